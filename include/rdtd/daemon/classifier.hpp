@@ -1,0 +1,67 @@
+// Classifier: the thread that puts processes in their groups as the kernel tells of them. It owns the process connector
+// and does for each event the least that decides it. What it cannot do by itself, looking at all processes after a loss,
+// it asks of the main thread through an eventfd.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <semaphore>
+#include <thread>
+
+#include "rdtd/daemon/assign.hpp"
+#include "rdtd/proc/connector.hpp"
+
+namespace rdtd {
+
+class Classifier {
+ public:
+  // Inherits the caller's scheduling. `rescan_fd`, an eventfd, is written to when events were lost.
+  Classifier(Connector connector, const ProcFs& proc, int rescan_fd);
+  Classifier(const Classifier&) = delete;
+  Classifier& operator=(const Classifier&) = delete;
+  ~Classifier();
+
+  // From its return on, the classifier uses this table and no other. False where it has not taken it within 2 s.
+  bool publish(std::shared_ptr<const RuleTable> table);
+
+  // Makes the kernel send an event, by renaming the calling thread to what it is called already, and tells whether the
+  // event of the last beat has come back. To be called with some seconds between, by the main thread.
+  [[nodiscard]] bool heartbeat();
+  [[nodiscard]] Result<void> resubscribe() const { return connector_.send_subscription(0); }
+
+  struct Counters {
+    uint64_t events_seen = 0;
+    uint64_t event_overruns = 0;
+    uint64_t assigned = 0;  // threads
+  };
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  void run();
+  void handle(const ProcEvent& event, const RuleTable& table);
+  // The second looks that are due, and what is over the number that may wait.
+  void look_again(const RuleTable& table);
+  static void beat();
+
+  Connector connector_;
+  const ProcFs& proc_;
+  int rescan_fd_;
+  pid_t self_;
+  std::atomic<std::shared_ptr<const RuleTable>> table_;
+  std::atomic<uint64_t> published_ = 0;
+  std::binary_semaphore taken_{0};
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> beat_seen_ = true;
+  // Processes that were moved and are owed a second look. The classifier thread's own.
+  struct Moved {
+    pid_t pid;
+    std::chrono::steady_clock::time_point due;
+  };
+  std::deque<Moved> moved_;
+  std::atomic<uint64_t> events_seen_ = 0, event_overruns_ = 0, assigned_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace rdtd

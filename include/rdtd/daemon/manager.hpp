@@ -1,0 +1,117 @@
+// Manager: the policy in force and what has been made of it. Reloads, scans and reconciles; owns no event loop and
+// sends no messages: the loop tells it when, and listens through Observer.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/daemon/classifier.hpp"
+#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/proc/process.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/tree.hpp"
+
+namespace rdtd {
+
+class Manager final : public ManagerInterface {
+ public:
+  // What the loop does when something happens here.
+  struct Observer {
+    std::function<void()> before_reload = [] {};
+    std::function<void()> rules_changed = [] {};  // in force already, the processes not yet looked at
+    std::function<void(bool success)> after_reload = [](bool) {};
+    std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
+  };
+
+  // `policy_root`: the policy files are found below it.
+  Manager(std::string policy_root, Tree tree, Ownership ownership, ProcFs proc);
+
+  // From now on events are classified by `classifier`. To be called before the first reload.
+  void use(Classifier& classifier) { classifier_ = &classifier; }
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
+  // The first load. Other than a reload it is not announced as one, and a failure leaves no policy in force.
+  [[nodiscard]] std::expected<void, CallError> start();
+  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move. `why` is logged.
+  void scan(const char* why);
+  // Looks at these processes only.
+  void classify(const std::vector<pid_t>& processes);
+  // Finds what somebody else changed, and changes it back or reports it, as the policy says.
+  void reconcile();
+  // Removes every group that rdtd made and gives the default group all there is.
+  [[nodiscard]] Result<void> remove_all();
+
+  [[nodiscard]] const DaemonSettings& settings() const { return policy_.daemon; }
+  // Whether a rule in force speaks of this cgroup.
+  [[nodiscard]] bool cgroup_matters(const std::string& path) const;
+  void set_events_available(bool available) { events_available_ = available; }
+  // For people, one line: "2 groups, 3 rules, 120 threads assigned".
+  [[nodiscard]] std::string status_line();
+
+  std::expected<void, CallError> reload() override;
+  std::expected<std::string, CallError> check() override;
+  std::expected<PlanSummary, CallError> plan() override;
+  std::expected<Explanation, CallError> explain(pid_t pid, uid_t caller) override;
+  std::vector<GroupStatus> list_groups() override;
+  ManagerProperties properties() override;
+
+ private:
+  struct Loaded {
+    Policy policy;
+    Capabilities capabilities;
+    Plan plan;
+    std::string warnings;
+    std::vector<std::string> files;
+  };
+  [[nodiscard]] std::expected<Loaded, CallError> load() const;
+  [[nodiscard]] std::expected<void, CallError> load_and_apply();
+  [[nodiscard]] std::expected<void, CallError> put_in_force(Loaded loaded);
+  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(const Policy& policy) const;
+  struct ScanResult {
+    size_t matched = 0;  // processes
+    size_t moved = 0;    // threads
+    size_t refused = 0;
+    size_t released = 0;
+  };
+  [[nodiscard]] Placed placed_by(const RuleSet& rules) const;
+  size_t release(pid_t pid, const RuleSet& previous, const Placed& held) const;
+  ScanResult scan_once(AssignMode mode, const RuleSet* previous);
+  ScanResult scan_until_quiet(AssignMode mode, const RuleSet* previous);
+  [[nodiscard]] Result<Snapshot> snapshot() const { return tree_.read_snapshot(ownership_.groups()); }
+  [[nodiscard]] Result<Steps> drifted();
+  [[nodiscard]] CallError undone(Error error, const std::vector<Step>& steps);
+  void renew_table();
+  void publish_table();
+  void remove_groups(const std::vector<Step>& removals);
+  [[nodiscard]] Result<void> forget_vanished_groups();
+  void drift(const std::string& what);
+
+  std::string policy_root_;
+  Tree tree_;
+  Ownership ownership_;
+  ProcFs proc_;
+  Classifier* classifier_ = nullptr;
+  Observer observer_;
+
+  Policy policy_;
+  Capabilities capabilities_;
+  std::vector<GroupTarget> targets_;
+  std::vector<std::string> files_;
+  std::shared_ptr<const RuleTable> table_ = std::make_shared<RuleTable>();
+  std::string last_reload_error_;
+  uint64_t last_reload_timestamp_ = 0;
+  uint64_t assigned_ = 0;
+  uint64_t drift_ = 0;
+  bool events_available_ = true;
+};
+
+// Looks the names in the rules' `user` and `user_group` up in the user database, with a warning for each that it lacks.
+[[nodiscard]] Users look_up_users(const Policy& policy, std::vector<Diagnostic>& warnings);
+
+}  // namespace rdtd

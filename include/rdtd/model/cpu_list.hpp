@@ -1,0 +1,17 @@
+// CpuSet: CPU numbers, written as the kernel's lists: "0-3,8" (Documentation/admin-guide/kernel-parameters.rst, cpu lists).
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace rdtd {
+
+using CpuSet = std::set<unsigned>;
+
+// Numbers and ranges with commas between them; the empty text is the empty set. Numbers to 65535.
+[[nodiscard]] std::optional<CpuSet> parse_cpu_list(std::string_view text);
+[[nodiscard]] std::string format_cpu_list(const CpuSet& cpus);
+
+}  // namespace rdtd

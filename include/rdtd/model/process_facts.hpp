@@ -1,0 +1,43 @@
+// ProcessFacts: what is known of a process. Facts are read one by one, in the order of this list, which is that of
+// their cost, and only those that some rule needs: an absent one has not been read.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace rdtd {
+
+enum class Fact { name, exe, cgroup, cmdline, identity };
+
+inline constexpr std::array all_facts = {Fact::name, Fact::exe, Fact::cgroup, Fact::cmdline, Fact::identity};
+
+// Effective ids, from /proc/PID/status.
+struct Identity {
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+struct ProcessFacts {
+  std::optional<std::string> name;     // /proc/PID/comm
+  std::optional<std::string> exe;      // target of /proc/PID/exe, empty for a kernel thread
+  std::optional<std::string> cgroup;   // "/system.slice/redis.service"
+  std::optional<std::string> cmdline;  // arguments, a space between them
+  std::optional<Identity> identity;
+  std::optional<std::string> thread;  // comm of the one thread that is asked about; absent: the process as a whole
+
+  [[nodiscard]] bool has(Fact fact) const {
+    switch (fact) {
+      case Fact::name: return name.has_value();
+      case Fact::exe: return exe.has_value();
+      case Fact::cgroup: return cgroup.has_value();
+      case Fact::cmdline: return cmdline.has_value();
+      case Fact::identity: return identity.has_value();
+    }
+    return false;
+  }
+};
+
+}  // namespace rdtd

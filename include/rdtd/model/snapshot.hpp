@@ -1,0 +1,43 @@
+// Snapshot: the control groups as they stand in resctrl at one moment.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/schemata.hpp"
+
+namespace rdtd {
+
+// A group's `mode` file.
+enum class Mode { shareable, exclusive, pseudo_locksetup, pseudo_locked };
+
+[[nodiscard]] std::string_view to_string(Mode mode);
+[[nodiscard]] std::optional<Mode> parse_mode(std::string_view text);
+
+struct GroupState {
+  Mode mode = Mode::shareable;
+  Schemata schemata;
+  CpuSet cpus;
+  bool operator==(const GroupState&) const = default;
+};
+
+// Groups go by the name of their directory; the root of resctrl, the default group, has none.
+inline constexpr std::string_view root_group;
+// What people call it.
+[[nodiscard]] std::string group_label(std::string_view directory);
+[[nodiscard]] std::string group_directory(std::string_view label);
+
+struct Snapshot {
+  std::map<std::string, GroupState> groups;  // the root included
+  std::set<std::string> owned;               // made by rdtd, or for the root set by it; the others are not touched
+  unsigned mon_groups = 0;                   // monitoring groups in all of them; each holds an RMID
+
+  // All CPUs that are online: each belongs to exactly one group.
+  [[nodiscard]] CpuSet online_cpus() const;
+};
+
+}  // namespace rdtd

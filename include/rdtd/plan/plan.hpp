@@ -1,0 +1,67 @@
+// Plan: what a policy comes to on this machine, and the steps from what stands in resctrl now to that. Pure: values in,
+// values out. A step is undone by its inverse, so what an apply has begun can be put back.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/capabilities.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+// A group as it is to be.
+struct GroupTarget {
+  std::string directory{root_group};
+  GroupState state;
+  bool exclusive = false;
+  std::string partition;  // empty: none
+  std::string description;
+  std::map<Resource, std::map<DomainId, std::string>> asked;  // as written in the policy; absent where nothing was asked
+};
+
+enum class StepKind { create, schemata, cpus, mode, remove };
+
+[[nodiscard]] std::string_view to_string(StepKind kind);
+
+struct Step {
+  StepKind kind = StepKind::create;
+  std::string group;  // directory
+  // Only the part that the kind names is of meaning. `schemata` holds just the domains that change. A part of `before`
+  // that is not known, because the group was not there, is empty.
+  GroupState before;
+  GroupState after;
+};
+
+[[nodiscard]] Step inverse(const Step& step);
+
+struct Plan {
+  std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
+  std::vector<Step> steps;          // before the processes are put in their groups
+  std::vector<Step> removals;       // after that: groups that the policy no longer has
+  std::vector<Diagnostic> warnings;
+
+  [[nodiscard]] bool changes_nothing() const { return steps.empty() && removals.empty(); }
+};
+
+// The errors are sorted by place and name every party. A group in the snapshot that is not owned is never touched.
+[[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
+
+// Just the steps: what has to be done for the snapshot to become the targets again.
+struct Steps {
+  std::vector<Step> steps;
+  std::vector<Step> removals;
+};
+[[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities, const Snapshot& snapshot);
+
+// A line a step, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
+[[nodiscard]] std::string format_step(const Step& step);
+// All steps, then the counted summary.
+[[nodiscard]] std::string format_plan(const Plan& plan);
+[[nodiscard]] std::string plan_summary(const Plan& plan);
+
+}  // namespace rdtd

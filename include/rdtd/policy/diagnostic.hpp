@@ -1,0 +1,38 @@
+// Diagnostic: one thing wrong with a policy, or worth a warning, with its place. Diagnostics are collected as values
+// and printed once, all together, sorted by place.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdtd/base/located.hpp"
+
+namespace rdtd {
+
+enum class Severity { error, warning };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  Location where;
+  std::string message;
+  std::string hint;  // stands behind the underline: "did you mean 'mb'?"
+  bool operator==(const Diagnostic&) const = default;
+};
+
+// The text of each policy file, by path: what an excerpt is taken from.
+using Sources = std::map<std::string, std::string>;
+
+[[nodiscard]] bool has_errors(std::span<const Diagnostic> diagnostics);
+// By file, line, column, then message; the same thing at the same place only once.
+void sort_by_place(std::vector<Diagnostic>& diagnostics);
+
+//   FILE:LINE:COLUMN: error: MESSAGE
+//       7 | the line itself
+//         | ^~~ HINT
+// Without a line: "FILE: error: MESSAGE". Bytes that are not printable are shown as '?'.
+[[nodiscard]] std::string format_diagnostic(const Diagnostic& diagnostic, const Sources& sources);
+[[nodiscard]] std::string format_diagnostics(std::span<const Diagnostic> diagnostics, const Sources& sources);
+
+}  // namespace rdtd

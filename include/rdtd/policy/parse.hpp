@@ -1,0 +1,28 @@
+// From the text of policy files to a Policy, with everything that is wrong in them told in one run.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rdtd/policy/diagnostic.hpp"
+#include "rdtd/policy/policy.hpp"
+#include "rdtd/policy/search.hpp"
+
+namespace rdtd {
+
+struct ParsedPolicy {
+  Policy policy;                        // of use only where no diagnostic is an error
+  std::vector<Diagnostic> diagnostics;  // sorted by place
+};
+
+// Reads the active files in the given order and reports the unreadable ones.
+[[nodiscard]] ParsedPolicy parse_policy(std::span<const PolicyFile> files);
+
+// "30s", "1min 30s", "2h"; a plain number is seconds (systemd.time(7)). At most 100 days. The error is the message's text.
+[[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(std::string_view text);
+
+}  // namespace rdtd

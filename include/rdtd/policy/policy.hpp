@@ -1,0 +1,85 @@
+// Policy: what the administrator asked for, all files merged, each value with its place. It says nothing of any
+// machine; whether a given one can serve it is for the planner to say.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/base/located.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/resource.hpp"
+#include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/diagnostic.hpp"
+
+namespace rdtd {
+
+// The key that a resource is written as: "l3".
+[[nodiscard]] std::string resource_key(Resource resource);
+
+// As systemctl does: a unit's type may be left out where it is a service. A glob that ends in '*' stays as it is.
+[[nodiscard]] std::string complete_unit_name(std::string name);
+
+enum class OnStop { keep, remove };
+enum class OnDrift { restore, report };
+
+struct DaemonSettings {
+  std::string log_level = "info";
+  OnStop on_stop = OnStop::keep;
+  OnDrift drift = OnDrift::restore;
+  std::chrono::microseconds reconcile_interval = std::chrono::seconds(30);  // 0: never
+};
+
+// One line of a domain table.
+struct DomainAmount {
+  std::optional<std::set<DomainId>> domains;  // absent: "*", every domain that no other line names
+  Location domains_where;
+  Located<Amount> amount;
+};
+
+// In the order written. A plain amount is one line for "*".
+using AmountTable = std::vector<DomainAmount>;
+using AmountTables = std::map<Resource, AmountTable>;
+
+struct Group {
+  Located<std::string> name;  // "default": the root of resctrl
+  AmountTables amounts;
+  bool exclusive = false;
+  std::optional<Located<std::string>> partition;
+  std::optional<Located<CpuSet>> cpus;
+  std::string description;
+};
+
+struct Partition {
+  Located<std::string> name;
+  AmountTables amounts;  // caches only
+};
+
+enum class ConditionKind { name, thread, exe, cmdline, cgroup, unit, user, user_group };
+
+// The key that the condition is written as.
+[[nodiscard]] std::string_view to_string(ConditionKind kind);
+
+struct Condition {
+  ConditionKind kind = ConditionKind::name;
+  std::vector<Located<std::string>> patterns;  // any of them; user and user_group: names or decimal numbers
+};
+
+struct Rule {
+  Located<std::string> group;
+  std::vector<Condition> conditions;  // all of them
+  Location where;
+};
+
+struct Policy {
+  DaemonSettings daemon;
+  std::vector<Group> groups;          // in the order of files, then of lines
+  std::vector<Partition> partitions;  // likewise
+  std::vector<Rule> rules;            // likewise
+  Sources sources;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,31 @@
+// Ownership: the record of the control groups that rdtd made, a name a line in the file `groups` of its folder under
+// /run. It outlives the daemon and goes with the boot, as the groups do. A name stands in it before the group is
+// made, so that no moment to be killed at leaves a group that nobody knows. The default group stands in it, as "default",
+// from the first time that its schemata are written.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "rdtd/base/directory.hpp"
+
+namespace rdtd {
+
+class Ownership {
+ public:
+  // A record that is not there is an empty one.
+  [[nodiscard]] static Result<Ownership> load(Directory directory);
+
+  [[nodiscard]] const std::set<std::string>& groups() const { return groups_; }
+  [[nodiscard]] Result<void> add(const std::string& group);
+  [[nodiscard]] Result<void> remove(const std::string& group);
+
+ private:
+  Ownership(Directory directory, std::set<std::string> groups) : directory_(std::move(directory)), groups_(std::move(groups)) {}
+  [[nodiscard]] Result<void> store() const;
+
+  Directory directory_;
+  std::set<std::string> groups_;
+};
+
+}  // namespace rdtd

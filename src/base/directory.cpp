@@ -1,0 +1,104 @@
+#include "rdtd/base/directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+namespace rdtd {
+
+Result<std::string> read_all(int fd, const std::string& path, size_t limit) {
+  std::string out;
+  std::array<char, 16384> buffer;
+  while (true) {
+    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("read", path);
+    if (n == 0) return out;
+    out.append(buffer.data(), static_cast<size_t>(n));
+    if (out.size() > limit) return std::unexpected(Error{"read", path, EFBIG, {}});
+  }
+}
+
+namespace {
+
+constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+Result<void> write_once(int fd, std::string_view text, const std::string& path) {
+  const ssize_t n = ::write(fd, text.data(), text.size());
+  if (n == static_cast<ssize_t>(text.size())) return {};
+  if (n >= 0) errno = EIO;
+  return errno_error("write '" + std::string(text.substr(0, text.find_last_not_of('\n') + 1)) + "' to", path);
+}
+
+}  // namespace
+
+Result<Directory> Directory::open(std::string path) {
+  UniqueFd fd(::open(path.c_str(), directory_flags));
+  if (!fd) return errno_error("open", path);
+  return Directory(std::move(fd), std::move(path));
+}
+
+Result<Directory> Directory::open_directory(const std::string& name) const {
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), directory_flags));
+  if (!fd) return errno_error("open", path_of(name));
+  return Directory(std::move(fd), path_of(name));
+}
+
+Result<UniqueFd> Directory::open_file(const std::string& name, int flags) const {
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, 0644));
+  if (!fd) return errno_error("open", path_of(name));
+  return fd;
+}
+
+Result<std::string> Directory::read(const std::string& name) const {
+  auto fd = open_file(name, O_RDONLY);
+  if (!fd) return std::unexpected(fd.error());
+  return read_all(fd->get(), path_of(name));
+}
+
+Result<void> Directory::write(const std::string& name, std::string_view text) const {
+  auto fd = open_file(name, O_WRONLY);
+  if (!fd) return std::unexpected(fd.error());
+  return write_once(fd->get(), text, path_of(name));
+}
+
+Result<void> Directory::replace(const std::string& name, std::string_view text) const {
+  const std::string temporary = "." + name + ".new";
+  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!fd) return std::unexpected(fd.error());
+  if (auto written = write_once(fd->get(), text, path_of(temporary)); !written) return written;
+  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0) return errno_error("replace", path_of(name));
+  return {};
+}
+
+Result<std::vector<Directory::Entry>> Directory::list() const {
+  UniqueFd own(::openat(fd_.get(), ".", directory_flags));
+  if (!own) return errno_error("open", path_);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
+  if (!stream) return errno_error("list", path_);
+  (void)own.release();  // closedir closes it
+  std::vector<Entry> entries;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    bool is_directory = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      struct stat status{};
+      is_directory = ::fstatat(fd_.get(), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+      errno = 0;
+    }
+    entries.push_back({name, is_directory});
+  }
+  if (errno != 0) return errno_error("list", path_);
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,92 @@
+#include "rdtd/base/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace rdtd {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  const size_t begin = text.find_first_not_of(space);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+std::string join(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (&part != parts.data()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+namespace {
+
+// Levenshtein distance, one row at a time.
+size_t edits(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); j++) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// How many bytes the UTF-8 sequence at the front has; 0 where there is none.
+size_t sequence_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = sequence_length(text);
+    const bool control = length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
+    if (length == 0 || control)
+      out += text.front() == '\t' ? ' ' : '?';
+    else
+      out += text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  const size_t allowed = std::max<size_t>(1, (name.size() + 1) / 3);
+  std::optional<std::string> nearest;
+  size_t fewest = allowed + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edits(name, candidate);
+    if (distance < fewest && distance < candidate.size()) {
+      fewest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace rdtd

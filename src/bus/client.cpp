@@ -1,0 +1,165 @@
+#include "rdtd/bus/client.hpp"
+
+#include <systemd/sd-bus.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "names.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A reload looks at every process of the machine; the bus's usual 25 s may be short on a slow one.
+constexpr uint64_t call_timeout = 90'000'000;
+
+struct Call {
+  Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    sd_bus_error_free(&error);
+    sd_bus_message_unref(request);
+    sd_bus_message_unref(reply);
+  }
+
+  // The reply to a method call whose arguments are appended already.
+  [[nodiscard]] Client::Answer<sd_bus_message*> send(sd_bus* bus) {
+    (void)sd_bus_message_set_auto_start(request, 0);
+    const int r = sd_bus_call(bus, request, call_timeout, &error, &reply);
+    if (r >= 0) return reply;
+    return std::unexpected(failure(r));
+  }
+
+  [[nodiscard]] Client::Failure failure(int r) const {
+    using enum Client::Failure::Kind;
+    const std::string text = error.message != nullptr ? error.message : std::strerror(-r);
+    if (sd_bus_error_has_name(&error, SD_BUS_ERROR_SERVICE_UNKNOWN) != 0 || sd_bus_error_has_name(&error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) != 0 ||
+        sd_bus_error_has_name(&error, SD_BUS_ERROR_NO_REPLY) != 0)
+      return {not_running, "rdtd is not running: systemctl start rdtd"};
+    if (sd_bus_error_has_name(&error, SD_BUS_ERROR_ACCESS_DENIED) != 0) return {not_permitted, "not permitted: only root may do this"};
+    return {refused, text};
+  }
+
+  sd_bus_error error = SD_BUS_ERROR_NULL;
+  sd_bus_message* request = nullptr;
+  sd_bus_message* reply = nullptr;
+};
+
+Client::Failure malformed() { return {Client::Failure::Kind::refused, "the daemon's answer is malformed; is it of another version?"}; }
+
+Client::Answer<sd_bus_message*> call_method(Call& call, sd_bus* bus, const char* interface, const char* method) {
+  if (call.request == nullptr && sd_bus_message_new_method_call(bus, &call.request, bus_name, bus_path, interface, method) < 0)
+    return std::unexpected(malformed());
+  return call.send(bus);
+}
+
+std::string text(const char* value) { return value == nullptr ? "" : value; }
+
+}  // namespace
+
+void Client::Unref::operator()(sd_bus* bus) const { sd_bus_flush_close_unref(bus); }
+
+Client::Answer<Client> Client::connect() {
+  sd_bus* bus = nullptr;
+  if (const int r = sd_bus_open_system(&bus); r < 0)
+    return std::unexpected(Failure{Failure::Kind::not_running, std::string("cannot connect to the system bus: ") + std::strerror(-r)});
+  return Client(std::unique_ptr<sd_bus, Unref>(bus));
+}
+
+Client::Answer<void> Client::reload() {
+  Call call;
+  const auto reply = call_method(call, bus_.get(), bus_interface, "Reload");
+  if (!reply) return std::unexpected(reply.error());
+  return {};
+}
+
+Client::Answer<Explanation> Client::explain(pid_t pid) {
+  Call call;
+  if (sd_bus_message_new_method_call(bus_.get(), &call.request, bus_name, bus_path, bus_interface, "Explain") < 0 ||
+      sd_bus_message_append(call.request, "u", static_cast<uint32_t>(pid)) < 0)
+    return std::unexpected(malformed());
+  const auto reply = call_method(call, bus_.get(), bus_interface, "Explain");
+  if (!reply) return std::unexpected(reply.error());
+  Explanation out;
+  const char* name = nullptr;
+  int r = sd_bus_message_read(*reply, "s", &name);
+  out.name = text(name);
+  if (r >= 0) r = sd_bus_message_enter_container(*reply, 'a', "(ssbs)");
+  const char *place = nullptr, *group = nullptr, *reason = nullptr;
+  int matched = 0;
+  while (r >= 0 && (r = sd_bus_message_read(*reply, "(ssbs)", &place, &group, &matched, &reason)) > 0)
+    out.trials.push_back({text(place), text(group), matched != 0, text(reason)});
+  if (r >= 0) r = sd_bus_message_exit_container(*reply);
+  if (r >= 0) r = sd_bus_message_enter_container(*reply, 'a', "(us)");
+  uint32_t tid = 0;
+  while (r >= 0 && (r = sd_bus_message_read(*reply, "(us)", &tid, &group)) > 0) out.threads.emplace_back(tid, text(group));
+  if (r < 0) return std::unexpected(malformed());
+  return out;
+}
+
+Client::Answer<std::vector<GroupStatus>> Client::list_groups() {
+  Call call;
+  const auto reply = call_method(call, bus_.get(), bus_interface, "ListGroups");
+  if (!reply) return std::unexpected(reply.error());
+  std::vector<GroupStatus> out;
+  int r = sd_bus_message_enter_container(*reply, 'a', "(sssssuu)");
+  const char *name = nullptr, *asked = nullptr, *granted = nullptr, *mode = nullptr, *cpus = nullptr;
+  uint32_t rules = 0, tasks = 0;
+  while (r >= 0 && (r = sd_bus_message_read(*reply, "(sssssuu)", &name, &asked, &granted, &mode, &cpus, &rules, &tasks)) > 0)
+    out.push_back({text(name), text(asked), text(granted), text(mode), text(cpus), rules, tasks});
+  if (r < 0) return std::unexpected(malformed());
+  return out;
+}
+
+Client::Answer<ManagerProperties> Client::properties() {
+  Call call;
+  if (sd_bus_message_new_method_call(bus_.get(), &call.request, bus_name, bus_path, "org.freedesktop.DBus.Properties", "GetAll") < 0 ||
+      sd_bus_message_append(call.request, "s", bus_interface) < 0)
+    return std::unexpected(malformed());
+  const auto reply = call_method(call, bus_.get(), "org.freedesktop.DBus.Properties", "GetAll");
+  if (!reply) return std::unexpected(reply.error());
+  ManagerProperties out;
+  int r = sd_bus_message_enter_container(*reply, 'a', "{sv}");
+  while (r >= 0 && (r = sd_bus_message_enter_container(*reply, 'e', "sv")) > 0) {
+    const char* key = nullptr;
+    const char* value = nullptr;
+    r = sd_bus_message_read(*reply, "s", &key);
+    const std::string name = text(key);
+    const auto read_number = [&](uint64_t& number) { return sd_bus_message_read(*reply, "v", "t", &number); };
+    const auto read_text = [&](std::string& string) {
+      const int result = sd_bus_message_read(*reply, "v", "s", &value);
+      string = text(value);
+      return result;
+    };
+    if (r < 0) break;
+    if (name == "State") {
+      r = read_text(out.state);
+    } else if (name == "LastReloadError") {
+      r = read_text(out.last_reload_error);
+    } else if (name == "LastReloadTimestamp") {
+      r = read_number(out.last_reload_timestamp);
+    } else if (name == "EventsSeen") {
+      r = read_number(out.events_seen);
+    } else if (name == "EventOverruns") {
+      r = read_number(out.event_overruns);
+    } else if (name == "Assigned") {
+      r = read_number(out.assigned);
+    } else if (name == "Drift") {
+      r = read_number(out.drift);
+    } else if (name == "ConfigFiles") {
+      if (r = sd_bus_message_enter_container(*reply, 'v', "as"); r >= 0) r = sd_bus_message_enter_container(*reply, 'a', "s");
+      while (r >= 0 && (r = sd_bus_message_read(*reply, "s", &value)) > 0) out.config_files.push_back(text(value));
+      if (r >= 0) r = sd_bus_message_exit_container(*reply);
+      if (r >= 0) r = sd_bus_message_exit_container(*reply);
+    } else {
+      r = sd_bus_message_skip(*reply, "v");
+    }
+    if (r >= 0) r = sd_bus_message_exit_container(*reply);
+  }
+  if (r < 0) return std::unexpected(malformed());
+  return out;
+}
+
+}  // namespace rdtd

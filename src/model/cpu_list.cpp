@@ -1,0 +1,36 @@
+#include "rdtd/model/cpu_list.hpp"
+
+#include <cstdint>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+std::optional<CpuSet> parse_cpu_list(std::string_view text) {
+  CpuSet cpus;
+  text = trim(text);
+  if (text.empty()) return cpus;
+  for (const std::string_view part : split(text, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = parse_unsigned<uint16_t>(trim(part.substr(0, dash)));
+    const auto last = dash == std::string_view::npos ? first : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
+    if (!first || !last || *last < *first) return std::nullopt;
+    for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+std::string format_cpu_list(const CpuSet& cpus) {
+  std::string out;
+  for (auto it = cpus.begin(); it != cpus.end();) {
+    const unsigned first = *it;
+    unsigned last = first;
+    while (++it != cpus.end() && *it == last + 1) last = *it;
+    if (!out.empty()) out += ',';
+    out += std::to_string(first);
+    if (last != first) out += '-' + std::to_string(last);
+  }
+  return out;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,260 @@
+#include "rdtd/plan/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rdtd/base/glob.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+
+namespace {
+
+Fact fact_of(ConditionKind kind) {
+  switch (kind) {
+    case ConditionKind::name:
+    case ConditionKind::thread: return Fact::name;
+    case ConditionKind::exe: return Fact::exe;
+    case ConditionKind::cgroup:
+    case ConditionKind::unit: return Fact::cgroup;
+    case ConditionKind::cmdline: return Fact::cmdline;
+    case ConditionKind::user:
+    case ConditionKind::user_group: return Fact::identity;
+  }
+  return Fact::name;
+}
+
+// Calls f with a cgroup path and each of its ancestors but the root, until it returns true.
+template <class F>
+bool any_ancestor(std::string_view path, F f) {
+  while (path.size() > 1) {
+    if (f(path)) return true;
+    path = path.substr(0, path.rfind('/'));
+  }
+  return f(std::string_view("/"));
+}
+
+template <class F>
+bool any_component(std::string_view path, F f) {
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0 && f(path.substr(0, slash))) return true;
+    if (slash == std::string_view::npos) return false;
+    path.remove_prefix(slash + 1);
+  }
+  return false;
+}
+
+bool text_matches(const CompiledCondition::Pattern& pattern, std::string_view text) {
+  return pattern.literal ? pattern.text == text : glob_match(pattern.text, std::string(text));
+}
+
+bool path_matches(const CompiledCondition::Pattern& pattern, std::string_view path) {
+  return pattern.literal ? pattern.text == path : path_glob_match(pattern.text, path);
+}
+
+bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern, const ProcessFacts& facts) {
+  switch (kind) {
+    case ConditionKind::name: return text_matches(pattern, *facts.name);
+    case ConditionKind::thread: return facts.thread && text_matches(pattern, *facts.thread);
+    case ConditionKind::exe: return path_matches(pattern, *facts.exe);
+    case ConditionKind::cmdline: return text_matches(pattern, *facts.cmdline);
+    case ConditionKind::cgroup: return any_ancestor(*facts.cgroup, [&](std::string_view path) { return path_matches(pattern, path); });
+    case ConditionKind::unit: return any_component(*facts.cgroup, [&](std::string_view name) { return text_matches(pattern, name); });
+    case ConditionKind::user: return facts.identity->uid == pattern.id;
+    case ConditionKind::user_group: return facts.identity->gid == pattern.id;
+  }
+  return false;
+}
+
+bool holds(const CompiledCondition& condition, const ProcessFacts& facts) {
+  return std::ranges::any_of(condition.patterns, [&](const auto& pattern) { return pattern_holds(condition.kind, pattern, facts); });
+}
+
+std::string value_of(ConditionKind kind, const ProcessFacts& facts) {
+  switch (kind) {
+    case ConditionKind::name: return *facts.name;
+    case ConditionKind::thread: return facts.thread.value_or("");
+    case ConditionKind::exe: return *facts.exe;
+    case ConditionKind::cmdline: return *facts.cmdline;
+    case ConditionKind::cgroup:
+    case ConditionKind::unit: return *facts.cgroup;
+    case ConditionKind::user: return std::to_string(facts.identity->uid);
+    case ConditionKind::user_group: return std::to_string(facts.identity->gid);
+  }
+  return {};
+}
+
+std::string failure(const CompiledCondition& condition, const ProcessFacts& facts, bool with_values) {
+  std::vector<std::string> wanted;
+  for (const auto& pattern : condition.patterns) wanted.push_back(fmt::format("'{}'", pattern.text));
+  const std::string_view kind = to_string(condition.kind);
+  if (condition.kind == ConditionKind::thread && !facts.thread) return fmt::format("thread {} is for single threads", join(wanted, ", "));
+  if (!with_values) return fmt::format("{} is not {}", kind, join(wanted, " or "));
+  const std::string value = value_of(condition.kind, facts);
+  if (condition.kind == ConditionKind::unit) return fmt::format("no unit {} in cgroup '{}'", join(wanted, " or "), value);
+  return fmt::format("{} is '{}', not {}", kind, value, join(wanted, " or "));
+}
+
+}  // namespace
+
+RuleSet::RuleSet(const Policy& policy, const Users& users) {
+  for (const Rule& rule : policy.rules) {
+    CompiledRule compiled;
+    const std::string directory = group_directory(rule.group.value);
+    const auto known = std::ranges::find(groups_, directory);
+    compiled.group = static_cast<size_t>(known - groups_.begin());
+    if (known == groups_.end()) groups_.push_back(directory);
+    compiled.where = rule.where;
+    for (const Condition& condition : rule.conditions) {
+      CompiledCondition& out = compiled.conditions.emplace_back(CompiledCondition{condition.kind, {}});
+      if (condition.kind == ConditionKind::thread) compiled.per_thread = has_thread_rules_ = true;
+      const bool by_number = condition.kind == ConditionKind::user || condition.kind == ConditionKind::user_group;
+      const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
+      for (const Located<std::string>& pattern : condition.patterns) {
+        if (!by_number) {
+          out.patterns.push_back({pattern.value, glob_is_literal(pattern.value), 0});
+        } else if (const auto id = parse_unsigned<uint32_t>(pattern.value)) {
+          out.patterns.push_back({pattern.value, true, *id});
+        } else if (const auto name = names.find(pattern.value); name != names.end()) {
+          out.patterns.push_back({pattern.value, true, name->second});
+        }
+      }
+    }
+    // The cheapest condition first: it is the anchor, and the others are not looked at where it fails. A rule for
+    // single threads is found by the thread's name.
+    std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& c) { return std::pair(c.kind != ConditionKind::thread, fact_of(c.kind)); });
+    const size_t number = rules_.size();
+    const CompiledCondition& anchor = compiled.conditions.front();
+    if (anchor.kind == ConditionKind::user || anchor.kind == ConditionKind::user_group) {
+      Index& numbers = indexes_[static_cast<size_t>(anchor.kind)];
+      numbers.first = std::min(numbers.first, number);
+      for (const auto& pattern : anchor.patterns) (anchor.kind == ConditionKind::user ? by_user_ : by_user_group_)[pattern.id].push_back(number);
+    } else {
+      indexes_[static_cast<size_t>(anchor.kind)].add(anchor, number);
+    }
+    rules_.push_back(std::move(compiled));
+  }
+}
+
+void RuleSet::Index::add(const CompiledCondition& condition, size_t rule) {
+  first = std::min(first, rule);
+  for (const auto& pattern : condition.patterns) {
+    std::string_view start = glob_prefix(pattern.text);
+    // "/a/**" matches "/a" too.
+    const bool is_path = condition.kind == ConditionKind::exe || condition.kind == ConditionKind::cgroup;
+    if (is_path && start.ends_with('/') && pattern.text.substr(start.size()).starts_with("**")) start.remove_suffix(1);
+    (pattern.literal ? literal[pattern.text] : prefix[start.size()][std::string(start)]).push_back(rule);
+  }
+}
+
+void RuleSet::Index::find(std::string_view text, bool literals, bool prefixes, std::vector<size_t>& out) const {
+  const auto append = [&](const auto& map, std::string_view key) {
+    if (const auto found = map.find(key); found != map.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+  };
+  if (literals) append(literal, text);
+  if (!prefixes) return;
+  for (const auto& [length, by_prefix] : prefix) {
+    if (length > text.size()) return;
+    append(by_prefix, text.substr(0, length));
+  }
+}
+
+size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
+  switch (fact) {
+    case Fact::name: return std::min(index(ConditionKind::name).first, for_thread ? index(ConditionKind::thread).first : SIZE_MAX);
+    case Fact::exe: return index(ConditionKind::exe).first;
+    case Fact::cgroup: return std::min(index(ConditionKind::cgroup).first, index(ConditionKind::unit).first);
+    case Fact::cmdline: return index(ConditionKind::cmdline).first;
+    case Fact::identity: return std::min(index(ConditionKind::user).first, index(ConditionKind::user_group).first);
+  }
+  return SIZE_MAX;
+}
+
+void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, std::vector<size_t>& out) const {
+  out.clear();
+  const auto by_number = [&](const auto& map, uint32_t id) {
+    if (const auto found = map.find(id); found != map.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+  };
+  switch (fact) {
+    case Fact::name:
+      index(ConditionKind::name).find(*facts.name, true, true, out);
+      if (facts.thread) index(ConditionKind::thread).find(*facts.thread, true, true, out);
+      break;
+    case Fact::exe: index(ConditionKind::exe).find(*facts.exe, true, true, out); break;
+    case Fact::cgroup:
+      // A glob may match an ancestor, which begins the path too.
+      index(ConditionKind::cgroup).find(*facts.cgroup, false, true, out);
+      any_ancestor(*facts.cgroup, [&](std::string_view path) {
+        index(ConditionKind::cgroup).find(path, true, false, out);
+        return false;
+      });
+      any_component(*facts.cgroup, [&](std::string_view name) {
+        index(ConditionKind::unit).find(name, true, true, out);
+        return false;
+      });
+      break;
+    case Fact::cmdline: index(ConditionKind::cmdline).find(*facts.cmdline, true, true, out); break;
+    case Fact::identity:
+      by_number(by_user_, facts.identity->uid);
+      by_number(by_user_group_, facts.identity->gid);
+      break;
+  }
+  std::ranges::sort(out);
+}
+
+Decision RuleSet::evaluate(const CompiledRule& rule, const ProcessFacts& facts) {
+  for (const CompiledCondition& condition : rule.conditions) {
+    const Fact fact = fact_of(condition.kind);
+    if (condition.kind != ConditionKind::thread && !facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    if (!holds(condition, facts)) return {Decision::Kind::unmatched};
+  }
+  return {Decision::Kind::matched};
+}
+
+Decision RuleSet::match(const ProcessFacts& facts) const {
+  size_t best = SIZE_MAX;
+  std::vector<size_t> candidates;
+  for (const Fact fact : all_facts) {
+    if (first_rule(fact, facts.thread.has_value()) >= best) continue;
+    if (!facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    find_candidates(fact, facts, candidates);
+    for (const size_t candidate : candidates) {
+      if (candidate >= best) break;
+      const Decision decision = evaluate(rules_[candidate], facts);
+      if (decision.kind == Decision::Kind::needs_fact) return decision;
+      if (decision.kind == Decision::Kind::matched) best = candidate;
+    }
+  }
+  if (best == SIZE_MAX) return {Decision::Kind::unmatched};
+  return {Decision::Kind::matched, best};
+}
+
+bool RuleSet::speaks_of_cgroup(const std::string& path) const {
+  ProcessFacts facts;
+  facts.cgroup = path;
+  return std::ranges::any_of(rules_, [&](const CompiledRule& rule) {
+    return std::ranges::any_of(rule.conditions,
+                               [&](const CompiledCondition& condition) { return fact_of(condition.kind) == Fact::cgroup && holds(condition, facts); });
+  });
+}
+
+std::vector<RuleTrial> RuleSet::explain(const ProcessFacts& facts, bool with_values) const {
+  std::vector<RuleTrial> trials;
+  for (size_t i = 0; i < rules_.size(); i++) {
+    RuleTrial trial{i, true, {}};
+    for (const CompiledCondition& condition : rules_[i].conditions) {
+      if (holds(condition, facts)) continue;
+      trial = {i, false, failure(condition, facts, with_values)};
+      break;
+    }
+    trials.push_back(trial);
+    if (trials.back().matched) break;
+  }
+  return trials;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,131 @@
+#include "rdtd/proc/connector.hpp"
+
+#include <arpa/inet.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <sys/time.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "event_number.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The filter sees the datagram from its netlink header on: what happened stands behind that and the connector's header.
+constexpr uint32_t what_offset = NLMSG_HDRLEN + sizeof(cn_msg);
+
+// BPF loads words in network order.
+constexpr uint32_t swapped(uint32_t value) { return __builtin_bswap32(value); }
+
+Result<void> attach_filter(int fd) {
+  std::array<sock_filter, 8> program = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, what_offset),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::exec), 5, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::comm), 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::uid), 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::gid), 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::none), 1, 0),  // acknowledgements
+      BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+  }};
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0) return errno_error("filter", "process events");
+  return {};
+}
+
+}  // namespace
+
+Connector::Connector(UniqueFd fd) : fd_(std::move(fd)), buffer_(batch_size * datagram_size) {}
+
+Result<Connector> Connector::open(int receive_buffer) {
+  UniqueFd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR));
+  if (!fd) return errno_error("open", "process events");
+  if (auto filtered = attach_filter(fd.get()); !filtered) return std::unexpected(filtered.error());
+  // The kernel doubles what it is given, for its own bookkeeping.
+  const int half = receive_buffer / 2;
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) < 0) return errno_error("enlarge the buffer of", "process events");
+  const timeval second{1, 0};
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0) return errno_error("set a timeout on", "process events");
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = CN_IDX_PROC;
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) return errno_error("listen to", "process events");
+  return Connector(std::move(fd));
+}
+
+Result<void> Connector::send_subscription(uint32_t number) const {
+  // The plain four-byte request: every kernel knows it, and none filters the acknowledgement.
+  const uint32_t operation = PROC_CN_MCAST_LISTEN;
+  cn_msg connector{};
+  connector.id = {CN_IDX_PROC, CN_VAL_PROC};
+  connector.ack = number;
+  connector.len = sizeof operation;
+  nlmsghdr netlink{};
+  netlink.nlmsg_len = NLMSG_LENGTH(sizeof connector + sizeof operation);
+  netlink.nlmsg_type = NLMSG_DONE;
+  std::array<std::byte, NLMSG_LENGTH(sizeof connector + sizeof operation)> message{};
+  std::memcpy(message.data(), &netlink, sizeof netlink);
+  std::memcpy(message.data() + NLMSG_HDRLEN, &connector, sizeof connector);
+  std::memcpy(message.data() + NLMSG_HDRLEN + sizeof connector, &operation, sizeof operation);
+  if (::send(fd_.get(), message.data(), message.size(), 0) < 0) return errno_error("subscribe to", "process events");
+  return {};
+}
+
+Result<void> Connector::subscribe(std::chrono::milliseconds timeout) {
+  const auto number = static_cast<uint32_t>(::getpid());
+  if (auto sent = send_subscription(number); !sent) return sent;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::vector<ProcEvent> events;
+  while (std::chrono::steady_clock::now() < deadline) {
+    events.clear();
+    if (const auto batch = receive(events); !batch) return std::unexpected(batch.error());
+    for (const ProcEvent& event : events) {
+      if (event.kind != ProcEvent::Kind::acknowledged || event.ack != number + 1) continue;
+      if (event.error != 0) return std::unexpected(Error{"subscribe to", "process events", event.error, {}});
+      return {};
+    }
+  }
+  return std::unexpected(Error{"subscribe to", "process events", ETIMEDOUT, "the kernel sends them to the first pid, user and network namespace only"});
+}
+
+bool Connector::wait(std::chrono::milliseconds timeout) const {
+  pollfd events{fd_.get(), POLLIN, 0};
+  return ::poll(&events, 1, static_cast<int>(timeout.count())) > 0;
+}
+
+Result<Connector::Batch> Connector::receive(std::vector<ProcEvent>& events) {
+  std::array<mmsghdr, batch_size> messages{};
+  std::array<iovec, batch_size> vectors{};
+  for (size_t i = 0; i < batch_size; i++) {
+    vectors[i] = {buffer_.data() + i * datagram_size, datagram_size};
+    messages[i].msg_hdr.msg_iov = &vectors[i];
+    messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  // Only the kernel and CAP_NET_ADMIN can send here, so the sender is not asked for.
+  const int count = ::recvmmsg(fd_.get(), messages.data(), batch_size, MSG_WAITFORONE, nullptr);
+  if (count < 0 && errno == ENOBUFS) return Batch{true};
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Batch{};
+  if (count < 0) return errno_error("receive", "process events");
+  for (size_t i = 0; i < static_cast<size_t>(count); i++) {
+    std::span<const std::byte> datagram(buffer_.data() + i * datagram_size, messages[i].msg_len);
+    while (const auto event = next_event(datagram)) events.push_back(*event);
+  }
+  return Batch{};
+}
+
+uint64_t Connector::dropped() const {
+  std::array<uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t length = sizeof memory;
+  if (::getsockopt(fd_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) < 0) return 0;
+  return memory[SK_MEMINFO_DROPS];
+}
+
+}  // namespace rdtd

@@ -1,0 +1,67 @@
+#include "rdtd/proc/event.hpp"
+
+#include <linux/connector.h>
+#include <linux/netlink.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "event_number.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Copies the front of `bytes`, which need not be aligned; false where they are too few.
+template <class T>
+bool copy_front(std::span<const std::byte> bytes, T& out) {
+  if (bytes.size() < sizeof(T)) return false;
+  std::memcpy(static_cast<void*>(&out), bytes.data(), sizeof(T));
+  return true;
+}
+
+// What every kernel's proc_event begins with; the union behind it has grown over time.
+struct EventHead {
+  uint32_t what;
+  uint32_t cpu;
+  uint64_t timestamp_ns;
+};
+
+struct EventBody {
+  uint32_t first;   // pid of the thread; of an acknowledgement the error
+  uint32_t second;  // thread group id
+};
+
+ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
+  ProcEvent event{ProcEvent::Kind::other, static_cast<pid_t>(body.first), static_cast<pid_t>(body.second), 0, 0};
+  switch (head.what) {
+    case event_number::none: return {ProcEvent::Kind::acknowledged, 0, 0, ack, static_cast<int>(body.first)};
+    case event_number::exec: event.kind = ProcEvent::Kind::exec; break;
+    case event_number::comm: event.kind = ProcEvent::Kind::comm; break;
+    case event_number::uid:
+    case event_number::gid: event.kind = ProcEvent::Kind::identity; break;
+    default: break;
+  }
+  return event;
+}
+
+}  // namespace
+
+std::optional<ProcEvent> next_event(std::span<const std::byte>& datagram) {
+  nlmsghdr netlink{};
+  if (!copy_front(datagram, netlink) || netlink.nlmsg_len < NLMSG_HDRLEN || netlink.nlmsg_len > datagram.size()) return std::nullopt;
+  std::span<const std::byte> message = datagram.subspan(NLMSG_HDRLEN, netlink.nlmsg_len - NLMSG_HDRLEN);
+  datagram = datagram.subspan(std::min<size_t>(NLMSG_ALIGN(netlink.nlmsg_len), datagram.size()));
+  cn_msg connector{};
+  EventHead head{};
+  if (!copy_front(message, connector) || connector.id.idx != CN_IDX_PROC || connector.id.val != CN_VAL_PROC) return ProcEvent{};
+  message = message.subspan(sizeof(cn_msg));
+  if (!copy_front(message, head)) return ProcEvent{};
+  message = message.subspan(sizeof(EventHead));
+  // An acknowledgement's union may be shorter than two numbers.
+  EventBody body{};
+  std::memcpy(&body, message.data(), std::min(message.size(), sizeof body));
+  return decode(connector.ack, head, body);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string state_name(const PolicyFile& file) {
+  switch (file.state) {
+    case PolicyFile::State::active: return "active";
+    case PolicyFile::State::masked: return "masked";
+    case PolicyFile::State::replaced: return "replaced by a file of the same name";
+    case PolicyFile::State::unreadable: return file.problem;
+  }
+  return {};
+}
+
+}  // namespace
+
+int cat_config(const Context& context) {
+  bool readable = true;
+  JsonValue json = JsonValue::array();
+  for (const PolicyFile& file : find_policy_files(context.root)) {
+    readable = readable && file.state != PolicyFile::State::unreadable;
+    if (context.json != Json::off) {
+      json.push_back({{"file", file.path},
+                      {"state", file.state == PolicyFile::State::replaced     ? "replaced"
+                                : file.state == PolicyFile::State::unreadable ? "unreadable"
+                                                                              : state_name(file)},
+                      {"text", file.text}});
+      continue;
+    }
+    const bool active = file.state == PolicyFile::State::active;
+    fmt::print("{}\n{}{}", emphasized(context, active ? "# " + file.path : fmt::format("# {}: {}", file.path, state_name(file))), file.text,
+               file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
+    if (active) fmt::print("\n");
+  }
+  if (context.json != Json::off) print_json(context, {{"files", json}});
+  return readable ? Exit::ok : Exit::failed;
+}
+
+}  // namespace rdtd

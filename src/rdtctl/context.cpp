@@ -1,0 +1,57 @@
+#include "context.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+namespace rdtd {
+
+int report(const Error& error) {
+  fmt::print(stderr, "rdtctl: {}\n", error.text());
+  if (error.code == ENODEV || error.code == ENOENT) return Exit::no_resctrl;
+  return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
+}
+
+int report(const Client::Failure& failure) {
+  using enum Client::Failure::Kind;
+  const bool ends_line = failure.text.ends_with('\n');
+  // A refusal that names its places reads like a compiler's: no name before it.
+  fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text, ends_line ? "" : "\n");
+  if (failure.kind == Client::Failure::Kind::not_running) return Exit::not_running;
+  return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
+}
+
+Result<Machine> read_machine(const Context& context) {
+  auto tree = Tree::open(context.resctrl);
+  if (!tree) return std::unexpected(tree.error());
+  auto capabilities = tree->read_capabilities();
+  if (!capabilities) return std::unexpected(capabilities.error());
+  std::set<std::string> owned;
+  auto state = Directory::open((std::filesystem::path(context.root) / "run/rdtd").string());
+  if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
+  if (state) {
+    const auto ownership = Ownership::load(std::move(*state));
+    if (!ownership) return std::unexpected(ownership.error());
+    owned = ownership->groups();
+  }
+  auto snapshot = tree->read_snapshot(std::move(owned));
+  if (!snapshot) return std::unexpected(snapshot.error());
+  return Machine{std::move(*tree), std::move(*capabilities), std::move(*snapshot)};
+}
+
+std::expected<Planned, int> plan_files(const Context& context) {
+  ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  const auto print = [&](const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources)); };
+  print(parsed.diagnostics);
+  if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
+  auto machine = read_machine(context);
+  if (!machine) return std::unexpected(report(machine.error()));
+  auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
+  print(plan ? plan->warnings : plan.error());
+  if (!plan) return std::unexpected(Exit::failed);
+  return Planned{std::move(*machine), std::move(parsed.policy), std::move(*plan)};
+}
+
+}  // namespace rdtd

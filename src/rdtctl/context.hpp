@@ -1,0 +1,52 @@
+// What every verb of rdtctl is given, and what several of them read.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "rdtd/bus/client.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/resctrl/tree.hpp"
+
+namespace rdtd {
+
+enum class Json { off, pretty, compact };
+
+struct Context {
+  std::string root = "/";  // policy files and the ownership record are found below it
+  std::string resctrl = "/sys/fs/resctrl";
+  bool snapshot_given = false;  // --resctrl: a copy, not this machine's
+  std::string proc = "/proc";
+  Json json = Json::off;
+  bool legend = true;
+  bool color = false;
+  bool utf8 = true;
+};
+
+// Exit codes, as rdtctl(1) lists them.
+enum Exit { ok = 0, failed = 1, changes_pending = 2, not_running = 3, degraded = 5, usage = 64, no_resctrl = 69, not_permitted = 77 };
+
+// Prints to standard error and returns the exit code that fits.
+int report(const Error& error);
+int report(const Client::Failure& failure);
+
+// resctrl as it is now, with what rdtd owns in it.
+struct Machine {
+  Tree tree;
+  Capabilities capabilities;
+  Snapshot snapshot;
+};
+[[nodiscard]] Result<Machine> read_machine(const Context& context);
+
+// The policy files below the root, planned against the machine. Prints what is wrong, warnings included; the error is
+// the exit code.
+struct Planned {
+  Machine machine;
+  Policy policy;
+  Plan plan;
+};
+[[nodiscard]] std::expected<Planned, int> plan_files(const Context& context);
+
+}  // namespace rdtd

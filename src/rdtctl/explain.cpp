@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "output.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/proc/process.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::string& unit) {
+  auto directory = Directory::open(context.proc);
+  if (!directory) return std::unexpected(directory.error());
+  const ProcFs proc(std::move(*directory));
+  std::vector<pid_t> out;
+  for (const pid_t pid : proc.processes()) {
+    const auto process = proc.open(pid);
+    if (!process) continue;
+    ProcessFacts facts;
+    process->read(Fact::cgroup, facts);
+    const auto components = split(*facts.cgroup, '/');
+    if (std::ranges::find(components, unit) != components.end()) out.push_back(pid);
+  }
+  return out;
+}
+
+JsonValue to_json(pid_t pid, const Explanation& explanation) {
+  JsonValue trials = JsonValue::array();
+  for (const auto& trial : explanation.trials)
+    trials.push_back({{"rule", trial.place}, {"group", trial.group}, {"matched", trial.matched}, {"reason", trial.reason}});
+  JsonValue threads = JsonValue::array();
+  for (const auto& [tid, group] : explanation.threads) threads.push_back({{"tid", tid}, {"group", group}});
+  return {{"pid", pid}, {"name", explanation.name}, {"rules", trials}, {"threads", threads}};
+}
+
+void print(const Context& context, pid_t pid, const Explanation& explanation) {
+  fmt::print("{}\n", emphasized(context, fmt::format("{} ({})", explanation.name, pid)));
+  for (const auto& trial : explanation.trials)
+    fmt::print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:", trial.matched ? fmt::format("-> group {}", trial.group) : trial.reason);
+  if (explanation.trials.empty() || !explanation.trials.back().matched) fmt::print("  no rule matches: it stays in the group it was born in\n");
+  std::map<std::string, std::vector<std::string>> by_group;
+  for (const auto& [tid, group] : explanation.threads) by_group[group].push_back(std::to_string(tid));
+  for (const auto& [group, tids] : by_group)
+    fmt::print("  in group {}: {}\n", group,
+               tids.size() == 1 && tids.front() == std::to_string(pid) ? "its only thread" : fmt::format("threads {}", join(tids, " ")));
+}
+
+}  // namespace
+
+int explain(const Context& context, std::optional<pid_t> pid, const std::string& unit) {
+  std::vector<pid_t> processes;
+  if (pid) {
+    processes.push_back(*pid);
+  } else {
+    const auto found = processes_of_unit(context, complete_unit_name(unit));
+    if (!found) return report(found.error());
+    processes = *found;
+    if (processes.empty()) {
+      fmt::print(stderr, "rdtctl: no process is in unit '{}'\n", unit);
+      return Exit::failed;
+    }
+  }
+  auto client = Client::connect();
+  if (!client) return report(client.error());
+  JsonValue json = JsonValue::array();
+  for (const pid_t one : processes) {
+    const auto explanation = client->explain(one);
+    // Of a unit's many processes one may end meanwhile.
+    if (!explanation && processes.size() > 1 && explanation.error().kind == Client::Failure::Kind::refused) continue;
+    if (!explanation) return report(explanation.error());
+    json.push_back(to_json(one, *explanation));
+    if (context.json == Json::off) print(context, one, *explanation);
+  }
+  if (context.json != Json::off) print_json(context, {{"processes", json}});
+  return Exit::ok;
+}
+
+}  // namespace rdtd

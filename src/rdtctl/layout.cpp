@@ -1,0 +1,94 @@
+// layout: the picture of the ways. One picture serves all domains that look alike.
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr std::array<const char*, 6> colors = {"\033[32m", "\033[33m", "\033[36m", "\033[35m", "\033[34m", "\033[31m"};
+
+struct Row {
+  std::string name;
+  Cbm mask;
+  std::string note;
+};
+
+std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes, const std::vector<Row>& rows) {
+  const unsigned ways = info.cbm_mask.count();
+  size_t width = 10;
+  for (const Row& row : rows) width = std::max(width, row.name.size());
+  std::string out = fmt::format(" {:<{}}", "way", width);
+  for (unsigned way = ways; way-- > 0;) out += fmt::format(" {:>2}", way);
+  out += '\n';
+  if (!info.shareable_bits.empty()) {
+    out += fmt::format(" {:<{}}", "I/O", width);
+    for (unsigned way = ways; way-- > 0;) out += (info.shareable_bits.bits >> way & 1) != 0 ? "  H" : "   ";
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
+  }
+  size_t color = 0;
+  for (const Row& row : rows) {
+    out += fmt::format(" {:<{}}", row.name, width);
+    if (context.color) out += colors.at(color++ % colors.size());
+    for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? "   " : context.utf8 ? " \u2588\u2588" : " ##";
+    if (context.color) out += "\033[0m";
+    out += fmt::format("  {:>2} way{}", row.mask.count(), row.mask.count() == 1 ? " " : "s");
+    if (way_bytes != 0) out += fmt::format("  {:>10}", size_text(way_bytes * row.mask.count()));
+    out += row.note.empty() ? "\n" : fmt::format("  {}\n", row.note);
+  }
+  return out;
+}
+
+}  // namespace
+
+int layout(const Context& context) {
+  const auto planned = plan_files(context);
+  if (!planned) return planned.error();
+  JsonValue json = JsonValue::array();
+  bool first = true;
+  for (const auto& [resource, info] : planned->machine.capabilities.caches) {
+    std::map<std::pair<std::string, uint64_t>, CpuSet> domains;  // that look alike, by what they look like
+    for (const auto& [domain, way_bytes] : info.way_bytes) {
+      std::vector<Row> rows;
+      for (const GroupTarget& group : planned->plan.groups) {
+        const bool exclusive = group.exclusive && group.asked.contains(resource) && group.asked.at(resource).contains(domain);
+        const std::string note = exclusive ? "exclusive" : group.partition.empty() ? "" : fmt::format("partition {}", group.partition);
+        rows.push_back({group_label(group.directory), Cbm{group.state.schemata.at(resource).at(domain)}, note});
+        json.push_back({{"resource", to_string(resource)},
+                        {"domain", static_cast<uint32_t>(domain)},
+                        {"group", rows.back().name},
+                        {"mask", to_string(rows.back().mask)},
+                        {"ways", rows.back().mask.count()},
+                        {"bytes", way_bytes * rows.back().mask.count()},
+                        {"exclusive", exclusive}});
+      }
+      for (const auto& [name, state] : planned->machine.snapshot.groups)
+        if (name != root_group && !planned->machine.snapshot.owned.contains(name) && state.schemata.contains(resource) &&
+            state.schemata.at(resource).contains(domain))
+          rows.push_back({name, Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
+      domains[{picture(context, info, way_bytes, rows), way_bytes}].insert(static_cast<unsigned>(domain));
+    }
+    if (context.json != Json::off) continue;
+    const char* dot = context.utf8 ? "\u00b7" : "-";
+    for (const auto& [look, ids] : domains) {
+      if (!first) fmt::print("\n");
+      first = false;
+      const std::string size = look.second == 0 ? "" : fmt::format(" of {}", size_text(look.second));
+      const std::string io = info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
+      fmt::print("{}\n{}",
+                 emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource), ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
+                                                 info.cbm_mask.count(), size, io)),
+                 look.first);
+    }
+  }
+  if (context.json != Json::off) print_json(context, {{"layout", json}});
+  return Exit::ok;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,63 @@
+// list and show: the groups as they stand in resctrl, whoever made them.
+#include <fmt/format.h>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string made_by(const Machine& machine, const std::string& directory) {
+  if (directory == root_group) return "kernel";
+  return machine.snapshot.owned.contains(directory) ? "rdtd" : "other";
+}
+
+JsonValue group_json(const Machine& machine, const std::string& directory) {
+  const GroupState& state = machine.snapshot.groups.at(directory);
+  const auto tasks = machine.tree.read_tasks(directory).value_or(std::vector<pid_t>{});
+  return {{"group", group_label(directory)}, {"made_by", made_by(machine, directory)},   {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
+          {"tasks", tasks.size()},           {"schemata", schemata_json(state.schemata)}};
+}
+
+}  // namespace
+
+int list(const Context& context) {
+  const auto machine = read_machine(context);
+  if (!machine) return report(machine.error());
+  JsonValue groups = JsonValue::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [directory, state] : machine->snapshot.groups) {
+    groups.push_back(group_json(*machine, directory));
+    const auto tasks = machine->tree.read_tasks(directory).value_or(std::vector<pid_t>{});
+    rows.push_back({group_label(directory), made_by(*machine, directory), std::string(to_string(state.mode)), format_cpu_list(state.cpus),
+                    std::to_string(tasks.size()), schemata_line(state.schemata)});
+  }
+  if (context.json != Json::off)
+    print_json(context, {{"groups", groups}});
+  else
+    print_table(context, {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA"}}, rows);
+  return Exit::ok;
+}
+
+int show(const Context& context, const std::string& group) {
+  const auto machine = read_machine(context);
+  if (!machine) return report(machine.error());
+  const std::string directory = group_directory(group);
+  if (!machine->snapshot.groups.contains(directory)) {
+    fmt::print(stderr, "rdtctl: there is no group '{}' in {}\n", group, machine->tree.path());
+    return Exit::failed;
+  }
+  const JsonValue json = group_json(*machine, directory);
+  if (context.json != Json::off) {
+    print_json(context, json);
+    return Exit::ok;
+  }
+  const GroupState& state = machine->snapshot.groups.at(directory);
+  fmt::print("{}\n    Made by: {}\n       Mode: {}\n       CPUs: {}\n      Tasks: {}\n", emphasized(context, group), made_by(*machine, directory),
+             to_string(state.mode), state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus), json["tasks"].get<size_t>());
+  for (const auto& [resource, values] : state.schemata) fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
+  return Exit::ok;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,129 @@
+// What reads files: the search path, the resctrl tree from captured machines, the ownership record, the examples.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "rdtd/policy/search.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/tree.hpp"
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "rdtd-test-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void put(const std::string& path, const std::string& text) const {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  fs::path root_;
+};
+
+TEST_F(Files, SearchPath) {
+  put("etc/rdtd/20-b.toml", "b");
+  put("usr/lib/rdtd/20-b.toml", "lower");
+  put("run/rdtd/10-a.toml", "a");
+  put("usr/local/lib/rdtd/30-c.toml", "c");
+  put("etc/rdtd/30-c.toml", "");
+  put("usr/lib/rdtd/40-d.toml", "d");
+  fs::create_symlink("/dev/null", root_ / "etc/rdtd/40-d.toml");
+  fs::create_symlink("nowhere", root_ / "etc/rdtd/50-e.toml");
+  fs::create_directories(root_ / "etc/rdtd/60-f.toml");
+  put("etc/rdtd/70-g.toml", std::string(10 << 20, 'x'));
+  put("etc/rdtd/.80-h.toml", "hidden");
+  put("etc/rdtd/90-i.conf", "other");
+  put("etc/rdtd/sub/95-j.toml", "below");
+  std::string found;
+  for (const PolicyFile& file : find_policy_files(root_.string())) {
+    const char* states[] = {"active", "masked", "replaced", "unreadable"};
+    found += fs::path(file.path).lexically_relative(root_).string() + " " + states[static_cast<int>(file.state)] +
+             (file.problem.empty() ? "" : ": " + file.problem) + "\n";
+  }
+  EXPECT_EQ(found,
+            "run/rdtd/10-a.toml active\n"
+            "etc/rdtd/20-b.toml active\n"
+            "usr/lib/rdtd/20-b.toml replaced\n"
+            "etc/rdtd/30-c.toml masked\n"
+            "usr/local/lib/rdtd/30-c.toml replaced\n"
+            "etc/rdtd/40-d.toml masked\n"
+            "usr/lib/rdtd/40-d.toml replaced\n"
+            "etc/rdtd/50-e.toml unreadable: is a link to a file that does not exist\n"
+            "etc/rdtd/60-f.toml unreadable: is a folder, not a policy file\n"
+            "etc/rdtd/70-g.toml unreadable: is larger than 1 MiB, which no policy is\n");
+}
+
+TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }
+
+TEST_F(Files, Ownership) {
+  auto ownership = Ownership::load(*Directory::open(root_.string()));
+  ASSERT_TRUE(ownership);
+  EXPECT_TRUE(ownership->groups().empty());
+  ASSERT_TRUE(ownership->add("redis"));
+  ASSERT_TRUE(ownership->add(""));
+  ASSERT_TRUE(ownership->add("batch"));
+  ASSERT_TRUE(ownership->remove("batch"));
+  const auto again = Ownership::load(*Directory::open(root_.string()));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->groups(), (std::set<std::string>{"", "redis"}));
+}
+
+TEST(Tree, CapturedMachine) {
+  const auto tree = Tree::open(RDTD_TEST_DATA "/xeon-2s");
+  ASSERT_TRUE(tree) << tree.error().text();
+  const auto capabilities = tree->read_capabilities();
+  ASSERT_TRUE(capabilities) << capabilities.error().text();
+  const CacheInfo& l3 = capabilities->caches.at(Resource::L3);
+  EXPECT_EQ(l3.cbm_mask, Cbm{0xfffff});
+  EXPECT_EQ(l3.min_cbm_bits, 1U);
+  EXPECT_EQ(l3.num_closids, 16U);
+  EXPECT_EQ(l3.way_bytes, (std::map<DomainId, uint64_t>{{DomainId{0}, 65536}, {DomainId{1}, 65536}}));
+  const BandwidthInfo& mb = capabilities->bandwidths.at(Resource::MB);
+  EXPECT_TRUE(mb.percent);
+  EXPECT_EQ(mb.bandwidth_gran, 10U);
+  EXPECT_EQ(mb.min_bandwidth, 10U);
+  EXPECT_EQ(capabilities->num_closids(), 8U);
+  EXPECT_EQ(capabilities->num_rmids, 64U);
+  const auto snapshot = tree->read_snapshot({"redis"});
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(format_schemata(snapshot->groups.at("redis").schemata), "L3:0=f;1=f\nMB:0=100;1=100\n");
+  EXPECT_EQ(snapshot->groups.at("redis").mode, Mode::exclusive);
+  EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
+}
+
+TEST_F(Files, TreeErrors) {
+  EXPECT_EQ(Tree::open(root_.string()).error().text(),
+            "cannot use " + root_.string() + ": No such device (no resctrl is mounted here: systemctl start sys-fs-resctrl.mount)");
+  EXPECT_EQ(Tree::open("/nonexistent").error().text(), "cannot open /nonexistent: No such file or directory");
+  put("mode", "shareable\n");
+  put("schemata", "L3:0=zz\n");
+  put("cpus_list", "0\n");
+  const auto tree = Tree::open(root_.string());
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->read_capabilities().error().text(), "cannot understand " + root_.string() + "/schemata: cannot read schemata line 'L3:0=zz'");
+}
+
+TEST(Examples, AreValid) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(RDTD_EXAMPLES)) {
+    const ParsedPolicy parsed = parse_policy(std::vector{read_policy_file(entry.path().string())});
+    EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources), "");
+    const Capabilities capabilities = test::machine(20, 2);
+    const auto plan = make_plan(parsed.policy, capabilities, test::untouched(capabilities));
+    EXPECT_TRUE(plan) << entry.path() << format_diagnostics(plan.error(), parsed.policy.sources);
+    count++;
+  }
+  EXPECT_GT(count, 0U);
+}
+
+}  // namespace
+}  // namespace rdtd

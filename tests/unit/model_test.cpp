@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "rdtd/model/cbm.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/schemata.hpp"
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+namespace {
+
+TEST(Cbm, ParseAfterFormat) {
+  for (const uint32_t bits : {1U, 0xfU, 0xf0U, 0x80000000U, 0xffffffffU}) EXPECT_EQ(parse_cbm(to_string(Cbm{bits})), Cbm{bits});
+  for (const char* bad : {"", "0x", "g", "100000000", "-1"}) EXPECT_FALSE(parse_cbm(bad)) << bad;
+}
+
+TEST(Cbm, Ways) {
+  EXPECT_EQ(Cbm::range(4, 4).bits, 0xf0U);
+  EXPECT_EQ(Cbm::range(0, 32).bits, 0xffffffffU);
+  EXPECT_TRUE(Cbm{0xf0}.contiguous());
+  EXPECT_FALSE(Cbm{0x5}.contiguous());
+  EXPECT_FALSE(Cbm{}.contiguous());
+  EXPECT_EQ(longest_run(Cbm{0b1101'1101}), Cbm{0b0001'1100});
+  EXPECT_EQ(way_list(Cbm{0b1101'1101}), "0,2-4,6-7");
+}
+
+TEST(CpuList, ParseAfterFormat) {
+  const struct {
+    const char* text;
+    const char* formatted;
+  } rows[] = {{"", ""}, {"0", "0"}, {"0-3,8", "0-3,8"}, {"3,1,2", "1-3"}, {" 1 , 4-5 \n", "1,4-5"}};
+  for (const auto& row : rows) EXPECT_EQ(format_cpu_list(parse_cpu_list(row.text).value()), row.formatted) << row.text;
+  for (const char* bad : {"a", "1-", "-1", "3-1", "1,,2", "70000", "1 2"}) EXPECT_FALSE(parse_cpu_list(bad)) << bad;
+}
+
+TEST(Schemata, ReadsWhatEveryKernelWrites) {
+  const struct {
+    const char* text;
+    const char* formatted;
+  } rows[] = {{"    L3:0=0000f;1=fffff\n    MB:0=  100;1=   20\n", "L3:0=f;1=fffff\nMB:0=100;1=20\n"},
+              {"MB:0=10\nL3:0=f\n", "L3:0=f\nMB:0=10\n"},
+              {"L3CODE:0=f\nL3DATA:0=f0\n", "L3CODE:0=f\nL3DATA:0=f0\n"},
+              {"NEW:0=1\nL2:3=3\n", "L2:3=3\n"},
+              {"", ""}};
+  for (const auto& row : rows) {
+    const auto parsed = parse_schemata(row.text);
+    ASSERT_TRUE(parsed) << row.text;
+    EXPECT_EQ(format_schemata(*parsed), row.formatted) << row.text;
+    EXPECT_EQ(parse_schemata(format_schemata(*parsed)), parsed) << row.text;
+  }
+  for (const char* bad : {"L3", "L3:0", "L3:0=g", "L3:x=f", "MB:0=f"}) EXPECT_FALSE(parse_schemata(bad)) << bad;
+}
+
+TEST(Snapshot, DefaultIsTheRoot) {
+  EXPECT_EQ(group_label(""), "default");
+  EXPECT_EQ(group_directory("default"), "");
+  EXPECT_EQ(group_label(group_directory("redis")), "redis");
+}
+
+TEST(Mode, ParseAfterFormat) {
+  for (const Mode mode : {Mode::shareable, Mode::exclusive, Mode::pseudo_locksetup, Mode::pseudo_locked}) EXPECT_EQ(parse_mode(to_string(mode)), mode);
+  EXPECT_EQ(parse_mode("exclusive\n"), Mode::exclusive);
+  EXPECT_FALSE(parse_mode("other"));
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,48 @@
+# What the scenarios are written with. A check that fails is told with what was expected and found; the scenario goes on
+# and fails at its end.
+# shellcheck shell=bash
+failures=0
+resctrl=/sys/fs/resctrl
+lab=/opt/rdtd-tests/lab
+
+fail() { echo "    FAILED: $*"; failures=$((failures + 1)); }
+note() { echo "    $*"; }
+skip() { echo "    SKIPPED: $*"; exit 77; }
+
+# is WHAT FOUND EXPECTED
+is() { [[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"; }
+# matches WHAT FOUND REGEX
+matches() { [[ $2 =~ $3 ]] || fail "$1: found '$2', expected something like '$3'"; }
+# holds WHAT COMMAND...: now
+holds() { local what=$1; shift; "$@" || fail "$what"; }
+# soon WHAT COMMAND...: within 5 s
+soon() {
+  local what=$1 end=$((SECONDS + 6))
+  shift
+  until "$@"; do [[ $SECONDS -lt $end ]] || { fail "$what, within 5 s"; return; }; sleep 0.1; done
+}
+
+policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
+start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
+reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
+property() { busctl get-property org.rdtd1 /org/rdtd1 org.rdtd1.Manager "$1" | cut -d' ' -f2-; }
+
+# The group of a process, "" for the default one.
+group_of() { sed -n 's,^res:/\?,,p' "/proc/$1/cpu_resctrl_groups" 2>/dev/null; }
+in_group() { [[ -e /proc/$1 && $(group_of "$1") == "$2" ]]; }
+# Every thread of a process is in the group.
+all_in_group() { local t; for t in "/proc/$1/task"/*; do [[ $(group_of "${t#/proc/}") == "$2" ]] || return 1; done; }
+# schemata GROUP RESOURCE: as the kernel has them, without padding.
+schemata() { sed -n "s/^ *$2:\(.*\)/\1/p" "$resctrl/${1:+$1/}schemata" | sed 's/ //g; s/=0*\([0-9a-f]\)/=\1/g'; }
+
+# The registers. register CPU INDEX; the CLOSID that runs on a CPU; the L3 mask and MBA delay that are in force there.
+register() { "$lab" register "$1" "$2"; }
+closid_on() { echo $((0x$(register "$1" 0xc8f) >> 32)); }
+mask_in_force() { register "$1" $((0xc90 + $(closid_on "$1"))); }
+mba_in_force() { register "$1" $((0xd50 + $(closid_on "$1"))); }
+# A CPU runs other tasks too, each under its own CLOSID: ask these with soon, of a value that no other group has there.
+mask_in_force_is() { [[ $(mask_in_force "$1") == "$2" ]]; }
+mba_in_force_is() { [[ $(mba_in_force "$1") == "$2" ]]; }
+# Whether a mask stands in any CLOSID's register on the CPU's socket.
+some_mask_is() { local i; for i in {0..15}; do [[ $(register "$1" $((0xc90 + i))) == "$2" ]] && return; done; return 1; }
+some_delay_is() { local i; for i in {0..7}; do [[ $(register "$1" $((0xd50 + i))) == "$2" ]] && return; done; return 1; }

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// rdt_cpu: a QEMU TCG plugin that gives the emulated x86 CPU Intel RDT.
+//
+// A stock Linux kernel decides whether it has resctrl from CPUID (leaves 7, 0xF and 0x10) and then
+// drives the hardware through a handful of MSRs. This plugin answers those CPUID leaves and stores
+// those MSRs, so an unmodified distribution kernel under an unmodified QEMU mounts the real resctrl
+// filesystem, with the kernel's own rules, limits and error texts.
+//
+// A test can check what reached the "hardware": the mask registers, the MBA delays, and the CLOSID in IA32_PQR_ASSOC of
+// the task on each CPU. Every write can be logged on the host, and a program in the guest reads any register through
+// the laboratory leaf, CPUID 0x52445400:
+//
+//   ECX 0, 1  disarms, arms the memory model (memory_model.h): from then on partitions and throttles have their effect
+//             on user-space programs, and the monitoring counters tell what really happened
+//   ECX 2     this CPU's last-level reads and misses, in EBX and ECX
+//   ECX 3     the register EDX as the CPU EBX has it: low half in EBX, high half in ECX
+//   ECX 4     how often that register was written, in EBX
+//
+// Needs a QEMU whose plugin API is version 7 (seen with QEMU 11.1). The declarations below are the
+// part of that API in use; QEMU's own header is not packaged by Debian.
+#include <glib.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory_model.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef uint64_t qemu_plugin_id_t;
+typedef struct qemu_info qemu_info_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_register;
+struct qemu_plugin_hwaddr;
+typedef uint32_t qemu_plugin_meminfo_t;
+typedef struct {
+  struct qemu_plugin_register *handle;
+  const char *name;
+  const char *feature;
+  bool is_readonly;
+} reg_descriptor;
+enum cb_flags { CB_NO_REGS, CB_R_REGS, CB_RW_REGS, CB_RW_REGS_PC };
+typedef void (*vcpu_cb)(unsigned cpu, void *userdata);
+typedef void (*mem_cb)(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
+typedef void (*tb_cb)(struct qemu_plugin_tb *tb, void *userdata);
+
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, vcpu_cb, void *);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, tb_cb, void *);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, vcpu_cb, enum cb_flags, void *);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *, void *, size_t);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
+GArray *qemu_plugin_get_registers(void);
+bool qemu_plugin_read_register(struct qemu_plugin_register *, GByteArray *);
+bool qemu_plugin_write_register(struct qemu_plugin_register *, GByteArray *);
+__attribute__((noreturn)) void qemu_plugin_set_pc(uint64_t);
+enum { MEM_RW = 3 };
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, mem_cb, enum cb_flags, int rw, void *);
+struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, uint64_t);
+uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
+bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
+
+EXPORT int qemu_plugin_version = 7;
+
+// What the CPU claims to have. Each is a plugin argument of the same name.
+static struct {
+  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
+} hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
+        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0};
+
+static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
+static bool memory_armed;
+
+static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx;
+
+// A register's value and how often it was written. The masks and delays are a socket's, the others a CPU's.
+struct msr {
+  uint64_t value;
+  uint32_t writes;
+};
+enum { MSR_COUNT = 0x1000 };
+static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], socket_msr[MAX_SOCKETS][MSR_COUNT];
+static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
+static FILE *msr_log;
+
+enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, MBA_DELAY = 0xd50, LAB_LEAF = 0x52445400 };
+
+static uint64_t get(struct qemu_plugin_register *reg) {
+  GByteArray *bytes = g_byte_array_new();
+  uint64_t value = 0;
+  qemu_plugin_read_register(reg, bytes);
+  memcpy(&value, bytes->data, MIN(bytes->len, sizeof value));
+  g_byte_array_free(bytes, TRUE);
+  return value;
+}
+
+static void set(struct qemu_plugin_register *reg, uint64_t value) {
+  GByteArray *bytes = g_byte_array_new();
+  g_byte_array_append(bytes, (const guint8 *)&value, sizeof value);
+  qemu_plugin_write_register(reg, bytes);
+  g_byte_array_free(bytes, TRUE);
+}
+
+static unsigned socket_of(unsigned cpu) { return cpu / memory.cpus_per_socket % MAX_SOCKETS; }
+
+static struct msr *msr_at(unsigned cpu, uint32_t index) {
+  return index >= L3_MASK ? &socket_msr[socket_of(cpu)][index] : &cpu_msr[cpu % MAX_CPUS][index];
+}
+
+static bool is_rdt_msr(uint32_t index) {
+  return index == 0xc81 || index == 0xc82 ||       // L3/L2 QOS_CFG: CDP on or off
+         (index >= QM_EVTSEL && index < 0xd00) ||  // EVTSEL, CTR, PQR_ASSOC, L3 masks
+         (index >= 0xd10 && index < 0xd90);        // L2 masks, MBA delays
+}
+
+// Before CPUID: answers leaves 0xF and 0x10 and steps over the instruction.
+static void on_cpuid(unsigned cpu, void *pc) {
+  uint32_t leaf = get(rax), sub = get(rcx), of_cpu = get(rbx), index = get(rdx), a = 0, b = 0, c = 0, d = 0;
+  patch_leaf[cpu % MAX_CPUS] = (leaf == 7 && sub == 0) || (leaf == 4 && sub == 3 && hw.l3_ways) ? leaf : 0;
+  if (leaf == 0xf) {
+    if (sub == 0 && hw.rmids) b = hw.rmids - 1, d = 2;
+    if (sub == 1 && hw.rmids) b = LINE_BYTES, c = hw.rmids - 1, d = 7;
+  } else if (leaf == 0x10) {
+    if (sub == 0) b = (hw.l3_ways ? 2 : 0) | (hw.l2_ways ? 4 : 0) | (hw.mba_closids ? 8 : 0);
+    if (sub == 1 && hw.l3_ways)
+      a = hw.l3_ways - 1, b = hw.io_mask, c = (hw.cdp ? 4 : 0) | (hw.sparse ? 8 : 0), d = hw.l3_closids - 1;
+    if (sub == 2 && hw.l2_ways) a = hw.l2_ways - 1, c = hw.cdp ? 4 : 0, d = hw.l2_closids - 1;
+    if (sub == 3 && hw.mba_closids) a = 89, c = 4, d = hw.mba_closids - 1;
+  } else if (leaf == LAB_LEAF) {
+    if (sub < 2) {
+      memory_armed = sub;
+    } else if (sub == 2) {
+      struct cpu_counters now = memory_counters(cpu % MAX_CPUS);
+      b = now.llc_reads, c = now.llc_misses;
+    } else if (index < MSR_COUNT) {
+      const struct msr *reg = msr_at(of_cpu, index);
+      b = sub == 3 ? (uint32_t)reg->value : reg->writes;
+      c = sub == 3 ? reg->value >> 32 : 0;
+    }
+  } else {
+    return;
+  }
+  set(rax, a), set(rbx, b), set(rcx, c), set(rdx, d);
+  qemu_plugin_set_pc((uint64_t)pc + 2);
+}
+
+// After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4 tells the size of the modelled L3.
+static void after_cpuid(unsigned cpu, void *unused) {
+  uint32_t leaf = patch_leaf[cpu % MAX_CPUS];
+  patch_leaf[cpu % MAX_CPUS] = 0;
+  if (leaf == 7) set(rbx, (uint32_t)get(rbx) | 1u << 15 | (hw.rmids ? 1u << 12 : 0));
+  if (leaf == 4) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
+}
+
+static void on_wrmsr(unsigned cpu, void *pc) {
+  uint32_t index = get(rcx);
+  if (!is_rdt_msr(index)) return;
+  uint64_t value = get(rdx) << 32 | (uint32_t)get(rax);
+  unsigned socket = socket_of(cpu);
+  struct msr *reg = msr_at(cpu, index);
+  reg->value = value;
+  reg->writes++;
+  if (index >= L3_MASK && index < L3_MASK + MAX_CLOSIDS) memory_set_cbm(socket, index - L3_MASK, value);
+  if (index >= MBA_DELAY && index < MBA_DELAY + MAX_CLOSIDS) memory_set_mba_delay(socket, index - MBA_DELAY, value);
+  if (msr_log && index != QM_EVTSEL) {
+    fprintf(msr_log, "cpu%u %#x = %#" PRIx64 "\n", cpu, index, value);
+    fflush(msr_log);
+  }
+  qemu_plugin_set_pc((uint64_t)pc + 2);
+}
+
+// Monitoring counters, in lines of 64 bytes: 1 is occupancy, 2 and 3 the total and local bandwidth (one channel: the same).
+static uint64_t read_counter(unsigned cpu, uint64_t evtsel) {
+  unsigned socket = socket_of(cpu), rmid = (evtsel >> 32) % MAX_RMIDS;
+  return (evtsel & 0xff) == 1 ? memory_occupancy_lines(socket, rmid) : memory_miss_lines(socket, rmid);
+}
+
+static void on_rdmsr(unsigned cpu, void *pc) {
+  uint32_t index = get(rcx);
+  if (!is_rdt_msr(index)) return;
+  uint64_t value = index == QM_CTR ? read_counter(cpu, msr_at(cpu, QM_EVTSEL)->value) : msr_at(cpu, index)->value;
+  set(rax, (uint32_t)value), set(rdx, value >> 32);
+  qemu_plugin_set_pc((uint64_t)pc + 2);
+}
+
+struct access {
+  qemu_plugin_meminfo_t info;
+  uint64_t vaddr;
+};
+
+static bool physical(void *context, uint64_t *paddr) {
+  struct access *access = context;
+  struct qemu_plugin_hwaddr *address = qemu_plugin_get_hwaddr(access->info, access->vaddr);
+  if (!address || qemu_plugin_hwaddr_is_io(address)) return false;
+  *paddr = qemu_plugin_hwaddr_phys_addr(address);
+  return true;
+}
+
+static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *unused) {
+  if (!memory_armed) return;
+  uint64_t pqr = msr_at(cpu, PQR_ASSOC)->value;
+  memory_access(cpu % MAX_CPUS, (pqr >> 32) % MAX_CLOSIDS, pqr % MAX_RMIDS, vaddr, physical, &(struct access){info, vaddr});
+}
+
+static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
+  size_t n = qemu_plugin_tb_n_insns(tb);
+  for (size_t i = 0; i < n; i++) {
+    struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+    uint8_t op[2];
+    bool user_space = qemu_plugin_insn_vaddr(insn) < 1ull << 47;
+    if (user_space && hw.l3_ways) qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
+    if (qemu_plugin_insn_data(insn, op, 2) < 2 || op[0] != 0x0f) continue;
+    vcpu_cb cb = op[1] == 0xa2 ? on_cpuid : op[1] == 0x30 ? on_wrmsr : op[1] == 0x32 ? on_rdmsr : NULL;
+    if (!cb) continue;
+    if (cb == on_cpuid && i + 1 < n)
+      qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), after_cpuid, CB_RW_REGS, NULL);
+    qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, CB_RW_REGS_PC, (void *)qemu_plugin_insn_vaddr(insn));
+  }
+}
+
+static void on_vcpu_init(unsigned cpu, void *unused) {
+  GArray *regs = qemu_plugin_get_registers();
+  for (guint i = 0; i < regs->len; i++) {
+    reg_descriptor *reg = &g_array_index(regs, reg_descriptor, i);
+    if (!strcmp(reg->name, "rax")) rax = reg->handle;
+    if (!strcmp(reg->name, "rbx")) rbx = reg->handle;
+    if (!strcmp(reg->name, "rcx")) rcx = reg->handle;
+    if (!strcmp(reg->name, "rdx")) rdx = reg->handle;
+  }
+  g_array_free(regs, TRUE);
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+  struct { const char *name; uint32_t *value; } options[] = {
+      {"l3_ways", &hw.l3_ways},         {"l3_closids", &hw.l3_closids}, {"l2_ways", &hw.l2_ways},
+      {"l2_closids", &hw.l2_closids},   {"mba_closids", &hw.mba_closids}, {"rmids", &hw.rmids},
+      {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
+      {"sets", &memory.sets},           {"cpus_per_socket", &memory.cpus_per_socket},
+      {"channel_mbps", &memory.channel_mbps}};
+  for (int i = 0; i < argc; i++) {
+    char *equals = strchr(argv[i], '=');
+    bool known = false;
+    if (equals) {
+      *equals = '\0';
+      if (!strcmp(argv[i], "log")) known = (msr_log = fopen(equals + 1, "w")) != NULL;
+      for (size_t k = 0; k < G_N_ELEMENTS(options); k++)
+        if (!strcmp(argv[i], options[k].name)) *options[k].value = strtoul(equals + 1, NULL, 0), known = true;
+    }
+    if (!known) {
+      fprintf(stderr, "rdt_cpu: bad argument '%s'\n", argv[i]);
+      return 1;
+    }
+  }
+  memory.ways = hw.l3_ways;
+  memory_init(&memory);
+  qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate, NULL);
+  return 0;
+}
