@@ -15,11 +15,11 @@ is() { [[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"; }
 matches() { [[ $2 =~ $3 ]] || fail "$1: found '$2', expected something like '$3'"; }
 # holds WHAT COMMAND...: now
 holds() { local what=$1; shift; "$@" || fail "$what"; }
-# soon WHAT COMMAND...: within 5 s
+# soon WHAT COMMAND...: within 20 s, since an emulated machine on a busy host is slow
 soon() {
-  local what=$1 end=$((SECONDS + 6))
+  local what=$1 end=$((SECONDS + 21))
   shift
-  until "$@"; do [[ $SECONDS -lt $end ]] || { fail "$what, within 5 s"; return; }; sleep 0.1; done
+  until "$@"; do [[ $SECONDS -lt $end ]] || { fail "$what, within 20 s"; return; }; sleep 0.1; done
 }
 
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
