@@ -21,7 +21,10 @@ std::pair<std::string_view, std::optional<std::string_view>> split_component(std
 
 std::optional<std::string> glob_problem(std::string_view pattern) {
   for (size_t i = 0; i < pattern.size(); i++) {
-    if (pattern[i] == '\\' && ++i == pattern.size()) return "it ends in a lone '\\'";
+    if (pattern[i] == '\\') {
+      if (++i == pattern.size()) return "it ends in a lone '\\'";
+      continue;  // what it escapes is itself
+    }
     if (pattern[i] != '[') continue;
     // A ']' right behind the '[' (or its '!') is a member, not the end.
     size_t end = i + 1;

@@ -85,6 +85,8 @@ class Assigner {
     if (placed_ != nullptr && (std::ranges::binary_search((*placed_)[group], tid) || process_.read_thread_group(tid) == table_.rules.groups()[group]))
       return true;
     const int error = mode_ == AssignMode::move ? add_task(table_.tasks[group].get(), tid) : 0;
+    if (mode_ == AssignMode::move && error == 0) table_.counters[group]->moved.fetch_add(1, std::memory_order_relaxed);
+    if (error != 0 && error != ESRCH) table_.counters[group]->refused.fetch_add(1, std::memory_order_relaxed);
     if (error == 0) out.moved++;
     if (error == ESRCH && tid == process_.pid()) out.kind = Assignment::Kind::gone;
     if (error != 0 && error != ESRCH) {
@@ -139,6 +141,7 @@ Assignment until_settled(const RuleTable& table, const ProcFs& proc, const Proce
 }  // namespace
 
 Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherThreads others, const Placed* placed, AssignMode mode) {
+  if (table.by_hand->hold(pid)) return {};
   const auto process = proc.open(pid);
   if (!process) return {Assignment::Kind::gone};
   Assigner assigner(table, *process, placed, mode);
@@ -148,10 +151,25 @@ Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherTh
 }
 
 Assignment assign_thread(const RuleTable& table, const ProcFs& proc, pid_t pid, pid_t tid) {
+  if (table.by_hand->hold(pid)) return {};
   const auto process = proc.open(pid);
   if (!process) return {Assignment::Kind::gone};
   Assigner assigner(table, *process, nullptr, AssignMode::move);
   return until_settled(table, proc, *process, AssignMode::move, [&](ProcessFacts& facts) { return assigner.single_thread(tid, facts); });
+}
+
+int assign_all_threads(const Process& process, int tasks_fd) {
+  std::set<pid_t> seen;
+  bool found_new = true;
+  for (int pass = 0; pass < most_passes && found_new; pass++) {
+    found_new = false;
+    for (const pid_t tid : process.threads()) {
+      if (!seen.insert(tid).second) continue;
+      found_new = true;
+      if (const int error = add_task(tasks_fd, tid); error != 0 && error != ESRCH) return error;
+    }
+  }
+  return 0;
 }
 
 SecondLook second_look(const RuleTable& table, const ProcFs& proc, pid_t pid) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace rdtd {
 
@@ -20,11 +21,13 @@ constexpr timespec pause_length{0, 50'000};
 // How long a thread may be in the making: a clone(2) that has copied its parent's group and is not yet seen in /proc.
 constexpr std::chrono::milliseconds second_look_delay(20);
 constexpr size_t most_second_looks = 4096;
+// Assignments that wait to be told; in a storm the rest is only counted.
+constexpr size_t most_untold = 4096;
 
 }  // namespace
 
-Classifier::Classifier(Connector connector, const ProcFs& proc, int rescan_fd)
-    : connector_(std::move(connector)), proc_(proc), rescan_fd_(rescan_fd), self_(::getpid()), thread_([this] { run(); }) {}
+Classifier::Classifier(Connector connector, const ProcFs& proc, int requests_fd)
+    : connector_(std::move(connector)), proc_(proc), requests_fd_(requests_fd), self_(::getpid()), thread_([this] { run(); }) {}
 
 Classifier::~Classifier() {
   stop_ = true;
@@ -51,7 +54,24 @@ void Classifier::beat() {
   if (::prctl(PR_GET_NAME, name.data()) == 0) (void)::prctl(PR_SET_NAME, name.data());
 }
 
-Classifier::Counters Classifier::counters() const { return {events_seen_, event_overruns_, assigned_}; }
+Classifier::Counters Classifier::counters() const { return {events_seen_, event_overruns_}; }
+
+Classifier::Requests Classifier::take_requests() {
+  const std::lock_guard lock(requests_mutex_);
+  return std::exchange(requests_, {});
+}
+
+void Classifier::tell_assigned(pid_t pid, const Assignment& assignment, const RuleTable& table) {
+  if (!watched_ || assignment.kind != Assignment::Kind::in_group) return;
+  {
+    const std::lock_guard lock(requests_mutex_);
+    if (requests_.assigned.size() >= most_untold)
+      requests_.untold++;
+    else
+      requests_.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)), table.rules.rules()[assignment.rule].where.text()});
+  }
+  (void)::eventfd_write(requests_fd_, 1);
+}
 
 void Classifier::run() {
   (void)::prctl(PR_SET_NAME, "rdtd-events");
@@ -83,7 +103,11 @@ void Classifier::run() {
     if (lost && drained) {
       lost = false;
       event_overruns_ = connector_.dropped();
-      (void)::eventfd_write(rescan_fd_, 1);
+      {
+        const std::lock_guard lock(requests_mutex_);
+        requests_.rescan = true;
+      }
+      (void)::eventfd_write(requests_fd_, 1);
     }
     since_pause = events.size() < Connector::batch_size ? 0 : since_pause + events.size();
     if (since_pause >= events_between_pauses) {
@@ -101,6 +125,7 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
   Assignment assignment;
   switch (event.kind) {
     case ProcEvent::Kind::exec:
+      if (table.by_hand->exec(event.pid)) return;
       // exec has ended all other threads, so the new ones can wait for the second look.
       assignment = assign(table, proc_, event.pid, OtherThreads::later, nullptr, AssignMode::move);
       break;
@@ -113,8 +138,9 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
     case ProcEvent::Kind::identity: assignment = assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move); break;
     default: return;
   }
-  assigned_.fetch_add(assignment.moved, std::memory_order_relaxed);
-  if (assignment.moved > 0) moved_.push_back({event.pid, std::chrono::steady_clock::now() + second_look_delay});
+  if (assignment.moved == 0) return;
+  moved_.push_back({event.pid, std::chrono::steady_clock::now() + second_look_delay});
+  tell_assigned(event.pid, assignment, table);
 }
 
 void Classifier::look_again(const RuleTable& table) {
@@ -123,7 +149,6 @@ void Classifier::look_again(const RuleTable& table) {
     const pid_t pid = moved_.front().pid;
     moved_.pop_front();
     const SecondLook found = second_look(table, proc_, pid);
-    assigned_.fetch_add(found.moved, std::memory_order_relaxed);
     for (const pid_t child : found.children) moved_.push_back({child, now + second_look_delay});
   }
 }

@@ -1,37 +1,60 @@
 #include "log.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
-#include <systemd/sd-daemon.h>
+#include <sys/uio.h>
+#include <syslog.h>
 #include <unistd.h>
 
+#define SD_JOURNAL_SUPPRESS_LOCATION  // the journal's readers know the daemon by its messages, not by its source files
+#include <systemd/sd-journal.h>
+
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace rdtd {
 
 namespace {
 
-// sd-daemon(3): "<3>" before each line, since a message of several lines arrives as several entries.
-class JournalFormatter final : public spdlog::formatter {
- public:
-  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
-    const char* prefix = SD_INFO;
-    if (message.level <= spdlog::level::debug) prefix = SD_DEBUG;
-    if (message.level == spdlog::level::warn) prefix = SD_WARNING;
-    if (message.level >= spdlog::level::err) prefix = SD_ERR;
-    bool line_start = true;
-    for (const char c : message.payload) {
-      if (line_start) out.append(std::string_view(prefix));
-      out.push_back(c);
-      line_start = c == '\n';
-    }
-    out.push_back('\n');
+struct Kind {
+  const char* message_id;
+  spdlog::level::level_enum level;
+};
+
+// In the order of Happening. Made once with `systemd-id128 new`; they are for ever.
+constexpr std::array kinds = {
+    Kind{"182ffdfcc20c4f2a89c84c7d36ca7c7f", spdlog::level::info}, Kind{"bdb75df7ba7f45ce8e45e5c8121d4383", spdlog::level::info},
+    Kind{"4cab0b8b7b19414bbb4d1a6f41f992c8", spdlog::level::err},  Kind{"1a5031bbdaf24b7c83e906f4fa967386", spdlog::level::warn},
+    Kind{"fb652529994e4df5885ca8ad6316558e", spdlog::level::err},  Kind{"000711698af84df08dcb511a07e31561", spdlog::level::warn},
+    Kind{"718c74076fb2485f823f47b69e6fdad1", spdlog::level::err},  Kind{"cd1cc069b22d4b749097a61dc7ddbf38", spdlog::level::err},
+};
+
+// What goes with the message that is being logged.
+std::vector<std::string> fields_of_message;
+
+class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    int priority = LOG_INFO;
+    if (message.level <= spdlog::level::debug) priority = LOG_DEBUG;
+    if (message.level == spdlog::level::warn) priority = LOG_WARNING;
+    if (message.level == spdlog::level::err) priority = LOG_ERR;
+    if (message.level == spdlog::level::critical) priority = LOG_CRIT;
+    std::vector<std::string> fields = {fmt::format("MESSAGE={}", std::string_view(message.payload.data(), message.payload.size())),
+                                       fmt::format("PRIORITY={}", priority), "SYSLOG_IDENTIFIER=rdtd"};
+    fields.insert(fields.end(), fields_of_message.begin(), fields_of_message.end());
+    std::vector<iovec> vectors;
+    for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
+    // Where the journal cannot be reached there is nobody left to tell.
+    (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
   }
-  [[nodiscard]] std::unique_ptr<formatter> clone() const override { return std::make_unique<JournalFormatter>(); }
+  void flush_() override {}
 };
 
 // Whether standard error is the journal: JOURNAL_STREAM names its device and inode (systemd.exec(5)), and is inherited
@@ -42,17 +65,66 @@ bool stderr_is_journal() {
   return stream != nullptr && ::fstat(STDERR_FILENO, &status) == 0 && fmt::format("{}:{}", status.st_dev, status.st_ino) == stream;
 }
 
+struct LevelName {
+  const char* syslog;
+  spdlog::level::level_enum level;
+};
+
+// spdlog has fewer levels than syslog: the first name of each is the one that is told.
+constexpr std::array level_names = {LevelName{"debug", spdlog::level::debug},    LevelName{"info", spdlog::level::info},
+                                    LevelName{"notice", spdlog::level::info},    LevelName{"warning", spdlog::level::warn},
+                                    LevelName{"err", spdlog::level::err},        LevelName{"crit", spdlog::level::critical},
+                                    LevelName{"alert", spdlog::level::critical}, LevelName{"emerg", spdlog::level::critical}};
+
 }  // namespace
 
 void open_log() {
-  auto logger = std::make_shared<spdlog::logger>("rdtd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  if (stderr_is_journal())
-    logger->set_formatter(std::make_unique<JournalFormatter>());
-  else
-    logger->set_pattern("rdtd: %l: %v");
-  spdlog::set_default_logger(std::move(logger));
+  if (stderr_is_journal()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("rdtd", std::make_shared<JournalSink>()));
+  } else {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("rdtd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+    spdlog::set_pattern("rdtd: %l: %v");
+  }
 }
 
-void set_log_level(const std::string& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+void log(Happening happening, std::string_view text, std::initializer_list<LogField> fields) {
+  const Kind& kind = kinds.at(static_cast<size_t>(happening));
+  fields_of_message = {fmt::format("MESSAGE_ID={}", kind.message_id)};
+  for (const LogField& field : fields) fields_of_message.push_back(fmt::format("{}={}", field.name, field.value));
+  spdlog::log(kind.level, "{}", text);
+  fields_of_message.clear();
+}
+
+void log(Happening happening, std::string_view text, const Location& where) {
+  if (where.file.empty()) return log(happening, text);
+  log(happening, text, {{"CONFIG_FILE", where.file}, {"CONFIG_LINE", std::to_string(where.line)}});
+}
+
+void log_assignment(pid_t pid, const std::string& group, const std::string& rule) {
+  fields_of_message = {fmt::format("RDTD_PID={}", pid), fmt::format("RDTD_GROUP={}", group), fmt::format("RDTD_RULE={}", rule)};
+  spdlog::debug("process {} put in group {}{}", pid, group, rule.empty() ? ", by hand" : fmt::format(", {}", rule));
+  fields_of_message.clear();
+}
+
+bool logs_assignments() { return spdlog::should_log(spdlog::level::debug); }
+
+void set_policy_log_level(const std::string& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+
+bool set_syslog_level(const std::string& level) {
+  for (const LevelName& name : level_names)
+    if (level == name.syslog) {
+      spdlog::set_level(name.level);
+      return true;
+    }
+  return false;
+}
+
+std::string syslog_level() {
+  for (const LevelName& name : level_names)
+    if (spdlog::get_level() == name.level) return name.syslog;
+  return spdlog::get_level() < spdlog::level::debug ? "debug" : "emerg";
+}
+
+std::string log_target() { return stderr_is_journal() ? "journal" : "console"; }
 
 }  // namespace rdtd

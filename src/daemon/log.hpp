@@ -1,12 +1,37 @@
-// The daemon's log: lines on standard error, with systemd's priority prefix where that is the journal.
+// The daemon's log: spdlog, into the journal where standard error is one, else onto standard error. Only the main thread
+// logs.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
+
+#include "rdtd/base/located.hpp"
 
 namespace rdtd {
 
+// Happenings that an administrator may look for or be told of; each has a MESSAGE_ID and a text in systemd/rdtd.catalog.
+enum class Happening { applied, reloaded, reload_failed, drift, kernel_refused, events_lost, out_of_closids, wrong_mount_options };
+
+// A journal field beside the message: RDTD_GROUP, RDTD_RULE, RDTD_PID, CONFIG_FILE, CONFIG_LINE.
+struct LogField {
+  std::string_view name;
+  std::string value;
+};
+
 void open_log();
-// "debug", "info", "warning" or "error".
-void set_log_level(const std::string& level);
+void log(Happening happening, std::string_view text, std::initializer_list<LogField> fields = {});
+// CONFIG_FILE and CONFIG_LINE of a place in a policy.
+void log(Happening happening, std::string_view text, const Location& where);
+// One assignment, at debug level: a machine may see thousands a second.
+void log_assignment(pid_t pid, const std::string& group, const std::string& rule);
+[[nodiscard]] bool logs_assignments();
+
+// As a policy names them: debug, info, warning, error.
+void set_policy_log_level(const std::string& level);
+// As syslog(3) does; false where there is no such level.
+[[nodiscard]] bool set_syslog_level(const std::string& level);
+[[nodiscard]] std::string syslog_level();
+[[nodiscard]] std::string log_target();  // "journal" or "console"
 
 }  // namespace rdtd

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "log.hpp"
 #include "rdtd/bus/service.hpp"
@@ -26,8 +27,10 @@ namespace rdtd {
 namespace {
 
 constexpr uint64_t heartbeat_interval = 10'000'000;  // microseconds
-constexpr int exit_no_resctrl = 69;                  // EX_UNAVAILABLE
-constexpr int exit_bad_policy = 78;                  // EX_CONFIG
+// A storm of processes overruns the kernel's queue again and again; the log hears of it so often at most.
+constexpr uint64_t loss_log_interval = 60'000'000;  // microseconds
+constexpr int exit_no_resctrl = 69;                 // EX_UNAVAILABLE
+constexpr int exit_bad_policy = 78;                 // EX_CONFIG
 
 uint64_t monotonic_usec() {
   timespec now{};
@@ -42,7 +45,7 @@ class Loop {
   Loop& operator=(const Loop&) = delete;
   ~Loop();
 
-  [[nodiscard]] Result<void> prepare(int rescan_fd, Classifier* classifier, std::unique_ptr<CgroupWatch> cgroups);
+  [[nodiscard]] Result<void> prepare(int requests_fd, Classifier* classifier, std::unique_ptr<CgroupWatch> cgroups);
   [[nodiscard]] int run();
 
  private:
@@ -50,9 +53,11 @@ class Loop {
   [[nodiscard]] int add_timer(sd_event_source** source, uint64_t delay, Timer callback);
   void watch_cgroups();
   void after_reload(bool success);
+  void log_loss();
+  void tell_assigned(pid_t pid, const std::string& group, const std::string& rule);
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
   static int on_terminate(sd_event_source*, const signalfd_siginfo*, void* self);
-  static int on_rescan(sd_event_source*, int fd, uint32_t, void* self);
+  static int on_requests(sd_event_source*, int fd, uint32_t, void* self);
   static int on_cgroups(sd_event_source*, int, uint32_t, void* self);
   static int on_reconcile(sd_event_source*, uint64_t now, void* self);
   static int on_heartbeat(sd_event_source*, uint64_t now, void* self);
@@ -64,6 +69,9 @@ class Loop {
   sd_event* event_ = nullptr;
   sd_event_source* reconcile_ = nullptr;
   sd_event_source* heartbeat_ = nullptr;
+  uint64_t loss_logged_ = 0;   // CLOCK_MONOTONIC, microseconds; 0: never
+  uint64_t dropped_told_ = 0;  // process events
+  bool events_alive_ = true;
 };
 
 Loop::~Loop() {
@@ -78,13 +86,13 @@ int Loop::add_timer(sd_event_source** source, uint64_t delay, Timer callback) {
   return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_ON);
 }
 
-Result<void> Loop::prepare(int rescan_fd, Classifier* classifier, std::unique_ptr<CgroupWatch> cgroups) {
+Result<void> Loop::prepare(int requests_fd, Classifier* classifier, std::unique_ptr<CgroupWatch> cgroups) {
   classifier_ = classifier;
   cgroups_ = std::move(cgroups);
   int r = sd_event_default(&event_);
   for (const auto& [signal, handler] : {std::pair{SIGHUP, &Loop::on_hangup}, {SIGTERM, &Loop::on_terminate}, {SIGINT, &Loop::on_terminate}})
     if (r >= 0) r = sd_event_add_signal(event_, nullptr, signal, handler, this);
-  if (r >= 0) r = sd_event_add_io(event_, nullptr, rescan_fd, EPOLLIN, on_rescan, this);
+  if (r >= 0) r = sd_event_add_io(event_, nullptr, requests_fd, EPOLLIN, on_requests, this);
   if (r >= 0 && cgroups_) r = sd_event_add_io(event_, nullptr, cgroups_->fd(), EPOLLIN, on_cgroups, this);
   if (r >= 0 && classifier_ != nullptr) r = add_timer(&heartbeat_, heartbeat_interval, on_heartbeat);
   if (r >= 0) r = sd_event_set_watchdog(event_, 1);
@@ -95,7 +103,8 @@ Result<void> Loop::prepare(int rescan_fd, Classifier* classifier, std::unique_pt
                     .on_drift =
                         [this](const std::string& what) {
                           if (service_) service_->emit_drift(what);
-                        }});
+                        },
+                    .on_assigned = [this](pid_t pid, const std::string& group, const std::string& rule) { tell_assigned(pid, group, rule); }});
   auto service = Service::open(event_, manager_);
   if (service)
     service_ = std::move(*service);
@@ -112,7 +121,8 @@ void Loop::watch_cgroups() {
 
 void Loop::after_reload(bool success) {
   if (success) {
-    set_log_level(manager_.settings().log_level);
+    set_policy_log_level(manager_.settings().log_level);
+    manager_.apply_watch();
     sd_event_source_unref(std::exchange(reconcile_, nullptr));
     const auto interval = static_cast<uint64_t>(manager_.settings().reconcile_interval.count());
     if (interval > 0 && add_timer(&reconcile_, interval, on_reconcile) < 0) spdlog::warn("cannot set the timer for reconciling, ignoring");
@@ -128,11 +138,31 @@ int Loop::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
 
 int Loop::on_terminate(sd_event_source* source, const signalfd_siginfo*, void*) { return sd_event_exit(sd_event_source_get_event(source), 0); }
 
-int Loop::on_rescan(sd_event_source*, int fd, uint32_t, void* self) {
+int Loop::on_requests(sd_event_source*, int fd, uint32_t, void* self) {
   eventfd_t requests = 0;
   (void)::eventfd_read(fd, &requests);
-  static_cast<Loop*>(self)->manager_.scan("the kernel dropped process events");
+  auto& loop = *static_cast<Loop*>(self);
+  const Classifier::Requests wanted = loop.classifier_->take_requests();
+  for (const Classifier::Assigned& assigned : wanted.assigned) loop.tell_assigned(assigned.pid, assigned.group, assigned.rule);
+  if (wanted.untold > 0) spdlog::debug("{} more assignments", wanted.untold);
+  if (wanted.rescan) {
+    loop.log_loss();
+    loop.manager_.scan("the kernel dropped process events");
+  }
   return 0;
+}
+
+void Loop::log_loss() {
+  const uint64_t now = monotonic_usec(), dropped = manager_.properties().event_overruns;
+  if (loss_logged_ != 0 && now - loss_logged_ < loss_log_interval) return;
+  log(Happening::events_lost,
+      fmt::format("the kernel dropped {} process events; all processes are looked at instead", dropped - std::exchange(dropped_told_, dropped)));
+  loss_logged_ = now;
+}
+
+void Loop::tell_assigned(pid_t pid, const std::string& group, const std::string& rule) {
+  if (logs_assignments()) log_assignment(pid, group, rule);
+  if (service_) service_->emit_assigned(pid, group, rule);
 }
 
 int Loop::on_cgroups(sd_event_source*, int, uint32_t, void* self) {
@@ -156,9 +186,15 @@ int Loop::on_heartbeat(sd_event_source* source, uint64_t now, void* self) {
   auto& loop = *static_cast<Loop*>(self);
   const bool alive = loop.classifier_->heartbeat();
   loop.manager_.set_events_available(alive);
+  if (alive != std::exchange(loop.events_alive_, alive)) {
+    if (alive)
+      spdlog::info("process events come again");
+    else
+      spdlog::warn("no process events for {} s; subscribing anew, and looking at all processes until they come", heartbeat_interval / 1'000'000);
+    if (loop.service_) loop.service_->emit_state();
+  }
   if (!alive) {
-    spdlog::warn("no process events for {} s, subscribing anew", heartbeat_interval / 1'000'000);
-    if (const auto subscribed = loop.classifier_->resubscribe(); !subscribed) spdlog::error("{}", subscribed.error().text());
+    if (const auto subscribed = loop.classifier_->resubscribe(); !subscribed) spdlog::debug("{}", subscribed.error().text());
     loop.manager_.scan("process events did not come");
   }
   return sd_event_source_set_time(source, now + heartbeat_interval);
@@ -220,12 +256,12 @@ int run_daemon(const Surroundings& surroundings) {
   (void)::sigprocmask(SIG_BLOCK, &blocked, nullptr);
 
   // Subscribed before the first look at the processes, so that none slips in between.
-  const UniqueFd rescan(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   auto connector = Connector::open(surroundings.receive_buffer);
   auto subscribed = connector ? connector->subscribe(std::chrono::seconds(2)) : std::unexpected(connector.error());
   std::optional<Classifier> classifier;
   if (subscribed) {
-    classifier.emplace(std::move(*connector), classifier_proc, rescan.get());
+    classifier.emplace(std::move(*connector), classifier_proc, requests.get());
     (*manager)->use(*classifier);
   } else {
     spdlog::warn("process events unavailable: {}; processes are found at each reconcile only", subscribed.error().text());
@@ -238,7 +274,7 @@ int run_daemon(const Surroundings& surroundings) {
   int status = 1;
   {
     Loop loop(**manager);
-    if (const auto prepared = loop.prepare(rescan.get(), classifier ? &*classifier : nullptr, open_cgroups(surroundings.cgroups)); !prepared)
+    if (const auto prepared = loop.prepare(requests.get(), classifier ? &*classifier : nullptr, open_cgroups(surroundings.cgroups)); !prepared)
       return fail(prepared.error(), 1);
     if (const auto started = (*manager)->start(); !started) return started.error().kind == CallError::Kind::InvalidPolicy ? exit_bad_policy : 1;
     status = loop.run();

@@ -8,15 +8,13 @@
 #include <chrono>
 #include <set>
 
+#include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/users.hpp"
 
 namespace rdtd {
 
 namespace {
-
-// What is born while a scan goes on inherits its parent's group, which the scan may not have put right yet.
-constexpr int most_passes = 5;
 
 CallError call_error(const Error& error) {
   CallError out{CallError::Kind::KernelRejected, error.text()};
@@ -25,18 +23,14 @@ CallError call_error(const Error& error) {
   return out;
 }
 
-std::string asked_line(const GroupTarget& target) {
-  std::vector<std::string> parts;
-  for (const auto& [resource, domains] : target.asked) {
-    std::vector<std::string> values;
-    for (const auto& [domain, text] : domains) values.push_back(fmt::format("{}={}", to_string(domain), text));
-    parts.push_back(fmt::format("{}:{}", to_string(resource), join(values, ";")));
-  }
-  return join(parts, " ");
-}
-
 uint64_t now_usec() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+}
+
+std::string matched_text(const std::map<std::string, size_t>& matched) {
+  std::vector<std::string> parts;
+  for (const auto& [group, processes] : matched) parts.push_back(fmt::format("{} {}", group, processes));
+  return parts.empty() ? "no process matches" : fmt::format("processes: {}", join(parts, ", "));
 }
 
 }  // namespace
@@ -63,7 +57,11 @@ Users look_up_users(const Policy& policy, std::vector<Diagnostic>& warnings) {
 }
 
 Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, ProcFs proc)
-    : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)) {}
+    : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)) {
+  auto empty = std::make_shared<RuleTable>();
+  empty->by_hand = &by_hand_;
+  table_ = std::move(empty);
+}
 
 std::expected<Manager::Loaded, CallError> Manager::load() const {
   Loaded out;
@@ -72,7 +70,8 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
     if (file.state == PolicyFile::State::active) out.files.push_back(file.path);
   ParsedPolicy parsed = parse_policy(files);
   const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
-    return std::unexpected(CallError{CallError::Kind::InvalidPolicy, format_diagnostics(diagnostics, parsed.policy.sources)});
+    const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
+    return std::unexpected(CallError{CallError::Kind::InvalidPolicy, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
   };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
@@ -80,7 +79,12 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   const auto now = snapshot();
   if (!now) return std::unexpected(call_error(now.error()));
   auto plan = make_plan(parsed.policy, *capabilities, *now);
-  if (!plan) return invalid(plan.error());
+  if (!plan) {
+    auto refused = invalid(plan.error());
+    const auto& caches = capabilities->caches;
+    if (caches.contains(Resource::L3CODE) || caches.contains(Resource::L2CODE)) refused.error().kind = CallError::Kind::NotSupported;
+    return refused;
+  }
   (void)look_up_users(parsed.policy, plan->warnings);
   std::ranges::move(parsed.diagnostics, std::back_inserter(plan->warnings));
   sort_by_place(plan->warnings);
@@ -91,14 +95,16 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   return out;
 }
 
-Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& policy) const {
+Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& policy) {
   auto table = std::make_shared<RuleTable>();
+  table->by_hand = &by_hand_;
   std::vector<Diagnostic> told_already;
   table->rules = RuleSet(policy, look_up_users(policy, told_already));
   for (const std::string& group : table->rules.groups()) {
     auto tasks = tree_.open_tasks(group);
     if (!tasks) return std::unexpected(tasks.error());
     table->tasks.push_back(std::move(*tasks));
+    table->counters.push_back(&counters_[group]);
   }
   auto root = tree_.open_tasks(std::string(root_group));
   if (!root) return std::unexpected(root.error());
@@ -158,8 +164,8 @@ std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
   if (policy_.groups.empty() && policy_.partitions.empty())
     if (const auto forgotten = ownership_.remove(std::string(root_group)); !forgotten) spdlog::warn("{}", forgotten.error().text());
   if (!loaded.warnings.empty()) spdlog::warn("{}", trim(loaded.warnings));
-  spdlog::info("policy in force: {} groups, {} rules, {} steps; {} processes match, {} threads moved, {} released", targets_.size(), policy_.rules.size(),
-               steps.size() + loaded.plan.removals.size(), scanned.matched, scanned.moved, scanned.released);
+  in_force_ = fmt::format("policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} released", targets_.size(), policy_.rules.size(),
+                          steps.size() + loaded.plan.removals.size(), matched_text(scanned.matched), scanned.moved, scanned.released);
   return {};
 }
 
@@ -183,126 +189,35 @@ std::expected<void, CallError> Manager::load_and_apply() {
   return done;
 }
 
+// Every way in which a policy may fail to be put in force, told once.
+void Manager::log_failure(const CallError& error, const char* consequence) const {
+  Happening happening = Happening::reload_failed;
+  if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
+  if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
+  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy) happening = Happening::kernel_refused;
+  log(happening, fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
+}
+
 std::expected<void, CallError> Manager::start() {
   auto done = load_and_apply();
-  if (done)
-    observer_.after_reload(true);
-  else
-    spdlog::error("the policy was not applied, nothing was changed:\n{}", last_reload_error_);
+  if (!done) {
+    log_failure(done.error(), "nothing was changed");
+    return done;
+  }
+  log(Happening::applied, in_force_);
+  observer_.after_reload(true);
   return done;
 }
 
 std::expected<void, CallError> Manager::reload() {
   observer_.before_reload();
   auto done = load_and_apply();
-  if (!done) spdlog::error("the policy was not applied, the old one stays in force:\n{}", last_reload_error_);
+  if (done)
+    log(Happening::reloaded, in_force_);
+  else
+    log_failure(done.error(), "the old one stays in force");
   observer_.after_reload(done.has_value());
   return done;
-}
-
-Placed Manager::placed_by(const RuleSet& rules) const {
-  Placed placed;
-  for (const std::string& group : rules.groups()) placed.push_back(tree_.read_tasks(group).value_or(std::vector<pid_t>{}));
-  return placed;
-}
-
-// What an old rule put where it still is and no new rule speaks of is let go, thread by thread.
-size_t Manager::release(pid_t pid, const RuleSet& previous, const Placed& held) const {
-  const auto process = proc_.open(pid);
-  if (!process) return 0;
-  size_t released = 0;
-  const bool per_thread = previous.has_thread_rules() || table_->rules.has_thread_rules();
-  ProcessFacts facts;
-  for (const pid_t tid : process->threads()) {
-    if (std::ranges::none_of(held, [&](const auto& group) { return std::ranges::binary_search(group, tid); })) continue;
-    if (per_thread) facts.thread = process->read_thread_name(tid);
-    const Decision old_one = decide(previous, *process, facts);
-    if (old_one.kind != Decision::Kind::matched || !std::ranges::binary_search(held[previous.rules()[old_one.rule].group], tid)) continue;
-    if (decide(table_->rules, *process, facts).kind == Decision::Kind::matched) continue;
-    if (add_task(table_->root_tasks.get(), tid) == 0) released++;
-  }
-  return released;
-}
-
-Manager::ScanResult Manager::scan_once(AssignMode mode, const RuleSet* previous) {
-  ScanResult result;
-  const Placed placed = placed_by(table_->rules);
-  const Placed held = previous == nullptr ? Placed{} : placed_by(*previous);
-  if (placed.empty() && held.empty()) return result;
-  for (const pid_t pid : proc_.processes()) {
-    const Assignment assignment = assign(*table_, proc_, pid, OtherThreads::now, &placed, mode);
-    result.moved += assignment.moved;
-    if (assignment.kind == Assignment::Kind::in_group) result.matched++;
-    if (assignment.kind == Assignment::Kind::refused) result.refused++;
-    if (!held.empty()) result.released += release(pid, *previous, held);
-  }
-  return result;
-}
-
-Manager::ScanResult Manager::scan_until_quiet(AssignMode mode, const RuleSet* previous) {
-  ScanResult total = scan_once(mode, previous);
-  bool quiet = total.moved + total.released + total.refused == 0;
-  for (int pass = 1; pass < most_passes && !quiet && mode == AssignMode::move; pass++) {
-    if (total.refused > 0) renew_table();
-    const ScanResult next = scan_once(mode, previous);
-    quiet = next.moved + next.released + next.refused == 0;
-    total = {next.matched, total.moved + next.moved, next.refused, total.released + next.released};
-  }
-  if (mode == AssignMode::move) assigned_ += total.moved;
-  if (total.refused > 0) spdlog::warn("the kernel refused to move {} processes", total.refused);
-  return total;
-}
-
-void Manager::scan(const char* why) {
-  const ScanResult result = scan_until_quiet(AssignMode::move, nullptr);
-  spdlog::info("looked at all processes because {}: {} match, {} threads moved", why, result.matched, result.moved);
-}
-
-void Manager::classify(const std::vector<pid_t>& processes) {
-  for (const pid_t pid : processes) assigned_ += assign(*table_, proc_, pid, OtherThreads::now, nullptr, AssignMode::move).moved;
-}
-
-void Manager::drift(const std::string& what) {
-  drift_++;
-  spdlog::warn("{}", what);
-  observer_.on_drift(what);
-}
-
-// The steps back to what the policy in force came to. A machine that has changed, by a domain that came or went, is planned
-// anew where the policy allows.
-Result<Steps> Manager::drifted() {
-  const auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(capabilities.error());
-  const auto now = snapshot();
-  if (!now) return std::unexpected(now.error());
-  if (*capabilities != capabilities_) {
-    auto plan = make_plan(policy_, *capabilities, *now);
-    if (plan) {
-      capabilities_ = *capabilities;
-      targets_ = std::move(plan->groups);
-    } else {
-      spdlog::warn("the machine has changed, and the policy in force does not fit it:\n{}", trim(format_diagnostics(plan.error(), policy_.sources)));
-    }
-  }
-  return steps_to(targets_, capabilities_, *now);
-}
-
-void Manager::reconcile() {
-  const bool restore = policy_.daemon.drift == OnDrift::restore;
-  const auto back = drifted();
-  if (!back) {
-    spdlog::warn("{}", back.error().text());
-  } else {
-    for (const Step& step : back->steps)
-      drift(fmt::format("{}: {}", restore ? "changed by somebody else, put back" : "changed by somebody else", format_step(step)));
-    if (restore && !back->steps.empty()) {
-      if (const auto applied = tree_.apply(back->steps, ownership_); !applied) spdlog::error("{}", applied.error().text());
-      renew_table();
-    }
-    remove_groups(back->removals);
-  }
-  const ScanResult scanned = scan_until_quiet(restore ? AssignMode::move : AssignMode::report, nullptr);
-  if (scanned.moved > 0) drift(fmt::format("{} threads were not in the group that the rules name{}", scanned.moved, restore ? ", put back" : ""));
 }
 
 Result<void> Manager::remove_all() {
@@ -317,76 +232,51 @@ Result<void> Manager::remove_all() {
   return ownership_.remove(std::string(root_group));
 }
 
-bool Manager::cgroup_matters(const std::string& path) const { return table_->rules.speaks_of_cgroup(path); }
-
-std::string Manager::status_line() {
-  const ManagerProperties now = properties();
-  const std::string line = fmt::format("{} groups, {} rules, {} threads assigned", targets_.size(), policy_.rules.size(), now.assigned);
-  if (last_reload_error_.empty()) return line;
-  return fmt::format("{}; last reload failed: {}", line, last_reload_error_.substr(0, last_reload_error_.find('\n')));
+std::expected<void, CallError> Manager::reset() {
+  auto empty = make_table(Policy{});
+  if (!empty) return std::unexpected(call_error(empty.error()));
+  observer_.before_reload();
+  // First the rules, so that nobody is put in a group that is going.
+  table_ = std::move(*empty);
+  policy_ = Policy{.daemon = policy_.daemon};
+  targets_.clear();
+  files_.clear();
+  drift_ = 0;
+  publish_table();
+  observer_.rules_changed();
+  const auto removed = remove_all();
+  if (removed)
+    spdlog::info("every group that rdtd made is removed; no policy is in force until the next reload");
+  else
+    log(Happening::kernel_refused, removed.error().text());
+  observer_.after_reload(removed.has_value());
+  if (!removed) return std::unexpected(call_error(removed.error()));
+  return {};
 }
 
-std::expected<std::string, CallError> Manager::check() {
-  auto loaded = load();
-  if (!loaded) return std::unexpected(loaded.error());
-  return loaded->warnings;
-}
-
-std::expected<PlanSummary, CallError> Manager::plan() {
-  const auto loaded = load();
-  if (!loaded) return std::unexpected(loaded.error());
-  PlanSummary out{{}, plan_summary(loaded->plan)};
-  for (const auto* steps : {&loaded->plan.steps, &loaded->plan.removals})
-    for (const Step& step : *steps) out.steps.push_back({std::string(to_string(step.kind)), group_label(step.group), format_step(step)});
-  return out;
-}
-
-std::expected<Explanation, CallError> Manager::explain(pid_t pid, uid_t caller) {
-  const auto process = proc_.open(pid);
+std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::string& group, const Caller& caller) {
+  std::vector<std::string> names;
+  for (const GroupTarget& target : targets_) names.push_back(group_label(target.directory));
+  if (std::ranges::find(names, group) == names.end()) {
+    const auto nearest = nearest_name(group, names);
+    return std::unexpected(CallError{CallError::Kind::NoSuchGroup, fmt::format("there is no group '{}' in the policy in force{}", printable(group),
+                                                                               nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
+  }
+  // 0 would be the thread that writes: the daemon's own.
+  auto process = pid > 0 ? proc_.open(pid) : std::nullopt;
   if (!process) return std::unexpected(CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
-  ProcessFacts facts;
-  for (const Fact fact : all_facts) process->read(fact, facts);
-  const bool may_know = caller == 0 || caller == facts.identity->uid;
-  Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
-  const RuleSet& rules = table_->rules;
-  for (const RuleTrial& trial : rules.explain(facts, may_know))
-    out.trials.push_back({rules.rules()[trial.rule].where.text(), group_label(rules.group_of(trial.rule)), trial.matched, trial.reason});
-  for (const pid_t tid : process->threads())
-    if (const auto group = process->read_thread_group(tid)) out.threads.emplace_back(static_cast<uint32_t>(tid), group_label(*group));
-  return out;
-}
-
-std::vector<GroupStatus> Manager::list_groups() {
-  std::vector<GroupStatus> out;
-  for (const GroupTarget& target : targets_) {
-    GroupStatus status;
-    status.name = group_label(target.directory);
-    status.asked = asked_line(target);
-    status.granted = schemata_line(target.state.schemata);
-    status.mode = to_string(target.state.mode);
-    status.cpus = format_cpu_list(target.state.cpus);
-    status.rules = static_cast<uint32_t>(std::ranges::count(policy_.rules, status.name, [](const Rule& rule) { return rule.group.value; }));
-    status.tasks = static_cast<uint32_t>(tree_.read_tasks(target.directory).value_or(std::vector<pid_t>{}).size());
-    out.push_back(std::move(status));
+  const auto tasks = tree_.open_tasks(group_directory(group));
+  if (!tasks) return std::unexpected(call_error(tasks.error()));
+  if (!by_hand_.add(std::move(*process), caller.pid == pid))
+    return std::unexpected(CallError{CallError::Kind::Busy, fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
+  const auto moving = proc_.open(pid);
+  if (const int error = moving ? assign_all_threads(*moving, tasks->get()) : ESRCH; error != 0) {
+    by_hand_.remove(pid);
+    const Error refused{fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
+    return std::unexpected(CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected, refused.text()});
   }
-  return out;
-}
-
-ManagerProperties Manager::properties() {
-  ManagerProperties out;
-  out.state = last_reload_error_.empty() && events_available_ ? "running" : "degraded";
-  out.config_files = files_;
-  out.last_reload_error = last_reload_error_;
-  out.last_reload_timestamp = last_reload_timestamp_;
-  out.assigned = assigned_;
-  out.drift = drift_;
-  if (classifier_ != nullptr) {
-    const Classifier::Counters counters = classifier_->counters();
-    out.events_seen = counters.events_seen;
-    out.event_overruns = counters.event_overruns;
-    out.assigned += counters.assigned;
-  }
-  return out;
+  observer_.on_assigned(pid, group, "");
+  return {};
 }
 
 }  // namespace rdtd

@@ -57,6 +57,7 @@ class Builder {
   void read_rule(const FileReader& in, const toml::table& table);
   void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
   AmountTable read_amounts(const FileReader& in, Resource resource, const toml::key& key, const toml::node& node);
+  void refuse_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
   template <class T>
   void add_definition(const FileReader& in, std::vector<T>& all, T definition, bool replaces, std::string_view kind);
@@ -282,6 +283,13 @@ void Builder::check_pattern(const FileReader& in, ConditionKind kind, Located<st
   if (kind == ConditionKind::unit) text = complete_unit_name(text);
 }
 
+void Builder::refuse_remainder(const AmountTables& amounts) {
+  for (const auto& [resource, table] : amounts)
+    for (const DomainAmount& line : table)
+      if (std::holds_alternative<Remainder>(line.amount.value.value))
+        out_.diagnostics.push_back({Severity::error, line.amount.where, "'remainder' is for the default group", "\"all\" is every way that a group may fill"});
+}
+
 void Builder::check_group(const Group& group) {
   const auto error = [&](const Location& where, std::string message, std::string hint = {}) {
     out_.diagnostics.push_back({Severity::error, where, std::move(message), std::move(hint)});
@@ -301,10 +309,7 @@ void Builder::check_group(const Group& group) {
       error(group.partition->where, fmt::format("unknown partition '{}'", group.partition->value), nearest ? fmt::format("did you mean '{}'?", *nearest) : "");
     }
   }
-  for (const auto& [resource, table] : group.amounts)
-    for (const DomainAmount& line : table)
-      if (std::holds_alternative<Remainder>(line.amount.value.value) && name != "default")
-        error(line.amount.where, "'remainder' is for the default group", "\"all\" is every way that a group may fill");
+  if (name != "default") refuse_remainder(group.amounts);
 }
 
 ParsedPolicy Builder::finish() {
@@ -313,6 +318,7 @@ ParsedPolicy Builder::finish() {
     names.push_back(group.name.value);
     check_group(group);
   }
+  for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
   for (const Rule& rule : out_.policy.rules) {
     if (rule.group.where.file.empty() || std::ranges::find(names, rule.group.value) != names.end()) continue;
     const auto nearest = nearest_name(rule.group.value, names);

@@ -30,7 +30,7 @@ int status(const Context& context) {
   const int exit = daemon->state == "running" ? Exit::ok : Exit::degraded;
   if (context.json != Json::off) {
     JsonValue list = JsonValue::array();
-    for (const GroupStatus& group : *groups)
+    for (const Client::GroupRow& group : *groups)
       list.push_back({{"group", group.name},
                       {"asked", group.asked},
                       {"granted", group.granted},
@@ -44,18 +44,18 @@ int status(const Context& context) {
                          {"last_reload_timestamp_usec", daemon->last_reload_timestamp},
                          {"events_seen", daemon->events_seen},
                          {"event_overruns", daemon->event_overruns},
-                         {"assigned", daemon->assigned},
+                         {"assigned", daemon->assigned()},
                          {"drift", daemon->drift},
                          {"groups", list}});
     return exit;
   }
   fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} threads\n      Drift: {}\n",
              emphasized(context, daemon->state), daemon->config_files.size(), daemon->config_files.size() == 1 ? "" : "s",
-             time_text(daemon->last_reload_timestamp), daemon->events_seen, daemon->event_overruns, daemon->assigned, daemon->drift);
+             time_text(daemon->last_reload_timestamp), daemon->events_seen, daemon->event_overruns, daemon->assigned(), daemon->drift);
   if (!daemon->last_reload_error.empty()) fmt::print("Last reload failed, the policy before it is in force:\n{}\n", daemon->last_reload_error);
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
-  for (const GroupStatus& group : *groups)
+  for (const Client::GroupRow& group : *groups)
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, group.asked, group.granted});
   print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}}, rows);
   return exit;

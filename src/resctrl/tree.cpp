@@ -86,6 +86,34 @@ std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource re
   return sizes;
 }
 
+// One domain's counters, from a folder mon_data/mon_L3_NN.
+DomainCounters read_domain(const Directory& directory, const DomainCounters& whose) {
+  DomainCounters out = whose;
+  const auto number = [&](const char* file) {
+    const auto text = directory.read(file);
+    return text ? parse_unsigned<uint64_t>(trim(*text)) : std::nullopt;
+  };
+  out.llc_occupancy = number("llc_occupancy");
+  out.mbm_total_bytes = number("mbm_total_bytes");
+  out.mbm_local_bytes = number("mbm_local_bytes");
+  return out;
+}
+
+// All domains of one group. A group that is removed meanwhile has none.
+void append_counters(const Directory& group, DomainCounters whose, std::vector<DomainCounters>& out) {
+  const auto data = group.open_directory("mon_data");
+  const auto domains = data ? data->list() : std::unexpected(data.error());
+  if (!domains) return;
+  constexpr std::string_view prefix = "mon_L3_";
+  for (const Directory::Entry& entry : *domains) {
+    const auto id = entry.name.starts_with(prefix) ? parse_unsigned<uint32_t>(entry.name.substr(prefix.size())) : std::nullopt;
+    const auto directory = data->open_directory(entry.name);
+    if (!id || !directory) continue;
+    whose.domain = DomainId{*id};
+    out.push_back(read_domain(*directory, whose));
+  }
+}
+
 }  // namespace
 
 Result<Tree> Tree::open(const std::string& path) {
@@ -176,6 +204,26 @@ Result<Snapshot> Tree::read_snapshot(std::set<std::string> owned) const {
       snapshot.mon_groups += static_cast<unsigned>(std::ranges::count(*mon_groups, true, &Directory::Entry::is_directory));
   }
   return snapshot;
+}
+
+Result<std::vector<DomainCounters>> Tree::read_counters() const {
+  std::vector<DomainCounters> out;
+  auto entries = root_.list();
+  if (!entries) return std::unexpected(entries.error());
+  std::vector<std::string> groups = {std::string(root_group)};
+  for (const Directory::Entry& entry : *entries)
+    if (is_group_directory(entry)) groups.push_back(entry.name);
+  for (const std::string& name : groups) {
+    const auto group = root_.open_directory(name == root_group ? "." : name);
+    if (!group) continue;  // removed meanwhile
+    append_counters(*group, {.group = name}, out);
+    const auto folder = group->open_directory("mon_groups");
+    const auto mon_groups = folder ? folder->list() : std::unexpected(folder.error());
+    if (!mon_groups) continue;
+    for (const Directory::Entry& entry : *mon_groups)
+      if (const auto directory = folder->open_directory(entry.name)) append_counters(*directory, {.group = name, .mon_group = entry.name}, out);
+  }
+  return out;
 }
 
 Result<std::vector<pid_t>> Tree::read_tasks(const std::string& group) const {

@@ -75,6 +75,9 @@ TEST(Policy, Errors) {
       {"[group.a]\nl3 = \"remainder\"\n",
        "p.toml:2:6: error: 'remainder' is for the default group\n    2 | l3 = \"remainder\"\n      |      ^~~~~~~~~~~ \"all\" is every way that a group may "
        "fill\n"},
+      {"[partition.p]\nl3 = \"remainder\"\n",
+       "p.toml:2:6: error: 'remainder' is for the default group\n    2 | l3 = \"remainder\"\n      |      ^~~~~~~~~~~ \"all\" is every way that a group may "
+       "fill\n"},
       {"[group.a]\nl3 = { x = \"1 way\" }\n",
        "p.toml:2:8: error: 'x' is not a domain; write a cache id, a list of them (\"0-1,4\") or \"*\"\n    2 | l3 = { x = \"1 way\" }\n      |        ^\n"},
       {"[group.a]\nl3 = { \"0-1\" = \"1 way\", \"1\" = \"2 ways\" }\n",

@@ -1,5 +1,6 @@
-// Service: the daemon on D-Bus, object /org/rdtd1, interface org.rdtd1.Manager. Reading is open to all; what changes
-// something is for root.
+// Service: the daemon on D-Bus. Object /org/rdtd1 with interface org.rdtd1.Manager and, under its ObjectManager,
+// /org/rdtd1/group/NAME with org.rdtd1.Group; /org/freedesktop/LogControl1 for systemctl. Reading is open to all; what
+// changes something is for root and for whom polkit permits it.
 #pragma once
 
 #include <memory>
@@ -18,9 +19,11 @@ class Service {
   [[nodiscard]] static Result<std::unique_ptr<Service>> open(sd_event* event, ManagerInterface& manager);
   virtual ~Service() = default;
 
-  // Tells subscribers that the properties of the daemon changed.
+  // Each tells those who listen: of a reload, with what came and went by it; of a changed state; of drift; of an assignment.
   virtual void emit_reloaded(bool success) = 0;
+  virtual void emit_state() = 0;
   virtual void emit_drift(std::string_view what) = 0;
+  virtual void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) = 0;
 };
 
 }  // namespace rdtd

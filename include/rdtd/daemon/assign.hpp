@@ -3,22 +3,31 @@
 // that proves that the right process was moved, and a look at its number of threads, at once or somewhat later.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "rdtd/base/unique_fd.hpp"
+#include "rdtd/daemon/hand_assignments.hpp"
 #include "rdtd/plan/rules.hpp"
 #include "rdtd/proc/process.hpp"
 #include "rdtd/resctrl/tree.hpp"
 
 namespace rdtd {
 
+// Threads that rules have put in one group since the daemon started.
+struct AssignmentCounter {
+  std::atomic<uint64_t> moved = 0, refused = 0;
+};
+
 // The compiled rules and the open `tasks` files that they lead to. Immutable once made; shared by the threads.
 struct RuleTable {
   RuleSet rules;
-  std::vector<UniqueFd> tasks;  // by index into rules.groups()
+  std::vector<UniqueFd> tasks;  // by index into rules.groups(), as are the counters
+  std::vector<AssignmentCounter*> counters;
   UniqueFd root_tasks;
+  HandAssignments* by_hand = nullptr;
 };
 
 // Which threads are in which group already, by index into RuleSet::groups(); each list sorted.
@@ -42,7 +51,7 @@ enum class OtherThreads { now, later };
 
 enum class AssignMode { move, report };  // report: counts what would be moved
 
-// Puts a process where the rules want it, every thread of it. With `placed`, those that are in their group are not written
+// Puts a process where the rules want it, every thread of it, unless it was put somewhere by hand. With `placed`, those that are in their group are not written
 // again.
 [[nodiscard]] Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherThreads others, const Placed* placed, AssignMode mode);
 
@@ -56,6 +65,9 @@ struct SecondLook {
   std::vector<pid_t> children;  // that were moved, and are owed a second look of their own
 };
 [[nodiscard]] SecondLook second_look(const RuleTable& table, const ProcFs& proc, pid_t pid);
+
+// Every thread of a process into the group whose `tasks` this is. Returns 0 or errno.
+[[nodiscard]] int assign_all_threads(const Process& process, int tasks_fd);
 
 // What the rules say of a process, reading the facts they need.
 [[nodiscard]] Decision decide(const RuleSet& rules, const Process& process, ProcessFacts& facts);

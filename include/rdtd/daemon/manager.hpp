@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,6 +28,8 @@ class Manager final : public ManagerInterface {
     std::function<void()> rules_changed = [] {};  // in force already, the processes not yet looked at
     std::function<void(bool success)> after_reload = [](bool) {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
+    // `rule` is empty for one that was made by hand.
+    std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned = [](pid_t, const std::string&, const std::string&) {};
   };
 
   // `policy_root`: the policy files are found below it.
@@ -38,7 +41,7 @@ class Manager final : public ManagerInterface {
 
   // The first load. Other than a reload it is not announced as one, and a failure leaves no policy in force.
   [[nodiscard]] std::expected<void, CallError> start();
-  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move. `why` is logged.
+  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move. `why` is for the log.
   void scan(const char* why);
   // Looks at these processes only.
   void classify(const std::vector<pid_t>& processes);
@@ -51,15 +54,24 @@ class Manager final : public ManagerInterface {
   // Whether a rule in force speaks of this cgroup.
   [[nodiscard]] bool cgroup_matters(const std::string& path) const;
   void set_events_available(bool available) { events_available_ = available; }
+  // To be called when the log's level has changed.
+  void apply_watch();
   // For people, one line: "2 groups, 3 rules, 120 threads assigned".
   [[nodiscard]] std::string status_line();
 
   std::expected<void, CallError> reload() override;
   std::expected<std::string, CallError> check() override;
   std::expected<PlanSummary, CallError> plan() override;
-  std::expected<Explanation, CallError> explain(pid_t pid, uid_t caller) override;
+  std::expected<void, CallError> reset() override;
+  std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group, const Caller& caller) override;
+  std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) override;
+  std::expected<std::vector<DomainCounters>, CallError> counters() override;
   std::vector<GroupStatus> list_groups() override;
   ManagerProperties properties() override;
+  void watch_assignments(bool on) override;
+  std::string log_level() override;
+  bool set_log_level(const std::string& level) override;
+  std::string log_target() override;
 
  private:
   struct Loaded {
@@ -72,10 +84,11 @@ class Manager final : public ManagerInterface {
   [[nodiscard]] std::expected<Loaded, CallError> load() const;
   [[nodiscard]] std::expected<void, CallError> load_and_apply();
   [[nodiscard]] std::expected<void, CallError> put_in_force(Loaded loaded);
-  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(const Policy& policy) const;
+  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(const Policy& policy);
+  void log_failure(const CallError& error, const char* consequence) const;
   struct ScanResult {
-    size_t matched = 0;  // processes
-    size_t moved = 0;    // threads
+    std::map<std::string, size_t> matched;  // processes, by the group's label
+    size_t moved = 0;                       // threads
     size_t refused = 0;
     size_t released = 0;
   };
@@ -90,7 +103,8 @@ class Manager final : public ManagerInterface {
   void publish_table();
   void remove_groups(const std::vector<Step>& removals);
   [[nodiscard]] Result<void> forget_vanished_groups();
-  void drift(const std::string& what);
+  void tell_drift(const std::string& what, const std::string& group);
+  void tell_assigned(pid_t pid, const Assignment& assignment) const;
 
   std::string policy_root_;
   Tree tree_;
@@ -103,11 +117,14 @@ class Manager final : public ManagerInterface {
   Capabilities capabilities_;
   std::vector<GroupTarget> targets_;
   std::vector<std::string> files_;
-  std::shared_ptr<const RuleTable> table_ = std::make_shared<RuleTable>();
+  HandAssignments by_hand_;
+  std::map<std::string, AssignmentCounter> counters_;  // by directory; a group that goes keeps its figures
+  std::shared_ptr<const RuleTable> table_;             // of the policy in force
+  std::string in_force_;                               // what was done to put it in force, for the log
   std::string last_reload_error_;
   uint64_t last_reload_timestamp_ = 0;
-  uint64_t assigned_ = 0;
   uint64_t drift_ = 0;
+  bool watched_ = false;
   bool events_available_ = true;
 };
 

@@ -11,6 +11,7 @@
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/model/capabilities.hpp"
+#include "rdtd/model/counters.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/resctrl/ownership.hpp"
@@ -25,6 +26,8 @@ class Tree {
   [[nodiscard]] Result<Capabilities> read_capabilities() const;
   // All control groups. `owned` is passed through.
   [[nodiscard]] Result<Snapshot> read_snapshot(std::set<std::string> owned) const;
+  // Of all control and monitoring groups, by name, then domain. Empty where resctrl does not monitor.
+  [[nodiscard]] Result<std::vector<DomainCounters>> read_counters() const;
   // Thread ids, sorted.
   [[nodiscard]] Result<std::vector<pid_t>> read_tasks(const std::string& group) const;
 

@@ -1,0 +1,135 @@
+// Manager's looks at all processes, and at what others have changed.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/daemon/manager.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// What is born while a scan goes on inherits its parent's group, which the scan may not have put right yet.
+constexpr int most_passes = 5;
+
+}  // namespace
+
+Placed Manager::placed_by(const RuleSet& rules) const {
+  Placed placed;
+  for (const std::string& group : rules.groups()) placed.push_back(tree_.read_tasks(group).value_or(std::vector<pid_t>{}));
+  return placed;
+}
+
+// What an old rule put where it still is and no new rule speaks of is let go, thread by thread.
+size_t Manager::release(pid_t pid, const RuleSet& previous, const Placed& held) const {
+  const auto process = proc_.open(pid);
+  if (!process || table_->by_hand->hold(pid)) return 0;
+  size_t released = 0;
+  const bool per_thread = previous.has_thread_rules() || table_->rules.has_thread_rules();
+  ProcessFacts facts;
+  for (const pid_t tid : process->threads()) {
+    if (std::ranges::none_of(held, [&](const auto& group) { return std::ranges::binary_search(group, tid); })) continue;
+    if (per_thread) facts.thread = process->read_thread_name(tid);
+    const Decision old_one = decide(previous, *process, facts);
+    if (old_one.kind != Decision::Kind::matched || !std::ranges::binary_search(held[previous.rules()[old_one.rule].group], tid)) continue;
+    if (decide(table_->rules, *process, facts).kind == Decision::Kind::matched) continue;
+    if (add_task(table_->root_tasks.get(), tid) == 0) released++;
+  }
+  return released;
+}
+
+Manager::ScanResult Manager::scan_once(AssignMode mode, const RuleSet* previous) {
+  ScanResult result;
+  const Placed placed = placed_by(table_->rules);
+  const Placed held = previous == nullptr ? Placed{} : placed_by(*previous);
+  if (placed.empty() && held.empty()) return result;
+  for (const pid_t pid : proc_.processes()) {
+    const Assignment assignment = assign(*table_, proc_, pid, OtherThreads::now, &placed, mode);
+    result.moved += assignment.moved;
+    if (assignment.kind == Assignment::Kind::in_group) result.matched[group_label(table_->rules.group_of(assignment.rule))]++;
+    if (assignment.moved > 0 && mode == AssignMode::move) tell_assigned(pid, assignment);
+    if (assignment.kind == Assignment::Kind::refused) result.refused++;
+    if (!held.empty()) result.released += release(pid, *previous, held);
+  }
+  return result;
+}
+
+Manager::ScanResult Manager::scan_until_quiet(AssignMode mode, const RuleSet* previous) {
+  ScanResult total = scan_once(mode, previous);
+  bool quiet = total.moved + total.released + total.refused == 0;
+  for (int pass = 1; pass < most_passes && !quiet && mode == AssignMode::move; pass++) {
+    if (total.refused > 0) renew_table();
+    const ScanResult next = scan_once(mode, previous);
+    quiet = next.moved + next.released + next.refused == 0;
+    total = {next.matched, total.moved + next.moved, next.refused, total.released + next.released};
+  }
+  if (total.refused > 0) log(Happening::kernel_refused, fmt::format("the kernel refused to move {} processes", total.refused));
+  return total;
+}
+
+void Manager::scan(const char* why) {
+  const ScanResult result = scan_until_quiet(AssignMode::move, nullptr);
+  spdlog::debug("looked at all processes because {}: {} threads moved", why, result.moved);
+}
+
+void Manager::classify(const std::vector<pid_t>& processes) {
+  for (const pid_t pid : processes) {
+    const Assignment assignment = assign(*table_, proc_, pid, OtherThreads::now, nullptr, AssignMode::move);
+    if (assignment.moved > 0) tell_assigned(pid, assignment);
+  }
+}
+
+void Manager::tell_assigned(pid_t pid, const Assignment& assignment) const {
+  if (assignment.kind != Assignment::Kind::in_group) return;
+  observer_.on_assigned(pid, group_label(table_->rules.group_of(assignment.rule)), table_->rules.rules()[assignment.rule].where.text());
+}
+
+void Manager::tell_drift(const std::string& what, const std::string& group) {
+  drift_++;
+  log(Happening::drift, what, {{"RDTD_GROUP", group}});
+  observer_.on_drift(what);
+}
+
+// The steps back to what the policy in force came to. A machine that has changed, by a domain that came or went, is planned
+// anew where the policy allows.
+Result<Steps> Manager::drifted() {
+  const auto capabilities = tree_.read_capabilities();
+  if (!capabilities) return std::unexpected(capabilities.error());
+  const auto now = snapshot();
+  if (!now) return std::unexpected(now.error());
+  if (*capabilities != capabilities_) {
+    auto plan = make_plan(policy_, *capabilities, *now);
+    if (plan) {
+      capabilities_ = *capabilities;
+      targets_ = std::move(plan->groups);
+    } else {
+      spdlog::warn("the machine has changed, and the policy in force does not fit it:\n{}", trim(format_diagnostics(plan.error(), policy_.sources)));
+    }
+  }
+  return steps_to(targets_, capabilities_, *now);
+}
+
+void Manager::reconcile() {
+  const bool restore = policy_.daemon.drift == OnDrift::restore;
+  drift_ = 0;
+  const auto back = drifted();
+  if (!back) {
+    spdlog::warn("{}", back.error().text());
+  } else {
+    for (const Step& step : back->steps)
+      tell_drift(fmt::format("{}: {}", restore ? "changed by somebody else, put back" : "changed by somebody else", format_step(step)),
+                 group_label(step.group));
+    if (restore && !back->steps.empty()) {
+      if (const auto applied = tree_.apply(back->steps, ownership_); !applied) log(Happening::kernel_refused, applied.error().text());
+      renew_table();
+    }
+    remove_groups(back->removals);
+  }
+  const ScanResult scanned = scan_until_quiet(restore ? AssignMode::move : AssignMode::report, nullptr);
+  if (scanned.moved > 0) tell_drift(fmt::format("{} threads were not in the group that the rules name{}", scanned.moved, restore ? ", put back" : ""), "");
+}
+
+}  // namespace rdtd

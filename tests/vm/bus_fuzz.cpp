@@ -1,0 +1,115 @@
+// bus-fuzz SEED COUNT: sends COUNT messages to the daemon on the system bus: every method of every interface that it serves,
+// with arguments of random types and values, and now and then with the right ones. Answers do not count, only that
+// there is one to each: prints "answered N of COUNT". Reset is left out, since it is what it says.
+#include <systemd/sd-bus.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+
+namespace {
+
+struct Method {
+  const char* path;
+  const char* interface;
+  const char* member;
+  const char* types;
+};
+
+constexpr const char* manager = RDTD_BUS_NAME ".Manager";
+constexpr std::array methods = {
+    Method{"/org/rdtd1", manager, "Reload", ""},
+    Method{"/org/rdtd1", manager, "Check", ""},
+    Method{"/org/rdtd1", manager, "Plan", ""},
+    Method{"/org/rdtd1", manager, "Assign", "us"},
+    Method{"/org/rdtd1", manager, "Explain", "u"},
+    Method{"/org/rdtd1", manager, "ListGroups", ""},
+    Method{"/org/rdtd1", manager, "GetCounters", ""},
+    Method{"/org/rdtd1", manager, "Subscribe", ""},
+    Method{"/org/rdtd1", manager, "Unsubscribe", ""},
+    Method{"/org/rdtd1", manager, "Nonsense", "s"},
+    Method{"/org/rdtd1", "org.freedesktop.DBus.Properties", "Get", "ss"},
+    Method{"/org/rdtd1", "org.freedesktop.DBus.Properties", "GetAll", "s"},
+    Method{"/org/rdtd1", "org.freedesktop.DBus.Properties", "Set", "ssv"},
+    Method{"/org/rdtd1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", ""},
+    Method{"/org/rdtd1/group/kept", "org.freedesktop.DBus.Properties", "GetAll", "s"},
+    Method{"/org/rdtd1/group/kept", "org.freedesktop.DBus.Introspectable", "Introspect", ""},
+    Method{"/org/rdtd1/group/_", "org.freedesktop.DBus.Properties", "GetAll", "s"},
+    Method{"/org/freedesktop/LogControl1", "org.freedesktop.DBus.Properties", "GetAll", "s"},
+};
+
+class Fuzz {
+ public:
+  Fuzz(sd_bus* bus, unsigned seed) : bus_(bus), random_(seed) {}
+
+  // Whether an answer came, whatever it is.
+  bool send() {
+    const Method& method = methods[below(methods.size())];
+    sd_bus_message* call = nullptr;
+    if (sd_bus_message_new_method_call(bus_, &call, RDTD_BUS_NAME, method.path, method.interface, method.member) < 0) std::abort();
+    const std::string types = below(2) == 0 ? method.types : random_types();
+    for (const char type : types) append(call, type);
+    sd_bus_error error = SD_BUS_ERROR_NULL;
+    sd_bus_message* reply = nullptr;
+    const int r = sd_bus_call(bus_, call, 60'000'000, &error, &reply);
+    const bool lost = r < 0 && (sd_bus_error_has_name(&error, SD_BUS_ERROR_NO_REPLY) != 0 || sd_bus_error_has_name(&error, SD_BUS_ERROR_SERVICE_UNKNOWN) != 0 ||
+                                sd_bus_error_has_name(&error, SD_BUS_ERROR_DISCONNECTED) != 0);
+    if (lost) std::printf("%s.%s(%s): %s\n", method.interface, method.member, types.c_str(), error.message);
+    sd_bus_error_free(&error);
+    sd_bus_message_unref(reply);
+    sd_bus_message_unref(call);
+    return !lost;
+  }
+
+ private:
+  size_t below(size_t end) { return std::uniform_int_distribution<size_t>(0, end - 1)(random_); }
+
+  std::string random_types() {
+    std::string types;
+    for (size_t n = below(6); n > 0; n--) types += "ybnqiuxtdsogv"[below(13)];
+    return types;
+  }
+
+  std::string random_text() {
+    static constexpr std::array known = {"",         "kept", "default",  "../kept", "org.rdtd1.Manager", "org.rdtd1.Group", "State",
+                                         "LogLevel", "info", "mon_data", ".",       "\033[2J\r\n",       "%s%n%d"};
+    if (below(2) == 0) return known[below(known.size())];
+    std::string text;
+    for (size_t n = below(below(8) == 0 ? 70000 : 40); n > 0; n--) text += static_cast<char>(1 + below(126));
+    return text;
+  }
+
+  void append(sd_bus_message* call, char type) {
+    uint64_t number = random_();
+    if (below(3) == 0) number = below(3000);
+    if (type == 'b') number &= 1;
+    const std::string text = random_text();
+    switch (type) {
+      case 's': (void)sd_bus_message_append_basic(call, 's', text.c_str()); break;
+      case 'o': (void)sd_bus_message_append_basic(call, 'o', "/org/rdtd1/group/kept"); break;
+      case 'g': (void)sd_bus_message_append_basic(call, 'g', "a{sv}"); break;
+      case 'v': (void)sd_bus_message_append(call, "v", "s", text.c_str()); break;
+      default: (void)sd_bus_message_append_basic(call, type, &number);
+    }
+  }
+
+  sd_bus* bus_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 64;
+  sd_bus* bus = nullptr;
+  if (sd_bus_open_system(&bus) < 0) return 1;
+  Fuzz fuzz(bus, static_cast<unsigned>(std::atoi(argv[1])));
+  const int count = std::atoi(argv[2]);
+  int answered = 0;
+  for (int i = 0; i < count; i++) answered += fuzz.send() ? 1 : 0;
+  std::printf("answered %d of %d\n", answered, count);
+  sd_bus_flush_close_unref(bus);
+  return answered == count ? 0 : 1;
+}
