@@ -4,19 +4,18 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #define SD_JOURNAL_SUPPRESS_LOCATION  // the journal's readers know the daemon by its messages, not by its source files
 #include <systemd/sd-journal.h>
 
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "rdtd/base/journal.hpp"
 
 namespace rdtd {
 
@@ -56,14 +55,6 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
   void flush_() override {}
 };
-
-// Whether standard error is the journal: JOURNAL_STREAM names its device and inode (systemd.exec(5)), and is inherited
-// by programs whose standard error is something else.
-bool stderr_is_journal() {
-  const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat status{};
-  return stream != nullptr && ::fstat(STDERR_FILENO, &status) == 0 && fmt::format("{}:{}", status.st_dev, status.st_ino) == stream;
-}
 
 struct LevelName {
   const char* syslog;

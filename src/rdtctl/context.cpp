@@ -29,7 +29,8 @@ Result<Machine> read_machine(const Context& context) {
   auto capabilities = tree->read_capabilities();
   if (!capabilities) return std::unexpected(capabilities.error());
   std::set<std::string> owned;
-  auto state = Directory::open((std::filesystem::path(context.root) / "run/rdtd").string());
+  const std::filesystem::path carried = std::filesystem::path(context.resctrl) / snapshot_state;
+  auto state = Directory::open((std::filesystem::exists(carried) ? carried : std::filesystem::path(context.root) / "run/rdtd").string());
   if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
   if (state) {
     const auto ownership = Ownership::load(std::move(*state));

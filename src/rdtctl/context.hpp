@@ -23,6 +23,7 @@ struct Context {
   bool legend = true;
   bool color = false;
   bool utf8 = true;
+  unsigned columns = 0;  // of the terminal; 0: none
 };
 
 // Exit codes, as rdtctl(1) lists them.
@@ -31,6 +32,9 @@ enum Exit { ok = 0, failed = 1, changes_pending = 2, not_running = 3, degraded =
 // Prints to standard error and returns the exit code that fits.
 int report(const Error& error);
 int report(const Client::Failure& failure);
+
+// Where a snapshot keeps the record of the groups that rdtd made: a folder that resctrl itself cannot have.
+inline constexpr const char* snapshot_state = ".rdtd";
 
 // resctrl as it is now, with what rdtd owns in it.
 struct Machine {

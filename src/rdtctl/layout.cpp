@@ -19,33 +19,53 @@ struct Row {
   std::string note;
 };
 
-std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes, const std::vector<Row>& rows) {
+// How wide the parts of a line are.
+struct Widths {
+  size_t name, way, size;
+};
+
+// Each way under its number; where ways are narrow only the even ones have room for theirs.
+std::string numbers(const Widths& widths, unsigned ways) {
+  std::string out = fmt::format(" {:<{}}", "way", widths.name);
+  for (unsigned way = ways; way-- > 0;) out += widths.way == 2 && way % 2 != 0 ? "  " : fmt::format("{:>{}}", way, widths.way);
+  return out + "\n";
+}
+
+std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes, const std::vector<Row>& rows, const Widths& widths) {
   const unsigned ways = info.cbm_mask.count();
-  size_t width = 10;
-  for (const Row& row : rows) width = std::max(width, row.name.size());
-  std::string out = fmt::format(" {:<{}}", "way", width);
-  for (unsigned way = ways; way-- > 0;) out += fmt::format(" {:>2}", way);
-  out += '\n';
+  const std::string block = context.utf8 ? (widths.way == 2 ? " \u2588" : " \u2588\u2588") : (widths.way == 2 ? " #" : " ##");
+  const std::string gap(widths.way, ' ');
+  std::string out = numbers(widths, ways);
   if (!info.shareable_bits.empty()) {
-    out += fmt::format(" {:<{}}", "I/O", width);
-    for (unsigned way = ways; way-- > 0;) out += (info.shareable_bits.bits >> way & 1) != 0 ? "  H" : "   ";
+    out += fmt::format(" {:<{}}", "I/O", widths.name);
+    for (unsigned way = ways; way-- > 0;) out += (info.shareable_bits.bits >> way & 1) != 0 ? fmt::format("{:>{}}", "H", widths.way) : gap;
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
   }
   size_t color = 0;
   for (const Row& row : rows) {
-    out += fmt::format(" {:<{}}", row.name, width);
+    out += fmt::format(" {:<{}}", row.name, widths.name);
     if (context.color) out += colors.at(color++ % colors.size());
-    for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? "   " : context.utf8 ? " \u2588\u2588" : " ##";
+    for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? gap : block;
     if (context.color) out += "\033[0m";
     out += fmt::format("  {:>2} way{}", row.mask.count(), row.mask.count() == 1 ? " " : "s");
-    if (way_bytes != 0) out += fmt::format("  {:>10}", size_text(way_bytes * row.mask.count()));
+    if (way_bytes != 0) out += fmt::format("  {:>{}}", size_text(way_bytes * row.mask.count()), widths.size);
     out += row.note.empty() ? "\n" : fmt::format("  {}\n", row.note);
   }
   return out;
 }
 
-}  // namespace
+// Roomy where the terminal holds that, else narrow.
+Widths fitting(const Context& context, const CacheInfo& info, const std::vector<Row>& rows) {
+  size_t name = std::string_view("default").size(), note = 0;
+  for (const Row& row : rows) {
+    name = std::max(name, row.name.size());
+    note = std::max(note, row.note.size());
+  }
+  const Widths roomy{std::max<size_t>(name, 10), 3, 10};
+  const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() + std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
+  return context.columns == 0 || line <= context.columns ? roomy : Widths{name, 2, 8};
+}
 
 int layout(const Context& context) {
   const auto planned = plan_files(context);
@@ -72,7 +92,7 @@ int layout(const Context& context) {
         if (name != root_group && !planned->machine.snapshot.owned.contains(name) && state.schemata.contains(resource) &&
             state.schemata.at(resource).contains(domain))
           rows.push_back({name, Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
-      domains[{picture(context, info, way_bytes, rows), way_bytes}].insert(static_cast<unsigned>(domain));
+      domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}].insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
     const char* dot = context.utf8 ? "\u00b7" : "-";
@@ -89,6 +109,12 @@ int layout(const Context& context) {
   }
   if (context.json != Json::off) print_json(context, {{"layout", json}});
   return Exit::ok;
+}
+
+}  // namespace
+
+void add_layout(const Verbs& verbs) {
+  verbs.add("layout", "Draw which group may fill which cache ways", "rdtctl layout").callback([verbs] { verbs.exit = layout(verbs.context); });
 }
 
 }  // namespace rdtd

@@ -1,6 +1,8 @@
 // list and show: the groups as they stand in resctrl, whoever made them.
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -40,6 +42,8 @@ int list(const Context& context) {
   return Exit::ok;
 }
 
+namespace {
+
 int show(const Context& context, const std::string& group) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
@@ -58,6 +62,16 @@ int show(const Context& context, const std::string& group) {
              to_string(state.mode), state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus), json["tasks"].get<size_t>());
   for (const auto& [resource, values] : state.schemata) fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
   return Exit::ok;
+}
+
+}  // namespace
+
+void add_list(const Verbs& verbs) {
+  verbs.add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend").callback([verbs] { verbs.exit = list(verbs.context); });
+  auto group = std::make_shared<std::string>();
+  CLI::App& verb = verbs.add("show", "Show one control group", "rdtctl show redis");
+  verb.add_option("GROUP", *group, "Its name; default is the root of resctrl")->required();
+  verb.callback([verbs, group] { verbs.exit = show(verbs.context, *group); });
 }
 
 }  // namespace rdtd

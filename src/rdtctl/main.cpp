@@ -1,11 +1,15 @@
 // rdtctl: the command line. What a verb does is in the file of its name.
 #include <langinfo.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
@@ -31,71 +35,41 @@ int main(int argc, char** argv) {
   (void)std::setlocale(LC_ALL, "");
   rdtd::Context context;
   context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) context.columns = size.ws_col;
   context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 
   CLI::App app("Shows and steers the partitions of the shared caches and the memory bandwidth.", "rdtctl");
   app.set_version_flag("--version", "rdtctl " RDTD_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(CLI::ExistingDirectory);
+  // Without what CLI11 adds to the help by itself.
+  CLI::Validator existing_directory = CLI::ExistingDirectory;
+  existing_directory.description("");
+  CLI::CheckedTransformer json_forms(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}});
+  json_forms.description("");
+  app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(existing_directory);
   auto* snapshot =
-      app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(CLI::ExistingDirectory);
-  app.add_option("--json", context.json, "Print JSON: pretty, short or off")
-      ->type_name("FORM")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}}));
+      app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(existing_directory);
+  app.add_option("--json", context.json, "Print JSON: pretty, short or off")->type_name("FORM")->transform(json_forms);
   app.add_flag_callback("-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; }, "JSON, pretty on a terminal");
   app.add_flag_callback("--no-legend", [&] { context.legend = false; }, "Tables without their heading");
 
-  int status = 0;
-  std::vector<std::string> files;
-  auto* check = app.add_subcommand("check", "Tell what is wrong with the policy files, or with FILE")->footer("Example: rdtctl check 20-db.toml");
-  check->add_option("FILE", files, "Only these files, and only what they say by themselves");
-  check->callback([&] { status = rdtd::check(context, files); });
-
-  bool detailed = false, unified = false;
-  auto* plan =
-      app.add_subcommand("plan", "Show what an apply would change now, and what is granted for what was asked")->footer("Example: rdtctl plan --unified");
-  plan->add_flag("--detailed-exitcode", detailed, "Exit with 2 where something would change");
-  plan->add_flag("--unified", unified, "Show the schemata as a diff");
-  plan->callback([&] { status = rdtd::plan(context, detailed, unified); });
-
-  app.add_subcommand("layout", "Draw which group may fill which cache ways")->footer("Example: rdtctl layout")->callback([&] {
-    status = rdtd::layout(context);
-  });
-  app.add_subcommand("status", "Show the daemon and its groups")->footer("Example: rdtctl status -j")->callback([&] { status = rdtd::status(context); });
-  app.add_subcommand("list", "List the control groups of resctrl, whoever made them")->footer("Example: rdtctl list --no-legend")->callback([&] {
-    status = rdtd::list(context);
-  });
-
-  std::string group;
-  auto* show = app.add_subcommand("show", "Show one control group")->footer("Example: rdtctl show redis");
-  show->add_option("GROUP", group, "Its name; default is the root of resctrl")->required();
-  show->callback([&] { status = rdtd::show(context, group); });
-
-  app.add_subcommand("reload", "Have the daemon read its policy anew; fails where that is bad, the old one still in force")
-      ->footer("Example: rdtctl reload")
-      ->callback([&] { status = rdtd::reload(context); });
-
-  std::optional<pid_t> pid;
-  std::string unit;
-  auto* explain = app.add_subcommand("explain", "Tell which rule decides about a process, and why the others do not")
-                      ->footer("Example: rdtctl explain --unit redis-server.service");
-  auto* pid_option = explain->add_option("PID", pid, "Of the process")->check(CLI::PositiveNumber);
-  auto* unit_option = explain->add_option("--unit", unit, "All processes of a systemd unit")->type_name("UNIT")->excludes(pid_option);
-  explain->callback([&] {
-    if (!pid && unit_option->empty()) throw CLI::RequiredError("PID or --unit");
-    status = rdtd::explain(context, pid, unit);
-  });
-
-  app.add_subcommand("cat-config", "Print the policy files that count, and name those that do not")->footer("Example: rdtctl cat-config")->callback([&] {
-    status = rdtd::cat_config(context);
-  });
+  int exit = rdtd::Exit::ok;
+  const rdtd::Verbs verbs{app, context, exit};
+  for (const auto add : {rdtd::add_status, rdtd::add_list, rdtd::add_top, rdtd::add_events, rdtd::add_explain, rdtd::add_check, rdtd::add_plan,
+                         rdtd::add_layout, rdtd::add_apply, rdtd::add_reload, rdtd::add_reset, rdtd::add_run, rdtd::add_assign, rdtd::add_metrics,
+                         rdtd::add_import, rdtd::add_snapshot, rdtd::add_doctor, rdtd::add_cat_config, rdtd::add_completion})
+    add(verbs);
 
   app.parse_complete_callback([&] { context.snapshot_given = !snapshot->empty(); });
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // CLI11 ends a verb at "--". Behind run's it is the command that begins, which it does without it too.
+  if (const auto mark = std::ranges::find(arguments, "--"); mark != arguments.end() && std::find(arguments.begin(), mark, "run") != mark) arguments.erase(mark);
+  std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error);
   }
-  return status;
+  return exit;
 }

@@ -43,11 +43,6 @@ JsonValue schemata_json(const Schemata& schemata) {
   return out;
 }
 
-std::string size_text(uint64_t bytes) {
-  if (bytes < 1 << 20) return fmt::format("{} KiB", bytes >> 10);
-  return fmt::format("{:.2f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
 std::string emphasized(const Context& context, const std::string& text) { return context.color ? "\033[1m" + text + "\033[0m" : text; }
 
 }  // namespace rdtd

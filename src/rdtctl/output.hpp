@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "size_text.hpp"
 
 namespace rdtd {
 
@@ -22,9 +23,6 @@ struct Column {
 void print_table(const Context& context, const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);
 
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
-
-// "256 KiB", "2.25 MiB".
-[[nodiscard]] std::string size_text(uint64_t bytes);
 
 // Bold, where colours are wanted.
 [[nodiscard]] std::string emphasized(const Context& context, const std::string& text);

@@ -1,64 +1,133 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include "output.hpp"
+#include "rdtd/base/text.hpp"
+#include "usage.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
 
+// How long bandwidth is measured.
+constexpr std::chrono::milliseconds measured_for(200);
+
 std::string time_text(uint64_t usec) {
   if (usec == 0) return "never";
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
 }
 
-}  // namespace
+// Nothing where resctrl does not monitor or cannot be read.
+std::vector<Usage> measure(const Context& context) {
+  const auto tree = Tree::open(context.resctrl);
+  const auto before = tree ? read_usage(*tree) : std::unexpected(tree.error());
+  if (!before || before->counters.empty()) return {};
+  std::this_thread::sleep_for(measured_for);
+  const auto now = read_usage(*tree);
+  return now ? usage_between(*before, *now, Domains::summed) : std::vector<Usage>{};
+}
 
-int status(const Context& context) {
+// What the kernel has where the daemon granted something else, a line each.
+std::vector<std::string> differences(const Machine& machine, const std::vector<Client::GroupRow>& groups) {
+  std::vector<std::string> out;
+  for (const Client::GroupRow& group : groups) {
+    const auto found = machine.snapshot.groups.find(group_directory(group.name));
+    if (found == machine.snapshot.groups.end()) {
+      out.push_back(fmt::format("group '{}' is not there", group.name));
+      continue;
+    }
+    const auto compare = [&](const std::string& what, const std::string& granted, const std::string& kernel) {
+      if (granted != kernel) out.push_back(fmt::format("group '{}': {} is {}, granted is {}", group.name, what, kernel, granted));
+    };
+    compare("schemata", group.granted, schemata_line(found->second.schemata));
+    compare("mode", group.mode, std::string(to_string(found->second.mode)));
+    if (group.name != "default")
+      compare("CPUs", group.cpus.empty() ? "none" : group.cpus, found->second.cpus.empty() ? "none" : format_cpu_list(found->second.cpus));
+  }
+  return out;
+}
+
+JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
+  JsonValue list = JsonValue::array();
+  for (const Client::GroupRow& group : groups) {
+    JsonValue entry = {{"group", group.name}, {"asked", group.asked}, {"granted", group.granted}, {"mode", group.mode},
+                       {"cpus", group.cpus},  {"rules", group.rules}, {"tasks", group.tasks}};
+    if (const auto used = std::ranges::find(usage, group.name, &Usage::group); used != usage.end()) {
+      if (used->occupancy) entry["occupancy_bytes"] = *used->occupancy;
+      if (used->total) entry["bandwidth_bytes_per_second"] = *used->total;
+    }
+    list.push_back(std::move(entry));
+  }
+  return {{"state", daemon.state},
+          {"config_files", daemon.config_files},
+          {"last_reload_error", daemon.last_reload_error},
+          {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
+          {"events_seen", daemon.events_seen},
+          {"event_overruns", daemon.event_overruns},
+          {"assigned", daemon.assigned()},
+          {"drift", daemon.drift},
+          {"groups", list}};
+}
+
+void print_status(const Context& context, const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
+  fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} threads\n      Drift: {}\n",
+             emphasized(context, daemon.state), daemon.config_files.size(), daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
+             daemon.events_seen, daemon.event_overruns, daemon.assigned(), daemon.drift);
+  if (!daemon.last_reload_error.empty()) fmt::print("Last reload failed, the policy before it is in force:\n{}\n", daemon.last_reload_error);
+  fmt::print("\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const Client::GroupRow& group : groups) {
+    const auto used = std::ranges::find(usage, group.name, &Usage::group);
+    const Usage unknown;
+    const Usage& shown = used == usage.end() ? unknown : *used;
+    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, group.asked, group.granted,
+                    occupancy_text(shown.occupancy), rate_text(shown.total)});
+  }
+  print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}},
+              rows);
+}
+
+int status(const Context& context, bool verify) {
   auto client = Client::connect();
   const auto daemon = client ? client->properties() : std::unexpected(client.error());
-  if (!daemon) {
-    const int exit = report(daemon.error());
+  const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
+  if (!groups) {
+    const int exit = report(groups.error());
     if (context.json == Json::off) (void)list(context);
     return exit;
   }
-  const auto groups = client->list_groups();
-  if (!groups) return report(groups.error());
-  const int exit = daemon->state == "running" ? Exit::ok : Exit::degraded;
-  if (context.json != Json::off) {
-    JsonValue list = JsonValue::array();
-    for (const Client::GroupRow& group : *groups)
-      list.push_back({{"group", group.name},
-                      {"asked", group.asked},
-                      {"granted", group.granted},
-                      {"mode", group.mode},
-                      {"cpus", group.cpus},
-                      {"rules", group.rules},
-                      {"tasks", group.tasks}});
-    print_json(context, {{"state", daemon->state},
-                         {"config_files", daemon->config_files},
-                         {"last_reload_error", daemon->last_reload_error},
-                         {"last_reload_timestamp_usec", daemon->last_reload_timestamp},
-                         {"events_seen", daemon->events_seen},
-                         {"event_overruns", daemon->event_overruns},
-                         {"assigned", daemon->assigned()},
-                         {"drift", daemon->drift},
-                         {"groups", list}});
-    return exit;
+  std::vector<std::string> wrong;
+  if (verify) {
+    const auto machine = read_machine(context);
+    if (!machine) return report(machine.error());
+    wrong = differences(*machine, *groups);
   }
-  fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} threads\n      Drift: {}\n",
-             emphasized(context, daemon->state), daemon->config_files.size(), daemon->config_files.size() == 1 ? "" : "s",
-             time_text(daemon->last_reload_timestamp), daemon->events_seen, daemon->event_overruns, daemon->assigned(), daemon->drift);
-  if (!daemon->last_reload_error.empty()) fmt::print("Last reload failed, the policy before it is in force:\n{}\n", daemon->last_reload_error);
-  fmt::print("\n");
-  std::vector<std::vector<std::string>> rows;
-  for (const Client::GroupRow& group : *groups)
-    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, group.asked, group.granted});
-  print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}}, rows);
-  return exit;
+  const std::vector<Usage> usage = measure(context);
+  if (context.json != Json::off) {
+    JsonValue json = status_json(*daemon, *groups, usage);
+    if (verify) json["differences"] = wrong;
+    print_json(context, std::move(json));
+  } else {
+    print_status(context, *daemon, *groups, usage);
+    if (verify) fmt::print("\n{}\n", wrong.empty() ? "The kernel has every value that was granted." : join(wrong, "\n"));
+  }
+  return daemon->state == "running" && wrong.empty() ? Exit::ok : Exit::degraded;
+}
+
+}  // namespace
+
+void add_status(const Verbs& verbs) {
+  auto verify = std::make_shared<bool>(false);
+  CLI::App& verb = verbs.add("status", "Show the daemon and its groups, and what they use", "rdtctl status -j");
+  verb.add_flag("--verify", *verify, "Compare every granted value with the kernel; exit with 5 where one differs");
+  verb.callback([verbs, verify] { verbs.exit = status(verbs.context, *verify); });
 }
 
 }  // namespace rdtd

@@ -25,6 +25,8 @@ soon() {
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
 start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
 reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
+# add_user NAME ID: with a group of its own; the smallest guest has no useradd
+add_user() { grep -q "^$1:" /etc/passwd || { echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group; }; }
 property() { busctl get-property org.rdtd1 /org/rdtd1 org.rdtd1.Manager "$1" | cut -d' ' -f2-; }
 
 # The group of a process, "" for the default one.

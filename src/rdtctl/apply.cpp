@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A reload that tells what it did.
+int apply(const Context& context) {
+  auto client = Client::connect();
+  const auto planned = client ? client->plan() : std::unexpected(client.error());
+  if (!planned) return report(planned.error());
+  if (const auto reloaded = client->reload(); !reloaded) return report(reloaded.error());
+  if (context.json != Json::off) {
+    JsonValue steps = JsonValue::array();
+    for (const PlannedStep& step : planned->steps) steps.push_back({{"step", step.kind}, {"group", step.group}, {"text", step.text}});
+    print_json(context, {{"steps", steps}, {"summary", planned->summary}});
+    return Exit::ok;
+  }
+  for (const PlannedStep& step : planned->steps) fmt::print("{}\n", step.text);
+  fmt::print("{}\n", planned->steps.empty() ? "The groups were as the policy wants them; its rules are loaded." : "Done: " + planned->summary);
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_apply(const Verbs& verbs) {
+  verbs.add("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply").callback([verbs] { verbs.exit = apply(verbs.context); });
+}
+
+}  // namespace rdtd

@@ -1,0 +1,32 @@
+# Completion of rdtctl for bash: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
+_rdtctl() {
+  local current previous verb word
+  current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* || $word == =* ]] || { verb=$word; break; }
+  done
+  _rdtctl_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
+  case $previous in
+    -g | --group) _rdtctl_words "$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"; return ;;
+    --unit) _rdtctl_words "$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"; return ;;
+    --sort) _rdtctl_words "group domain tasks occupancy total local"; return ;;
+    --json) _rdtctl_words "pretty short off"; return ;;
+    --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+    --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+  esac
+  if [[ $current == -* ]]; then
+    _rdtctl_words "$(rdtctl $verb --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"
+  elif [[ -z $verb ]]; then
+    _rdtctl_words "@RDTCTL_VERBS@"
+  else
+    case $verb in
+      show) _rdtctl_words "$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)" ;;
+      explain | assign) _rdtctl_words "$(ps -eo pid=)" ;;
+      completion) _rdtctl_words "bash zsh fish" ;;
+      check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
+      snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
+      run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+    esac
+  fi
+}
+complete -o filenames -F _rdtctl rdtctl

@@ -1,0 +1,109 @@
+#include "diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using enum Finding::Kind;
+
+// Flags of /proc/cpuinfo (arch/x86/include/asm/cpufeatures.h) that resctrl builds on.
+constexpr std::array control_flags = {"cat_l3", "cat_l2", "mba"};
+constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total", "cqm_mbm_local"};
+
+Finding processor(const MachineFacts& facts) {
+  std::vector<std::string> has;
+  for (const char* flag : control_flags)
+    if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
+  if (has.empty() && !facts.mount_options)
+    return {problem, fmt::format("the processor has no RDT: none of {} is among its flags", fmt::join(control_flags, ", ")),
+            "use a machine with Intel RDT or AMD QoS; a virtual machine has it only where its host passes it on"};
+  for (const char* flag : other_flags)
+    if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
+  return {fine, has.empty() ? "resctrl works without flags of the processor" : fmt::format("the processor has {}", join(has, ", ")), ""};
+}
+
+// `rdt=` of Documentation/admin-guide/kernel-parameters.rst: a list; '!' turns off.
+std::vector<Finding> turned_off(const MachineFacts& facts) {
+  std::vector<Finding> out;
+  for (const std::string_view word : split(facts.command_line, ' ')) {
+    if (!word.starts_with("rdt=")) continue;
+    for (const std::string_view feature : split(word.substr(4), ','))
+      if (feature.starts_with('!'))
+        out.push_back({problem, fmt::format("the kernel command line turns {} off: {}", feature.substr(1), word),
+                       fmt::format("take {} out of the boot loader's configuration and boot again", feature)});
+  }
+  return out;
+}
+
+Finding mount(const MachineFacts& facts) {
+  if (facts.mount_options) return {fine, fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options), ""};
+  return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point), "systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself"};
+}
+
+void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
+  const auto options = split(*facts.mount_options, ',');
+  const bool cdp = std::ranges::any_of(options, [](std::string_view option) { return option == "cdp" || option == "cdpl2"; });
+  if (!facts.code_and_data_wanted.empty() && !cdp)
+    out.push_back({problem, fmt::format("the policy divides code and data ({}), and resctrl is mounted without cdp", facts.code_and_data_wanted),
+                   "systemctl edit sys-fs-resctrl.mount, with the lines \"[Mount]\" and \"Options=cdp\", and boot again; this version of rdtd "
+                   "itself still refuses such a policy"});
+  if (!facts.l3_wanted.empty() && cdp)
+    out.push_back({problem, fmt::format("resctrl is mounted with cdp, and this version of rdtd divides only caches that are whole ({})", facts.l3_wanted),
+                   "take cdp out of Options= in the drop-in of sys-fs-resctrl.mount, and boot again"});
+}
+
+Finding closids(const MachineFacts& facts) {
+  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, 1 + facts.foreign_groups.size());
+  const std::string taken = fmt::format("{} CLOSIDs: 1 is the default group's, {} {} rdtd's, {} taken by others{}", facts.num_closids, facts.own_groups.size(),
+                                        facts.own_groups.size() == 1 ? "is" : "are", facts.foreign_groups.size(),
+                                        facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
+  if (facts.policy_groups <= free_for_us) return {fine, taken, ""};
+  return {problem,
+          fmt::format("the policy has {} group{} and {} can be made; {}", facts.policy_groups, facts.policy_groups == 1 ? "" : "s", free_for_us, taken),
+          facts.foreign_groups.empty() ? "use fewer groups"
+                                       : fmt::format("remove the groups of others that nobody needs: rmdir {}/{}; pqos -R removes those of pqos",
+                                                     facts.mount_point, facts.foreign_groups.front())};
+}
+
+Finding daemon(const MachineFacts& facts) {
+  if (!facts.daemon_runs) return {problem, "rdtd does not run", "systemctl start rdtd; journalctl -u rdtd tells why it may have stopped"};
+  if (!facts.last_reload_error.empty())
+    return {problem, fmt::format("the last reload failed: {}", facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
+            "mend the policy, try it with rdtctl check, and systemctl reload rdtd"};
+  if (facts.daemon_state != "running") return {problem, fmt::format("rdtd is {}", facts.daemon_state), "journalctl -u rdtd tells why"};
+  return {fine, "rdtd runs", ""};
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const MachineFacts& facts) {
+  if (!facts.container.empty() && !facts.mount_options)
+    return {{problem, fmt::format("this is a container ({}), and resctrl is not mounted in it", facts.container),
+             "run rdtd on the host: its rules find the processes of containers by their cgroups"}};
+  std::vector<Finding> out = {processor(facts)};
+  const std::vector<Finding> off = turned_off(facts);
+  out.insert(out.end(), off.begin(), off.end());
+  if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
+    out.push_back({problem, "the kernel has no resctrl", "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
+  const bool hopeless = std::ranges::any_of(out, [](const Finding& finding) { return finding.kind == problem; }) && !facts.mount_options;
+  if (hopeless) return out;
+  out.push_back(mount(facts));
+  if (facts.mount_options) {
+    check_cdp(facts, out);
+    out.push_back(closids(facts));
+  }
+  for (const MachineFacts::RuntimeSetting& setting : facts.runtimes)
+    out.push_back({warning, fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know", setting.runtime, setting.place),
+                   fmt::format("take rdt_config_file out there and restart {}; containers can name rdtd's groups as their closID", setting.runtime)});
+  out.push_back(daemon(facts));
+  return out;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "diagnose.hpp"
+#include "output.hpp"
+#include "rdtd/base/text.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Empty where it cannot be read.
+std::string text_of(const fs::path& path) {
+  const auto folder = Directory::open(path.parent_path().string());
+  return folder ? folder->read(path.filename().string()).value_or("") : "";
+}
+
+void read_kernel(const Context& context, MachineFacts& facts) {
+  const fs::path proc = context.proc;
+  const std::string cpuinfo = text_of(proc / "cpuinfo");
+  for (const std::string_view line : split(cpuinfo, '\n')) {
+    if (!line.starts_with("flags")) continue;
+    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' ')) facts.cpu_flags.emplace(flag);
+    break;
+  }
+  facts.command_line = trim(text_of(proc / "cmdline"));
+  facts.kernel_has_resctrl = text_of(proc / "filesystems").contains("resctrl");
+  facts.mount_point = context.resctrl;
+  const std::string mounts = text_of(proc / "mounts");
+  for (const std::string_view line : split(mounts, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() > 3 && words[1] == context.resctrl && words[2] == "resctrl") facts.mount_options = std::string(words[3]);
+  }
+}
+
+// As systemd-detect-virt(1) finds out: what the container's manager tells pid 1, or leaves under /run.
+std::string container_kind(const Context& context) {
+  if (const std::string told = text_of(fs::path(context.root) / "run/systemd/container"); !told.empty()) return std::string(trim(told));
+  const std::string environment = text_of(fs::path(context.proc) / "1/environ");
+  for (const std::string_view variable : split(environment, '\0'))
+    if (variable.starts_with("container=")) return std::string(variable.substr(10));
+  if (fs::exists(fs::path(context.root) / ".dockerenv")) return "docker";
+  if (fs::exists(fs::path(context.root) / "run/.containerenv")) return "podman";
+  return "";
+}
+
+// Lines that set rdt_config_file to something; what is commented out does not.
+void find_runtime_setting(const fs::path& file, const char* runtime, MachineFacts& facts) {
+  const std::string text = text_of(file);
+  unsigned number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    number++;
+    const std::string_view setting = trim(line);
+    const size_t equals = setting.find('=');
+    if (equals == std::string_view::npos || trim(setting.substr(0, equals)) != "rdt_config_file") continue;
+    const std::string_view value = trim(setting.substr(equals + 1));
+    if (!value.starts_with("\"\"") && !value.starts_with("''")) facts.runtimes.push_back({runtime, fmt::format("{}:{}", file.string(), number)});
+  }
+}
+
+void read_runtimes(const Context& context, MachineFacts& facts) {
+  const fs::path root = context.root;
+  find_runtime_setting(root / "etc/containerd/config.toml", "containerd", facts);
+  find_runtime_setting(root / "etc/crio/crio.conf", "crio", facts);
+  if (const auto drop_ins = Directory::open((root / "etc/crio/crio.conf.d").string()))
+    for (const Directory::Entry& entry : drop_ins->list().value_or(std::vector<Directory::Entry>{}))
+      find_runtime_setting(fs::path(drop_ins->path()) / entry.name, "crio", facts);
+}
+
+void read_policy(const Context& context, MachineFacts& facts) {
+  const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  facts.policy_groups = static_cast<unsigned>(std::ranges::count_if(parsed.policy.groups, [](const Group& group) { return group.name.value != "default"; }));
+  const auto note = [](std::string& place, const AmountTable& table) {
+    if (place.empty() && !table.empty()) place = table.front().amount.where.text();
+  };
+  const auto look = [&](const AmountTables& tables) {
+    for (const auto& [resource, table] : tables)
+      if (resource == Resource::L3 || resource == Resource::L2)
+        note(facts.l3_wanted, table);
+      else if (is_cache(resource))
+        note(facts.code_and_data_wanted, table);
+  };
+  for (const Group& group : parsed.policy.groups) look(group.amounts);
+  for (const Partition& partition : parsed.policy.partitions) look(partition.amounts);
+}
+
+MachineFacts find_facts(const Context& context) {
+  MachineFacts facts;
+  read_kernel(context, facts);
+  facts.container = container_kind(context);
+  read_policy(context, facts);
+  read_runtimes(context, facts);
+  if (const auto machine = read_machine(context)) {
+    facts.num_closids = machine->capabilities.num_closids();
+    for (const auto& [name, state] : machine->snapshot.groups)
+      if (name != root_group) (machine->snapshot.owned.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
+  }
+  auto client = Client::connect();
+  if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {
+    facts.daemon_runs = true;
+    facts.daemon_state = daemon->state;
+    facts.last_reload_error = daemon->last_reload_error;
+  }
+  return facts;
+}
+
+const char* to_text(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::fine: return "ok";
+    case Finding::Kind::warning: return "warning";
+    case Finding::Kind::problem: return "problem";
+  }
+  return "";
+}
+
+int doctor(const Context& context) {
+  const std::vector<Finding> findings = diagnose(find_facts(context));
+  const bool healthy = std::ranges::none_of(findings, [](const Finding& finding) { return finding.kind == Finding::Kind::problem; });
+  if (context.json != Json::off) {
+    JsonValue list = JsonValue::array();
+    for (const Finding& finding : findings) list.push_back({{"kind", to_text(finding.kind)}, {"what", finding.what}, {"cure", finding.cure}});
+    print_json(context, {{"healthy", healthy}, {"findings", list}});
+  } else {
+    for (const Finding& finding : findings) {
+      fmt::print("{:<8} {}\n", to_text(finding.kind), finding.what);
+      if (!finding.cure.empty()) fmt::print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
+    }
+  }
+  return healthy ? Exit::ok : Exit::failed;
+}
+
+}  // namespace
+
+void add_doctor(const Verbs& verbs) {
+  verbs.add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor").callback([verbs] { verbs.exit = doctor(verbs.context); });
+}
+
+}  // namespace rdtd

@@ -1,0 +1,62 @@
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "output.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+JsonValue event_json(const Client::Event& event) {
+  using enum Client::Event::Kind;
+  switch (event.kind) {
+    case assigned: return {{"event", "assigned"}, {"pid", event.pid}, {"group", event.group}, {"rule", event.rule}};
+    case reloaded: return {{"event", "reloaded"}, {"success", event.success}};
+    case drift: return {{"event", "drift"}, {"what", event.what}};
+    case started: return {{"event", "started"}};
+    case stopped: return {{"event", "stopped"}};
+  }
+  return {};
+}
+
+std::string event_text(const Client::Event& event) {
+  using enum Client::Event::Kind;
+  switch (event.kind) {
+    case assigned: return fmt::format("assigned  {} to {}, {}", event.pid, event.group, event.rule.empty() ? "by hand" : event.rule);
+    case reloaded: return event.success ? "reloaded" : "reload failed, the old policy stays in force";
+    case drift: return fmt::format("drift     {}", event.what);
+    case started: return "started   rdtd is on the bus";
+    case stopped: return "stopped   rdtd has left the bus";
+  }
+  return {};
+}
+
+int events(const Context& context) {
+  auto client = Client::connect();
+  if (!client) return report(client.error());
+  // A line an event, so that a program that reads them has each at once.
+  const auto followed = client->follow([&](const Client::Event& event) {
+    if (context.json != Json::off) {
+      print_json(context, event_json(event));
+    } else {
+      const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+      fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)), event_text(event));
+    }
+    (void)std::fflush(stdout);
+  });
+  return report(followed.error());
+}
+
+}  // namespace
+
+void add_events(const Verbs& verbs) {
+  verbs.add("events", "Tell of assignments, reloads and drift as they happen, until interrupted", "rdtctl events -j").callback([verbs] {
+    verbs.exit = events(verbs.context);
+  });
+}
+
+}  // namespace rdtd
