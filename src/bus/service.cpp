@@ -2,7 +2,6 @@
 
 #include <systemd/sd-bus.h>
 
-#include <algorithm>
 #include <map>
 
 #include "names.hpp"

@@ -21,6 +21,21 @@ namespace {
 // A process that makes threads faster than they can be looked at is left to the next reconcile.
 constexpr int most_passes = 16;
 
+// Every thread but those in `seen`. One that is born from another not yet moved begins in the old group: until a pass finds
+// none new, or `visit` returns false.
+template <class Visit>
+void visit_threads(const Process& process, std::set<pid_t> seen, Visit visit) {
+  bool found_new = true;
+  for (int pass = 0; pass < most_passes && found_new; pass++) {
+    found_new = false;
+    for (const pid_t tid : process.threads()) {
+      if (!seen.insert(tid).second) continue;
+      found_new = true;
+      if (!visit(tid)) return;
+    }
+  }
+}
+
 class Assigner {
  public:
   Assigner(const RuleTable& table, const Process& process, const Placed* placed, AssignMode mode)
@@ -32,33 +47,21 @@ class Assigner {
     Assignment out{Assignment::Kind::in_group, decision.rule};
     if (!put(process_.pid(), decision.rule, out)) return out;
     if (others == OtherThreads::later || process_.thread_count() <= 1) return out;
-    // A thread that is born from one not yet moved begins in the old group: until a pass finds none new.
-    std::set<pid_t> seen = {process_.pid()};
-    bool found_new = true;
-    for (int pass = 0; pass < most_passes && found_new; pass++) {
-      found_new = false;
-      for (const pid_t tid : process_.threads()) {
-        if (!seen.insert(tid).second) continue;
-        found_new = true;
-        put(tid, decision.rule, out);
-      }
-    }
+    visit_threads(process_, {process_.pid()}, [&](pid_t tid) {
+      put(tid, decision.rule, out);
+      return true;
+    });
     return out;
   }
 
   Assignment thread_by_thread(ProcessFacts& facts) {
     Assignment out;
     one_thread(process_.pid(), facts, out);
-    std::set<pid_t> seen = {process_.pid()};
-    bool found_new = process_.thread_count() > 1;
-    for (int pass = 0; pass < most_passes && found_new; pass++) {
-      found_new = false;
-      for (const pid_t tid : process_.threads()) {
-        if (!seen.insert(tid).second) continue;
-        found_new = true;
+    if (process_.thread_count() > 1)
+      visit_threads(process_, {process_.pid()}, [&](pid_t tid) {
         one_thread(tid, facts, out);
-      }
-    }
+        return true;
+      });
     return out;
   }
 
@@ -159,17 +162,13 @@ Assignment assign_thread(const RuleTable& table, const ProcFs& proc, pid_t pid, 
 }
 
 int assign_all_threads(const Process& process, int tasks_fd) {
-  std::set<pid_t> seen;
-  bool found_new = true;
-  for (int pass = 0; pass < most_passes && found_new; pass++) {
-    found_new = false;
-    for (const pid_t tid : process.threads()) {
-      if (!seen.insert(tid).second) continue;
-      found_new = true;
-      if (const int error = add_task(tasks_fd, tid); error != 0 && error != ESRCH) return error;
-    }
-  }
-  return 0;
+  int error = 0;
+  visit_threads(process, {}, [&](pid_t tid) {
+    error = add_task(tasks_fd, tid);
+    if (error == ESRCH) error = 0;  // it has ended
+    return error == 0;
+  });
+  return error;
 }
 
 SecondLook second_look(const RuleTable& table, const ProcFs& proc, pid_t pid) {

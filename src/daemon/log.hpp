@@ -2,6 +2,8 @@
 // logs.
 #pragma once
 
+#include <sys/types.h>
+
 #include <initializer_list>
 #include <string>
 #include <string_view>

@@ -1,14 +1,12 @@
 // metrics: Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats). What cannot be told now is left
 // out, not zero. No label has a process in it.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "verbs.hpp"
 

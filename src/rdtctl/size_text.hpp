@@ -1,3 +1,4 @@
+// Sizes for people.
 #pragma once
 
 #include <fmt/format.h>

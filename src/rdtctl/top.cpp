@@ -1,14 +1,11 @@
 // top: what the groups use, refreshed. On something that is no terminal, and with --json, one table and the end.
 #include <curses.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <clocale>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <thread>
