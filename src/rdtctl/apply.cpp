@@ -5,10 +5,8 @@
 
 namespace rdtd {
 
-namespace {
-
 // A reload that tells what it did.
-int apply(const Context& context) {
+int verbs::apply(const Context& context) {
   auto client = Client::connect();
   const auto planned = client ? client->plan() : std::unexpected(client.error());
   if (!planned) return report(planned.error());
@@ -22,12 +20,6 @@ int apply(const Context& context) {
   for (const PlannedStep& step : planned->steps) fmt::print("{}\n", step.text);
   fmt::print("{}\n", planned->steps.empty() ? "The groups were as the policy wants them; its rules are loaded." : "Done: " + planned->summary);
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_apply(const Verbs& verbs) {
-  verbs.add("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply").callback([verbs] { verbs.exit = apply(verbs.context); });
 }
 
 }  // namespace rdtd

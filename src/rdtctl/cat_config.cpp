@@ -17,7 +17,9 @@ std::string state_name(const PolicyFile& file) {
   return {};
 }
 
-int cat_config(const Context& context) {
+}  // namespace
+
+int verbs::cat_config(const Context& context) {
   bool readable = true;
   JsonValue json = JsonValue::array();
   for (const PolicyFile& file : find_policy_files(context.root)) {
@@ -37,14 +39,6 @@ int cat_config(const Context& context) {
   }
   if (context.json != Json::off) print_json(context, {{"files", json}});
   return readable ? Exit::ok : Exit::failed;
-}
-
-}  // namespace
-
-void add_cat_config(const Verbs& verbs) {
-  verbs.add("cat-config", "Print the policy files that count, and name those that do not", "rdtctl cat-config").callback([verbs] {
-    verbs.exit = cat_config(verbs.context);
-  });
 }
 
 }  // namespace rdtd

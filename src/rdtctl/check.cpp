@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -21,7 +19,9 @@ JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
   return out;
 }
 
-int check(const Context& context, const std::vector<std::string>& files) {
+}  // namespace
+
+int verbs::check(const Context& context, const std::vector<std::string>& files) {
   std::vector<PolicyFile> read;
   for (const std::string& file : files) read.push_back(read_policy_file(file));
   ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : read);
@@ -41,15 +41,6 @@ int check(const Context& context, const std::vector<std::string>& files) {
   else
     fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
   return has_errors(diagnostics) ? Exit::failed : Exit::ok;
-}
-
-}  // namespace
-
-void add_check(const Verbs& verbs) {
-  auto files = std::make_shared<std::vector<std::string>>();
-  CLI::App& verb = verbs.add("check", "Tell what is wrong with the policy files, or with FILE", "rdtctl check 20-db.toml");
-  verb.add_option("FILE", *files, "Only these files, and only what they say by themselves");
-  verb.callback([verbs, files] { verbs.exit = check(verbs.context, *files); });
 }
 
 }  // namespace rdtd

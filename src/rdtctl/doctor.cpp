@@ -118,7 +118,9 @@ const char* to_text(Finding::Kind kind) {
   return "";
 }
 
-int doctor(const Context& context) {
+}  // namespace
+
+int verbs::doctor(const Context& context) {
   const std::vector<Finding> findings = diagnose(find_facts(context));
   const bool healthy = std::ranges::none_of(findings, [](const Finding& finding) { return finding.kind == Finding::Kind::problem; });
   if (context.json != Json::off) {
@@ -132,12 +134,6 @@ int doctor(const Context& context) {
     }
   }
   return healthy ? Exit::ok : Exit::failed;
-}
-
-}  // namespace
-
-void add_doctor(const Verbs& verbs) {
-  verbs.add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor").callback([verbs] { verbs.exit = doctor(verbs.context); });
 }
 
 }  // namespace rdtd

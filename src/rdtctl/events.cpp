@@ -35,7 +35,9 @@ std::string event_text(const Client::Event& event) {
   return {};
 }
 
-int events(const Context& context) {
+}  // namespace
+
+int verbs::events(const Context& context) {
   auto client = Client::connect();
   if (!client) return report(client.error());
   // A line an event, so that a program that reads them has each at once.
@@ -49,14 +51,6 @@ int events(const Context& context) {
     (void)std::fflush(stdout);
   });
   return report(followed.error());
-}
-
-}  // namespace
-
-void add_events(const Verbs& verbs) {
-  verbs.add("events", "Tell of assignments, reloads and drift as they happen, until interrupted", "rdtctl events -j").callback([verbs] {
-    verbs.exit = events(verbs.context);
-  });
 }
 
 }  // namespace rdtd

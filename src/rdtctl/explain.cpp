@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 
 #include "output.hpp"
@@ -51,7 +50,9 @@ void print(const Context& context, pid_t pid, const Explanation& explanation) {
                tids.size() == 1 && tids.front() == std::to_string(pid) ? "its only thread" : fmt::format("threads {}", join(tids, " ")));
 }
 
-int explain(const Context& context, std::optional<pid_t> pid, const std::string& unit) {
+}  // namespace
+
+int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::string& unit) {
   std::vector<pid_t> processes;
   if (pid) {
     processes.push_back(*pid);
@@ -77,24 +78,6 @@ int explain(const Context& context, std::optional<pid_t> pid, const std::string&
   }
   if (context.json != Json::off) print_json(context, {{"processes", json}});
   return Exit::ok;
-}
-
-struct Options {
-  std::optional<pid_t> pid;
-  std::string unit;
-};
-
-}  // namespace
-
-void add_explain(const Verbs& verbs) {
-  auto options = std::make_shared<Options>();
-  CLI::App& verb = verbs.add("explain", "Tell which rule decides about a process, and why the others do not", "rdtctl explain --unit redis-server.service");
-  auto* pid = verb.add_option("PID", options->pid, "Of the process")->check(CLI::Range(1, 1 << 22).description(""));
-  auto* unit = verb.add_option("--unit", options->unit, "All processes of a systemd unit")->type_name("UNIT")->excludes(pid);
-  verb.callback([verbs, options, unit] {
-    if (!options->pid && unit->empty()) throw CLI::RequiredError("PID or --unit");
-    verbs.exit = explain(verbs.context, options->pid, options->unit);
-  });
 }
 
 }  // namespace rdtd

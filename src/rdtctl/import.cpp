@@ -46,7 +46,9 @@ bool is_untouched_root(const Machine& machine, const GroupState& state) {
   });
 }
 
-int import(const Context& context) {
+}  // namespace
+
+int verbs::import(const Context& context) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   fmt::print("# The control groups of {} as they stood.\n", machine->tree.path());
@@ -63,14 +65,6 @@ int import(const Context& context) {
     if (directory != root_group && !state.cpus.empty()) fmt::print("cpus = \"{}\"\n", format_cpu_list(state.cpus));
   }
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_import(const Verbs& verbs) {
-  verbs.add("import", "Print the control groups as they stand as a policy that yields them", "rdtctl import >/etc/rdtd/10-imported.toml").callback([verbs] {
-    verbs.exit = import(verbs.context);
-  });
 }
 
 }  // namespace rdtd

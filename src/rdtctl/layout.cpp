@@ -67,7 +67,9 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   return context.columns == 0 || line <= context.columns ? roomy : Widths{name, 2, 8};
 }
 
-int layout(const Context& context) {
+}  // namespace
+
+int verbs::layout(const Context& context) {
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
   JsonValue json = JsonValue::array();
@@ -109,12 +111,6 @@ int layout(const Context& context) {
   }
   if (context.json != Json::off) print_json(context, {{"layout", json}});
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_layout(const Verbs& verbs) {
-  verbs.add("layout", "Draw which group may fill which cache ways", "rdtctl layout").callback([verbs] { verbs.exit = layout(verbs.context); });
 }
 
 }  // namespace rdtd

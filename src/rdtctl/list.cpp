@@ -1,8 +1,6 @@
 // list and show: the groups as they stand in resctrl, whoever made them.
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -24,7 +22,7 @@ JsonValue group_json(const Machine& machine, const std::string& directory) {
 
 }  // namespace
 
-int list(const Context& context) {
+int verbs::list(const Context& context) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   JsonValue groups = JsonValue::array();
@@ -42,9 +40,7 @@ int list(const Context& context) {
   return Exit::ok;
 }
 
-namespace {
-
-int show(const Context& context, const std::string& group) {
+int verbs::show(const Context& context, const std::string& group) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   const std::string directory = group_directory(group);
@@ -62,16 +58,6 @@ int show(const Context& context, const std::string& group) {
              to_string(state.mode), state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus), json["tasks"].get<size_t>());
   for (const auto& [resource, values] : state.schemata) fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_list(const Verbs& verbs) {
-  verbs.add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend").callback([verbs] { verbs.exit = list(verbs.context); });
-  auto group = std::make_shared<std::string>();
-  CLI::App& verb = verbs.add("show", "Show one control group", "rdtctl show redis");
-  verb.add_option("GROUP", *group, "Its name; default is the root of resctrl")->required();
-  verb.callback([verbs, group] { verbs.exit = show(verbs.context, *group); });
 }
 
 }  // namespace rdtd

@@ -1,4 +1,5 @@
-// rdtctl: the command line. What a verb does is in the file of its name.
+// rdtctl: the whole command line. What a verb does is in the file of its name. Nothing else includes CLI11, which takes
+// longer to compile than all the rest of a verb.
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,52 +17,182 @@
 
 namespace {
 
+using rdtd::Context;
+using rdtd::Exit;
+using rdtd::Json;
+namespace verbs = rdtd::verbs;
+
+// CLI11 tells of the values that a validator takes in its own way; here the option's description does.
+template <class Validator>
+Validator untold(Validator validator) {
+  validator.description("");
+  return validator;
+}
+
+void look_at_terminal(Context& context) {
+  context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) context.columns = size.ws_col;
+  context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+}
+
+void add_common_options(CLI::App& app, Context& context) {
+  const CLI::Validator folder = untold(CLI::Validator(CLI::ExistingDirectory));
+  app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(folder);
+  auto* snapshot = app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(folder);
+  app.add_option("--json", context.json, "Print JSON: pretty, short or off")
+      ->type_name("FORM")
+      ->transform(untold(CLI::CheckedTransformer(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}})));
+  app.add_flag_callback("-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; }, "JSON, pretty on a terminal");
+  app.add_flag_callback("--no-legend", [&] { context.legend = false; }, "Tables without their heading");
+  app.parse_complete_callback([&context, snapshot] { context.snapshot_given = !snapshot->empty(); });
+}
+
+// What the verbs are given; one verb is.
+struct Arguments {
+  std::string group, unit, file, folder, shell;
+  std::vector<std::string> files;
+  std::vector<pid_t> pids;
+  std::optional<pid_t> pid;
+  bool verify = false, detailed_exitcode = false, unified = false;
+  verbs::TopOptions top;
+};
+
+class Verbs {
+ public:
+  Verbs(CLI::App& app, const Context& context) : app_(app), context_(context) {}
+
+  [[nodiscard]] int exit() const { return exit_; }
+
+  void add_looking() {
+    CLI::App& status =
+        add("status", "Show the daemon and its groups, and what they use", "rdtctl status -j", [&] { return verbs::status(context_, given_.verify); });
+    status.add_flag("--verify", given_.verify, "Compare every granted value with the kernel; exit with 5 where one differs");
+
+    add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend", [&] { return verbs::list(context_); });
+
+    CLI::App& show = add("show", "Show one control group", "rdtctl show redis", [&] { return verbs::show(context_, given_.group); });
+    show.add_option("GROUP", given_.group, "Its name; default is the root of resctrl")->required();
+
+    CLI::App& top = add("top", "Show what the groups use of cache and bandwidth, refreshed until q is pressed", "rdtctl top --sort total",
+                        [&] { return verbs::top(context_, given_.top); });
+    top.add_option("-d,--interval", given_.top.interval, "Seconds between refreshes, 0.1 to 3600")
+        ->type_name("SECONDS")
+        ->check(untold(CLI::Range(0.1, 3600.0)))
+        ->capture_default_str();
+    top.add_option("--sort", given_.top.sort, "The column that decides the order: group, domain, tasks, occupancy, total or local")
+        ->type_name("COLUMN")
+        ->check(untold(CLI::IsMember(verbs::top_columns())))
+        ->capture_default_str();
+    top.add_flag("--domains", given_.top.domains, "A row for each domain instead of their sum");
+
+    add("events", "Tell of assignments, reloads and drift as they happen, until interrupted", "rdtctl events -j", [&] { return verbs::events(context_); });
+
+    CLI::App& explain = add("explain", "Tell which rule decides about a process, and why the others do not", "rdtctl explain --unit redis-server.service", [&] {
+      if (!given_.pid && given_.unit.empty()) throw CLI::RequiredError("PID or --unit");
+      return verbs::explain(context_, given_.pid, given_.unit);
+    });
+    auto* pid = explain.add_option("PID", given_.pid, "Of the process")->check(process_id());
+    explain.add_option("--unit", given_.unit, "All processes of a systemd unit")->type_name("UNIT")->excludes(pid);
+  }
+
+  void add_policy() {
+    CLI::App& check =
+        add("check", "Tell what is wrong with the policy files, or with FILE", "rdtctl check 20-db.toml", [&] { return verbs::check(context_, given_.files); });
+    check.add_option("FILE", given_.files, "Only these files, and only what they say by themselves");
+
+    CLI::App& plan = add("plan", "Show what an apply would change now, and what is granted for what was asked", "rdtctl plan --unified",
+                         [&] { return verbs::plan(context_, given_.detailed_exitcode, given_.unified); });
+    plan.add_flag("--detailed-exitcode", given_.detailed_exitcode, "Exit with 2 where something would change");
+    plan.add_flag("--unified", given_.unified, "Show the files of resctrl as a diff");
+
+    add("layout", "Draw which group may fill which cache ways", "rdtctl layout", [&] { return verbs::layout(context_); });
+    add("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply", [&] { return verbs::apply(context_); });
+    add("reload", "Have the daemon read its policy anew; fails where that is bad, the old one still in force", "rdtctl reload", [] { return verbs::reload(); });
+    add("reset", "Remove every group that rdtd made; other groups stay", "rdtctl reset", [] { return verbs::reset(); });
+  }
+
+  void add_processes() {
+    CLI::App& run = add("run", "Run a command in a group from its first instruction", "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
+    run.add_option("-g,--group", given_.group, "The group; default is the root of resctrl")->type_name("GROUP")->required();
+    // From its first word on, the command's options are its own.
+    run.prefix_command()->fallthrough(false);
+    run.callback([&] {
+      if (run.remaining().empty()) throw CLI::RequiredError("COMMAND");
+      exit_ = verbs::run(context_, given_.group, run.remaining());
+    });
+
+    CLI::App& assign = add("assign", "Put running processes in a group, whatever the rules say, until they exec or end", "rdtctl assign -g batch 4711",
+                           [&] { return verbs::assign(given_.group, given_.pids); });
+    assign.add_option("-g,--group", given_.group, "A group of the policy in force")->type_name("GROUP")->required();
+    assign.add_option("PID", given_.pids, "Of the processes")->required()->check(process_id());
+  }
+
+  void add_others() {
+    CLI::App& metrics = add("metrics", "Print counters for Prometheus", "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom",
+                            [&] { return verbs::metrics(context_, given_.file); });
+    metrics.add_option("--output", given_.file, "Put them in this file instead, by rename")->type_name("FILE");
+
+    add("import", "Print the control groups as they stand as a policy that yields them", "rdtctl import >/etc/rdtd/10-imported.toml",
+        [&] { return verbs::import(context_); });
+
+    CLI::App& snapshot = add("snapshot", "Copy this machine's resctrl to a new folder, for --resctrl elsewhere", "rdtctl snapshot xeon-node",
+                             [&] { return verbs::snapshot(context_, given_.folder); });
+    snapshot.add_option("DIR", given_.folder, "The folder to make")->required();
+
+    add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor", [&] { return verbs::doctor(context_); });
+    add("cat-config", "Print the policy files that count, and name those that do not", "rdtctl cat-config", [&] { return verbs::cat_config(context_); });
+
+    CLI::App& completion = add("completion", "Print the script by which a shell completes rdtctl's words", "source <(rdtctl completion bash)",
+                               [&] { return verbs::completion(given_.shell); });
+    completion.add_option("SHELL", given_.shell, "bash, zsh or fish")->required()->check(untold(CLI::IsMember(verbs::completion_shells())));
+  }
+
+ private:
+  // A verb with the example that its help ends with.
+  CLI::App& add(const char* name, const char* description, const char* example, const std::function<int()>& verb) {
+    CLI::App& added = *app_.add_subcommand(name, description)->footer(std::string("Example: ") + example);
+    added.callback([this, verb] { exit_ = verb(); });
+    return added;
+  }
+
+  static CLI::Validator process_id() { return untold(CLI::Range(1, 1 << 22)); }
+
+  CLI::App& app_;
+  const Context& context_;  // complete by the time that a verb runs
+  Arguments given_;
+  int exit_ = Exit::ok;
+};
+
 // CLI11 says of an unknown verb only that one is required.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> rest = app.remaining();
   if (error.get_exit_code() == 0 || !app.get_subcommands().empty() || rest.empty() || rest.front().starts_with('-'))
-    return app.exit(error) == 0 ? rdtd::Exit::ok : rdtd::Exit::usage;
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) verbs.push_back(verb->get_name());
-  const auto nearest = rdtd::nearest_name(rest.front(), verbs);
+    return app.exit(error) == 0 ? Exit::ok : Exit::usage;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
+  const auto nearest = rdtd::nearest_name(rest.front(), names);
   std::cerr << "rdtctl: unknown verb '" << rest.front() << "'" << (nearest ? "; did you mean '" + *nearest + "'?" : "") << "\n";
-  return rdtd::Exit::usage;
+  return Exit::usage;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using rdtd::Json;
   (void)std::setlocale(LC_ALL, "");
-  rdtd::Context context;
-  context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
-  if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) context.columns = size.ws_col;
-  context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  Context context;
+  look_at_terminal(context);
 
   CLI::App app("Shows and steers the partitions of the shared caches and the memory bandwidth.", "rdtctl");
   app.set_version_flag("--version", "rdtctl " RDTD_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  // Without what CLI11 adds to the help by itself.
-  CLI::Validator existing_directory = CLI::ExistingDirectory;
-  existing_directory.description("");
-  CLI::CheckedTransformer json_forms(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}});
-  json_forms.description("");
-  app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(existing_directory);
-  auto* snapshot =
-      app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(existing_directory);
-  app.add_option("--json", context.json, "Print JSON: pretty, short or off")->type_name("FORM")->transform(json_forms);
-  app.add_flag_callback("-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; }, "JSON, pretty on a terminal");
-  app.add_flag_callback("--no-legend", [&] { context.legend = false; }, "Tables without their heading");
+  add_common_options(app, context);
+  Verbs verbs(app, context);
+  verbs.add_looking();
+  verbs.add_policy();
+  verbs.add_processes();
+  verbs.add_others();
 
-  int exit = rdtd::Exit::ok;
-  const rdtd::Verbs verbs{app, context, exit};
-  for (const auto add : {rdtd::add_status, rdtd::add_list, rdtd::add_top, rdtd::add_events, rdtd::add_explain, rdtd::add_check, rdtd::add_plan,
-                         rdtd::add_layout, rdtd::add_apply, rdtd::add_reload, rdtd::add_reset, rdtd::add_run, rdtd::add_assign, rdtd::add_metrics,
-                         rdtd::add_import, rdtd::add_snapshot, rdtd::add_doctor, rdtd::add_cat_config, rdtd::add_completion})
-    add(verbs);
-
-  app.parse_complete_callback([&] { context.snapshot_given = !snapshot->empty(); });
   std::vector<std::string> arguments(argv + 1, argv + argc);
   // CLI11 ends a verb at "--". Behind run's it is the command that begins, which it does without it too.
   if (const auto mark = std::ranges::find(arguments, "--"); mark != arguments.end() && std::find(arguments.begin(), mark, "run") != mark) arguments.erase(mark);
@@ -71,5 +202,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error);
   }
-  return exit;
+  return verbs.exit();
 }

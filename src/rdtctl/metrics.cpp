@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -72,7 +71,9 @@ int write_out(const std::string& text, const std::string& file) {
   return written ? Exit::ok : report(written.error());
 }
 
-int metrics(const Context& context, const std::string& file) {
+}  // namespace
+
+int verbs::metrics(const Context& context, const std::string& file) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
   const auto counters = tree->read_counters();
@@ -92,15 +93,6 @@ int metrics(const Context& context, const std::string& file) {
   if (!file.empty()) return write_out(out.text(), file);
   fmt::print("{}", out.text());
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_metrics(const Verbs& verbs) {
-  auto file = std::make_shared<std::string>();
-  CLI::App& verb = verbs.add("metrics", "Print counters for Prometheus", "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom");
-  verb.add_option("--output", *file, "Put them in this file instead, by rename")->type_name("FILE");
-  verb.callback([verbs, file] { verbs.exit = metrics(verbs.context, *file); });
 }
 
 }  // namespace rdtd

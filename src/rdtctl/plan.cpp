@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
@@ -86,7 +85,9 @@ JsonValue plan_json(const Planned& planned) {
   return {{"groups", groups}, {"steps", steps}, {"summary", plan_summary(planned.plan)}};
 }
 
-int plan(const Context& context, bool detailed_exitcode, bool unified) {
+}  // namespace
+
+int verbs::plan(const Context& context, bool detailed_exitcode, bool unified) {
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
   if (context.json != Json::off) {
@@ -98,20 +99,6 @@ int plan(const Context& context, bool detailed_exitcode, bool unified) {
     fmt::print("\n{}", format_plan(planned->plan));
   }
   return detailed_exitcode && !planned->plan.changes_nothing() ? Exit::changes_pending : Exit::ok;
-}
-
-struct Options {
-  bool detailed_exitcode = false, unified = false;
-};
-
-}  // namespace
-
-void add_plan(const Verbs& verbs) {
-  auto options = std::make_shared<Options>();
-  CLI::App& verb = verbs.add("plan", "Show what an apply would change now, and what is granted for what was asked", "rdtctl plan --unified");
-  verb.add_flag("--detailed-exitcode", options->detailed_exitcode, "Exit with 2 where something would change");
-  verb.add_flag("--unified", options->unified, "Show the files of resctrl as a diff");
-  verb.callback([verbs, options] { verbs.exit = plan(verbs.context, options->detailed_exitcode, options->unified); });
 }
 
 }  // namespace rdtd

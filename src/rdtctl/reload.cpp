@@ -3,23 +3,13 @@
 
 namespace rdtd {
 
-namespace {
-
-int reload() {
+int verbs::reload() {
   auto client = Client::connect();
   const auto answer = client ? client->reload() : std::unexpected(client.error());
   if (answer) return Exit::ok;
   // As the unit's ExecReload: the daemon has told the journal already, with fields.
   if (answer.error().kind == Client::Failure::Kind::refused && stderr_is_journal()) return Exit::failed;
   return report(answer.error());
-}
-
-}  // namespace
-
-void add_reload(const Verbs& verbs) {
-  verbs.add("reload", "Have the daemon read its policy anew; fails where that is bad, the old one still in force", "rdtctl reload").callback([verbs] {
-    verbs.exit = reload();
-  });
 }
 
 }  // namespace rdtd

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "verbs.hpp"
 
@@ -40,7 +39,9 @@ int join(const Context& context, const std::string& group) {
   return report(assigned.error());
 }
 
-int run(const Context& context, const std::string& group, std::vector<std::string> command) {
+}  // namespace
+
+int verbs::run(const Context& context, const std::string& group, std::vector<std::string> command) {
   if (const int exit = join(context, group); exit != Exit::ok) return exit;
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -49,21 +50,6 @@ int run(const Context& context, const std::string& group, std::vector<std::strin
   const int error = errno;
   fmt::print(stderr, "rdtctl: cannot execute '{}': {}\n", command.front(), std::strerror(error));
   return error == ENOENT ? exit_not_found : exit_cannot_execute;
-}
-
-}  // namespace
-
-void add_run(const Verbs& verbs) {
-  auto group = std::make_shared<std::string>();
-  CLI::App& verb = verbs.add("run", "Run a command in a group from its first instruction", "rdtctl run -g batch -- tar -czf backup.tar.gz /srv");
-  verb.add_option("-g,--group", *group, "The group; default is the root of resctrl")->type_name("GROUP")->required();
-  // From its first word on, the command's options are its own.
-  verb.prefix_command()->fallthrough(false);
-  verb.callback([verbs, group, &verb] {
-    std::vector<std::string> command = verb.remaining();
-    if (command.empty()) throw CLI::RequiredError("COMMAND");
-    verbs.exit = run(verbs.context, *group, std::move(command));
-  });
 }
 
 }  // namespace rdtd

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 
 #include "verbs.hpp"
 
@@ -37,7 +36,9 @@ Result<void> copy(const Directory& from, const Directory& to) {
   return {};
 }
 
-int snapshot(const Context& context, const std::string& folder) {
+}  // namespace
+
+int verbs::snapshot(const Context& context, const std::string& folder) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
   std::error_code made;
@@ -59,15 +60,6 @@ int snapshot(const Context& context, const std::string& folder) {
   for (const std::string& group : machine->snapshot.owned)
     if (const auto added = ownership->add(group); !added) return report(added.error());
   return Exit::ok;
-}
-
-}  // namespace
-
-void add_snapshot(const Verbs& verbs) {
-  auto folder = std::make_shared<std::string>();
-  CLI::App& verb = verbs.add("snapshot", "Copy this machine's resctrl to a new folder, for --resctrl elsewhere", "rdtctl snapshot xeon-node");
-  verb.add_option("DIR", *folder, "The folder to make")->required();
-  verb.callback([verbs, folder] { verbs.exit = snapshot(verbs.context, *folder); });
 }
 
 }  // namespace rdtd

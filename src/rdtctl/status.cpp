@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <thread>
 
@@ -94,13 +93,15 @@ void print_status(const Context& context, const ManagerProperties& daemon, const
               rows);
 }
 
-int status(const Context& context, bool verify) {
+}  // namespace
+
+int verbs::status(const Context& context, bool verify) {
   auto client = Client::connect();
   const auto daemon = client ? client->properties() : std::unexpected(client.error());
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
   if (!groups) {
     const int exit = report(groups.error());
-    if (context.json == Json::off) (void)list(context);
+    if (context.json == Json::off) (void)verbs::list(context);
     return exit;
   }
   std::vector<std::string> wrong;
@@ -119,15 +120,6 @@ int status(const Context& context, bool verify) {
     if (verify) fmt::print("\n{}\n", wrong.empty() ? "The kernel has every value that was granted." : join(wrong, "\n"));
   }
   return daemon->state == "running" && wrong.empty() ? Exit::ok : Exit::degraded;
-}
-
-}  // namespace
-
-void add_status(const Verbs& verbs) {
-  auto verify = std::make_shared<bool>(false);
-  CLI::App& verb = verbs.add("status", "Show the daemon and its groups, and what they use", "rdtctl status -j");
-  verb.add_flag("--verify", *verify, "Compare every granted value with the kernel; exit with 5 where one differs");
-  verb.callback([verbs, verify] { verbs.exit = status(verbs.context, *verify); });
 }
 
 }  // namespace rdtd

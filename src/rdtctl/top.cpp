@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <map>
-#include <memory>
 #include <thread>
 
 #include "output.hpp"
@@ -17,12 +16,6 @@
 namespace rdtd {
 
 namespace {
-
-struct Options {
-  double interval = 2;
-  std::string sort = "occupancy";
-  bool domains = false;
-};
 
 struct Row {
   Usage usage;
@@ -55,7 +48,7 @@ constexpr std::array columns = {
 
 class Top {
  public:
-  Top(const Context& context, Tree tree, const Options& options) : context_(context), tree_(std::move(tree)), options_(options) {
+  Top(const Context& context, Tree tree, const verbs::TopOptions& options) : context_(context), tree_(std::move(tree)), options_(options) {
     for (size_t i = 0; i < columns.size(); i++)
       if (options.sort == columns.at(i).name) sort_ = i;
   }
@@ -185,14 +178,22 @@ class Top {
 
   const Context& context_;
   Tree tree_;
-  Options options_;
+  verbs::TopOptions options_;
   size_t sort_ = 0;
   bool reverse_ = false;
   Reading before_, now_;
   std::vector<Row> rows_;
 };
 
-int top(const Context& context, const Options& options) {
+}  // namespace
+
+std::vector<std::string> verbs::top_columns() {
+  std::vector<std::string> names;
+  for (const TopColumn& column : columns) names.emplace_back(column.name);
+  return names;
+}
+
+int verbs::top(const Context& context, const TopOptions& options) {
   auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
   const auto counters = tree->read_counters();
@@ -203,25 +204,6 @@ int top(const Context& context, const Options& options) {
   }
   Top view(context, std::move(*tree), options);
   return context.json != Json::off || ::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0 ? view.once() : view.interactive();
-}
-
-}  // namespace
-
-void add_top(const Verbs& verbs) {
-  auto options = std::make_shared<Options>();
-  CLI::App& verb = verbs.add("top", "Show what the groups use of cache and bandwidth, refreshed until q is pressed", "rdtctl top --sort total");
-  std::vector<std::string> names;
-  for (const TopColumn& column : columns) names.emplace_back(column.name);
-  verb.add_option("-d,--interval", options->interval, "Seconds between refreshes, 0.1 to 3600")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0).description(""))
-      ->capture_default_str();
-  verb.add_option("--sort", options->sort, "The column that decides the order: group, domain, tasks, occupancy, total or local")
-      ->type_name("COLUMN")
-      ->check(CLI::IsMember(names).description(""))
-      ->capture_default_str();
-  verb.add_flag("--domains", options->domains, "A row for each domain instead of their sum");
-  verb.callback([verbs, options] { verbs.exit = top(verbs.context, *options); });
 }
 
 }  // namespace rdtd

@@ -1,46 +1,45 @@
-// The verbs. Each lies in the file of its name, with its options and what it does: add_VERB makes the subcommand, whose
-// callback sets `exit`. A verb prints data on standard output and notes on standard error.
+// The verbs, each in the file of its name; their options are in main.cpp, with the whole command line. A verb prints data on
+// standard output and notes on standard error, and returns rdtctl's exit status.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "context.hpp"
 
-namespace rdtd {
+namespace rdtd::verbs {
 
-struct Verbs {
-  CLI::App& app;
-  const Context& context;  // complete by the time that a callback runs
-  int& exit;
-
-  // A subcommand with the example that its help ends with.
-  CLI::App& add(const char* name, const char* description, const char* example) const {
-    return *app.add_subcommand(name, description)->footer(std::string("Example: ") + example);
-  }
-};
-
-void add_apply(const Verbs& verbs);
-void add_assign(const Verbs& verbs);
-void add_cat_config(const Verbs& verbs);
-void add_check(const Verbs& verbs);
-void add_completion(const Verbs& verbs);
-void add_doctor(const Verbs& verbs);
-void add_events(const Verbs& verbs);
-void add_explain(const Verbs& verbs);
-void add_import(const Verbs& verbs);
-void add_layout(const Verbs& verbs);
-void add_list(const Verbs& verbs);  // and show
-void add_metrics(const Verbs& verbs);
-void add_plan(const Verbs& verbs);
-void add_reload(const Verbs& verbs);
-void add_reset(const Verbs& verbs);
-void add_run(const Verbs& verbs);
-void add_snapshot(const Verbs& verbs);
-void add_status(const Verbs& verbs);
-void add_top(const Verbs& verbs);
-
-// What status falls back on where the daemon does not run.
+int apply(const Context& context);
+int assign(const std::string& group, const std::vector<pid_t>& pids);
+int cat_config(const Context& context);
+int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
+int completion(const std::string& shell);
+int doctor(const Context& context);
+int events(const Context& context);
+int explain(const Context& context, std::optional<pid_t> pid, const std::string& unit);  // one of the two
+int import(const Context& context);
+int layout(const Context& context);
 int list(const Context& context);
+int metrics(const Context& context, const std::string& file);  // "": standard output
+int plan(const Context& context, bool detailed_exitcode, bool unified);
+int reload();
+int reset();
+int run(const Context& context, const std::string& group, std::vector<std::string> command);
+int show(const Context& context, const std::string& group);
+int snapshot(const Context& context, const std::string& folder);
+int status(const Context& context, bool verify);
 
-}  // namespace rdtd
+struct TopOptions {
+  double interval = 2;  // seconds
+  std::string sort = "occupancy";
+  bool domains = false;
+};
+int top(const Context& context, const TopOptions& options);
+
+[[nodiscard]] std::vector<std::string> top_columns();
+[[nodiscard]] std::vector<std::string> completion_shells();
+
+}  // namespace rdtd::verbs
