@@ -72,6 +72,7 @@ Result<void> Directory::replace(const std::string& name, std::string_view text) 
   const std::string temporary = "." + name + ".new";
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
   if (!fd) return std::unexpected(fd.error());
+  if (::fchmod(fd->get(), 0644) < 0) return errno_error("change the mode of", path_of(temporary));
   if (auto written = write_once(fd->get(), text, path_of(temporary)); !written) return written;
   if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0) return errno_error("replace", path_of(name));
   return {};

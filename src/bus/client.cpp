@@ -11,8 +11,8 @@ namespace rdtd {
 
 namespace {
 
-// A reload looks at every process of the machine; the bus's usual 25 s may be short on a slow one.
-constexpr uint64_t call_timeout = 90'000'000;
+// A reload looks at every process of the machine, after a person may have been asked for a password for 120 s.
+constexpr uint64_t call_timeout = 180'000'000;  // microseconds
 
 struct Call {
   Call() = default;

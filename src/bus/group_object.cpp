@@ -54,7 +54,7 @@ int get_property(sd_bus*, const char* path, const char*, const char* property, s
   if (name == "Granted") return append_shares(reply, group->granted);
   if (name == "Mode") return sd_bus_message_append(reply, "s", group->mode.c_str());
   if (name == "CPUs") return sd_bus_message_append(reply, "s", group->cpus.c_str());
-  if (name == "Tasks") return sd_bus_message_append(reply, "u", group->tasks);
+  if (name == "Tasks") return sd_bus_message_append(reply, "u", static_cast<uint32_t>(manager_of(userdata).tasks_in(group->name)));
   return append_array(reply, "s", group->rules, [&](const std::string& rule) { return sd_bus_message_append(reply, "s", rule.c_str()); });
 }
 

@@ -72,9 +72,11 @@ int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
 
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Message reply = new_reply(call);
-  const int r = append_array(reply.get(), "(sssssuu)", of(userdata).list_groups(), [&](const GroupStatus& group) {
+  ManagerInterface& manager = of(userdata);
+  const int r = append_array(reply.get(), "(sssssuu)", manager.list_groups(), [&](const GroupStatus& group) {
     return sd_bus_message_append(reply.get(), "(sssssuu)", group.name.c_str(), shares_line(group.asked).c_str(), shares_line(group.granted).c_str(),
-                                 group.mode.c_str(), group.cpus.c_str(), static_cast<uint32_t>(group.rules.size()), group.tasks);
+                                 group.mode.c_str(), group.cpus.c_str(), static_cast<uint32_t>(group.rules.size()),
+                                 static_cast<uint32_t>(manager.tasks_in(group.name)));
   });
   return send(reply, r);
 }

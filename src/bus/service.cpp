@@ -23,7 +23,8 @@ class BusService final : public Service {
     if (r >= 0) r = add_group_objects(bus_, manager_);
     if (r >= 0) r = add_log_control(bus_, manager_);
     if (r >= 0) r = sd_bus_attach_event(bus_, event, SD_EVENT_PRIORITY_NORMAL);
-    return r < 0 ? r : sd_bus_request_name_async(bus_, nullptr, bus_name, 0, nullptr, nullptr);
+    if (r >= 0) r = sd_bus_set_exit_on_disconnect(bus_, 1);
+    return r < 0 ? r : sd_bus_request_name(bus_, bus_name, 0);
   }
 
   void emit_reloaded(bool success) override {
@@ -41,9 +42,8 @@ class BusService final : public Service {
     (void)sd_bus_emit_signal(bus_, bus_path, bus_interface, "TaskAssigned", "uss", static_cast<uint32_t>(pid), group.c_str(), rule.c_str());
   }
 
- private:
   // What came, went and changed since the last time.
-  void emit_groups() {
+  void emit_groups() override {
     std::map<std::string, GroupStatus> now;
     for (GroupStatus& group : manager_.list_groups()) now.emplace(group.name, std::move(group));
     for (const auto& [name, group] : told_)
@@ -69,6 +69,7 @@ class BusService final : public Service {
     told_ = std::move(now);
   }
 
+ private:
   sd_bus* bus_;
   ManagerInterface& manager_;
   ManagerObject object_;

@@ -4,9 +4,25 @@
 #include <algorithm>
 
 #include "log.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
 
 namespace rdtd {
+
+namespace {
+
+// Which threads a rule for single threads decides about.
+std::string matching_threads(const RuleSet& rules, const Process& process, ProcessFacts facts, size_t rule) {
+  std::vector<std::string> matching;
+  for (const pid_t tid : process.threads()) {
+    facts.thread = process.read_thread_name(tid);
+    const Decision decision = decide(rules, process, facts);
+    if (decision.kind == Decision::Kind::matched && decision.rule == rule) matching.push_back(std::to_string(tid));
+  }
+  return matching.empty() ? ", and matches none" : fmt::format(", and matches {}", join(matching, ", "));
+}
+
+}  // namespace
 
 std::expected<std::vector<DomainCounters>, CallError> Manager::counters() {
   if (!capabilities_.num_rmids)
@@ -68,8 +84,15 @@ std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& 
   const bool may_know = caller.uid == 0 || caller.uid == facts.identity->uid;
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
   const RuleSet& rules = table_->rules;
-  for (const RuleTrial& trial : rules.explain(facts, may_know))
-    out.trials.push_back({rules.rules()[trial.rule].where.text(), group_label(rules.group_of(trial.rule)), trial.matched, trial.reason});
+  if (auto group = by_hand_.group_of(pid)) {
+    out.trials.push_back({"by hand", std::move(*group), true, {}});
+  } else {
+    for (RuleTrial& trial : rules.explain(facts, may_know)) {
+      const CompiledRule& rule = rules.rules()[trial.rule];
+      if (!trial.matched && rule.per_thread) trial.reason += matching_threads(rules, *process, facts, trial.rule);
+      out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)), trial.matched, std::move(trial.reason)});
+    }
+  }
   for (const pid_t tid : process->threads())
     if (const auto group = process->read_thread_group(tid)) out.threads.emplace_back(static_cast<uint32_t>(tid), group_label(*group));
   return out;
@@ -91,19 +114,22 @@ std::vector<GroupStatus> Manager::list_groups() {
     status.cpus = format_cpu_list(target.state.cpus);
     for (const Rule& rule : policy_.rules)
       if (rule.group.value == status.name) status.rules.push_back(rule.where.text());
-    status.tasks = static_cast<uint32_t>(tree_.read_tasks(target.directory).value_or(std::vector<pid_t>{}).size());
     out.push_back(std::move(status));
   }
   return out;
 }
 
+size_t Manager::tasks_in(const std::string& group) { return tree_.read_tasks(group_directory(group)).value_or(std::vector<pid_t>{}).size(); }
+
 ManagerProperties Manager::properties() {
   ManagerProperties out;
-  out.state = last_reload_error_.empty() && events_available_ ? "running" : "degraded";
+  // What was put back is no trouble any more; what a policy wants only to be told of is.
+  const bool drifted = !drift_.empty() && policy_.daemon.drift == OnDrift::report;
+  out.state = last_reload_error_.empty() && events_available_ && !drifted ? "running" : "degraded";
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;
   out.last_reload_timestamp = last_reload_timestamp_;
-  out.drift = drift_;
+  out.drift = drift_.size();
   for (const auto& [group, counter] : counters_) {
     out.assignments.push_back({group_label(group), "moved", counter.moved});
     out.assignments.push_back({group_label(group), "refused", counter.refused});

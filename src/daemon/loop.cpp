@@ -52,6 +52,7 @@ class Loop {
   using Timer = int (*)(sd_event_source*, uint64_t, void*);
   [[nodiscard]] int add_timer(sd_event_source** source, uint64_t delay, Timer callback);
   void watch_cgroups();
+  void take_log_level();
   void after_reload(bool success);
   void log_loss();
   void tell_assigned(pid_t pid, const std::string& group, const std::string& rule);
@@ -72,6 +73,7 @@ class Loop {
   uint64_t loss_logged_ = 0;   // CLOCK_MONOTONIC, microseconds; 0: never
   uint64_t dropped_told_ = 0;  // process events
   bool events_alive_ = true;
+  std::string policy_log_level_;
 };
 
 Loop::~Loop() {
@@ -98,7 +100,15 @@ Result<void> Loop::prepare(int requests_fd, Classifier* classifier, std::unique_
   if (r >= 0) r = sd_event_set_watchdog(event_, 1);
   if (r < 0) return std::unexpected(Error{"set up", "the event loop", -r, {}});
   manager_.observe({.before_reload = [] { (void)sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading", monotonic_usec()).c_str()); },
-                    .rules_changed = [this] { watch_cgroups(); },
+                    .rules_changed =
+                        [this] {
+                          take_log_level();
+                          watch_cgroups();
+                        },
+                    .groups_changed =
+                        [this] {
+                          if (service_) service_->emit_groups();
+                        },
                     .after_reload = [this](bool success) { after_reload(success); },
                     .on_drift =
                         [this](const std::string& what) {
@@ -113,6 +123,14 @@ Result<void> Loop::prepare(int requests_fd, Classifier* classifier, std::unique_
   return {};
 }
 
+// A reload that does not change the policy's level leaves the one that systemctl service-log-level set.
+void Loop::take_log_level() {
+  if (const std::string& level = manager_.settings().log_level; level != std::exchange(policy_log_level_, level)) {
+    set_policy_log_level(level);
+    manager_.apply_watch();
+  }
+}
+
 void Loop::watch_cgroups() {
   if (!cgroups_) return;
   if (const auto watched = cgroups_->watch([this](const std::string& path) { return manager_.cgroup_matters(path); }); !watched)
@@ -121,8 +139,6 @@ void Loop::watch_cgroups() {
 
 void Loop::after_reload(bool success) {
   if (success) {
-    set_policy_log_level(manager_.settings().log_level);
-    manager_.apply_watch();
     sd_event_source_unref(std::exchange(reconcile_, nullptr));
     const auto interval = static_cast<uint64_t>(manager_.settings().reconcile_interval.count());
     if (interval > 0 && add_timer(&reconcile_, interval, on_reconcile) < 0) spdlog::warn("cannot set the timer for reconciling, ignoring");
@@ -177,13 +193,16 @@ int Loop::on_cgroups(sd_event_source*, int, uint32_t, void* self) {
 
 int Loop::on_reconcile(sd_event_source* source, uint64_t now, void* self) {
   auto& loop = *static_cast<Loop*>(self);
+  const std::string before = loop.manager_.properties().state;
   loop.manager_.reconcile();
+  if (loop.service_ && loop.manager_.properties().state != before) loop.service_->emit_state();
   (void)sd_notify(0, fmt::format("STATUS={}", loop.manager_.status_line()).c_str());
   return sd_event_source_set_time(source, now + static_cast<uint64_t>(loop.manager_.settings().reconcile_interval.count()));
 }
 
 int Loop::on_heartbeat(sd_event_source* source, uint64_t now, void* self) {
   auto& loop = *static_cast<Loop*>(self);
+  loop.manager_.store();
   const bool alive = loop.classifier_->heartbeat();
   loop.manager_.set_events_available(alive);
   if (alive != std::exchange(loop.events_alive_, alive)) {
@@ -228,9 +247,12 @@ Result<std::unique_ptr<Manager>> make_manager(const Surroundings& surroundings) 
   std::filesystem::create_directories(surroundings.state, made);
   auto state = Directory::open(surroundings.state);
   if (!state) return std::unexpected(state.error());
-  auto ownership = Ownership::load(std::move(*state));
+  auto record = Directory::open(surroundings.state);
+  if (!record) return std::unexpected(record.error());
+  auto ownership = Ownership::load(std::move(*record));
   if (!ownership) return std::unexpected(ownership.error());
-  return std::make_unique<Manager>(surroundings.policy_root, std::move(*tree), std::move(*ownership), ProcFs(std::move(*proc)));
+  if (auto locked = ownership->lock(); !locked) return std::unexpected(locked.error());
+  return std::make_unique<Manager>(surroundings.policy_root, std::move(*tree), std::move(*ownership), std::move(*state), ProcFs(std::move(*proc)));
 }
 
 int fail(const Error& error, int status) {
@@ -276,10 +298,12 @@ int run_daemon(const Surroundings& surroundings) {
     Loop loop(**manager);
     if (const auto prepared = loop.prepare(requests.get(), classifier ? &*classifier : nullptr, open_cgroups(surroundings.cgroups)); !prepared)
       return fail(prepared.error(), 1);
-    if (const auto started = (*manager)->start(); !started) return started.error().kind == CallError::Kind::InvalidPolicy ? exit_bad_policy : 1;
+    if (const auto started = (*manager)->start(); !started) return started.error().where.file.empty() ? 1 : exit_bad_policy;
     status = loop.run();
   }
-  if ((*manager)->settings().on_stop == OnStop::remove)
+  (*manager)->store();
+  // Where the loop failed, the next rdtd takes over.
+  if (status == 0 && (*manager)->settings().on_stop == OnStop::remove)
     if (const auto removed = (*manager)->remove_all(); !removed) return fail(removed.error(), 1);
   return status;
 }

@@ -18,7 +18,7 @@ namespace {
 
 CallError call_error(const Error& error) {
   CallError out{CallError::Kind::KernelRejected, error.text()};
-  if (error.code == ENOSPC) out.kind = CallError::Kind::OutOfClosids;
+  if (error.code == ENOSPC && error.operation == "make group") out.kind = CallError::Kind::OutOfClosids;
   if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
   return out;
 }
@@ -56,8 +56,9 @@ Users look_up_users(const Policy& policy, std::vector<Diagnostic>& warnings) {
   return users;
 }
 
-Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, ProcFs proc)
-    : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)) {
+Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc)
+    : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)), by_hand_(std::move(state)) {
+  if (const auto loaded = by_hand_.load(proc_); !loaded) spdlog::warn("{}; what was assigned by hand is left to the rules", loaded.error().text());
   auto empty = std::make_shared<RuleTable>();
   empty->by_hand = &by_hand_;
   table_ = std::move(empty);
@@ -71,7 +72,10 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   ParsedPolicy parsed = parse_policy(files);
   const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
     const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-    return std::unexpected(CallError{CallError::Kind::InvalidPolicy, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
+    CallError::Kind kind = CallError::Kind::InvalidPolicy;
+    if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
+    if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
+    return std::unexpected(CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
   };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
@@ -79,12 +83,7 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   const auto now = snapshot();
   if (!now) return std::unexpected(call_error(now.error()));
   auto plan = make_plan(parsed.policy, *capabilities, *now);
-  if (!plan) {
-    auto refused = invalid(plan.error());
-    const auto& caches = capabilities->caches;
-    if (caches.contains(Resource::L3CODE) || caches.contains(Resource::L2CODE)) refused.error().kind = CallError::Kind::NotSupported;
-    return refused;
-  }
+  if (!plan) return invalid(plan.error());
   (void)look_up_users(parsed.policy, plan->warnings);
   std::ranges::move(parsed.diagnostics, std::back_inserter(plan->warnings));
   sort_by_place(plan->warnings);
@@ -220,16 +219,8 @@ std::expected<void, CallError> Manager::reload() {
   return done;
 }
 
-Result<void> Manager::remove_all() {
-  const auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(capabilities.error());
-  const auto now = snapshot();
-  if (!now) return std::unexpected(now.error());
-  const auto plan = make_plan(Policy{}, *capabilities, *now);
-  if (!plan) return std::unexpected(Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
-  if (auto applied = tree_.apply(plan->steps, ownership_); !applied) return applied;
-  remove_groups(plan->removals);
-  return ownership_.remove(std::string(root_group));
+void Manager::store() {
+  if (const auto stored = by_hand_.store(); !stored) spdlog::warn("{}", stored.error().text());
 }
 
 std::expected<void, CallError> Manager::reset() {
@@ -241,10 +232,13 @@ std::expected<void, CallError> Manager::reset() {
   policy_ = Policy{.daemon = policy_.daemon};
   targets_.clear();
   files_.clear();
-  drift_ = 0;
+  drift_.clear();
+  by_hand_.clear();
+  store();
   publish_table();
   observer_.rules_changed();
   const auto removed = remove_all();
+  last_reload_error_ = removed ? "" : removed.error().text();
   if (removed)
     spdlog::info("every group that rdtd made is removed; no policy is in force until the next reload");
   else
@@ -267,14 +261,16 @@ std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::str
   if (!process) return std::unexpected(CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
   const auto tasks = tree_.open_tasks(group_directory(group));
   if (!tasks) return std::unexpected(call_error(tasks.error()));
-  if (!by_hand_.add(std::move(*process), caller.pid == pid))
+  if (!by_hand_.add(std::move(*process), group, caller.pid == pid))
     return std::unexpected(CallError{CallError::Kind::Busy, fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
   const auto moving = proc_.open(pid);
   if (const int error = moving ? assign_all_threads(*moving, tasks->get()) : ESRCH; error != 0) {
     by_hand_.remove(pid);
+    store();
     const Error refused{fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
     return std::unexpected(CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected, refused.text()});
   }
+  store();
   observer_.on_assigned(pid, group, "");
   return {};
 }

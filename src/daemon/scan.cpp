@@ -87,10 +87,17 @@ void Manager::tell_assigned(pid_t pid, const Assignment& assignment) const {
   observer_.on_assigned(pid, group_label(table_->rules.group_of(assignment.rule)), table_->rules.rules()[assignment.rule].where.text());
 }
 
-void Manager::tell_drift(const std::string& what, const std::string& group) {
-  drift_++;
-  log(Happening::drift, what, {{"RDTD_GROUP", group}});
-  observer_.on_drift(what);
+// What stays as it is, look after look, is told once.
+void Manager::tell_drift(const std::vector<Drift>& found, bool again) {
+  for (const Drift& drift : found) {
+    if (!again && std::ranges::find(drift_, drift.what, &Drift::what) != drift_.end()) continue;
+    if (drift.group.empty())
+      log(Happening::drift, drift.what);
+    else
+      log(Happening::drift, drift.what, {{"RDTD_GROUP", drift.group}});
+    observer_.on_drift(drift.what);
+  }
+  drift_ = found;
 }
 
 // The steps back to what the policy in force came to. A machine that has changed, by a domain that came or went, is planned
@@ -105,8 +112,11 @@ Result<Steps> Manager::drifted() {
     if (plan) {
       capabilities_ = *capabilities;
       targets_ = std::move(plan->groups);
-    } else {
-      spdlog::warn("the machine has changed, and the policy in force does not fit it:\n{}", trim(format_diagnostics(plan.error(), policy_.sources)));
+      unfit_.clear();
+      observer_.groups_changed();
+    } else if (std::string why = format_diagnostics(plan.error(), policy_.sources); why != unfit_) {
+      spdlog::warn("the machine has changed, and the policy in force does not fit it:\n{}", trim(why));
+      unfit_ = std::move(why);
     }
   }
   return steps_to(targets_, capabilities_, *now);
@@ -114,14 +124,14 @@ Result<Steps> Manager::drifted() {
 
 void Manager::reconcile() {
   const bool restore = policy_.daemon.drift == OnDrift::restore;
-  drift_ = 0;
+  std::vector<Drift> found;
   const auto back = drifted();
   if (!back) {
     spdlog::warn("{}", back.error().text());
   } else {
     for (const Step& step : back->steps)
-      tell_drift(fmt::format("{}: {}", restore ? "changed by somebody else, put back" : "changed by somebody else", format_step(step)),
-                 group_label(step.group));
+      found.push_back(
+          {fmt::format("{}: {}", restore ? "changed by somebody else, put back" : "changed by somebody else", format_step(step)), group_label(step.group)});
     if (restore && !back->steps.empty()) {
       if (const auto applied = tree_.apply(back->steps, ownership_); !applied) log(Happening::kernel_refused, applied.error().text());
       renew_table();
@@ -129,7 +139,10 @@ void Manager::reconcile() {
     remove_groups(back->removals);
   }
   const ScanResult scanned = scan_until_quiet(restore ? AssignMode::move : AssignMode::report, nullptr);
-  if (scanned.moved > 0) tell_drift(fmt::format("{} threads were not in the group that the rules name{}", scanned.moved, restore ? ", put back" : ""), "");
+  // Without process events this is how processes are found at all.
+  if (scanned.moved > 0 && events_available_)
+    found.push_back({fmt::format("{} threads were not in the group that the rules name{}", scanned.moved, restore ? ", put back" : ""), ""});
+  tell_drift(found, restore);
 }
 
 }  // namespace rdtd

@@ -55,10 +55,13 @@ void Planner::check_closids() {
   if (!foreign.empty()) taken += fmt::format(", {} taken by groups that rdtd did not make ({})", foreign.size(), join(foreign, ", "));
   if (last == nullptr) return;
   if (asked.size() + foreign.size() + 1 > capabilities_.num_closids())
-    error(*last, fmt::format("{} groups asked for ({}), {} CLOSIDs here: {}", asked.size(), join(asked, ", "), capabilities_.num_closids(), taken));
+    error(*last, fmt::format("{} groups asked for ({}), {} CLOSIDs here: {}", asked.size(), join(asked, ", "), capabilities_.num_closids(), taken), {},
+          Cause::closids);
   if (capabilities_.num_rmids && asked.size() + foreign.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
-    error(*last, fmt::format("{} groups asked for ({}), {} RMIDs here: {}, {} taken by monitoring groups", asked.size(), join(asked, ", "),
-                             *capabilities_.num_rmids, taken, snapshot_.mon_groups));
+    error(*last,
+          fmt::format("{} groups asked for ({}), {} RMIDs here: {}, {} taken by monitoring groups", asked.size(), join(asked, ", "), *capabilities_.num_rmids,
+                      taken, snapshot_.mon_groups),
+          {}, Cause::closids);
 }
 
 void Planner::check_resources(const AmountTables& tables) {
@@ -82,7 +85,10 @@ void Planner::check_resources(const AmountTables& tables) {
     } else if (const auto bandwidth = capabilities_.bandwidths.find(resource); bandwidth != capabilities_.bandwidths.end()) {
       for (const auto& [domain, value] : bandwidth->second.unlimited) known.insert(domain);
     } else {
-      error(where, fmt::format("'{}': resctrl offers no {} here; it offers {}", resource_key(resource), to_string(resource), join(offered, ", ")));
+      // With cdp a cache is there in its two halves, and not as a whole.
+      const bool halved = capabilities_.caches.contains(resource == Resource::L3 ? Resource::L3CODE : Resource::L2CODE);
+      error(where, fmt::format("'{}': resctrl offers no {} here; it offers {}", resource_key(resource), to_string(resource), join(offered, ", ")), {},
+            is_cache(resource) && halved ? Cause::mount : Cause::policy);
       continue;
     }
     std::vector<std::string> ids;
@@ -107,7 +113,8 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
       if (std::holds_alternative<Unlimited>(amount.value)) continue;
       if (!info.percent) {
         error(line->amount.where,
-              fmt::format("'{}': this mount counts {} in MB/s, which this version of rdtd does not divide", amount.text, to_string(resource)));
+              fmt::format("'{}': this mount counts {} in MB/s, which this version of rdtd does not divide", amount.text, to_string(resource)), {},
+              Cause::mount);
       } else if (const auto* percent = std::get_if<Percent>(&amount.value)) {
         const auto steps = static_cast<unsigned>(std::ceil(percent->value / info.bandwidth_gran - 1e-9));
         target(&group).state.schemata[resource][domain] = std::clamp(steps * info.bandwidth_gran, info.min_bandwidth, 100U);

@@ -24,8 +24,8 @@ class Planner {
   std::expected<Plan, std::vector<Diagnostic>> run();
 
  private:
-  void error(const Location& where, std::string message, std::string hint = {}) {
-    diagnostics_.push_back({Severity::error, where, std::move(message), std::move(hint)});
+  void error(const Location& where, std::string message, std::string hint = {}, Cause cause = Cause::policy) {
+    diagnostics_.push_back({Severity::error, where, std::move(message), std::move(hint), cause});
   }
   void make_targets();
   void check_names();

@@ -146,6 +146,15 @@ pid_t Process::read_parent() const {
   return static_cast<pid_t>(status_number(status, "PPid:", 1).value_or(0));
 }
 
+// Field 22 of /proc/PID/stat (proc(5)); the second, the name in parentheses, may have spaces and parentheses of its own.
+uint64_t Process::read_start_time() const {
+  const std::string stat = read_file(proc_, ProcPath("{}/stat", pid_)).value_or("");
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return 0;
+  const auto fields = split(std::string_view(stat).substr(name_end), ' ');
+  return fields.size() > 20 ? parse_unsigned<uint64_t>(fields[20]).value_or(0) : 0;
+}
+
 std::optional<std::string> Process::read_thread_group(pid_t tid) const {
   const auto text = read_file(proc_, ProcPath("{}/task/{}/cpu_resctrl_groups", pid_, tid));
   if (!text) return std::nullopt;

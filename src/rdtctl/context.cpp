@@ -23,6 +23,8 @@ int report(const Client::Failure& failure) {
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 
+std::string state_folder(const Context& context) { return (std::filesystem::path(context.root) / "run/rdtd").string(); }
+
 Result<Machine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
   if (!tree) return std::unexpected(tree.error());
@@ -30,7 +32,7 @@ Result<Machine> read_machine(const Context& context) {
   if (!capabilities) return std::unexpected(capabilities.error());
   std::set<std::string> owned;
   const std::filesystem::path carried = std::filesystem::path(context.resctrl) / snapshot_state;
-  auto state = Directory::open((std::filesystem::exists(carried) ? carried : std::filesystem::path(context.root) / "run/rdtd").string());
+  auto state = Directory::open(std::filesystem::exists(carried) ? carried.string() : state_folder(context));
   if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
   if (state) {
     const auto ownership = Ownership::load(std::move(*state));

@@ -18,6 +18,7 @@ struct Context {
   std::string root = "/";  // policy files and the ownership record are found below it
   std::string resctrl = "/sys/fs/resctrl";
   bool snapshot_given = false;  // --resctrl: a copy, not this machine's
+  bool elsewhere = false;       // --root or --resctrl
   std::string proc = "/proc";
   Json json = Json::off;
   bool legend = true;
@@ -35,6 +36,9 @@ int report(const Client::Failure& failure);
 
 // Where a snapshot keeps the record of the groups that rdtd made: a folder that resctrl itself cannot have.
 inline constexpr const char* snapshot_state = ".rdtd";
+
+// Where the daemon keeps the record of its groups.
+[[nodiscard]] std::string state_folder(const Context& context);
 
 // resctrl as it is now, with what rdtd owns in it.
 struct Machine {

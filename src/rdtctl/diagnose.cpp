@@ -29,14 +29,15 @@ Finding processor(const MachineFacts& facts) {
   return {fine, has.empty() ? "resctrl works without flags of the processor" : fmt::format("the processor has {}", join(has, ", ")), ""};
 }
 
-// `rdt=` of Documentation/admin-guide/kernel-parameters.rst: a list; '!' turns off.
+// `rdt=` of Documentation/admin-guide/kernel-parameters.rst: a list; '!' turns off. Where resctrl is there all the same, that
+// may be what was meant.
 std::vector<Finding> turned_off(const MachineFacts& facts) {
   std::vector<Finding> out;
   for (const std::string_view word : split(facts.command_line, ' ')) {
     if (!word.starts_with("rdt=")) continue;
     for (const std::string_view feature : split(word.substr(4), ','))
       if (feature.starts_with('!'))
-        out.push_back({problem, fmt::format("the kernel command line turns {} off: {}", feature.substr(1), word),
+        out.push_back({facts.mount_options ? warning : problem, fmt::format("the kernel command line turns {} off: {}", feature.substr(1), word),
                        fmt::format("take {} out of the boot loader's configuration and boot again", feature)});
   }
   return out;
@@ -73,6 +74,8 @@ Finding closids(const MachineFacts& facts) {
 }
 
 Finding daemon(const MachineFacts& facts) {
+  if (!facts.daemon_runs && !facts.policy_error.empty())
+    return {problem, "rdtd does not run, and cannot start with a bad policy", "mend the policy, try it with rdtctl check, and systemctl start rdtd"};
   if (!facts.daemon_runs) return {problem, "rdtd does not run", "systemctl start rdtd; journalctl -u rdtd tells why it may have stopped"};
   if (!facts.last_reload_error.empty())
     return {problem, fmt::format("the last reload failed: {}", facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
@@ -92,14 +95,16 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   out.insert(out.end(), off.begin(), off.end());
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
     out.push_back({problem, "the kernel has no resctrl", "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
-  const bool hopeless = std::ranges::any_of(out, [](const Finding& finding) { return finding.kind == problem; }) && !facts.mount_options;
-  if (hopeless) return out;
+  if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl)) return out;
   out.push_back(mount(facts));
-  if (facts.mount_options) {
+  if (!facts.policy_error.empty()) out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)), "rdtctl check shows where"});
+  if (facts.mount_options && !facts.tree_error.empty()) {
+    out.push_back({problem, facts.tree_error, "try it as root"});
+  } else if (facts.mount_options) {
     check_cdp(facts, out);
     out.push_back(closids(facts));
   }
-  for (const MachineFacts::RuntimeSetting& setting : facts.runtimes)
+  for (const RuntimeSetting& setting : facts.runtimes)
     out.push_back({warning, fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know", setting.runtime, setting.place),
                    fmt::format("take rdt_config_file out there and restart {}; containers can name rdtd's groups as their closID", setting.runtime)});
   out.push_back(daemon(facts));

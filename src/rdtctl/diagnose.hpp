@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtimes.hpp"
+
 namespace rdtd {
 
 struct MachineFacts {
@@ -17,20 +19,18 @@ struct MachineFacts {
   std::string mount_point;
   std::optional<std::string> mount_options;  // absent: nothing is mounted there
 
-  // Of the mounted tree; 0 where there is none.
+  // Of the mounted tree.
+  std::string tree_error;  // why it cannot be read; empty: it can
   unsigned num_closids = 0;
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.
+  std::string policy_error;          // the first, with its place; empty: none
   unsigned policy_groups = 0;        // besides the default one
   std::string code_and_data_wanted;  // FILE:LINE of the first l3code, l3data, ...; empty: not wanted
   std::string l3_wanted;             // FILE:LINE of the first l3 or l2
 
-  struct RuntimeSetting {
-    std::string runtime;
-    std::string place;  // FILE:LINE
-  };
-  std::vector<RuntimeSetting> runtimes;  // that manage RDT themselves, by rdt_config_file
+  std::vector<RuntimeSetting> runtimes;
 
   bool daemon_runs = false;
   std::string daemon_state;

@@ -6,6 +6,7 @@
 #include "diagnose.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "runtimes.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -49,31 +50,10 @@ std::string container_kind(const Context& context) {
   return "";
 }
 
-// Lines that set rdt_config_file to something; what is commented out does not.
-void find_runtime_setting(const fs::path& file, const char* runtime, MachineFacts& facts) {
-  const std::string text = text_of(file);
-  unsigned number = 0;
-  for (const std::string_view line : split(text, '\n')) {
-    number++;
-    const std::string_view setting = trim(line);
-    const size_t equals = setting.find('=');
-    if (equals == std::string_view::npos || trim(setting.substr(0, equals)) != "rdt_config_file") continue;
-    const std::string_view value = trim(setting.substr(equals + 1));
-    if (!value.starts_with("\"\"") && !value.starts_with("''")) facts.runtimes.push_back({runtime, fmt::format("{}:{}", file.string(), number)});
-  }
-}
-
-void read_runtimes(const Context& context, MachineFacts& facts) {
-  const fs::path root = context.root;
-  find_runtime_setting(root / "etc/containerd/config.toml", "containerd", facts);
-  find_runtime_setting(root / "etc/crio/crio.conf", "crio", facts);
-  if (const auto drop_ins = Directory::open((root / "etc/crio/crio.conf.d").string()))
-    for (const Directory::Entry& entry : drop_ins->list().value_or(std::vector<Directory::Entry>{}))
-      find_runtime_setting(fs::path(drop_ins->path()) / entry.name, "crio", facts);
-}
-
 void read_policy(const Context& context, MachineFacts& facts) {
   const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  if (const auto first = std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity); first != parsed.diagnostics.end())
+    facts.policy_error = format_diagnostic(*first, {});  // without the excerpt
   facts.policy_groups = static_cast<unsigned>(std::ranges::count_if(parsed.policy.groups, [](const Group& group) { return group.name.value != "default"; }));
   const auto note = [](std::string& place, const AmountTable& table) {
     if (place.empty() && !table.empty()) place = table.front().amount.where.text();
@@ -94,8 +74,11 @@ MachineFacts find_facts(const Context& context) {
   read_kernel(context, facts);
   facts.container = container_kind(context);
   read_policy(context, facts);
-  read_runtimes(context, facts);
-  if (const auto machine = read_machine(context)) {
+  facts.runtimes = find_runtime_settings(context.root);
+  const auto machine = read_machine(context);
+  if (!machine) {
+    facts.tree_error = machine.error().text();
+  } else {
     facts.num_closids = machine->capabilities.num_closids();
     for (const auto& [name, state] : machine->snapshot.groups)
       if (name != root_group) (machine->snapshot.owned.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);

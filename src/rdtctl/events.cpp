@@ -27,7 +27,7 @@ std::string event_text(const Client::Event& event) {
   using enum Client::Event::Kind;
   switch (event.kind) {
     case assigned: return fmt::format("assigned  {} to {}, {}", event.pid, event.group, event.rule.empty() ? "by hand" : event.rule);
-    case reloaded: return event.success ? "reloaded" : "reload failed, the old policy stays in force";
+    case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status tells why";
     case drift: return fmt::format("drift     {}", event.what);
     case started: return "started   rdtd is on the bus";
     case stopped: return "stopped   rdtd has left the bus";
@@ -40,10 +40,12 @@ std::string event_text(const Client::Event& event) {
 int verbs::events(const Context& context) {
   auto client = Client::connect();
   if (!client) return report(client.error());
-  // A line an event, so that a program that reads them has each at once.
+  // A line an event, so that whoever reads them has each at once.
+  Context by_line = context;
+  if (context.json != Json::off) by_line.json = Json::compact;
   const auto followed = client->follow([&](const Client::Event& event) {
     if (context.json != Json::off) {
-      print_json(context, event_json(event));
+      print_json(by_line, event_json(event));
     } else {
       const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
       fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)), event_text(event));

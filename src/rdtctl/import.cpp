@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "output.hpp"
 #include "rdtd/policy/policy.hpp"
@@ -31,6 +32,12 @@ std::string key(const std::string& name) {
   return "\"" + quoted + "\"";
 }
 
+// A policy cannot say everything that resctrl can: with cdp a cache is there in halves, and mba_MBps counts in MB/s.
+bool can_be_said(const Machine& machine, Resource resource) {
+  if (is_cache(resource)) return resource == Resource::L3 || resource == Resource::L2;
+  return resource == Resource::MB && machine.capabilities.bandwidths.at(resource).percent;
+}
+
 // What is as it would be without being asked for is left out.
 bool says_something(const Machine& machine, Resource resource, const DomainValues& values) {
   const auto& bandwidths = machine.capabilities.bandwidths;
@@ -40,7 +47,7 @@ bool says_something(const Machine& machine, Resource resource, const DomainValue
 bool is_untouched_root(const Machine& machine, const GroupState& state) {
   return std::ranges::all_of(state.schemata, [&](const auto& entry) {
     const auto& [resource, values] = entry;
-    if (!is_cache(resource)) return !says_something(machine, resource, values);
+    if (!is_cache(resource)) return !can_be_said(machine, resource) || !says_something(machine, resource, values);
     const Cbm all = machine.capabilities.caches.at(resource).cbm_mask;
     return std::ranges::all_of(values, [&](const auto& value) { return Cbm{value.second} == all; });
   });
@@ -52,6 +59,7 @@ int verbs::import(const Context& context) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   fmt::print("# The control groups of {} as they stood.\n", machine->tree.path());
+  std::set<Resource> left_out;
   for (const auto& [directory, state] : machine->snapshot.groups) {
     if (state.mode == Mode::pseudo_locked || state.mode == Mode::pseudo_locksetup) {
       fmt::print(stderr, "rdtctl: group '{}' is a pseudo-locked region, which a policy cannot make: left out\n", directory);
@@ -60,10 +68,15 @@ int verbs::import(const Context& context) {
     if (directory == root_group && is_untouched_root(*machine, state)) continue;
     fmt::print("\n[group.{}]\n", key(group_label(directory)));
     for (const auto& [resource, values] : state.schemata)
-      if (says_something(*machine, resource, values)) fmt::print("{} = {}\n", resource_key(resource), amounts(resource, values));
+      if (!can_be_said(*machine, resource))
+        left_out.insert(resource);
+      else if (says_something(*machine, resource, values))
+        fmt::print("{} = {}\n", resource_key(resource), amounts(resource, values));
     if (state.mode == Mode::exclusive) fmt::print("exclusive = true\n");
     if (directory != root_group && !state.cpus.empty()) fmt::print("cpus = \"{}\"\n", format_cpu_list(state.cpus));
   }
+  for (const Resource resource : left_out)
+    fmt::print(stderr, "rdtctl: {} as this resctrl counts it cannot be said in a policy of this version: left out\n", to_string(resource));
   return Exit::ok;
 }
 

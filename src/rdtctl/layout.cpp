@@ -44,7 +44,7 @@ std::string picture(const Context& context, const CacheInfo& info, uint64_t way_
   }
   size_t color = 0;
   for (const Row& row : rows) {
-    out += fmt::format(" {:<{}}", row.name, widths.name);
+    out += fmt::format(" {:<{}.{}}", row.name, widths.name, widths.name);
     if (context.color) out += colors.at(color++ % colors.size());
     for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? gap : block;
     if (context.color) out += "\033[0m";
@@ -64,7 +64,12 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   }
   const Widths roomy{std::max<size_t>(name, 10), 3, 10};
   const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() + std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
-  return context.columns == 0 || line <= context.columns ? roomy : Widths{name, 2, 8};
+  if (context.columns == 0 || line <= context.columns) return roomy;
+  // Then at the cost of the names.
+  Widths narrow{name, 2, 8};
+  const size_t rest = 1 + narrow.way * info.cbm_mask.count() + std::string_view("  16 ways  ").size() + narrow.size + 2 + note;
+  if (rest + name > context.columns) narrow.name = std::min(name, std::max<size_t>(8, context.columns - std::min<size_t>(rest, context.columns)));
+  return narrow;
 }
 
 }  // namespace
@@ -85,6 +90,7 @@ int verbs::layout(const Context& context) {
         json.push_back({{"resource", to_string(resource)},
                         {"domain", static_cast<uint32_t>(domain)},
                         {"group", rows.back().name},
+                        {"made_by", rows.back().name == "default" ? "kernel" : "rdtd"},
                         {"mask", to_string(rows.back().mask)},
                         {"ways", rows.back().mask.count()},
                         {"bytes", way_bytes * rows.back().mask.count()},
@@ -92,8 +98,17 @@ int verbs::layout(const Context& context) {
       }
       for (const auto& [name, state] : planned->machine.snapshot.groups)
         if (name != root_group && !planned->machine.snapshot.owned.contains(name) && state.schemata.contains(resource) &&
-            state.schemata.at(resource).contains(domain))
+            state.schemata.at(resource).contains(domain)) {
           rows.push_back({name, Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
+          json.push_back({{"resource", to_string(resource)},
+                          {"domain", static_cast<uint32_t>(domain)},
+                          {"group", name},
+                          {"made_by", "other"},
+                          {"mask", to_string(rows.back().mask)},
+                          {"ways", rows.back().mask.count()},
+                          {"bytes", way_bytes * rows.back().mask.count()},
+                          {"exclusive", state.mode == Mode::exclusive}});
+        }
       domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}].insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;

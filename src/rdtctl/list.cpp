@@ -1,26 +1,10 @@
 // list and show: the groups as they stand in resctrl, whoever made them.
 #include <fmt/format.h>
 
-#include "output.hpp"
+#include "groups.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
-
-namespace {
-
-std::string made_by(const Machine& machine, const std::string& directory) {
-  if (directory == root_group) return "kernel";
-  return machine.snapshot.owned.contains(directory) ? "rdtd" : "other";
-}
-
-JsonValue group_json(const Machine& machine, const std::string& directory) {
-  const GroupState& state = machine.snapshot.groups.at(directory);
-  const auto tasks = machine.tree.read_tasks(directory).value_or(std::vector<pid_t>{});
-  return {{"group", group_label(directory)}, {"made_by", made_by(machine, directory)},   {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
-          {"tasks", tasks.size()},           {"schemata", schemata_json(state.schemata)}};
-}
-
-}  // namespace
 
 int verbs::list(const Context& context) {
   const auto machine = read_machine(context);

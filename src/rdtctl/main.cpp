@@ -37,14 +37,17 @@ void look_at_terminal(Context& context) {
 
 void add_common_options(CLI::App& app, Context& context) {
   const CLI::Validator folder = untold(CLI::Validator(CLI::ExistingDirectory));
-  app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(folder);
+  auto* root = app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(folder);
   auto* snapshot = app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(folder);
   app.add_option("--json", context.json, "Print JSON: pretty, short or off")
       ->type_name("FORM")
       ->transform(untold(CLI::CheckedTransformer(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}})));
   app.add_flag_callback("-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; }, "JSON, pretty on a terminal");
   app.add_flag_callback("--no-legend", [&] { context.legend = false; }, "Tables without their heading");
-  app.parse_complete_callback([&context, snapshot] { context.snapshot_given = !snapshot->empty(); });
+  app.parse_complete_callback([&context, root, snapshot] {
+    context.snapshot_given = !snapshot->empty();
+    context.elsewhere = !snapshot->empty() || !root->empty();
+  });
 }
 
 // What the verbs are given; one verb is.
@@ -65,7 +68,7 @@ class Verbs {
 
   void add_looking() {
     CLI::App& status =
-        add("status", "Show the daemon and its groups, and what they use", "rdtctl status -j", [&] { return verbs::status(context_, given_.verify); });
+        add_live("status", "Show the daemon and its groups, and what they use", "rdtctl status -j", [&] { return verbs::status(context_, given_.verify); });
     status.add_flag("--verify", given_.verify, "Compare every granted value with the kernel; exit with 5 where one differs");
 
     add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend", [&] { return verbs::list(context_); });
@@ -85,12 +88,13 @@ class Verbs {
         ->capture_default_str();
     top.add_flag("--domains", given_.top.domains, "A row for each domain instead of their sum");
 
-    add("events", "Tell of assignments, reloads and drift as they happen, until interrupted", "rdtctl events -j", [&] { return verbs::events(context_); });
+    add_live("events", "Tell of assignments, reloads and drift as they happen, until interrupted", "rdtctl events -j", [&] { return verbs::events(context_); });
 
-    CLI::App& explain = add("explain", "Tell which rule decides about a process, and why the others do not", "rdtctl explain --unit redis-server.service", [&] {
-      if (!given_.pid && given_.unit.empty()) throw CLI::RequiredError("PID or --unit");
-      return verbs::explain(context_, given_.pid, given_.unit);
-    });
+    CLI::App& explain =
+        add_live("explain", "Tell which rule decides about a process, and why the others do not", "rdtctl explain --unit redis-server.service", [&] {
+          if (!given_.pid && given_.unit.empty()) throw CLI::RequiredError("PID or --unit");
+          return verbs::explain(context_, given_.pid, given_.unit);
+        });
     auto* pid = explain.add_option("PID", given_.pid, "Of the process")->check(process_id());
     explain.add_option("--unit", given_.unit, "All processes of a systemd unit")->type_name("UNIT")->excludes(pid);
   }
@@ -106,9 +110,10 @@ class Verbs {
     plan.add_flag("--unified", given_.unified, "Show the files of resctrl as a diff");
 
     add("layout", "Draw which group may fill which cache ways", "rdtctl layout", [&] { return verbs::layout(context_); });
-    add("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply", [&] { return verbs::apply(context_); });
-    add("reload", "Have the daemon read its policy anew; fails where that is bad, the old one still in force", "rdtctl reload", [] { return verbs::reload(); });
-    add("reset", "Remove every group that rdtd made; other groups stay", "rdtctl reset", [] { return verbs::reset(); });
+    add_live("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply", [&] { return verbs::apply(context_); });
+    add_live("reload", "Have the daemon read its policy anew; fails where that is bad, the old one still in force", "rdtctl reload",
+             [&] { return verbs::reload(context_); });
+    add_live("reset", "Remove every group that rdtd made; other groups stay", "rdtctl reset", [&] { return verbs::reset(context_); });
   }
 
   void add_processes() {
@@ -117,12 +122,13 @@ class Verbs {
     // From its first word on, the command's options are its own.
     run.prefix_command()->fallthrough(false);
     run.callback([&] {
+      check_live("run");
       if (run.remaining().empty()) throw CLI::RequiredError("COMMAND");
       exit_ = verbs::run(context_, given_.group, run.remaining());
     });
 
-    CLI::App& assign = add("assign", "Put running processes in a group, whatever the rules say, until they exec or end", "rdtctl assign -g batch 4711",
-                           [&] { return verbs::assign(given_.group, given_.pids); });
+    CLI::App& assign = add_live("assign", "Put running processes in a group, whatever the rules say, until they exec or end", "rdtctl assign -g batch 4711",
+                                [&] { return verbs::assign(given_.group, given_.pids); });
     assign.add_option("-g,--group", given_.group, "A group of the policy in force")->type_name("GROUP")->required();
     assign.add_option("PID", given_.pids, "Of the processes")->required()->check(process_id());
   }
@@ -155,6 +161,18 @@ class Verbs {
     return added;
   }
 
+  // A verb that speaks to the daemon, or changes what is here.
+  CLI::App& add_live(const char* name, const char* description, const char* example, const std::function<int()>& verb) {
+    return add(name, description, example, [this, name, verb] {
+      check_live(name);
+      return verb();
+    });
+  }
+
+  void check_live(const char* verb) const {
+    if (context_.elsewhere) throw CLI::ValidationError(verb, "is about this machine: --root and --resctrl are not for it");
+  }
+
   static CLI::Validator process_id() { return untold(CLI::Range(1, 1 << 22)); }
 
   CLI::App& app_;
@@ -162,6 +180,20 @@ class Verbs {
   Arguments given_;
   int exit_ = Exit::ok;
 };
+
+// CLI11 ends a verb at "--". Where run has it in front of its command, the command begins there without it too; behind the
+// command's first word it is the command's own.
+void drop_mark_of_run(std::vector<std::string>& arguments) {
+  for (auto word = std::ranges::find(arguments, "run"); word != arguments.end() && ++word != arguments.end();) {
+    if (*word == "--") {
+      arguments.erase(word);
+      return;
+    }
+    if (!word->starts_with('-')) return;
+    if (*word == "-g" || *word == "--group" || *word == "--json") ++word;
+    if (word == arguments.end()) return;
+  }
+}
 
 // CLI11 says of an unknown verb only that one is required.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -194,8 +226,7 @@ int main(int argc, char** argv) {
   verbs.add_others();
 
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  // CLI11 ends a verb at "--". Behind run's it is the command that begins, which it does without it too.
-  if (const auto mark = std::ranges::find(arguments, "--"); mark != arguments.end() && std::find(arguments.begin(), mark, "run") != mark) arguments.erase(mark);
+  drop_mark_of_run(arguments);
   std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
     app.parse(arguments);

@@ -66,9 +66,10 @@ void add_daemon(Exposition& out, const ManagerProperties& daemon) {
 int write_out(const std::string& text, const std::string& file) {
   const std::filesystem::path path(file);
   const auto folder = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
-  if (!folder) return report(folder.error());
-  const auto written = folder->replace(path.filename().string(), text);
-  return written ? Exit::ok : report(written.error());
+  const auto written = folder ? folder->replace(path.filename().string(), text) : std::unexpected(folder.error());
+  if (written) return Exit::ok;
+  const int exit = report(written.error());
+  return exit == Exit::no_resctrl ? Exit::failed : exit;  // it is the file's folder that is not there
 }
 
 }  // namespace

@@ -1,14 +1,27 @@
+#include <fstream>
+
 #include "rdtd/base/journal.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
-int verbs::reload() {
+namespace {
+
+// As ExecReload of the daemon's unit: the journal has what the daemon told it already, with fields.
+bool in_unit_of_daemon(const Context& context) {
+  std::ifstream cgroups(context.proc + "/self/cgroup");
+  for (std::string line; std::getline(cgroups, line);)
+    if (line.ends_with("/rdtd.service")) return stderr_is_journal();
+  return false;
+}
+
+}  // namespace
+
+int verbs::reload(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reload() : std::unexpected(client.error());
   if (answer) return Exit::ok;
-  // As the unit's ExecReload: the daemon has told the journal already, with fields.
-  if (answer.error().kind == Client::Failure::Kind::refused && stderr_is_journal()) return Exit::failed;
+  if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context)) return Exit::failed;
   return report(answer.error());
 }
 

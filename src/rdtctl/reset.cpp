@@ -1,16 +1,36 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 
 #include "verbs.hpp"
 
 namespace rdtd {
 
-int verbs::reset() {
+namespace {
+
+// For root while the daemon does not run, as when its package is removed.
+int reset_directly(const Context& context) {
+  const auto tree = Tree::open(context.resctrl);
+  if (!tree) return report(tree.error());
+  auto record = Directory::open(state_folder(context));
+  if (!record && record.error().code == ENOENT) return Exit::ok;  // it never ran here
+  auto ownership = record ? Ownership::load(std::move(*record)) : std::unexpected(record.error());
+  if (!ownership) return report(ownership.error());
+  if (const auto locked = ownership->lock(); !locked) return report(locked.error());
+  const auto removed = remove_owned_groups(*tree, *ownership);
+  return removed ? Exit::ok : report(removed.error());
+}
+
+}  // namespace
+
+int verbs::reset(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reset() : std::unexpected(client.error());
-  if (!answer) return report(answer.error());
-  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next reload or start of rdtd\n");
+  const bool directly = !answer && answer.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0;
+  if (const int exit = answer ? Exit::ok : directly ? reset_directly(context) : report(answer.error()); exit != Exit::ok) return exit;
+  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next {} of rdtd\n", directly ? "start" : "reload or start");
   return Exit::ok;
 }
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "output.hpp"
+#include "groups.hpp"
 #include "rdtd/base/text.hpp"
-#include "usage.hpp"
+#include "runtimes.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -58,10 +58,7 @@ JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client:
   for (const Client::GroupRow& group : groups) {
     JsonValue entry = {{"group", group.name}, {"asked", group.asked}, {"granted", group.granted}, {"mode", group.mode},
                        {"cpus", group.cpus},  {"rules", group.rules}, {"tasks", group.tasks}};
-    if (const auto used = std::ranges::find(usage, group.name, &Usage::group); used != usage.end()) {
-      if (used->occupancy) entry["occupancy_bytes"] = *used->occupancy;
-      if (used->total) entry["bandwidth_bytes_per_second"] = *used->total;
-    }
+    add_usage(entry, usage);
     list.push_back(std::move(entry));
   }
   return {{"state", daemon.state},
@@ -83,14 +80,33 @@ void print_status(const Context& context, const ManagerProperties& daemon, const
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
   for (const Client::GroupRow& group : groups) {
-    const auto used = std::ranges::find(usage, group.name, &Usage::group);
-    const Usage unknown;
-    const Usage& shown = used == usage.end() ? unknown : *used;
+    const Usage used = usage_of(usage, group.name);
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, group.asked, group.granted,
-                    occupancy_text(shown.occupancy), rate_text(shown.total)});
+                    occupancy_text(used.occupancy), rate_text(used.total)});
   }
   print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}},
               rows);
+}
+
+// What resctrl itself tells, while the daemon does not run.
+void print_tree(const Context& context) {
+  const auto machine = read_machine(context);
+  if (!machine) return;  // it is the daemon that was asked for
+  const std::vector<Usage> usage = measure(context);
+  JsonValue groups = JsonValue::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [directory, state] : machine->snapshot.groups) {
+    JsonValue group = group_json(*machine, directory);
+    const Usage used = usage_of(usage, group_label(directory));
+    rows.push_back({group_label(directory), made_by(*machine, directory), std::to_string(group["tasks"].get<size_t>()), std::string(to_string(state.mode)),
+                    format_cpu_list(state.cpus), schemata_line(state.schemata), occupancy_text(used.occupancy), rate_text(used.total)});
+    add_usage(group, usage);
+    groups.push_back(std::move(group));
+  }
+  if (context.json != Json::off)
+    print_json(context, {{"state", "not running"}, {"groups", groups}});
+  else
+    print_table(context, {{"GROUP"}, {"MADE BY"}, {"TASKS", true}, {"MODE"}, {"CPUS"}, {"SCHEMATA"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}}, rows);
 }
 
 }  // namespace
@@ -101,9 +117,11 @@ int verbs::status(const Context& context, bool verify) {
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
   if (!groups) {
     const int exit = report(groups.error());
-    if (context.json == Json::off) (void)verbs::list(context);
+    if (groups.error().kind == Client::Failure::Kind::not_running) print_tree(context);
     return exit;
   }
+  for (const RuntimeSetting& setting : find_runtime_settings(context.root))
+    fmt::print(stderr, "rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n", setting.runtime, setting.place);
   std::vector<std::string> wrong;
   if (verify) {
     const auto machine = read_machine(context);

@@ -94,16 +94,21 @@ class Top {
     (void)noecho();
     (void)curs_set(0);
     (void)keypad(stdscr, TRUE);
+    using clock = std::chrono::steady_clock;
+    const auto interval = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options_.interval));
     Result<void> result = refresh();
+    auto due = clock::now() + interval;
     while (result) {
       draw();
-      timeout(static_cast<int>(options_.interval * 1000));
+      timeout(static_cast<int>(std::max<int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1)));
       const int key = getch();
       if (key == 'q' || key == 'Q') break;
-      if (key == ERR)
-        result = refresh();
-      else
+      if (key != ERR) {
         press(key);
+      } else if (clock::now() >= due) {
+        result = refresh();
+        due = clock::now() + interval;
+      }
     }
     (void)endwin();
     return result ? Exit::ok : report(result.error());
@@ -114,10 +119,7 @@ class Top {
     rows_.clear();
     std::map<std::string, size_t> tasks;
     for (Usage& usage : usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
-      const std::string directory = usage.group.contains('/') ? fmt::format("{}/mon_groups/{}", group_directory(usage.group.substr(0, usage.group.find('/'))),
-                                                                            usage.group.substr(usage.group.find('/') + 1))
-                                                              : group_directory(usage.group);
-      if (!tasks.contains(usage.group)) tasks[usage.group] = tree_.read_tasks(directory).value_or(std::vector<pid_t>{}).size();
+      if (!tasks.contains(usage.group)) tasks[usage.group] = tree_.read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
       const size_t count = tasks[usage.group];
       rows_.push_back({std::move(usage), count});
     }
@@ -128,6 +130,11 @@ class Top {
   void press(int key) {
     if (key == 'd') options_.domains = !options_.domains;
     if (key == KEY_RESIZE) (void)clear();
+    const size_t page = rows_shown();
+    if (key == KEY_DOWN) first_++;
+    if (key == KEY_UP && first_ > 0) first_--;
+    if (key == KEY_NPAGE) first_ += page;
+    if (key == KEY_PPAGE) first_ -= std::min(first_, page);
     for (size_t i = 0; i < columns.size(); i++)
       if (key == columns.at(i).key) {
         reverse_ = i == sort_ && !reverse_;
@@ -137,8 +144,10 @@ class Top {
   }
 
   // As much as the window holds; curses sees to its size.
-  void draw() const {
+  void draw() {
     (void)erase();
+    const size_t shown = rows_shown();
+    first_ = std::min(first_, rows_.size() - std::min(rows_.size(), shown));
     int fixed = 0;
     for (const TopColumn& column : columns) fixed += column.width;
     const int group_width = std::clamp(COLS - fixed - 1, 8, 40);
@@ -151,13 +160,18 @@ class Top {
       (void)attron(i == sort_ ? A_REVERSE : A_BOLD);
       put(2, left, cell(columns.at(i).title, width, i == 0));
       (void)attroff(A_REVERSE | A_BOLD);
-      for (size_t row = 0; row < rows_.size() && static_cast<int>(row) + 3 < LINES - 1; row++)
-        put(static_cast<int>(row) + 3, left, cell(columns.at(i).text(rows_[row]), width, i == 0));
+      for (size_t row = 0; row < shown && first_ + row < rows_.size(); row++)
+        put(static_cast<int>(row) + 3, left, cell(columns.at(i).text(rows_[first_ + row]), width, i == 0));
       left += width;
     }
+    if (rows_.size() > shown)
+      put(1, 0, fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1, std::min(first_ + shown, rows_.size()), rows_.size()));
     put(LINES - 1, 0, "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
     (void)wrefresh(stdscr);
   }
+
+  // Between the heading and the keys.
+  [[nodiscard]] static size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
 
   [[nodiscard]] size_t groups() const {
     std::map<std::string, int> names;
@@ -181,6 +195,7 @@ class Top {
   verbs::TopOptions options_;
   size_t sort_ = 0;
   bool reverse_ = false;
+  size_t first_ = 0;  // row in the window
   Reading before_, now_;
   std::vector<Row> rows_;
 };

@@ -36,7 +36,8 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
   for (const DomainCounters& counters : now.counters) {
     const std::string label = group_label(counters.group) + (counters.mon_group.empty() ? "" : "/" + counters.mon_group);
     if (domains == Domains::apart || out.empty() || out.back().group != label) {
-      out.push_back({.group = label});
+      const std::string mon = counters.mon_group.empty() ? "" : fmt::format("{}mon_groups/{}", counters.group.empty() ? "" : "/", counters.mon_group);
+      out.push_back({.group = label, .directory = counters.group + mon});
       if (domains == Domains::apart) out.back().domain = counters.domain;
     }
     const auto old = std::ranges::find_if(before.counters, [&](const DomainCounters& other) {

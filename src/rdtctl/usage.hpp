@@ -22,6 +22,7 @@ struct Reading {
 // Of one group, on one domain or on all of them. What could not be told is absent.
 struct Usage {
   std::string group;                   // label; "GROUP/MON_GROUP" for a monitoring group
+  std::string directory;               // of its files, below the root of resctrl
   std::optional<DomainId> domain;      // absent: all
   std::optional<uint64_t> occupancy;   // bytes
   std::optional<double> total, local;  // bytes a second

@@ -25,8 +25,8 @@ int layout(const Context& context);
 int list(const Context& context);
 int metrics(const Context& context, const std::string& file);  // "": standard output
 int plan(const Context& context, bool detailed_exitcode, bool unified);
-int reload();
-int reset();
+int reload(const Context& context);
+int reset(const Context& context);
 int run(const Context& context, const std::string& group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group);
 int snapshot(const Context& context, const std::string& folder);

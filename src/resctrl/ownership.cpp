@@ -1,5 +1,7 @@
 #include "rdtd/resctrl/ownership.hpp"
 
+#include <sys/file.h>
+
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
@@ -21,6 +23,12 @@ Result<Ownership> Ownership::load(Directory directory) {
     for (const std::string_view line : split(*text, '\n'))
       if (!line.empty()) groups.insert(group_directory(line));
   return Ownership(std::move(directory), std::move(groups));
+}
+
+Result<void> Ownership::lock() const {
+  if (::flock(directory_.fd(), LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno == EWOULDBLOCK) return std::unexpected(Error{"lock", directory_.path(), errno, "another rdtd runs"});
+  return errno_error("lock", directory_.path());
 }
 
 Result<void> Ownership::add(const std::string& group) {

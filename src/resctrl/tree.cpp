@@ -325,4 +325,18 @@ int add_task(int tasks_fd, pid_t tid) {
   return errno;
 }
 
+Result<void> remove_owned_groups(const Tree& tree, Ownership& ownership) {
+  const auto capabilities = tree.read_capabilities();
+  if (!capabilities) return std::unexpected(capabilities.error());
+  const auto now = tree.read_snapshot(ownership.groups());
+  if (!now) return std::unexpected(now.error());
+  const auto plan = make_plan(Policy{}, *capabilities, *now);
+  if (!plan) return std::unexpected(Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
+  Result<void> result = tree.apply(plan->steps, ownership);
+  for (const Step& removal : plan->removals)
+    if (auto removed = tree.apply({&removal, 1}, ownership); !removed && result) result = std::move(removed);
+  if (result) result = ownership.remove(std::string(root_group));
+  return result;
+}
+
 }  // namespace rdtd

@@ -58,10 +58,29 @@ TEST(Diagnose, Troubles) {
       {"turned off",
        [](MachineFacts& facts) {
          facts.command_line = "quiet rdt=cmt,!l3cat,!mba x=y";
+         facts.kernel_has_resctrl = false;
          facts.mount_options.reset();
        },
        "problem the kernel command line turns l3cat off: rdt=cmt,!l3cat,!mba -> take !l3cat out of the boot loader's configuration and boot again\n"
        "problem the kernel command line turns mba off: rdt=cmt,!l3cat,!mba -> take !mba out of the boot loader's configuration and boot again\n"},
+      {"a part turned off, and mounted", [](MachineFacts& facts) { facts.command_line = "rdt=!mbmlocal"; },
+       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> take !mbmlocal out of the boot loader's configuration and boot again\n"},
+      {"a part turned off, and not mounted",
+       [](MachineFacts& facts) {
+         facts.command_line = "rdt=!mbmlocal";
+         facts.mount_options.reset();
+       },
+       "problem the kernel command line turns mbmlocal off: rdt=!mbmlocal -> take !mbmlocal out of the boot loader's configuration and boot again\n"
+       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself\n"},
+      {"a tree that cannot be read", [](MachineFacts& facts) { facts.tree_error = "cannot open /r/schemata: Permission denied"; },
+       "problem cannot open /r/schemata: Permission denied -> try it as root\n"},
+      {"a bad policy kept rdtd from starting",
+       [](MachineFacts& facts) {
+         facts.policy_error = "a.toml:1:1: error: x\n";
+         facts.daemon_runs = false;
+       },
+       "problem the policy is bad: a.toml:1:1: error: x -> rdtctl check shows where\n"
+       "problem rdtd does not run, and cannot start with a bad policy -> mend the policy, try it with rdtctl check, and systemctl start rdtd\n"},
       {"not mounted",
        [](MachineFacts& facts) {
          facts.mount_options.reset();

@@ -24,7 +24,7 @@ class Directory {
   [[nodiscard]] Result<std::string> read(const std::string& name) const;
   // One write(2) of the whole text, as the kernel's control files want it.
   [[nodiscard]] Result<void> write(const std::string& name, std::string_view text) const;
-  // Puts a regular file in place by rename, so that a reader sees the old text or the new one.
+  // Puts a regular file that all may read in place by rename, so that a reader sees the old text or the new one.
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text) const;
   struct Entry {
     std::string name;

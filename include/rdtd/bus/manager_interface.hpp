@@ -39,7 +39,6 @@ struct GroupStatus {
   std::string mode;
   std::string cpus;
   std::vector<std::string> rules;  // FILE:LINE of each that names it
-  uint32_t tasks = 0;
 };
 
 // "L3:0=4 ways;1=4 ways MB:0=10%".
@@ -75,7 +74,7 @@ struct Explanation {
 };
 
 struct ManagerProperties {
-  std::string state;  // "running", or "degraded": a policy could not be applied or the process events fail
+  std::string state;  // "running", or "degraded": a policy could not be applied, drift was only reported, or the process events fail
   std::vector<std::string> config_files;
   std::string last_reload_error;       // empty after a good one
   uint64_t last_reload_timestamp = 0;  // CLOCK_REALTIME, microseconds
@@ -114,6 +113,8 @@ class ManagerInterface {
   [[nodiscard]] virtual std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) = 0;
   [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, CallError> counters() = 0;
   [[nodiscard]] virtual std::vector<GroupStatus> list_groups() = 0;
+  // Threads in a group now; 0 where there is none of that name.
+  [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;
   // Whether somebody wants to be told of each assignment.
   virtual void watch_assignments(bool on) = 0;

@@ -25,15 +25,16 @@ class Manager final : public ManagerInterface {
   // What the loop does when something happens here.
   struct Observer {
     std::function<void()> before_reload = [] {};
-    std::function<void()> rules_changed = [] {};  // in force already, the processes not yet looked at
+    std::function<void()> rules_changed = [] {};   // in force already, the processes not yet looked at
+    std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
     std::function<void(bool success)> after_reload = [](bool) {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
     // `rule` is empty for one that was made by hand.
     std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned = [](pid_t, const std::string&, const std::string&) {};
   };
 
-  // `policy_root`: the policy files are found below it.
-  Manager(std::string policy_root, Tree tree, Ownership ownership, ProcFs proc);
+  // `policy_root`: the policy files are found below it. `state`: the folder of what outlives the daemon.
+  Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc);
 
   // From now on events are classified by `classifier`. To be called before the first reload.
   void use(Classifier& classifier) { classifier_ = &classifier; }
@@ -47,8 +48,9 @@ class Manager final : public ManagerInterface {
   void classify(const std::vector<pid_t>& processes);
   // Finds what somebody else changed, and changes it back or reports it, as the policy says.
   void reconcile();
-  // Removes every group that rdtd made and gives the default group all there is.
-  [[nodiscard]] Result<void> remove_all();
+  // Writes down what outlives the daemon, where that has changed. Now and then, and at its end.
+  void store();
+  [[nodiscard]] Result<void> remove_all() { return remove_owned_groups(tree_, ownership_); }
 
   [[nodiscard]] const DaemonSettings& settings() const { return policy_.daemon; }
   // Whether a rule in force speaks of this cgroup.
@@ -67,6 +69,7 @@ class Manager final : public ManagerInterface {
   std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) override;
   std::expected<std::vector<DomainCounters>, CallError> counters() override;
   std::vector<GroupStatus> list_groups() override;
+  size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
   void watch_assignments(bool on) override;
   std::string log_level() override;
@@ -103,7 +106,11 @@ class Manager final : public ManagerInterface {
   void publish_table();
   void remove_groups(const std::vector<Step>& removals);
   [[nodiscard]] Result<void> forget_vanished_groups();
-  void tell_drift(const std::string& what, const std::string& group);
+  struct Drift {
+    std::string what;
+    std::string group;  // label; empty for what is of none
+  };
+  void tell_drift(const std::vector<Drift>& found, bool again);
   void tell_assigned(pid_t pid, const Assignment& assignment) const;
 
   std::string policy_root_;
@@ -123,7 +130,8 @@ class Manager final : public ManagerInterface {
   std::string in_force_;                               // what was done to put it in force, for the log
   std::string last_reload_error_;
   uint64_t last_reload_timestamp_ = 0;
-  uint64_t drift_ = 0;
+  std::vector<Drift> drift_;  // found by the last look
+  std::string unfit_;         // why the policy in force does not fit the machine any more
   bool watched_ = false;
   bool events_available_ = true;
 };

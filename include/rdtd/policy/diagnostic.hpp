@@ -13,11 +13,15 @@ namespace rdtd {
 
 enum class Severity { error, warning };
 
+// What an error comes from: the policy, how resctrl is mounted, or how many control groups there can be.
+enum class Cause { policy, mount, closids };
+
 struct Diagnostic {
   Severity severity = Severity::error;
   Location where;
   std::string message;
   std::string hint;  // stands behind the underline: "did you mean 'mb'?"
+  Cause cause = Cause::policy;
   bool operator==(const Diagnostic&) const = default;
 };
 

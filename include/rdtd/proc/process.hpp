@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Process {
   [[nodiscard]] std::optional<std::string> read_thread_name(pid_t tid) const;
   // 0 where it has none in this namespace, or has ended.
   [[nodiscard]] pid_t read_parent() const;
+  // When it began, in clock ticks since boot: with the pid, one process of this boot. 0 once it has ended.
+  [[nodiscard]] uint64_t read_start_time() const;
   // The control group a thread is in, its directory, from cpu_resctrl_groups; nothing where the kernel does not tell.
   [[nodiscard]] std::optional<std::string> read_thread_group(pid_t tid) const;
 

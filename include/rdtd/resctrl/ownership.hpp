@@ -17,6 +17,8 @@ class Ownership {
   [[nodiscard]] static Result<Ownership> load(Directory directory);
 
   [[nodiscard]] const std::set<std::string>& groups() const { return groups_; }
+  // Only one process may change the record and the groups. EWOULDBLOCK where another has this lock; it is held as long as this lives.
+  [[nodiscard]] Result<void> lock() const;
   [[nodiscard]] Result<void> add(const std::string& group);
   [[nodiscard]] Result<void> remove(const std::string& group);
 

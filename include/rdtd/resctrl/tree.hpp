@@ -56,4 +56,8 @@ class Tree {
 // One thread into the group whose `tasks` this is. Returns 0 or errno: ESRCH, it is gone.
 [[nodiscard]] int add_task(int tasks_fd, pid_t tid);
 
+// Gives the default group all there is and removes every group that the record names. A group that cannot be removed is
+// left in the record, and does not keep the others.
+[[nodiscard]] Result<void> remove_owned_groups(const Tree& tree, Ownership& ownership);
+
 }  // namespace rdtd

@@ -1,10 +1,18 @@
 # Completion of rdtctl for bash: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
 _rdtctl() {
-  local current previous verb word
-  current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    [[ $word == -* || $word == =* ]] || { verb=$word; break; }
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb="" first=0 i
+  # The verb, and the first word behind it that is neither an option nor an option's value.
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -g | --group | --unit | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
+      -*) ;;
+      *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
+    esac
   done
+  if [[ $verb == run && $first -gt 0 ]]; then
+    if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
+    return
+  fi
   _rdtctl_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
   case $previous in
     -g | --group) _rdtctl_words "$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"; return ;;
@@ -13,6 +21,7 @@ _rdtctl() {
     --json) _rdtctl_words "pretty short off"; return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -d | --interval) return ;;
   esac
   if [[ $current == -* ]]; then
     _rdtctl_words "$(rdtctl $verb --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"

@@ -1,13 +1,30 @@
 # Completion of rdtctl for fish: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
+function __rdtctl_verb
+    set -l words (commandline -opc)
+    set -l i 2
+    while test $i -le (count $words)
+        switch $words[$i]
+            case -g --group --unit --sort --json --root --resctrl --output -d --interval
+                set i (math $i + 1) # its value
+            case '-*'
+            case '*'
+                echo $words[$i]
+                return
+        end
+        set i (math $i + 1)
+    end
+end
+function __rdtctl_is
+    contains -- (__rdtctl_verb) $argv
+end
 function __rdtctl_groups
     rdtctl list --no-legend 2>/dev/null | string split -f 1 ' '
 end
 function __rdtctl_options
-    set -l verb (commandline -opc | string match -rv '^-' | string match -v rdtctl)[1]
-    rdtctl $verb --help 2>/dev/null | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
+    rdtctl (__rdtctl_verb) --help 2>/dev/null | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
 end
 complete -c rdtctl -f
-complete -c rdtctl -n __fish_use_subcommand -a '@RDTCTL_VERBS@'
+complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n 'string match -q -- "-*" (commandline -ct)' -a '(__rdtctl_options)'
 complete -c rdtctl -s g -l group -x -a '(__rdtctl_groups)'
 complete -c rdtctl -l unit -x -a '(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | string split -f 1 " ")'
@@ -16,9 +33,10 @@ complete -c rdtctl -l json -x -a 'pretty short off'
 complete -c rdtctl -l root -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l resctrl -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l output -r -F
-complete -c rdtctl -n '__fish_seen_subcommand_from show' -a '(__rdtctl_groups)'
-complete -c rdtctl -n '__fish_seen_subcommand_from explain assign' -a '(__fish_complete_pids)'
-complete -c rdtctl -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
-complete -c rdtctl -n '__fish_seen_subcommand_from check' -F
-complete -c rdtctl -n '__fish_seen_subcommand_from snapshot' -a '(__fish_complete_directories)'
-complete -c rdtctl -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand)'
+complete -c rdtctl -s d -l interval -x
+complete -c rdtctl -n '__rdtctl_is show' -a '(__rdtctl_groups)'
+complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
+complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
+complete -c rdtctl -n '__rdtctl_is check' -F
+complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
+complete -c rdtctl -n '__rdtctl_is run' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

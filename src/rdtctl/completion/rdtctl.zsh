@@ -1,9 +1,23 @@
 #compdef rdtctl
 # Completion of rdtctl for zsh: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
 _rdtctl() {
-  local verb=${words[(r)[a-z][a-z-]#]:-}
-  [[ $verb == rdtctl ]] && verb=${words[2,-1][(r)[a-z][a-z-]#]:-}
+  local verb= i
+  local -i first=0
   local -a found
+  # The verb, and the first word behind it that is neither an option nor an option's value.
+  for ((i = 2; i < CURRENT; i++)); do
+    case ${words[i]} in
+      -g | --group | --unit | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
+      -*) ;;
+      *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
+    esac
+  done
+  if [[ $verb == run ]] && ((first > 0)); then
+    words=("${(@)words[first,-1]}")
+    ((CURRENT -= first - 1))
+    _normal
+    return
+  fi
   case ${words[CURRENT-1]} in
     -g | --group) found=(${(f)"$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
@@ -11,11 +25,12 @@ _rdtctl() {
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
     --output) _files; return ;;
+    -d | --interval) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
-    found=(${(f)"$(rdtctl ${verb:#${words[CURRENT]}} --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"})
+    found=(${(f)"$(rdtctl $verb --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"})
     compadd -a found
-  elif [[ -z $verb || $verb == ${words[CURRENT]} ]]; then
+  elif [[ -z $verb ]]; then
     compadd @RDTCTL_VERBS@
   else
     case $verb in

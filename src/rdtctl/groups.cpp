@@ -1,0 +1,30 @@
+#include "groups.hpp"
+
+#include <algorithm>
+
+namespace rdtd {
+
+std::string made_by(const Machine& machine, const std::string& group) {
+  if (group == root_group) return "kernel";
+  return machine.snapshot.owned.contains(group) ? "rdtd" : "other";
+}
+
+JsonValue group_json(const Machine& machine, const std::string& group) {
+  const GroupState& state = machine.snapshot.groups.at(group);
+  const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
+  return {{"group", group_label(group)}, {"made_by", made_by(machine, group)},       {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
+          {"tasks", tasks.size()},       {"schemata", schemata_json(state.schemata)}};
+}
+
+void add_usage(JsonValue& group, const std::vector<Usage>& usage) {
+  const Usage used = usage_of(usage, group["group"]);
+  if (used.occupancy) group["occupancy_bytes"] = *used.occupancy;
+  if (used.total) group["bandwidth_bytes_per_second"] = *used.total;
+}
+
+Usage usage_of(const std::vector<Usage>& usage, const std::string& label) {
+  const auto found = std::ranges::find(usage, label, &Usage::group);
+  return found == usage.end() ? Usage{} : *found;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,20 @@
+// The groups as they stand in resctrl, whoever made them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "output.hpp"
+#include "usage.hpp"
+
+namespace rdtd {
+
+[[nodiscard]] JsonValue group_json(const Machine& machine, const std::string& group);
+[[nodiscard]] std::string made_by(const Machine& machine, const std::string& group);  // "kernel", "rdtd" or "other"
+
+// Bytes and bytes a second, where they are known.
+void add_usage(JsonValue& group, const std::vector<Usage>& usage);
+// Of a group by its label; empty where nothing is known of it.
+[[nodiscard]] Usage usage_of(const std::vector<Usage>& usage, const std::string& label);
+
+}  // namespace rdtd

@@ -1,0 +1,49 @@
+#include "runtimes.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "rdtd/base/directory.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Lines that set rdt_config_file to something; what is commented out does not.
+void look_in(const fs::path& file, const char* runtime, std::vector<RuntimeSetting>& found) {
+  const auto folder = Directory::open(file.parent_path().string());
+  const std::string text = folder ? folder->read(file.filename().string()).value_or("") : "";
+  unsigned number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    number++;
+    const std::string_view setting = trim(line);
+    const size_t equals = setting.find('=');
+    if (equals == std::string_view::npos || trim(setting.substr(0, equals)) != "rdt_config_file") continue;
+    const std::string_view value = trim(setting.substr(equals + 1));
+    if (!value.starts_with("\"\"") && !value.starts_with("''")) found.push_back({runtime, fmt::format("{}:{}", file.string(), number)});
+  }
+}
+
+void look_in_folder(const fs::path& path, const char* runtime, std::vector<RuntimeSetting>& found) {
+  const auto folder = Directory::open(path.string());
+  const auto entries = folder ? folder->list() : std::unexpected(folder.error());
+  for (const Directory::Entry& entry : entries.value_or(std::vector<Directory::Entry>{})) look_in(path / entry.name, runtime, found);
+}
+
+}  // namespace
+
+std::vector<RuntimeSetting> find_runtime_settings(const std::string& root) {
+  std::vector<RuntimeSetting> found;
+  const fs::path etc = fs::path(root) / "etc";
+  look_in(etc / "containerd/config.toml", "containerd", found);
+  look_in_folder(etc / "containerd/conf.d", "containerd", found);
+  look_in(etc / "crio/crio.conf", "crio", found);
+  look_in_folder(etc / "crio/crio.conf.d", "crio", found);
+  return found;
+}
+
+}  // namespace rdtd
