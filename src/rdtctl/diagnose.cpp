@@ -15,6 +15,8 @@ using enum Finding::Kind;
 
 // Flags of /proc/cpuinfo (arch/x86/include/asm/cpufeatures.h) that resctrl builds on.
 constexpr std::array control_flags = {"cat_l3", "cat_l2", "mba"};
+// By the names that `rdt=` has for them.
+constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", "mba"};
 constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total", "cqm_mbm_local"};
 
 Finding processor(const MachineFacts& facts) {
@@ -29,16 +31,17 @@ Finding processor(const MachineFacts& facts) {
   return {fine, has.empty() ? "resctrl works without flags of the processor" : fmt::format("the processor has {}", join(has, ", ")), ""};
 }
 
-// `rdt=` of Documentation/admin-guide/kernel-parameters.rst: a list; '!' turns off. Where resctrl is there all the same, that
-// may be what was meant.
-std::vector<Finding> turned_off(const MachineFacts& facts) {
-  std::vector<Finding> out;
+struct TurnedOff {
+  std::string_view feature, parameter;
+};
+
+// `rdt=` of Documentation/admin-guide/kernel-parameters.rst: a list; '!' turns off.
+std::vector<TurnedOff> turned_off(const MachineFacts& facts) {
+  std::vector<TurnedOff> out;
   for (const std::string_view word : split(facts.command_line, ' ')) {
     if (!word.starts_with("rdt=")) continue;
     for (const std::string_view feature : split(word.substr(4), ','))
-      if (feature.starts_with('!'))
-        out.push_back({facts.mount_options ? warning : problem, fmt::format("the kernel command line turns {} off: {}", feature.substr(1), word),
-                       fmt::format("take {} out of the boot loader's configuration and boot again", feature)});
+      if (feature.starts_with('!')) out.push_back({feature.substr(1), word});
   }
   return out;
 }
@@ -91,11 +94,17 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
     return {{problem, fmt::format("this is a container ({}), and resctrl is not mounted in it", facts.container),
              "run rdtd on the host: its rules find the processes of containers by their cgroups"}};
   std::vector<Finding> out = {processor(facts)};
-  const std::vector<Finding> off = turned_off(facts);
-  out.insert(out.end(), off.begin(), off.end());
+  const std::vector<TurnedOff> off = turned_off(facts);
+  // Where resctrl is there all the same, that may be what was meant.
+  for (const TurnedOff& one : off)
+    out.push_back({facts.mount_options ? warning : problem, fmt::format("the kernel command line turns {} off: {}", one.feature, one.parameter),
+                   fmt::format("take !{} out of the boot loader's configuration and boot again", one.feature)});
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
     out.push_back({problem, "the kernel has no resctrl", "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
-  if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl)) return out;
+  // Where nothing can be divided, mounting resctrl is no cure.
+  const bool useless =
+      std::ranges::any_of(off, [](const TurnedOff& one) { return std::ranges::find(control_features, one.feature) != control_features.end(); });
+  if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless)) return out;
   out.push_back(mount(facts));
   if (!facts.policy_error.empty()) out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)), "rdtctl check shows where"});
   if (facts.mount_options && !facts.tree_error.empty()) {

@@ -76,7 +76,9 @@ void print_status(const Context& context, const ManagerProperties& daemon, const
   fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} threads\n      Drift: {}\n",
              emphasized(context, daemon.state), daemon.config_files.size(), daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
              daemon.events_seen, daemon.event_overruns, daemon.assigned(), daemon.drift);
-  if (!daemon.last_reload_error.empty()) fmt::print("Last reload failed, the policy before it is in force:\n{}\n", daemon.last_reload_error);
+  if (!daemon.last_reload_error.empty())
+    fmt::print("{}:\n{}\n", daemon.config_files.empty() ? "Last reload or reset failed" : "Last reload failed, the policy before it is in force",
+               daemon.last_reload_error);
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
   for (const Client::GroupRow& group : groups) {

@@ -142,11 +142,15 @@ static unsigned own_threads_outside(const char *group) {
   return outside;
 }
 
+// How many are still outside when no more is to be hoped for: sooner than the next reconcile, later than any delay of a busy host.
 static int start_threads(int count, const char *group) {
   pthread_t thread;
+  unsigned outside;
+  double end = now() + 20;
   for (int i = 0; i < count; i++) pthread_create(&thread, NULL, nothing, NULL);
-  nap(0.1);
-  return (int)own_threads_outside(group);
+  do nap(0.1);
+  while ((outside = own_threads_outside(group)) > 0 && now() < end);
+  return (int)outside;
 }
 
 static void count_outside(const char *name, const char *group) {
