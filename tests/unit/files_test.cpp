@@ -1,9 +1,7 @@
 // What reads files: the search path, the resctrl tree from captured machines, the ownership record, the examples.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "files.hpp"
 #include "rdtd/policy/search.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/tree.hpp"
@@ -11,23 +9,6 @@
 
 namespace rdtd {
 namespace {
-
-namespace fs = std::filesystem;
-
-class Files : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "rdtd-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  fs::path root_;
-};
 
 TEST_F(Files, SearchPath) {
   put("etc/rdtd/20-b.toml", "b");

@@ -110,6 +110,7 @@ class Manager final : public ManagerInterface {
     std::string what;
     std::string group;  // label; empty for what is of none
   };
+  // `again`: also of what the last look found already.
   void tell_drift(const std::vector<Drift>& found, bool again);
   void tell_assigned(pid_t pid, const Assignment& assignment) const;
 
