@@ -1,6 +1,7 @@
 #include "rdtd/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace rdtd {
@@ -49,14 +50,22 @@ size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How many bytes the UTF-8 sequence at the front has; 0 where there is none.
+// How many bytes the UTF-8 sequence at the front has; 0 where there is none, or one that D-Bus refuses: a form too long for its
+// character, half of a surrogate pair, a noncharacter, beyond U+10FFFF.
 size_t sequence_length(std::string_view text) {
+  constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<unsigned char>(text.front());
-  const size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+  const size_t length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0;
   if (length > text.size()) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
-  return length;
+  char32_t character = length == 1 ? first : first & (0x7fU >> length);
+  for (size_t i = 1; i < length; i++) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xc0) != 0x80) return 0;
+    character = character << 6 | (byte & 0x3fU);
+  }
+  const bool surrogate = character >= 0xd800 && character < 0xe000;
+  const bool noncharacter = (character & 0xfffe) == 0xfffe || (character >= 0xfdd0 && character < 0xfdf0);
+  return character < smallest.at(length) || surrogate || noncharacter || character > 0x10ffff ? 0 : length;
 }
 
 }  // namespace

@@ -133,8 +133,20 @@ TEST(Text, Printable) {
   const struct {
     const char* text;
     const char* printed;
-  } rows[] = {{"plain", "plain"}, {"\xc3\xa4", "\xc3\xa4"},         {"\xc3", "?"},     {"a\x1b[0m", "a?[0m"}, {"\t", " "},
-              {"\xff\xfe", "??"}, {"\xe2\x96\x88", "\xe2\x96\x88"}, {"\xf0\x9f", "??"}};
+  } rows[] = {{"plain", "plain"},
+              {"\xc3\xa4", "\xc3\xa4"},
+              {"\xc3", "?"},
+              {"a\x1b[0m", "a?[0m"},
+              {"\t", " "},
+              {"\xff\xfe", "??"},
+              {"\xe2\x96\x88", "\xe2\x96\x88"},
+              {"\xf0\x9f", "??"},
+              {"\xed\xa0\x80", "???"},
+              {"\xe0\x80\x80", "???"},
+              {"\xc0\x80", "??"},
+              {"\xf4\x90\x80\x80", "????"},
+              {"\xef\xbf\xbe", "???"},
+              {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
   for (const auto& row : rows) EXPECT_EQ(printable(row.text), row.printed) << row.text;
 }
 
