@@ -50,8 +50,8 @@ Result<Directory> Directory::open_directory(const std::string& name) const {
   return Directory(std::move(fd), path_of(name));
 }
 
-Result<UniqueFd> Directory::open_file(const std::string& name, int flags) const {
-  UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, 0644));
+Result<UniqueFd> Directory::open_file(const std::string& name, int flags, mode_t mode) const {
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, mode));
   if (!fd) return errno_error("open", path_of(name));
   return fd;
 }
@@ -70,12 +70,15 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 
 Result<void> Directory::replace(const std::string& name, std::string_view text) const {
   const std::string temporary = "." + name + ".new";
-  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  // What lies there under this name is left from a crash, or is a link that somebody laid to have another file written.
+  (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
+  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!fd) return std::unexpected(fd.error());
-  if (::fchmod(fd->get(), 0644) < 0) return errno_error("change the mode of", path_of(temporary));
-  if (auto written = write_once(fd->get(), text, path_of(temporary)); !written) return written;
-  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0) return errno_error("replace", path_of(name));
-  return {};
+  Result<void> done = write_once(fd->get(), text, path_of(temporary));
+  if (done && ::fchmod(fd->get(), 0644) < 0) done = errno_error("change the mode of", path_of(temporary));
+  if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0) done = errno_error("replace", path_of(name));
+  if (!done) (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
+  return done;
 }
 
 Result<std::vector<Directory::Entry>> Directory::list() const {

@@ -5,13 +5,11 @@
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/ownership.hpp"
 
 namespace rdtd {
 
 namespace {
-
-// A line each: PID START_TIME, "next" or "this" program, GROUP, NAME. A name may have spaces, a group has none.
-constexpr const char* record_name = "by_hand";
 
 // A process may give itself any name, lines of this record among them.
 std::optional<std::string> name_of(const Process& process) {
@@ -51,7 +49,7 @@ void HandAssignments::drop_ended() {
 }
 
 Result<void> HandAssignments::load(const ProcFs& proc) {
-  const auto text = record_.read(record_name);
+  const auto text = record_.read(hand_record);
   if (!text && text.error().code == ENOENT) return {};
   if (!text) return std::unexpected(text.error());
   const std::lock_guard lock(mutex_);
@@ -73,6 +71,7 @@ Result<void> HandAssignments::load(const ProcFs& proc) {
 }
 
 Result<void> HandAssignments::store() {
+  // A line each. A name may have spaces, a group has none.
   std::string text;
   {
     const std::lock_guard lock(mutex_);
@@ -81,7 +80,7 @@ Result<void> HandAssignments::store() {
       text += fmt::format("{} {} {} {} {}\n", pid, held.start_time, held.for_next_program ? "next" : "this", held.group, held.name);
     stored_ = true;
   }
-  auto replaced = record_.replace(record_name, text);
+  auto replaced = record_.replace(hand_record, text);
   if (!replaced) {
     const std::lock_guard lock(mutex_);
     stored_ = false;
@@ -133,6 +132,24 @@ bool HandAssignments::exec(pid_t pid) {
   held->name = std::move(name);
   stored_ = false;
   return true;
+}
+
+void HandAssignments::rename(pid_t pid) {
+  if (count_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  Held* held = find(pid);
+  // While an exec is awaited the new name may be that of the program that it has begun already.
+  if (held == nullptr || held->for_next_program) return;
+  held->name = name_of(held->process).value_or("");
+  stored_ = false;
+}
+
+std::vector<std::pair<pid_t, std::string>> HandAssignments::all() {
+  const std::lock_guard lock(mutex_);
+  drop_ended();
+  std::vector<std::pair<pid_t, std::string>> out;
+  for (const auto& [pid, held] : held_) out.emplace_back(pid, held.group);
+  return out;
 }
 
 std::optional<std::string> HandAssignments::group_of(pid_t pid) {

@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "verbs.hpp"
 
@@ -20,6 +22,8 @@ int reset_directly(const Context& context) {
   if (!ownership) return report(ownership.error());
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
   const auto removed = remove_owned_groups(*tree, *ownership);
+  std::error_code none;
+  std::filesystem::remove(std::filesystem::path(state_folder(context)) / hand_record, none);
   return removed ? Exit::ok : report(removed.error());
 }
 

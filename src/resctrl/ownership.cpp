@@ -1,5 +1,6 @@
 #include "rdtd/resctrl/ownership.hpp"
 
+#include <fcntl.h>
 #include <sys/file.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@ namespace rdtd {
 namespace {
 
 constexpr const char* record = "groups";
+constexpr const char* lock_file = "lock";
 
 }  // namespace
 
@@ -25,10 +27,16 @@ Result<Ownership> Ownership::load(Directory directory) {
   return Ownership(std::move(directory), std::move(groups));
 }
 
-Result<void> Ownership::lock() const {
-  if (::flock(directory_.fd(), LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno == EWOULDBLOCK) return std::unexpected(Error{"lock", directory_.path(), errno, "another rdtd runs"});
-  return errno_error("lock", directory_.path());
+Result<void> Ownership::lock() {
+  // Whoever may read a file may lock it.
+  auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
+  if (!file) return std::unexpected(file.error());
+  if (::flock(file->get(), LOCK_EX | LOCK_NB) < 0) {
+    if (errno == EWOULDBLOCK) return std::unexpected(Error{"lock", directory_.path_of(lock_file), errno, "another rdtd runs"});
+    return errno_error("lock", directory_.path_of(lock_file));
+  }
+  lock_ = std::move(*file);
+  return {};
 }
 
 Result<void> Ownership::add(const std::string& group) {

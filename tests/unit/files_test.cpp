@@ -58,6 +58,31 @@ TEST_F(Files, Ownership) {
   EXPECT_EQ(again->groups(), (std::set<std::string>{"", "redis"}));
 }
 
+// Only one may hold the lock, and nobody who may not write the record can get at it.
+TEST_F(Files, OwnershipLock) {
+  auto first = Ownership::load(*Directory::open(root_.string()));
+  auto second = Ownership::load(*Directory::open(root_.string()));
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->lock());
+  const auto refused = second->lock();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(), "cannot lock " + root_.string() + "/lock: Resource temporarily unavailable (another rdtd runs)");
+  EXPECT_EQ(std::filesystem::status(root_ / "lock").permissions(), std::filesystem::perms(0600));
+}
+
+// What lies where the new text is written first is no way to another file.
+TEST_F(Files, ReplaceFollowsNoLink) {
+  put("secret", "mine\n");
+  std::filesystem::create_symlink(root_ / "secret", root_ / ".out.new");
+  const auto directory = Directory::open(root_.string());
+  ASSERT_TRUE(directory->replace("out", "text\n"));
+  EXPECT_EQ(directory->read("out").value_or(""), "text\n");
+  EXPECT_EQ(directory->read("secret").value_or(""), "mine\n");
+  std::filesystem::create_directory(root_ / "folder");
+  EXPECT_FALSE(directory->replace("folder", "text\n"));
+  EXPECT_FALSE(std::filesystem::exists(root_ / ".folder.new"));
+}
+
 TEST(Tree, CapturedMachine) {
   const auto tree = Tree::open(RDTD_TEST_DATA "/xeon-2s");
   ASSERT_TRUE(tree) << tree.error().text();

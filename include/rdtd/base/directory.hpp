@@ -3,6 +3,8 @@
 // again is not mistaken for the old one.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +21,8 @@ class Directory {
  public:
   [[nodiscard]] static Result<Directory> open(std::string path);
   [[nodiscard]] Result<Directory> open_directory(const std::string& name) const;
-  // openat(2) with O_CLOEXEC.
-  [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags) const;
+  // openat(2) with O_CLOEXEC. `mode`: of a file that is made.
+  [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags, mode_t mode = 0600) const;
   [[nodiscard]] Result<std::string> read(const std::string& name) const;
   // One write(2) of the whole text, as the kernel's control files want it.
   [[nodiscard]] Result<void> write(const std::string& name, std::string_view text) const;

@@ -11,6 +11,9 @@
 
 namespace rdtd {
 
+// Beside it, the daemon's record of what was put in those groups by hand (rdtd/daemon/hand_assignments.hpp).
+inline constexpr const char* hand_record = "by_hand";
+
 class Ownership {
  public:
   // A record that is not there is an empty one.
@@ -18,7 +21,7 @@ class Ownership {
 
   [[nodiscard]] const std::set<std::string>& groups() const { return groups_; }
   // Only one process may change the record and the groups. EWOULDBLOCK where another has this lock; it is held as long as this lives.
-  [[nodiscard]] Result<void> lock() const;
+  [[nodiscard]] Result<void> lock();
   [[nodiscard]] Result<void> add(const std::string& group);
   [[nodiscard]] Result<void> remove(const std::string& group);
 
@@ -28,6 +31,7 @@ class Ownership {
 
   Directory directory_;
   std::set<std::string> groups_;
+  UniqueFd lock_;
 };
 
 }  // namespace rdtd
