@@ -70,6 +70,14 @@ Client::Answer<void> change(sd_bus* bus, const char* method, const char* types, 
   return {};
 }
 
+int read_shares(sd_bus_message* reply, std::vector<Share>& out) {
+  int r = sd_bus_message_enter_container(reply, 'a', "(sus)");
+  const char *resource = nullptr, *amount = nullptr;
+  uint32_t domain = 0;
+  while (r >= 0 && (r = sd_bus_message_read(reply, "(sus)", &resource, &domain, &amount)) > 0) out.push_back({text(resource), domain, text(amount)});
+  return r < 0 ? r : sd_bus_message_exit_container(reply);
+}
+
 }  // namespace
 
 void Client::Unref::operator()(sd_bus* bus) const { sd_bus_flush_close_unref(bus); }
@@ -133,11 +141,17 @@ Client::Answer<std::vector<Client::GroupRow>> Client::list_groups() {
   const auto reply = call_method(call, bus_.get(), bus_interface, "ListGroups");
   if (!reply) return std::unexpected(reply.error());
   std::vector<GroupRow> out;
-  int r = sd_bus_message_enter_container(*reply, 'a', "(sssssuu)");
-  const char *name = nullptr, *asked = nullptr, *granted = nullptr, *mode = nullptr, *cpus = nullptr;
-  uint32_t rules = 0, tasks = 0;
-  while (r >= 0 && (r = sd_bus_message_read(*reply, "(sssssuu)", &name, &asked, &granted, &mode, &cpus, &rules, &tasks)) > 0)
-    out.push_back({text(name), text(asked), text(granted), text(mode), text(cpus), rules, tasks});
+  int r = sd_bus_message_enter_container(*reply, 'a', "(sa(sus)a(sus)ssuu)");
+  while (r >= 0 && (r = sd_bus_message_enter_container(*reply, 'r', "sa(sus)a(sus)ssuu")) > 0) {
+    GroupRow& row = out.emplace_back();
+    const char *name = nullptr, *mode = nullptr, *cpus = nullptr;
+    r = sd_bus_message_read(*reply, "s", &name);
+    if (r >= 0) r = read_shares(*reply, row.asked);
+    if (r >= 0) r = read_shares(*reply, row.granted);
+    if (r >= 0) r = sd_bus_message_read(*reply, "ssuu", &mode, &cpus, &row.rules, &row.tasks);
+    row.name = text(name), row.mode = text(mode), row.cpus = text(cpus);
+    if (r >= 0) r = sd_bus_message_exit_container(*reply);
+  }
   if (r < 0) return std::unexpected(malformed());
   return out;
 }

@@ -13,11 +13,6 @@ namespace rdtd {
 
 namespace {
 
-int append_shares(sd_bus_message* reply, const std::vector<Share>& shares) {
-  return append_array(reply, "(sus)", shares,
-                      [&](const Share& share) { return sd_bus_message_append(reply, "(sus)", share.resource.c_str(), share.domain, share.text.c_str()); });
-}
-
 std::string name_in(const char* path) {
   char* name = nullptr;
   std::string out;

@@ -70,15 +70,21 @@ int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return send(reply, r);
 }
 
+int append_group(sd_bus_message* reply, const GroupStatus& group, size_t tasks) {
+  int r = sd_bus_message_open_container(reply, 'r', "sa(sus)a(sus)ssuu");
+  if (r >= 0) r = sd_bus_message_append(reply, "s", group.name.c_str());
+  if (r >= 0) r = append_shares(reply, group.asked);
+  if (r >= 0) r = append_shares(reply, group.granted);
+  if (r >= 0)
+    r = sd_bus_message_append(reply, "ssuu", group.mode.c_str(), group.cpus.c_str(), static_cast<uint32_t>(group.rules.size()), static_cast<uint32_t>(tasks));
+  return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Message reply = new_reply(call);
   ManagerInterface& manager = of(userdata);
-  const int r = append_array(reply.get(), "(sssssuu)", manager.list_groups(), [&](const GroupStatus& group) {
-    return sd_bus_message_append(reply.get(), "(sssssuu)", group.name.c_str(), shares_line(group.asked).c_str(), shares_line(group.granted).c_str(),
-                                 group.mode.c_str(), group.cpus.c_str(), static_cast<uint32_t>(group.rules.size()),
-                                 static_cast<uint32_t>(manager.tasks_in(group.name)));
-  });
-  return send(reply, r);
+  return send(reply, append_array(reply.get(), "(sa(sus)a(sus)ssuu)", manager.list_groups(),
+                                  [&](const GroupStatus& group) { return append_group(reply.get(), group, manager.tasks_in(group.name)); }));
 }
 
 int append_counters(sd_bus_message* reply, const DomainCounters& domain) {
@@ -150,7 +156,7 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Assign", "us", SD_BUS_PARAM(pid) SD_BUS_PARAM(group), "", , on_assign, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Explain", "u", SD_BUS_PARAM(pid), "sa(ssbs)a(us)", SD_BUS_PARAM(name) SD_BUS_PARAM(rules) SD_BUS_PARAM(threads),
                                            on_explain, open_to_all),
-    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListGroups", "", , "a(sssssuu)", SD_BUS_PARAM(groups), on_list_groups, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListGroups", "", , "a(sa(sus)a(sus)ssuu)", SD_BUS_PARAM(groups), on_list_groups, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a(ssua{st})", SD_BUS_PARAM(counters), on_get_counters, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Subscribe", "", "", on_subscribe, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Unsubscribe", "", "", on_unsubscribe, open_to_all),

@@ -19,6 +19,11 @@ Message new_reply(sd_bus_message* call) {
   return Message(reply);
 }
 
+int append_shares(sd_bus_message* message, const std::vector<Share>& shares) {
+  return append_array(message, "(sus)", shares,
+                      [&](const Share& share) { return sd_bus_message_append(message, "(sus)", share.resource.c_str(), share.domain, share.text.c_str()); });
+}
+
 int reply_error(sd_bus_message* call, const CallError& error) {
   const std::string name = std::string(bus_error_prefix) + error_names.at(static_cast<size_t>(error.kind));
   return sd_bus_reply_method_errorf(call, name.c_str(), "%s", error.text.c_str());

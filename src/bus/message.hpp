@@ -4,6 +4,7 @@
 #include <systemd/sd-bus.h>
 
 #include <memory>
+#include <vector>
 
 #include "rdtd/bus/manager_interface.hpp"
 
@@ -24,6 +25,8 @@ int append_array(sd_bus_message* message, const char* type, const Range& items, 
     if (r >= 0) r = append(item);
   return r < 0 ? r : sd_bus_message_close_container(message);
 }
+
+int append_shares(sd_bus_message* message, const std::vector<Share>& shares);
 
 int reply_error(sd_bus_message* call, const CallError& error);
 

@@ -125,7 +125,7 @@ ManagerProperties Manager::properties() {
   ManagerProperties out;
   // What was put back is no trouble any more; what a policy wants only to be told of is.
   const bool drifted = !drift_.empty() && policy_.daemon.drift == OnDrift::report;
-  out.state = last_reload_error_.empty() && events_available_ && !drifted ? "running" : "degraded";
+  out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted ? "running" : "degraded";
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;
   out.last_reload_timestamp = last_reload_timestamp_;

@@ -131,6 +131,7 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
       break;
     case ProcEvent::Kind::comm:
       // The name of a process is that of its first thread.
+      if (event.tid == event.pid) table.by_hand->rename(event.pid);
       if (event.tid != event.pid && !table.rules.has_thread_rules()) return;
       assignment = event.tid == event.pid ? assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move)
                                           : assign_thread(table, proc_, event.pid, event.tid);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <set>
 
+#include "failure.hpp"
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/users.hpp"
@@ -15,13 +17,6 @@
 namespace rdtd {
 
 namespace {
-
-CallError call_error(const Error& error) {
-  CallError out{CallError::Kind::KernelRejected, error.text()};
-  if (error.code == ENOSPC && error.operation == "make group") out.kind = CallError::Kind::OutOfClosids;
-  if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
-  return out;
-}
 
 uint64_t now_usec() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
@@ -34,27 +29,6 @@ std::string matched_text(const std::map<std::string, size_t>& matched) {
 }
 
 }  // namespace
-
-Users look_up_users(const Policy& policy, std::vector<Diagnostic>& warnings) {
-  Users users;
-  for (const Rule& rule : policy.rules)
-    for (const Condition& condition : rule.conditions) {
-      if (condition.kind != ConditionKind::user && condition.kind != ConditionKind::user_group) continue;
-      for (const Located<std::string>& name : condition.patterns) {
-        if (parse_unsigned<uint32_t>(name.value)) continue;
-        const bool user = condition.kind == ConditionKind::user;
-        const auto id = user ? find_user(name.value) : find_user_group(name.value);
-        if (id)
-          (user ? users.users : users.groups)[name.value] = *id;
-        else
-          warnings.push_back({Severity::warning,
-                              name.where,
-                              fmt::format("there is no {} '{}' here: nothing matches it until the next reload", user ? "user" : "user group", name.value),
-                              {}});
-      }
-    }
-  return users;
-}
 
 Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc)
     : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)), by_hand_(std::move(state)) {
@@ -70,13 +44,7 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   for (const PolicyFile& file : files)
     if (file.state == PolicyFile::State::active) out.files.push_back(file.path);
   ParsedPolicy parsed = parse_policy(files);
-  const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
-    const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-    CallError::Kind kind = CallError::Kind::InvalidPolicy;
-    if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
-    if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
-    return std::unexpected(CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
-  };
+  const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) { return std::unexpected(refusal(diagnostics, parsed.policy.sources)); };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
   if (!capabilities) return std::unexpected(call_error(capabilities.error()));
@@ -84,7 +52,7 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   if (!now) return std::unexpected(call_error(now.error()));
   auto plan = make_plan(parsed.policy, *capabilities, *now);
   if (!plan) return invalid(plan.error());
-  (void)look_up_users(parsed.policy, plan->warnings);
+  (void)look_up_users(parsed.policy, find_user, find_user_group, plan->warnings);
   std::ranges::move(parsed.diagnostics, std::back_inserter(plan->warnings));
   sort_by_place(plan->warnings);
   out.warnings = format_diagnostics(plan->warnings, parsed.policy.sources);
@@ -98,7 +66,7 @@ Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& polic
   auto table = std::make_shared<RuleTable>();
   table->by_hand = &by_hand_;
   std::vector<Diagnostic> told_already;
-  table->rules = RuleSet(policy, look_up_users(policy, told_already));
+  table->rules = RuleSet(policy, look_up_users(policy, find_user, find_user_group, told_already));
   for (const std::string& group : table->rules.groups()) {
     auto tasks = tree_.open_tasks(group);
     if (!tasks) return std::unexpected(tasks.error());
@@ -127,6 +95,30 @@ void Manager::renew_table() {
   if (!table) return spdlog::warn("{}", table.error().text());
   table_ = std::move(*table);
   publish_table();
+  renew_held();
+}
+
+// What somebody put in a group by hand is there again after the group was made anew, and forgotten with its group.
+void Manager::renew_held() {
+  if (targets_.empty()) return;  // no policy has been in force yet
+  for (const auto& [pid, group] : by_hand_.all()) {
+    const auto process = proc_.open(pid);
+    const std::string directory = group_directory(group);
+    if (std::ranges::find(targets_, directory, &GroupTarget::directory) == targets_.end()) {
+      by_hand_.remove(pid);
+    } else if (process && process->read_thread_group(pid) != directory) {
+      const auto tasks = tree_.open_tasks(directory);
+      if (const int error = tasks ? assign_all_threads(*process, tasks->get()) : tasks.error().code; error != 0)
+        spdlog::warn("cannot put process {} in group '{}' again: {}", pid, group, std::strerror(error));
+    }
+  }
+  store();
+}
+
+Result<void> Manager::remove_all() {
+  by_hand_.clear();
+  store();
+  return remove_owned_groups(tree_, ownership_);
 }
 
 void Manager::publish_table() {
@@ -156,8 +148,11 @@ std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
   capabilities_ = std::move(loaded.capabilities);
   targets_ = std::move(loaded.plan.groups);
   files_ = std::move(loaded.files);
+  drift_.clear();
+  trouble_.clear();
   publish_table();
   observer_.rules_changed();
+  renew_held();
   const ScanResult scanned = scan_until_quiet(AssignMode::move, &previous->rules);
   remove_groups(loaded.plan.removals);
   if (policy_.groups.empty() && policy_.partitions.empty())
@@ -190,11 +185,7 @@ std::expected<void, CallError> Manager::load_and_apply() {
 
 // Every way in which a policy may fail to be put in force, told once.
 void Manager::log_failure(const CallError& error, const char* consequence) const {
-  Happening happening = Happening::reload_failed;
-  if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
-  if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
-  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy) happening = Happening::kernel_refused;
-  log(happening, fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
+  log(happening_of(error.kind), fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
 }
 
 std::expected<void, CallError> Manager::start() {
@@ -233,8 +224,7 @@ std::expected<void, CallError> Manager::reset() {
   targets_.clear();
   files_.clear();
   drift_.clear();
-  by_hand_.clear();
-  store();
+  trouble_.clear();
   publish_table();
   observer_.rules_changed();
   const auto removed = remove_all();
@@ -259,6 +249,9 @@ std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::str
   // 0 would be the thread that writes: the daemon's own.
   auto process = pid > 0 ? proc_.open(pid) : std::nullopt;
   if (!process) return std::unexpected(CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+  if (const pid_t whole = process->read_process(); whole != pid && whole != 0)
+    return std::unexpected(
+        CallError{CallError::Kind::NoSuchProcess, fmt::format("{} is a thread of process {}, and only a whole process is put in a group by hand", pid, whole)});
   const auto tasks = tree_.open_tasks(group_directory(group));
   if (!tasks) return std::unexpected(call_error(tasks.error()));
   if (!by_hand_.add(std::move(*process), group, caller.pid == pid))

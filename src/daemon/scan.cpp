@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "failure.hpp"
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
@@ -87,62 +89,66 @@ void Manager::tell_assigned(pid_t pid, const Assignment& assignment) const {
   observer_.on_assigned(pid, group_label(table_->rules.group_of(assignment.rule)), table_->rules.rules()[assignment.rule].where.text());
 }
 
-// What stays as it is, look after look, is told once.
-void Manager::tell_drift(const std::vector<Drift>& found, bool again) {
-  for (const Drift& drift : found) {
-    if (!again && std::ranges::find(drift_, drift.what, &Drift::what) != drift_.end()) continue;
-    if (drift.group.empty())
-      log(Happening::drift, drift.what);
+void Manager::tell_drift(std::vector<Difference> found, bool put_back) {
+  for (Difference& drift : found) {
+    // What stays as it is, look after look, is told once.
+    if (!put_back && std::ranges::find(drift_, drift.text, &Difference::text) != drift_.end()) continue;
+    const std::string what = drift.text + (put_back ? "; put back" : "");
+    if (drift.group)
+      log(Happening::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
     else
-      log(Happening::drift, drift.what, {{"RDTD_GROUP", drift.group}});
-    observer_.on_drift(drift.what);
+      log(Happening::drift, what);
+    observer_.on_drift(what);
   }
-  drift_ = found;
+  drift_ = std::move(found);
 }
 
-// The steps back to what the policy in force came to. A machine that has changed, by a domain that came or went, is planned
-// anew where the policy allows.
-Result<Steps> Manager::drifted() {
-  const auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(capabilities.error());
-  const auto now = snapshot();
-  if (!now) return std::unexpected(now.error());
-  if (*capabilities != capabilities_) {
-    auto plan = make_plan(policy_, *capabilities, *now);
-    if (plan) {
-      capabilities_ = *capabilities;
-      targets_ = std::move(plan->groups);
-      unfit_.clear();
-      observer_.groups_changed();
-    } else if (std::string why = format_diagnostics(plan.error(), policy_.sources); why != unfit_) {
-      spdlog::warn("the machine has changed, and the policy in force does not fit it:\n{}", trim(why));
-      unfit_ = std::move(why);
-    }
+// A machine that has changed, by a domain that came or went, is planned for anew where the policy allows.
+std::expected<void, CallError> Manager::follow_machine(const Capabilities& capabilities, const Snapshot& now) {
+  auto plan = make_plan(policy_, capabilities, now);
+  if (!plan) {
+    CallError unfit = refusal(plan.error(), policy_.sources);
+    unfit.text = fmt::format("the machine has changed, and the policy in force does not fit it:\n{}", trim(unfit.text));
+    return std::unexpected(std::move(unfit));
   }
-  return steps_to(targets_, capabilities_, *now);
+  capabilities_ = capabilities;
+  targets_ = std::move(plan->groups);
+  spdlog::info("the machine has changed, and the policy in force is planned for it anew");
+  observer_.groups_changed();
+  return {};
+}
+
+// Finds where the groups differ from what the policy in force came to, and puts that right if so wanted.
+std::expected<void, CallError> Manager::reconcile_groups(bool restore, std::vector<Difference>& found) {
+  const auto capabilities = tree_.read_capabilities();
+  if (!capabilities) return std::unexpected(call_error(capabilities.error()));
+  const auto now = snapshot();
+  if (!now) return std::unexpected(call_error(now.error()));
+  std::expected<void, CallError> done;
+  if (*capabilities != capabilities_) done = follow_machine(*capabilities, *now);
+  if (!targets_.empty() && leaves_default_group(policy_, *now)) targets_.back().state = now->groups.at(std::string(root_group));
+  found = differences(targets_, *now);
+  const Steps back = steps_to(targets_, capabilities_, *now);
+  if (restore && !back.steps.empty()) {
+    if (const auto applied = tree_.apply(back.steps, ownership_); !applied) done = std::unexpected(call_error(applied.error()));
+    renew_table();
+  }
+  remove_groups(back.removals);
+  return done;
 }
 
 void Manager::reconcile() {
   const bool restore = policy_.daemon.drift == OnDrift::restore;
-  std::vector<Drift> found;
-  const auto back = drifted();
-  if (!back) {
-    spdlog::warn("{}", back.error().text());
-  } else {
-    for (const Step& step : back->steps)
-      found.push_back(
-          {fmt::format("{}: {}", restore ? "changed by somebody else, put back" : "changed by somebody else", format_step(step)), group_label(step.group)});
-    if (restore && !back->steps.empty()) {
-      if (const auto applied = tree_.apply(back->steps, ownership_); !applied) log(Happening::kernel_refused, applied.error().text());
-      renew_table();
-    }
-    remove_groups(back->removals);
-  }
+  std::vector<Difference> found;
+  const auto done = reconcile_groups(restore, found);
   const ScanResult scanned = scan_until_quiet(restore ? AssignMode::move : AssignMode::report, nullptr);
   // Without process events this is how processes are found at all.
   if (scanned.moved > 0 && events_available_)
-    found.push_back({fmt::format("{} threads were not in the group that the rules name{}", scanned.moved, restore ? ", put back" : ""), ""});
-  tell_drift(found, restore);
+    found.push_back(
+        {{}, fmt::format("{} not in the group that the rules name", scanned.moved == 1 ? "1 thread was" : fmt::format("{} threads were", scanned.moved))});
+  tell_drift(std::move(found), restore && done);
+  const std::string before = std::exchange(trouble_, done ? "" : done.error().text);
+  if (!done && trouble_ != before) log(happening_of(done.error().kind), trouble_, done.error().where);
 }
 
 }  // namespace rdtd

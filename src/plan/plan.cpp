@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "planner.hpp"
@@ -135,11 +136,13 @@ void Planner::assign_cpus() {
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
     const Location& where = group.cpus->where;
+    CpuSet offline;
+    std::ranges::set_difference(group.cpus->value, online, std::inserter(offline, offline.end()));
+    if (!offline.empty())
+      error(where, fmt::format("CPU{} {} not online here", offline.size() == 1 ? "" : "s", format_cpu_list(offline) + (offline.size() == 1 ? " is" : " are")),
+            fmt::format("online are {}", format_cpu_list(online)));
     for (const unsigned cpu : group.cpus->value) {
-      if (!online.contains(cpu)) {
-        error(where, fmt::format("CPU {} is not online here", cpu), fmt::format("online are {}", format_cpu_list(online)));
-        continue;
-      }
+      if (offline.contains(cpu)) continue;
       const auto [other, is_new] = holder.emplace(cpu, &group);
       if (!is_new)
         error(where, fmt::format("CPU {} is given to two groups: here and to '{}' in {}", cpu, other->second->name.value, other->second->cpus->where.text()));
@@ -163,22 +166,38 @@ void Planner::decide_modes() {
         if (mask.overlaps(info.shareable_bits)) alone = false;
         for (const GroupTarget& other : targets_)
           if (&other != &group && other.state.schemata.contains(resource) && mask.overlaps(Cbm{other.state.schemata.at(resource).at(domain)})) alone = false;
-        if (!group.asked.contains(resource) || !group.asked.at(resource).contains(domain)) continue;
-        for (const auto& [name, state] : snapshot_.groups) {
-          const Cbm theirs = is_foreign(name) ? previous_mask(name, resource, domain) & mask : Cbm{};
-          if (theirs.empty()) continue;
-          alone = false;
-          const auto named = std::ranges::find(policy_.groups, group_label(group.directory), [](const Group& g) { return g.name.value; });
-          diagnostics_.push_back({Severity::warning,
-                                  named->name.where,
-                                  fmt::format("group '{}', which rdtd did not make, can fill ways {} of {} domain {}, exclusive to '{}'", name,
-                                              way_list(theirs), to_string(resource), to_string(domain), group_label(group.directory)),
-                                  {}});
-        }
+        for (const auto& [name, state] : snapshot_.groups)
+          if (is_foreign(name) && mask.overlaps(previous_mask(name, resource, domain))) alone = false;
       }
     }
     if (alone) group.state.mode = Mode::exclusive;
   }
+}
+
+// Others keep what they can fill, ways too that the policy wants for one group or partition alone.
+void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
+  std::vector<std::pair<Refusal, DomainId>> found;
+  const auto look = [&](const Location& where, Cbm mask, DomainId domain, const std::string& claim) {
+    for (const auto& [name, state] : snapshot_.groups) {
+      const Cbm theirs = is_foreign(name) ? previous_mask(name, resource, domain) & mask : Cbm{};
+      if (!theirs.empty())
+        found.push_back({{where, fmt::format("group '{}', which rdtd did not make, can fill ways {} of ", name, way_list(theirs)), ", " + claim}, domain});
+    }
+  };
+  for (const auto& [domain, bytes] : info.way_bytes) {
+    const auto mask_of = [&](const Group& group) { return Cbm{target(&group).state.schemata.at(resource).at(domain)}; };
+    for (const Group& group : policy_.groups)
+      if (group.exclusive && line_for(group.amounts, resource, domain) != nullptr)
+        look(group.name.where, mask_of(group), domain, fmt::format("exclusive to '{}'", group.name.value));
+    for (const Partition& partition : policy_.partitions) {
+      if (line_for(partition.amounts, resource, domain) == nullptr) continue;
+      Cbm mask;
+      for (const Group& group : policy_.groups)
+        if (group.partition && group.partition->value == partition.name.value) mask = mask | mask_of(group);
+      look(partition.name.where, mask, domain, fmt::format("which are of partition '{}'", partition.name.value));
+    }
+  }
+  report(resource, std::move(found), Severity::warning);
 }
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
@@ -190,14 +209,19 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   for (const auto& [resource, info] : capabilities_.caches) place_resource(resource, info);
   for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
   assign_cpus();
-  if (!has_errors(diagnostics_)) decide_modes();
+  if (!has_errors(diagnostics_)) {
+    for (const auto& [resource, info] : capabilities_.caches) warn_of_foreign_groups(resource, info);
+    decide_modes();
+  }
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
-  // A policy that divides nothing leaves the default group as somebody else set it, unless that was rdtd.
-  if (policy_.groups.empty() && policy_.partitions.empty() && !snapshot_.owned.contains(std::string(root_group)))
-    targets_.back().state = snapshot_.groups.at(std::string(root_group));
+  if (leaves_default_group(policy_, snapshot_)) targets_.back().state = snapshot_.groups.at(std::string(root_group));
   Steps steps = steps_to(targets_, capabilities_, snapshot_);
   return Plan{std::move(targets_), std::move(steps.steps), std::move(steps.removals), std::move(diagnostics_)};
+}
+
+bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
+  return policy.groups.empty() && policy.partitions.empty() && !snapshot.owned.contains(std::string(root_group));
 }
 
 std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot) {

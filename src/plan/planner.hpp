@@ -37,9 +37,10 @@ class Planner {
                              Cbm previous);
   Cbm previous_mask(const std::string& directory, Resource resource, DomainId domain) const;
   Cbm previous_mask(const Partition& partition, Resource resource, DomainId domain) const;
-  void report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals);
+  void report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals, Severity severity);
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
   void assign_cpus();
+  void warn_of_foreign_groups(Resource resource, const CacheInfo& info);
   void decide_modes();
   bool is_foreign(const std::string& directory) const { return directory != root_group && !snapshot_.owned.contains(directory); }
   GroupTarget& target(const Group* group) { return targets_[group == nullptr ? targets_.size() - 1 : static_cast<size_t>(target_of_.at(group))]; }

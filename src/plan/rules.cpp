@@ -27,6 +27,8 @@ Fact fact_of(ConditionKind kind) {
   return Fact::name;
 }
 
+bool by_number(ConditionKind kind) { return kind == ConditionKind::user || kind == ConditionKind::user_group; }
+
 // Calls f with a cgroup path and each of its ancestors but the root, until it returns true.
 template <class F>
 bool any_ancestor(std::string_view path, F f) {
@@ -88,9 +90,17 @@ std::string value_of(ConditionKind kind, const ProcessFacts& facts) {
   return {};
 }
 
+// A user is told of by number: "'redis' (999)".
+std::string wanted_text(ConditionKind kind, const CompiledCondition::Pattern& pattern) {
+  const std::string text = fmt::format("'{}'", pattern.text);
+  if (!by_number(kind)) return text;
+  if (!pattern.id) return text + " (unknown here)";
+  return pattern.text == std::to_string(*pattern.id) ? text : fmt::format("{} ({})", text, *pattern.id);
+}
+
 std::string failure(const CompiledCondition& condition, const ProcessFacts& facts, bool with_values) {
   std::vector<std::string> wanted;
-  for (const auto& pattern : condition.patterns) wanted.push_back(fmt::format("'{}'", pattern.text));
+  for (const auto& pattern : condition.patterns) wanted.push_back(wanted_text(condition.kind, pattern));
   const std::string_view kind = to_string(condition.kind);
   if (condition.kind == ConditionKind::thread && !facts.thread) return fmt::format("thread {} is for single threads", join(wanted, ", "));
   if (!with_values) return fmt::format("{} is not {}", kind, join(wanted, " or "));
@@ -100,6 +110,27 @@ std::string failure(const CompiledCondition& condition, const ProcessFacts& fact
 }
 
 }  // namespace
+
+Users look_up_users(const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
+                    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group, std::vector<Diagnostic>& warnings) {
+  Users users;
+  for (const Rule& rule : policy.rules)
+    for (const Condition& condition : rule.conditions) {
+      if (!by_number(condition.kind)) continue;
+      const bool user = condition.kind == ConditionKind::user;
+      for (const Located<std::string>& name : condition.patterns) {
+        if (parse_unsigned<uint32_t>(name.value)) continue;
+        if (const auto id = user ? find_user(name.value) : find_user_group(name.value))
+          (user ? users.users : users.groups)[name.value] = *id;
+        else
+          warnings.push_back({Severity::warning,
+                              name.where,
+                              fmt::format("there is no {} '{}' here: nothing matches it until the next reload", user ? "user" : "user group", name.value),
+                              {}});
+      }
+    }
+  return users;
+}
 
 RuleSet::RuleSet(const Policy& policy, const Users& users) {
   for (const Rule& rule : policy.rules) {
@@ -112,15 +143,14 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
     for (const Condition& condition : rule.conditions) {
       CompiledCondition& out = compiled.conditions.emplace_back(CompiledCondition{condition.kind, {}});
       if (condition.kind == ConditionKind::thread) compiled.per_thread = has_thread_rules_ = true;
-      const bool by_number = condition.kind == ConditionKind::user || condition.kind == ConditionKind::user_group;
       const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
       for (const Located<std::string>& pattern : condition.patterns) {
-        if (!by_number) {
-          out.patterns.push_back({pattern.value, glob_is_literal(pattern.value), 0});
-        } else if (const auto id = parse_unsigned<uint32_t>(pattern.value)) {
-          out.patterns.push_back({pattern.value, true, *id});
+        if (!by_number(condition.kind)) {
+          out.patterns.push_back({pattern.value, glob_is_literal(pattern.value), {}});
         } else if (const auto name = names.find(pattern.value); name != names.end()) {
           out.patterns.push_back({pattern.value, true, name->second});
+        } else {
+          out.patterns.push_back({pattern.value, true, parse_unsigned<uint32_t>(pattern.value)});
         }
       }
     }
@@ -129,10 +159,11 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
     std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& c) { return std::pair(c.kind != ConditionKind::thread, fact_of(c.kind)); });
     const size_t number = rules_.size();
     const CompiledCondition& anchor = compiled.conditions.front();
-    if (anchor.kind == ConditionKind::user || anchor.kind == ConditionKind::user_group) {
+    if (by_number(anchor.kind)) {
       Index& numbers = indexes_[static_cast<size_t>(anchor.kind)];
       numbers.first = std::min(numbers.first, number);
-      for (const auto& pattern : anchor.patterns) (anchor.kind == ConditionKind::user ? by_user_ : by_user_group_)[pattern.id].push_back(number);
+      for (const auto& pattern : anchor.patterns)
+        if (pattern.id) (anchor.kind == ConditionKind::user ? by_user_ : by_user_group_)[*pattern.id].push_back(number);
     } else {
       indexes_[static_cast<size_t>(anchor.kind)].add(anchor, number);
     }

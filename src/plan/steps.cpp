@@ -66,6 +66,15 @@ bool masks_overlap(const Schemata& a, const Schemata& b) {
   return false;
 }
 
+// An offline CPU belongs to no group.
+CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
+  CpuSet out;
+  std::ranges::set_intersection(cpus, online, std::inserter(out, out.end()));
+  return out;
+}
+
+std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
+
 std::string format_change(const Step& step) {
   std::string out;
   for (const auto& [resource, values] : step.after.schemata) {
@@ -87,8 +96,7 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capa
   for (const GroupTarget& target : targets) {
     wanted.insert(target.directory);
     if (target.directory == root_group) root = &target;
-    CpuSet target_cpus;  // an offline CPU belongs to no group
-    std::ranges::set_intersection(target.state.cpus, online, std::inserter(target_cpus, target_cpus.end()));
+    const CpuSet target_cpus = those_online(target.state.cpus, online);
     const auto found = snapshot.groups.find(target.directory);
     if (found == snapshot.groups.end()) {
       create.push_back({StepKind::create, target.directory, {}, {}});
@@ -150,15 +158,36 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capa
   return out;
 }
 
+std::vector<Difference> differences(const std::vector<GroupTarget>& targets, const Snapshot& snapshot) {
+  std::vector<Difference> out;
+  const CpuSet online = snapshot.online_cpus();
+  for (const GroupTarget& target : targets) {
+    const std::string name = fmt::format("group '{}'", group_label(target.directory));
+    const auto found = snapshot.groups.find(target.directory);
+    if (found == snapshot.groups.end()) {
+      out.push_back({target.directory, name + " is not there"});
+      continue;
+    }
+    const auto differs = [&](const std::string& now, const std::string& granted) {
+      out.push_back({target.directory, fmt::format("{}: {}, granted {}", name, now, granted)});
+    };
+    const GroupState& now = found->second;
+    const Schemata changed = changed_values(now.schemata, target.state.schemata);
+    if (!changed.empty()) differs(schemata_line(values_at(now.schemata, changed)), schemata_line(changed));
+    if (now.mode != target.state.mode) differs(fmt::format("mode {}", to_string(now.mode)), std::string(to_string(target.state.mode)));
+    const CpuSet cpus = those_online(target.state.cpus, online);
+    if (target.directory != root_group && now.cpus != cpus) differs("CPUs " + cpus_text(now.cpus), cpus_text(cpus));
+  }
+  return out;
+}
+
 std::string format_step(const Step& step) {
   const std::string head = fmt::format("{:<8}  {}", to_string(step.kind), group_label(step.group));
   switch (step.kind) {
     case StepKind::create:
     case StepKind::remove: return head;
     case StepKind::schemata: return head + "  " + format_change(step);
-    case StepKind::cpus:
-      return head + fmt::format("  {} (was {})", step.after.cpus.empty() ? "none" : format_cpu_list(step.after.cpus),
-                                step.before.cpus.empty() ? "none" : format_cpu_list(step.before.cpus));
+    case StepKind::cpus: return head + fmt::format("  {} (was {})", cpus_text(step.after.cpus), cpus_text(step.before.cpus));
     case StepKind::mode: return head + fmt::format("  {}", to_string(step.after.mode));
   }
   return head;

@@ -206,19 +206,21 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
   }
 }
 
-// One diagnostic for all domains that are refused alike.
-void Planner::report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals) {
+// One diagnostic for all domains of which the same is to be said.
+void Planner::report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals, Severity severity) {
   std::map<std::tuple<Location, std::string, std::string>, CpuSet> domains;
   for (const auto& [refusal, domain] : refusals) domains[{refusal.where, refusal.before, refusal.after}].insert(static_cast<unsigned>(domain));
-  for (const auto& [refusal, ids] : domains)
-    error(std::get<0>(refusal),
-          fmt::format("{}{} domain{} {}{}", std::get<1>(refusal), to_string(resource), ids.size() == 1 ? "" : "s", format_cpu_list(ids), std::get<2>(refusal)));
+  for (const auto& [refusal, ids] : domains) {
+    const auto& [where, before, after] = refusal;
+    diagnostics_.push_back(
+        {severity, where, fmt::format("{}{} domain{} {}{}", before, to_string(resource), ids.size() == 1 ? "" : "s", format_cpu_list(ids), after), {}});
+  }
 }
 
 void Planner::place_resource(Resource resource, const CacheInfo& info) {
   std::vector<std::pair<Refusal, DomainId>> refusals;
   for (const auto& [domain, bytes] : info.way_bytes) place_domain(resource, info, domain, refusals);
-  report(resource, std::move(refusals));
+  report(resource, std::move(refusals), Severity::error);
 }
 
 }  // namespace rdtd

@@ -141,6 +141,11 @@ std::optional<std::string> Process::read_thread_name(pid_t tid) const {
   return without_newline(std::move(*name));
 }
 
+pid_t Process::read_process() const {
+  const std::string status = read_file(proc_, ProcPath("{}/status", pid_)).value_or("");
+  return static_cast<pid_t>(status_number(status, "Tgid:", 1).value_or(0));
+}
+
 pid_t Process::read_parent() const {
   const std::string status = read_file(proc_, ProcPath("{}/status", pid_)).value_or("");
   return static_cast<pid_t>(status_number(status, "PPid:", 1).value_or(0));

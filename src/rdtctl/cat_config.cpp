@@ -11,10 +11,16 @@ std::string state_name(const PolicyFile& file) {
   switch (file.state) {
     case PolicyFile::State::active: return "active";
     case PolicyFile::State::masked: return "masked";
-    case PolicyFile::State::replaced: return "replaced by a file of the same name";
-    case PolicyFile::State::unreadable: return file.problem;
+    case PolicyFile::State::replaced: return "replaced";
+    case PolicyFile::State::unreadable: return "unreadable";
   }
   return {};
+}
+
+// Why a file does not count.
+std::string remark(const PolicyFile& file) {
+  if (file.state == PolicyFile::State::replaced) return "replaced by a file of the same name";
+  return file.problem.empty() ? state_name(file) : file.problem;
 }
 
 }  // namespace
@@ -25,15 +31,13 @@ int verbs::cat_config(const Context& context) {
   for (const PolicyFile& file : find_policy_files(context.root)) {
     readable = readable && file.state != PolicyFile::State::unreadable;
     if (context.json != Json::off) {
-      json.push_back({{"file", file.path},
-                      {"state", file.state == PolicyFile::State::replaced     ? "replaced"
-                                : file.state == PolicyFile::State::unreadable ? "unreadable"
-                                                                              : state_name(file)},
-                      {"text", file.text}});
+      JsonValue entry = {{"file", file.path}, {"state", state_name(file)}, {"text", file.text}};
+      if (!file.problem.empty()) entry["problem"] = file.problem;
+      json.push_back(std::move(entry));
       continue;
     }
     const bool active = file.state == PolicyFile::State::active;
-    fmt::print("{}\n{}{}", emphasized(context, active ? "# " + file.path : fmt::format("# {}: {}", file.path, state_name(file))), file.text,
+    fmt::print("{}\n{}{}", emphasized(context, active ? "# " + file.path : fmt::format("# {}: {}", file.path, remark(file))), file.text,
                file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
     if (active) fmt::print("\n");
   }

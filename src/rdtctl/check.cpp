@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -9,13 +13,13 @@ namespace {
 
 JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
   JsonValue out = JsonValue::array();
-  for (const Diagnostic& d : diagnostics)
-    out.push_back({{"severity", d.severity == Severity::error ? "error" : "warning"},
-                   {"file", d.where.file},
-                   {"line", d.where.line},
-                   {"column", d.where.column},
-                   {"message", d.message},
-                   {"hint", d.hint}});
+  for (const Diagnostic& d : diagnostics) {
+    JsonValue entry = {{"severity", d.severity == Severity::error ? "error" : "warning"}, {"file", d.where.file}, {"message", d.message}};
+    if (d.where.line != 0) entry["line"] = d.where.line;
+    if (d.where.column != 0) entry["column"] = d.where.column;
+    if (!d.hint.empty()) entry["hint"] = d.hint;
+    out.push_back(std::move(entry));
+  }
   return out;
 }
 
@@ -26,16 +30,19 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
   for (const std::string& file : files) read.push_back(read_policy_file(file));
   ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
-  // Single files are a part of a policy, and only the whole one can be held against a machine.
-  if (files.empty() && !has_errors(diagnostics)) {
+  // Single files are a part of a policy, and only the whole one can be held against this machine.
+  if (!has_errors(diagnostics) && (files.empty() || context.snapshot_given)) {
     const auto machine = read_machine(context);
     if (!machine && context.snapshot_given) return report(machine.error());
     if (machine) {
       auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
       std::ranges::move(plan ? plan->warnings : plan.error(), std::back_inserter(diagnostics));
-      sort_by_place(diagnostics);
+    } else {
+      fmt::print(stderr, "rdtctl: not held against this machine: {}\n", machine.error().text());
     }
   }
+  std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
+  sort_by_place(diagnostics);
   if (context.json != Json::off)
     print_json(context, {{"valid", !has_errors(diagnostics)}, {"diagnostics", diagnostics_json(diagnostics)}});
   else

@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+
+#include "rdtd/plan/rules.hpp"
+#include "rdtd/proc/users.hpp"
 
 namespace rdtd {
 
@@ -23,10 +28,17 @@ int report(const Client::Failure& failure) {
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 
-std::string state_folder(const Context& context) { return (std::filesystem::path(context.root) / "run/rdtd").string(); }
+std::string state_folder(const Context& context) { return (std::filesystem::path(context.snapshot_given ? context.root : "/") / "run/rdtd").string(); }
+
+std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy) {
+  std::vector<Diagnostic> warnings;
+  if (!context.elsewhere) (void)look_up_users(policy, find_user, find_user_group, warnings);
+  return warnings;
+}
 
 Result<Machine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
+  if (!tree && context.snapshot_given) return std::unexpected(Error{"use", context.resctrl, ENODEV, "it is no copy of resctrl: it has no schemata"});
   if (!tree) return std::unexpected(tree.error());
   auto capabilities = tree->read_capabilities();
   if (!capabilities) return std::unexpected(capabilities.error());
@@ -52,6 +64,10 @@ std::expected<Planned, int> plan_files(const Context& context) {
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
   auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
+  if (plan) {
+    std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
+    sort_by_place(plan->warnings);
+  }
   print(plan ? plan->warnings : plan.error());
   if (!plan) return std::unexpected(Exit::failed);
   return Planned{std::move(*machine), std::move(parsed.policy), std::move(*plan)};

@@ -15,7 +15,7 @@ namespace rdtd {
 enum class Json { off, pretty, compact };
 
 struct Context {
-  std::string root = "/";  // policy files and the ownership record are found below it
+  std::string root = "/";  // policy files are found below it, and with a copy of resctrl the ownership record
   std::string resctrl = "/sys/fs/resctrl";
   bool snapshot_given = false;  // --resctrl: a copy, not this machine's
   bool elsewhere = false;       // --root or --resctrl
@@ -39,6 +39,9 @@ inline constexpr const char* snapshot_state = ".rdtd";
 
 // Where the daemon keeps the record of its groups.
 [[nodiscard]] std::string state_folder(const Context& context);
+
+// Warnings of users and user groups in the rules that this machine does not know; none where another machine is meant.
+[[nodiscard]] std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy);
 
 // resctrl as it is now, with what rdtd owns in it.
 struct Machine {

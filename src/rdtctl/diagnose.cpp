@@ -15,7 +15,7 @@ using enum Finding::Kind;
 
 // Flags of /proc/cpuinfo (arch/x86/include/asm/cpufeatures.h) that resctrl builds on.
 constexpr std::array control_flags = {"cat_l3", "cat_l2", "mba"};
-// By the names that `rdt=` has for them.
+// By the names that `rdt=` has for them, in the same order.
 constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", "mba"};
 constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total", "cqm_mbm_local"};
 
@@ -102,8 +102,9 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
     out.push_back({problem, "the kernel has no resctrl", "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
   // Where nothing can be divided, mounting resctrl is no cure.
-  const bool useless =
-      std::ranges::any_of(off, [](const TurnedOff& one) { return std::ranges::find(control_features, one.feature) != control_features.end(); });
+  bool useless = !off.empty();
+  for (size_t i = 0; i < control_flags.size(); i++)
+    if (facts.cpu_flags.contains(control_flags[i]) && std::ranges::find(off, control_features[i], &TurnedOff::feature) == off.end()) useless = false;
   if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless)) return out;
   out.push_back(mount(facts));
   if (!facts.policy_error.empty()) out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)), "rdtctl check shows where"});

@@ -44,10 +44,12 @@ int verbs::events(const Context& context) {
   Context by_line = context;
   if (context.json != Json::off) by_line.json = Json::compact;
   const auto followed = client->follow([&](const Client::Event& event) {
+    const auto now = std::chrono::system_clock::now();
     if (context.json != Json::off) {
-      print_json(by_line, event_json(event));
+      JsonValue json = event_json(event);
+      json["timestamp_usec"] = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+      print_json(by_line, std::move(json));
     } else {
-      const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
       fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)), event_text(event));
     }
     (void)std::fflush(stdout);

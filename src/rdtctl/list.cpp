@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "groups.hpp"
+#include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -29,7 +30,10 @@ int verbs::show(const Context& context, const std::string& group) {
   if (!machine) return report(machine.error());
   const std::string directory = group_directory(group);
   if (!machine->snapshot.groups.contains(directory)) {
-    fmt::print(stderr, "rdtctl: there is no group '{}' in {}\n", group, machine->tree.path());
+    std::vector<std::string> names;
+    for (const auto& [name, state] : machine->snapshot.groups) names.push_back(group_label(name));
+    const auto nearest = nearest_name(group, names);
+    fmt::print(stderr, "rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(), nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
     return Exit::failed;
   }
   const JsonValue json = group_json(*machine, directory);

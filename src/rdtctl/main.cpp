@@ -6,10 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "rdtd/base/text.hpp"
@@ -39,15 +43,23 @@ void add_common_options(CLI::App& app, Context& context) {
   const CLI::Validator folder = untold(CLI::Validator(CLI::ExistingDirectory));
   auto* root = app.add_option("--root", context.root, "Look for policy files below this folder")->type_name("DIR")->check(folder);
   auto* snapshot = app.add_option("--resctrl", context.resctrl, "A copy of a resctrl tree instead of this machine's")->type_name("DIR")->check(folder);
-  app.add_option("--json", context.json, "Print JSON: pretty, short or off")
+  app.add_option_function<std::string>(
+         "--json", [&](const std::string& form) { context.json = form == "pretty"  ? Json::pretty
+                                                                 : form == "short" ? Json::compact
+                                                                                   : Json::off; },
+         "Print JSON: pretty, short or off")
       ->type_name("FORM")
-      ->transform(untold(CLI::CheckedTransformer(std::map<std::string, Json>{{"pretty", Json::pretty}, {"short", Json::compact}, {"off", Json::off}})));
+      ->check(untold(CLI::IsMember({"pretty", "short", "off"})));
   app.add_flag_callback("-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; }, "JSON, pretty on a terminal");
   app.add_flag_callback("--no-legend", [&] { context.legend = false; }, "Tables without their heading");
   app.parse_complete_callback([&context, root, snapshot] {
     context.snapshot_given = !snapshot->empty();
     context.elsewhere = !snapshot->empty() || !root->empty();
   });
+}
+
+CLI::Validator a_name() {
+  return CLI::Validator([](const std::string& name) { return name.empty() ? "an empty name" : ""; }, "");
 }
 
 // What the verbs are given; one verb is.
@@ -62,7 +74,8 @@ struct Arguments {
 
 class Verbs {
  public:
-  Verbs(CLI::App& app, const Context& context) : app_(app), context_(context) {}
+  // `marked`: the command of run stands behind "--".
+  Verbs(CLI::App& app, const Context& context, bool marked) : app_(app), context_(context), marked_(marked) {}
 
   [[nodiscard]] int exit() const { return exit_; }
 
@@ -74,7 +87,7 @@ class Verbs {
     add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend", [&] { return verbs::list(context_); });
 
     CLI::App& show = add("show", "Show one control group", "rdtctl show redis", [&] { return verbs::show(context_, given_.group); });
-    show.add_option("GROUP", given_.group, "Its name; default is the root of resctrl")->required();
+    show.add_option("GROUP", given_.group, "Its name; default is the root of resctrl")->required()->check(a_name());
 
     CLI::App& top = add("top", "Show what the groups use of cache and bandwidth, refreshed until q is pressed", "rdtctl top --sort total",
                         [&] { return verbs::top(context_, given_.top); });
@@ -118,13 +131,16 @@ class Verbs {
 
   void add_processes() {
     CLI::App& run = add("run", "Run a command in a group from its first instruction", "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
-    run.add_option("-g,--group", given_.group, "The group; default is the root of resctrl")->type_name("GROUP")->required();
+    run.add_option("-g,--group", given_.group, "The group; default is the root of resctrl")->type_name("GROUP")->required()->check(a_name());
     // From its first word on, the command's options are its own.
     run.prefix_command()->fallthrough(false);
     run.callback([&] {
       check_live("run");
-      if (run.remaining().empty()) throw CLI::RequiredError("COMMAND");
-      exit_ = verbs::run(context_, given_.group, run.remaining());
+      const std::vector<std::string> command = run.remaining();
+      if (command.empty()) throw CLI::RequiredError("COMMAND");
+      if (command.front().starts_with('-') && !marked_)
+        throw CLI::ValidationError(command.front(), "is no option of run; options for every verb stand before it, and a command that begins so behind --");
+      exit_ = verbs::run(context_, given_.group, command);
     });
 
     CLI::App& assign = add_live("assign", "Put running processes in a group, whatever the rules say, until they exec or end", "rdtctl assign -g batch 4711",
@@ -134,18 +150,25 @@ class Verbs {
   }
 
   void add_others() {
-    CLI::App& metrics = add("metrics", "Print counters for Prometheus", "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom",
-                            [&] { return verbs::metrics(context_, given_.file); });
+    CLI::App& metrics = add("metrics", "Print counters for Prometheus", "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom", [&] {
+      check_no_json("metrics", "Prometheus' text");
+      return verbs::metrics(context_, given_.file);
+    });
     metrics.add_option("--output", given_.file, "Put them in this file instead, by rename")->type_name("FILE");
 
-    add("import", "Print the control groups as they stand as a policy that yields them", "rdtctl import >/etc/rdtd/10-imported.toml",
-        [&] { return verbs::import(context_); });
+    add("import", "Print the control groups as they stand as a policy that yields them", "rdtctl import >/etc/rdtd/10-imported.toml", [&] {
+      check_no_json("import", "TOML");
+      return verbs::import(context_);
+    });
 
     CLI::App& snapshot = add("snapshot", "Copy this machine's resctrl to a new folder, for --resctrl elsewhere", "rdtctl snapshot xeon-node",
                              [&] { return verbs::snapshot(context_, given_.folder); });
     snapshot.add_option("DIR", given_.folder, "The folder to make")->required();
 
-    add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor", [&] { return verbs::doctor(context_); });
+    add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor", [&] {
+      if (context_.snapshot_given) throw CLI::ValidationError("doctor", "is about this machine: --resctrl is not for it");
+      return verbs::doctor(context_);
+    });
     add("cat-config", "Print the policy files that count, and name those that do not", "rdtctl cat-config", [&] { return verbs::cat_config(context_); });
 
     CLI::App& completion = add("completion", "Print the script by which a shell completes rdtctl's words", "source <(rdtctl completion bash)",
@@ -173,31 +196,41 @@ class Verbs {
     if (context_.elsewhere) throw CLI::ValidationError(verb, "is about this machine: --root and --resctrl are not for it");
   }
 
+  void check_no_json(const char* verb, const std::string& form) const {
+    if (context_.json != Json::off) throw CLI::ValidationError(verb, "prints " + form + ", and no JSON");
+  }
+
   static CLI::Validator process_id() { return untold(CLI::Range(1, 1 << 22)); }
 
   CLI::App& app_;
   const Context& context_;  // complete by the time that a verb runs
+  bool marked_;
   Arguments given_;
   int exit_ = Exit::ok;
 };
 
 // CLI11 ends a verb at "--". Where run has it in front of its command, the command begins there without it too; behind the
-// command's first word it is the command's own.
-void drop_mark_of_run(std::vector<std::string>& arguments) {
+// command's first word it is the command's own. Whether there was one.
+bool drop_mark_of_run(std::vector<std::string>& arguments) {
   for (auto word = std::ranges::find(arguments, "run"); word != arguments.end() && ++word != arguments.end();) {
     if (*word == "--") {
       arguments.erase(word);
-      return;
+      return true;
     }
-    if (!word->starts_with('-')) return;
-    if (*word == "-g" || *word == "--group" || *word == "--json") ++word;
-    if (word == arguments.end()) return;
+    if (!word->starts_with('-')) return false;
+    if (*word == "-g" || *word == "--group") ++word;
+    if (word == arguments.end()) return false;
   }
+  return false;
 }
 
-// CLI11 says of an unknown verb only that one is required.
+// CLI11 calls a verb a subcommand, and says of an unknown one only that one is required.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> rest = app.remaining();
+  if (error.get_exit_code() != 0 && app.get_subcommands().empty() && rest.empty() && error.get_name() == "RequiredError") {
+    std::cerr << "rdtctl: a verb is required; rdtctl --help lists them\n";
+    return Exit::usage;
+  }
   if (error.get_exit_code() == 0 || !app.get_subcommands().empty() || rest.empty() || rest.front().starts_with('-'))
     return app.exit(error) == 0 ? Exit::ok : Exit::usage;
   std::vector<std::string> names;
@@ -213,25 +246,38 @@ int main(int argc, char** argv) {
   (void)std::setlocale(LC_ALL, "");
   Context context;
   look_at_terminal(context);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool marked = drop_mark_of_run(arguments);
 
   CLI::App app("Shows and steers the partitions of the shared caches and the memory bandwidth.", "rdtctl");
   app.set_version_flag("--version", "rdtctl " RDTD_VERSION);
+  app.failure_message(
+      [](const CLI::App*, const CLI::Error& error) { return std::string("rdtctl: ") + error.what() + "\nRun with --help for more information.\n"; });
   app.require_subcommand(1);
   app.fallthrough();
   add_common_options(app, context);
-  Verbs verbs(app, context);
+  Verbs verbs(app, context, marked);
   verbs.add_looking();
   verbs.add_policy();
   verbs.add_processes();
   verbs.add_others();
 
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  drop_mark_of_run(arguments);
   std::ranges::reverse(arguments);  // as CLI11 wants them
+  int exit = Exit::ok;
   try {
     app.parse(arguments);
+    exit = verbs.exit();
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, error);
+    exit = report_usage(app, error);
+  } catch (const std::system_error& error) {  // fmt::print throws it
+    exit = Exit::failed;
+    if (std::ferror(stdout) == 0) std::cerr << "rdtctl: " << error.what() << "\n";
   }
-  return verbs.exit();
+  // A full disk shows only now.
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
+    std::cerr << "rdtctl: cannot write to standard output: " << std::strerror(errno) << "\n";
+    if (exit == Exit::ok) exit = Exit::failed;
+  }
+  return exit;
 }

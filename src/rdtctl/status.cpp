@@ -33,31 +33,37 @@ std::vector<Usage> measure(const Context& context) {
   return now ? usage_between(*before, *now, Domains::summed) : std::vector<Usage>{};
 }
 
-// What the kernel has where the daemon granted something else, a line each.
-std::vector<std::string> differences(const Machine& machine, const std::vector<Client::GroupRow>& groups) {
-  std::vector<std::string> out;
-  for (const Client::GroupRow& group : groups) {
-    const auto found = machine.snapshot.groups.find(group_directory(group.name));
-    if (found == machine.snapshot.groups.end()) {
-      out.push_back(fmt::format("group '{}' is not there", group.name));
-      continue;
-    }
-    const auto compare = [&](const std::string& what, const std::string& granted, const std::string& kernel) {
-      if (granted != kernel) out.push_back(fmt::format("group '{}': {} is {}, granted is {}", group.name, what, kernel, granted));
-    };
-    compare("schemata", group.granted, schemata_line(found->second.schemata));
-    compare("mode", group.mode, std::string(to_string(found->second.mode)));
-    if (group.name != "default")
-      compare("CPUs", group.cpus.empty() ? "none" : group.cpus, found->second.cpus.empty() ? "none" : format_cpu_list(found->second.cpus));
+Schemata schemata_of(const std::vector<Share>& granted) {
+  Schemata out;
+  for (const Share& share : granted) {
+    const auto resource = parse_resource(share.resource);
+    const auto value = resource ? parse_unsigned<uint32_t>(share.text, is_cache(*resource) ? 16 : 10) : std::nullopt;
+    if (value) out[*resource][DomainId{share.domain}] = *value;
   }
+  return out;
+}
+
+// What the kernel has where the daemon granted something else, a line each.
+std::vector<std::string> differences_from(const Machine& machine, const std::vector<Client::GroupRow>& groups) {
+  std::vector<GroupTarget> targets;
+  for (const Client::GroupRow& group : groups) {
+    GroupTarget& target = targets.emplace_back();
+    target.directory = group_directory(group.name);
+    target.state = {parse_mode(group.mode).value_or(Mode::shareable), schemata_of(group.granted), parse_cpu_list(group.cpus).value_or(CpuSet{})};
+  }
+  std::vector<std::string> out;
+  for (const Difference& difference : differences(targets, machine.snapshot)) out.push_back(difference.text);
   return out;
 }
 
 JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
   JsonValue list = JsonValue::array();
   for (const Client::GroupRow& group : groups) {
-    JsonValue entry = {{"group", group.name}, {"asked", group.asked}, {"granted", group.granted}, {"mode", group.mode},
-                       {"cpus", group.cpus},  {"rules", group.rules}, {"tasks", group.tasks}};
+    JsonValue asked = JsonValue::object();
+    for (const Share& share : group.asked) asked[share.resource][std::to_string(share.domain)] = share.text;
+    JsonValue entry = {{"group", group.name}, {"asked", asked},     {"granted", schemata_json(schemata_of(group.granted))},
+                       {"mode", group.mode},  {"cpus", group.cpus}, {"rules", group.rules},
+                       {"tasks", group.tasks}};
     add_usage(entry, usage);
     list.push_back(std::move(entry));
   }
@@ -73,9 +79,9 @@ JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client:
 }
 
 void print_status(const Context& context, const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
-  fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} threads\n      Drift: {}\n",
+  fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} thread{}\n      Drift: {}\n",
              emphasized(context, daemon.state), daemon.config_files.size(), daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
-             daemon.events_seen, daemon.event_overruns, daemon.assigned(), daemon.drift);
+             daemon.events_seen, daemon.event_overruns, daemon.assigned(), daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.last_reload_error.empty())
     fmt::print("{}:\n{}\n", daemon.config_files.empty() ? "Last reload or reset failed" : "Last reload failed, the policy before it is in force",
                daemon.last_reload_error);
@@ -83,8 +89,8 @@ void print_status(const Context& context, const ManagerProperties& daemon, const
   std::vector<std::vector<std::string>> rows;
   for (const Client::GroupRow& group : groups) {
     const Usage used = usage_of(usage, group.name);
-    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, group.asked, group.granted,
-                    occupancy_text(used.occupancy), rate_text(used.total)});
+    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, shares_line(group.asked),
+                    shares_line(group.granted), occupancy_text(used.occupancy), rate_text(used.total)});
   }
   print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}},
               rows);
@@ -93,9 +99,12 @@ void print_status(const Context& context, const ManagerProperties& daemon, const
 // What resctrl itself tells, while the daemon does not run.
 void print_tree(const Context& context) {
   const auto machine = read_machine(context);
-  if (!machine) return;  // it is the daemon that was asked for
-  const std::vector<Usage> usage = measure(context);
   JsonValue groups = JsonValue::array();
+  if (!machine) {  // it is the daemon that was asked for
+    if (context.json != Json::off) print_json(context, {{"state", "not running"}, {"groups", groups}});
+    return;
+  }
+  const std::vector<Usage> usage = measure(context);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [directory, state] : machine->snapshot.groups) {
     JsonValue group = group_json(*machine, directory);
@@ -128,7 +137,7 @@ int verbs::status(const Context& context, bool verify) {
   if (verify) {
     const auto machine = read_machine(context);
     if (!machine) return report(machine.error());
-    wrong = differences(*machine, *groups);
+    wrong = differences_from(*machine, *groups);
   }
   const std::vector<Usage> usage = measure(context);
   if (context.json != Json::off) {

@@ -13,8 +13,9 @@ int main(int argc, char** argv) {
                                   .cgroups = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"},
                                   .receive_buffer = 8 << 20};
   app.add_option("--receive-buffer", surroundings.receive_buffer, "Kernel memory for process events that wait, in bytes")
+      ->type_name("BYTES")
       ->capture_default_str()
-      ->check(CLI::Range(4096, 1 << 30));
+      ->check(CLI::Range(4096, 1 << 30).description(""));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -45,6 +45,27 @@ TEST_F(HandAssignmentsTest, TakesUpTheRecord) {
   }
 }
 
+// A program that renames itself is known again by its new name; while an exec is awaited the name tells whether it has come.
+TEST_F(HandAssignmentsTest, Renamed) {
+  put("proc/7/comm", "node\n");
+  put("proc/7/stat", "7 (node) S 1 7 7 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 5000 2000 300\n");
+  put("run/groups", "");
+  const ProcFs proc(*Directory::open((root_ / "proc").string()));
+  const struct {
+    bool for_next_program;
+    const char* record;
+  } rows[] = {{false, "7 5000 this batch MainThread\n"}, {true, "7 5000 next batch node\n"}};
+  for (const auto& row : rows) {
+    put("proc/7/comm", "node\n");
+    HandAssignments hand(*Directory::open((root_ / "run").string()));
+    ASSERT_TRUE(hand.add(*proc.open(7), "batch", row.for_next_program));
+    put("proc/7/comm", "MainThread\n");
+    hand.rename(7);
+    ASSERT_TRUE(hand.store());
+    EXPECT_EQ(Directory::open((root_ / "run").string())->read("by_hand").value_or(""), row.record);
+  }
+}
+
 TEST_F(HandAssignmentsTest, WritesWhatItReads) {
   put("proc/7/comm", "a b\n");
   put("proc/7/stat", "7 (a b) S 1 7 7 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 5000 2000 300\n");

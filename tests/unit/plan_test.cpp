@@ -98,6 +98,7 @@ TEST(Plan, Refusals) {
       {"[group.a]\nsmba = \"50%\"\n",
        "p.toml:2:8: error: 'smba': this version of rdtd does not divide slow memory bandwidth\n    2 | smba = \"50%\"\n      |        ^~~~~\n"},
       {"[group.a]\ncpus = \"2-4\"\n", "p.toml:2:8: error: CPU 4 is not online here\n    2 | cpus = \"2-4\"\n      |        ^~~~~ online are 0-3\n"},
+      {"[group.a]\ncpus = \"2-9\"\n", "p.toml:2:8: error: CPUs 4-9 are not online here\n    2 | cpus = \"2-9\"\n      |        ^~~~~ online are 0-3\n"},
       {"[group.a]\ncpus = \"1\"\n[group.b]\ncpus = \"1\"\n",
        "p.toml:4:8: error: CPU 1 is given to two groups: here and to 'a' in p.toml:2\n    4 | cpus = \"1\"\n      |        ^~~\n"},
       {"[group.a]\n[group.b]\n[group.c]\n[group.d]\n[group.e]\n",
@@ -169,6 +170,21 @@ TEST(Plan, ForeignGroups) {
             "     |      ^~~~~~~~~\n");
 }
 
+// What they can fill is told of once for all domains, of groups and of partitions.
+TEST(Plan, ForeignGroupsInWaysOfOne) {
+  const Capabilities capabilities = machine(20, 2);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["theirs"] = group_state("L3:0=f0;1=f0\nMB:0=100;1=100\n");
+  const auto warnings = [&](const char* policy) {
+    const std::string text = plan_text(policy, capabilities, snapshot);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(warnings("[group.a]\nl3 = \"8 ways\"\nexclusive = true\n"),
+            "p.toml:1:8: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of L3 domains 0-1, exclusive to 'a'");
+  EXPECT_EQ(warnings("[partition.p]\nl3 = \"50%\"\n[group.a]\npartition = \"p\"\n"),
+            "p.toml:1:12: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of L3 domains 0-1, which are of partition 'p'");
+}
+
 // From one policy to another.
 TEST(Plan, Changes) {
   const Capabilities capabilities = machine(20, 1, 4);
@@ -220,6 +236,42 @@ TEST(Steps, OfflineCpusAndDomains) {
   std::string steps;
   for (const Step& step : steps_to(plan->groups, capabilities, snapshot).steps) steps += format_step(step) + "\n";
   EXPECT_EQ(steps, "create    a\nschemata  a  L3:0=f MB:0=100\ncpus      a  2 (was none)\n");
+}
+
+// Each difference as it stands and as it was granted, without the steps that lead back.
+TEST(Steps, Differences) {
+  const Capabilities capabilities = machine(20, 2);
+  const char* policy = "[group.a]\nl3 = \"4 ways\"\nexclusive = true\ncpus = \"1\"\n[group.b]\nmb = \"50%\"\n";
+  const Snapshot good = after(policy, capabilities, untouched(capabilities));
+  const auto plan = make_plan(test::parse(policy).policy, capabilities, good);
+  ASSERT_TRUE(plan);
+  const struct {
+    const char* name;
+    void (*change)(Snapshot&);
+    const char* differences;
+  } rows[] = {
+      {"none", [](Snapshot&) {}, ""},
+      {"a mask", [](Snapshot& s) { s.groups.at("a").schemata[Resource::L3][DomainId{0}] = 0xff; }, "group 'a': L3:0=ff, granted L3:0=f\n"},
+      {"two resources",
+       [](Snapshot& s) {
+         s.groups.at("b").schemata[Resource::L3][DomainId{1}] = 1;
+         s.groups.at("b").schemata[Resource::MB] = {{DomainId{0}, 10}, {DomainId{1}, 20}};
+       },
+       "group 'b': L3:1=1 MB:0=10;1=20, granted L3:1=ffff0 MB:0=50;1=50\n"},
+      {"the mode", [](Snapshot& s) { s.groups.at("a").mode = Mode::shareable; }, "group 'a': mode shareable, granted exclusive\n"},
+      {"CPUs", [](Snapshot& s) { std::swap(s.groups.at("a").cpus, s.groups.at("b").cpus); },
+       "group 'a': CPUs none, granted 1\ngroup 'b': CPUs 1, granted none\n"},
+      {"gone", [](Snapshot& s) { s.groups.erase("b"); }, "group 'b' is not there\n"},
+      {"the default group", [](Snapshot& s) { s.groups.at("").schemata[Resource::L3][DomainId{0}] = 3; }, "group 'default': L3:0=3, granted L3:0=ffff0\n"},
+      {"another's", [](Snapshot& s) { s.groups["c"] = s.groups.at("b"); }, ""},
+  };
+  for (const auto& row : rows) {
+    Snapshot snapshot = good;
+    row.change(snapshot);
+    std::string found;
+    for (const Difference& difference : differences(plan->groups, snapshot)) found += difference.text + "\n";
+    EXPECT_EQ(found, row.differences) << row.name;
+  }
 }
 
 TEST(Plan, InverseOfInverse) {

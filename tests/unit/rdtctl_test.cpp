@@ -72,6 +72,13 @@ TEST(Diagnose, Troubles) {
        },
        "problem the kernel command line turns mbmlocal off: rdt=!mbmlocal -> take !mbmlocal out of the boot loader's configuration and boot again\n"
        "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself\n"},
+      {"one of two turned off, and not mounted",
+       [](MachineFacts& facts) {
+         facts.command_line = "rdt=!mba";
+         facts.mount_options.reset();
+       },
+       "problem the kernel command line turns mba off: rdt=!mba -> take !mba out of the boot loader's configuration and boot again\n"
+       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself\n"},
       {"a tree that cannot be read", [](MachineFacts& facts) { facts.tree_error = "cannot open /r/schemata: Permission denied"; },
        "problem cannot open /r/schemata: Permission denied -> try it as root\n"},
       {"a bad policy kept rdtd from starting",

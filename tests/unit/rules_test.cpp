@@ -132,9 +132,12 @@ TEST(Explain, SaysWhyNot) {
   for (const RuleTrial& trial : set.explain(facts("redis-server"), true)) open += trial.matched ? "matches\n" : trial.reason + "\n";
   for (const RuleTrial& trial : set.explain(facts("redis-server"), false)) closed += trial.matched ? "matches\n" : trial.reason + "\n";
   EXPECT_EQ(open,
-            "name is 'redis-server', not 'nginx'\nuser is '100', not '0'\nno unit 'x.service' or 'y.service' in cgroup '/system.slice/redis.service'\nthread "
+            "name is 'redis-server', not 'nginx'\nuser is '100', not '0' or 'redis2' (unknown here)\nno unit 'x.service' or 'y.service' in cgroup "
+            "'/system.slice/redis.service'\nthread "
             "'t' is for single threads\nmatches\n");
-  EXPECT_EQ(closed, "name is not 'nginx'\nuser is not '0'\nunit is not 'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
+  EXPECT_EQ(
+      closed,
+      "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not 'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
 }
 
 TEST(RuleSet, SpeaksOfCgroup) {

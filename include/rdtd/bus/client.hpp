@@ -35,7 +35,9 @@ class Client {
 
   // What is in force, as `status` shows it; a row a group of the policy, the default one last.
   struct GroupRow {
-    std::string name, asked, granted, mode, cpus;
+    std::string name;
+    std::vector<Share> asked, granted;
+    std::string mode, cpus;
     uint32_t rules = 0, tasks = 0;
   };
 

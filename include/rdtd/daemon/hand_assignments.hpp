@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/proc/process.hpp"
@@ -37,6 +39,10 @@ class HandAssignments {
   [[nodiscard]] bool hold(pid_t pid);
   // The process has called exec; whether it is to be left alone all the same.
   [[nodiscard]] bool exec(pid_t pid);
+  // The process has given itself another name, and is the same program all the same.
+  void rename(pid_t pid);
+  // Those that have not ended: pids and the labels of their groups.
+  [[nodiscard]] std::vector<std::pair<pid_t, std::string>> all();
   // The label of the group that a process was put in, where the rules are to leave it alone.
   [[nodiscard]] std::optional<std::string> group_of(pid_t pid);
 

@@ -50,7 +50,8 @@ class Manager final : public ManagerInterface {
   void reconcile();
   // Writes down what outlives the daemon, where that has changed. Now and then, and at its end.
   void store();
-  [[nodiscard]] Result<void> remove_all() { return remove_owned_groups(tree_, ownership_); }
+  // Removes every group that rdtd made, and forgets what was put in them by hand.
+  [[nodiscard]] Result<void> remove_all();
 
   [[nodiscard]] const DaemonSettings& settings() const { return policy_.daemon; }
   // Whether a rule in force speaks of this cgroup.
@@ -100,18 +101,15 @@ class Manager final : public ManagerInterface {
   ScanResult scan_once(AssignMode mode, const RuleSet* previous);
   ScanResult scan_until_quiet(AssignMode mode, const RuleSet* previous);
   [[nodiscard]] Result<Snapshot> snapshot() const { return tree_.read_snapshot(ownership_.groups()); }
-  [[nodiscard]] Result<Steps> drifted();
+  [[nodiscard]] std::expected<void, CallError> reconcile_groups(bool restore, std::vector<Difference>& found);
+  [[nodiscard]] std::expected<void, CallError> follow_machine(const Capabilities& capabilities, const Snapshot& now);
+  void renew_held();
   [[nodiscard]] CallError undone(Error error, const std::vector<Step>& steps);
   void renew_table();
   void publish_table();
   void remove_groups(const std::vector<Step>& removals);
   [[nodiscard]] Result<void> forget_vanished_groups();
-  struct Drift {
-    std::string what;
-    std::string group;  // label; empty for what is of none
-  };
-  // `again`: also of what the last look found already.
-  void tell_drift(const std::vector<Drift>& found, bool again);
+  void tell_drift(std::vector<Difference> found, bool put_back);
   void tell_assigned(pid_t pid, const Assignment& assignment) const;
 
   std::string policy_root_;
@@ -131,13 +129,10 @@ class Manager final : public ManagerInterface {
   std::string in_force_;                               // what was done to put it in force, for the log
   std::string last_reload_error_;
   uint64_t last_reload_timestamp_ = 0;
-  std::vector<Drift> drift_;  // found by the last look
-  std::string unfit_;         // why the policy in force does not fit the machine any more
+  std::vector<Difference> drift_;  // found by the last look; of no group where processes were in the wrong one
+  std::string trouble_;            // why the last look could not put right what it found
   bool watched_ = false;
   bool events_available_ = true;
 };
-
-// Looks the names in the rules' `user` and `user_group` up in the user database, with a warning for each that it lacks.
-[[nodiscard]] Users look_up_users(const Policy& policy, std::vector<Diagnostic>& warnings);
 
 }  // namespace rdtd

@@ -58,6 +58,17 @@ struct Steps {
 };
 [[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities, const Snapshot& snapshot);
 
+// What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted L3:0=f". What is offline is
+// no difference.
+struct Difference {
+  std::optional<std::string> group;  // its directory
+  std::string text;
+};
+[[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets, const Snapshot& snapshot);
+
+// Whether the default group is left as others set it: under a policy that divides nothing, unless it was rdtd that set it.
+[[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
+
 // A line a step, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);
 // All steps, then the counted summary.

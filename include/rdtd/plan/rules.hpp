@@ -4,6 +4,7 @@
 // glob before its first special character, so that many rules cost what few do.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "rdtd/model/process_facts.hpp"
+#include "rdtd/policy/diagnostic.hpp"
 #include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
@@ -21,6 +23,10 @@ struct Users {
   std::map<std::string, uid_t> users;
   std::map<std::string, gid_t> groups;
 };
+
+// Asks for each name in the rules' `user` and `user_group`, with a warning for one that is not known.
+[[nodiscard]] Users look_up_users(const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
+                                  const std::function<std::optional<gid_t>(const std::string&)>& find_user_group, std::vector<Diagnostic>& warnings);
 
 struct Decision {
   enum class Kind { matched, unmatched, needs_fact };
@@ -33,7 +39,7 @@ struct CompiledCondition {
   struct Pattern {
     std::string text;
     bool literal = false;
-    uint32_t id = 0;  // user, user_group
+    std::optional<uint32_t> id;  // user, user_group; nothing for a name that is not known
   };
   ConditionKind kind = ConditionKind::name;
   std::vector<Pattern> patterns;

@@ -26,6 +26,8 @@ class Process {
   [[nodiscard]] size_t thread_count() const;
   [[nodiscard]] std::vector<pid_t> threads() const;
   [[nodiscard]] std::optional<std::string> read_thread_name(pid_t tid) const;
+  // /proc opens for every thread; this is the process that it belongs to. 0 once it has ended.
+  [[nodiscard]] pid_t read_process() const;
   // 0 where it has none in this namespace, or has ended.
   [[nodiscard]] pid_t read_parent() const;
   // When it began, in clock ticks since boot: with the pid, one process of this boot. 0 once it has ended.

@@ -24,7 +24,7 @@ _rdtctl() {
     -d | --interval) return ;;
   esac
   if [[ $current == -* ]]; then
-    _rdtctl_words "$(rdtctl $verb --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"
+    _rdtctl_words "$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -v '^Example' | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"
   elif [[ -z $verb ]]; then
     _rdtctl_words "@RDTCTL_VERBS@"
   else

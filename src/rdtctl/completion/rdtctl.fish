@@ -21,7 +21,7 @@ function __rdtctl_groups
     rdtctl list --no-legend 2>/dev/null | string split -f 1 ' '
 end
 function __rdtctl_options
-    rdtctl (__rdtctl_verb) --help 2>/dev/null | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
+    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -v 'Example*' | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
 end
 complete -c rdtctl -f
 complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'

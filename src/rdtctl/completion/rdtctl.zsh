@@ -28,7 +28,7 @@ _rdtctl() {
     -d | --interval) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
-    found=(${(f)"$(rdtctl $verb --help 2>/dev/null | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"})
+    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -v '^Example' | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,' | sort -u)"})
     compadd -a found
   elif [[ -z $verb ]]; then
     compadd @RDTCTL_VERBS@
