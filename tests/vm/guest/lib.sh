@@ -7,7 +7,6 @@ lab=/opt/rdtd-tests/lab
 
 fail() { echo "    FAILED: $*"; failures=$((failures + 1)); }
 note() { echo "    $*"; }
-skip() { echo "    SKIPPED: $*"; exit 77; }
 
 # is WHAT FOUND EXPECTED
 is() { [[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"; }
