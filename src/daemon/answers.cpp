@@ -57,8 +57,9 @@ bool Manager::cgroup_matters(const std::string& path) const { return table_->rul
 std::string Manager::status_line() {
   const ManagerProperties now = properties();
   const std::string line = fmt::format("{} groups, {} rules, {} threads assigned", targets_.size(), policy_.rules.size(), now.assigned());
-  if (last_reload_error_.empty()) return line;
-  return fmt::format("{}; last reload failed: {}", line, last_reload_error_.substr(0, last_reload_error_.find('\n')));
+  if (!last_reload_error_.empty()) return fmt::format("{}; last reload failed: {}", line, last_reload_error_.substr(0, last_reload_error_.find('\n')));
+  if (!trouble_.empty()) return fmt::format("{}; {}", line, trouble_.substr(0, trouble_.find('\n')));
+  return line;
 }
 
 std::expected<std::string, CallError> Manager::check() {
@@ -123,8 +124,8 @@ size_t Manager::tasks_in(const std::string& group) { return tree_.read_tasks(gro
 
 ManagerProperties Manager::properties() {
   ManagerProperties out;
-  // What was put back is no trouble any more; what a policy wants only to be told of is.
-  const bool drifted = !drift_.empty() && policy_.daemon.drift == OnDrift::report;
+  // What was put back is no trouble any more.
+  const bool drifted = !std::ranges::all_of(drift_, &Drift::put_back);
   out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted ? "running" : "degraded";
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;

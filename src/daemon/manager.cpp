@@ -9,7 +9,6 @@
 #include <cstring>
 #include <set>
 
-#include "failure.hpp"
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/users.hpp"
@@ -17,6 +16,13 @@
 namespace rdtd {
 
 namespace {
+
+CallError call_error(const Error& error) {
+  CallError out{CallError::Kind::KernelRejected, error.text()};
+  if (error.code == ENOSPC && error.operation == "make group") out.kind = CallError::Kind::OutOfClosids;
+  if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
+  return out;
+}
 
 uint64_t now_usec() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
@@ -44,7 +50,13 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   for (const PolicyFile& file : files)
     if (file.state == PolicyFile::State::active) out.files.push_back(file.path);
   ParsedPolicy parsed = parse_policy(files);
-  const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) { return std::unexpected(refusal(diagnostics, parsed.policy.sources)); };
+  const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
+    const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
+    CallError::Kind kind = CallError::Kind::InvalidPolicy;
+    if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
+    if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
+    return std::unexpected(CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
+  };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
   if (!capabilities) return std::unexpected(call_error(capabilities.error()));
@@ -105,6 +117,7 @@ void Manager::renew_held() {
     const auto process = proc_.open(pid);
     const std::string directory = group_directory(group);
     if (std::ranges::find(targets_, directory, &GroupTarget::directory) == targets_.end()) {
+      spdlog::info("process {} was put in group '{}' by hand; the policy has no such group any more, and the rules decide", pid, group);
       by_hand_.remove(pid);
     } else if (process && process->read_thread_group(pid) != directory) {
       const auto tasks = tree_.open_tasks(directory);
@@ -185,7 +198,11 @@ std::expected<void, CallError> Manager::load_and_apply() {
 
 // Every way in which a policy may fail to be put in force, told once.
 void Manager::log_failure(const CallError& error, const char* consequence) const {
-  log(happening_of(error.kind), fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
+  Happening happening = Happening::reload_failed;
+  if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
+  if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
+  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy) happening = Happening::kernel_refused;
+  log(happening, fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
 }
 
 std::expected<void, CallError> Manager::start() {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "failure.hpp"
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
@@ -89,11 +88,11 @@ void Manager::tell_assigned(pid_t pid, const Assignment& assignment) const {
   observer_.on_assigned(pid, group_label(table_->rules.group_of(assignment.rule)), table_->rules.rules()[assignment.rule].where.text());
 }
 
-void Manager::tell_drift(std::vector<Difference> found, bool put_back) {
-  for (Difference& drift : found) {
-    // What stays as it is, look after look, is told once.
-    if (!put_back && std::ranges::find(drift_, drift.text, &Difference::text) != drift_.end()) continue;
-    const std::string what = drift.text + (put_back ? "; put back" : "");
+// What stays as it is, look after look, is told once.
+void Manager::tell_drift(std::vector<Drift> found) {
+  for (const Drift& drift : found) {
+    if (!drift.put_back && std::ranges::find(drift_, drift.text, &Drift::text) != drift_.end()) continue;
+    const std::string what = drift.text + (drift.put_back ? "; put back" : "");
     if (drift.group)
       log(Happening::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
     else
@@ -104,13 +103,10 @@ void Manager::tell_drift(std::vector<Difference> found, bool put_back) {
 }
 
 // A machine that has changed, by a domain that came or went, is planned for anew where the policy allows.
-std::expected<void, CallError> Manager::follow_machine(const Capabilities& capabilities, const Snapshot& now) {
+std::string Manager::follow_machine(const Capabilities& capabilities, const Snapshot& now) {
   auto plan = make_plan(policy_, capabilities, now);
-  if (!plan) {
-    CallError unfit = refusal(plan.error(), policy_.sources);
-    unfit.text = fmt::format("the machine has changed, and the policy in force does not fit it:\n{}", trim(unfit.text));
-    return std::unexpected(std::move(unfit));
-  }
+  if (!plan)
+    return fmt::format("the machine has changed, and the policy in force does not fit it:\n{}", trim(format_diagnostics(plan.error(), policy_.sources)));
   capabilities_ = capabilities;
   targets_ = std::move(plan->groups);
   spdlog::info("the machine has changed, and the policy in force is planned for it anew");
@@ -118,37 +114,54 @@ std::expected<void, CallError> Manager::follow_machine(const Capabilities& capab
   return {};
 }
 
-// Finds where the groups differ from what the policy in force came to, and puts that right if so wanted.
-std::expected<void, CallError> Manager::reconcile_groups(bool restore, std::vector<Difference>& found) {
+// Finds where the groups differ from what the policy in force came to, and puts that right if so wanted. Returns what is in
+// the way of that, told where it is new.
+std::string Manager::reconcile_groups(bool restore, std::vector<Drift>& found) {
+  const auto told = [&](std::string trouble) {
+    if (trouble != trouble_) spdlog::warn("{}", trouble);
+    return trouble;
+  };
   const auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(call_error(capabilities.error()));
+  if (!capabilities) return told(capabilities.error().text());
   const auto now = snapshot();
-  if (!now) return std::unexpected(call_error(now.error()));
-  std::expected<void, CallError> done;
-  if (*capabilities != capabilities_) done = follow_machine(*capabilities, *now);
-  if (!targets_.empty() && leaves_default_group(policy_, *now)) targets_.back().state = now->groups.at(std::string(root_group));
-  found = differences(targets_, *now);
+  if (!now) return told(now.error().text());
+  std::string trouble;
+  if (*capabilities != capabilities_) trouble = follow_machine(*capabilities, *now);
+  if (!trouble.empty()) told(trouble);
+  if (const GroupState& root = now->groups.at(std::string(root_group));
+      !targets_.empty() && leaves_default_group(policy_, *now) && targets_.back().state != root) {
+    targets_.back().state = root;
+    observer_.groups_changed();
+  }
   const Steps back = steps_to(targets_, capabilities_, *now);
-  if (restore && !back.steps.empty()) {
-    if (const auto applied = tree_.apply(back.steps, ownership_); !applied) done = std::unexpected(call_error(applied.error()));
+  bool put_back = restore && !back.steps.empty();
+  if (put_back) {
+    if (const auto applied = tree_.apply(back.steps, ownership_); !applied) {
+      put_back = false;
+      trouble = applied.error().text();
+      if (trouble != trouble_) log(Happening::kernel_refused, trouble);
+    }
     renew_table();
   }
   remove_groups(back.removals);
-  return done;
+  for (Difference& difference : differences(targets_, *now)) found.push_back({std::move(difference.group), std::move(difference.text), put_back});
+  return trouble;
 }
 
 void Manager::reconcile() {
   const bool restore = policy_.daemon.drift == OnDrift::restore;
-  std::vector<Difference> found;
-  const auto done = reconcile_groups(restore, found);
+  std::vector<Drift> found;
+  std::string trouble = reconcile_groups(restore, found);
   const ScanResult scanned = scan_until_quiet(restore ? AssignMode::move : AssignMode::report, nullptr);
   // Without process events this is how processes are found at all.
   if (scanned.moved > 0 && events_available_)
     found.push_back(
-        {{}, fmt::format("{} not in the group that the rules name", scanned.moved == 1 ? "1 thread was" : fmt::format("{} threads were", scanned.moved))});
-  tell_drift(std::move(found), restore && done);
-  const std::string before = std::exchange(trouble_, done ? "" : done.error().text);
-  if (!done && trouble_ != before) log(happening_of(done.error().kind), trouble_, done.error().where);
+        {{},
+         fmt::format("{} not in the group that the rules name", scanned.moved == 1 ? "1 thread was" : fmt::format("{} threads were", scanned.moved)),
+         restore});
+  if (trouble.empty() && scanned.refused > 0) trouble = "the kernel refuses to move processes";
+  trouble_ = std::move(trouble);
+  tell_drift(std::move(found));
 }
 
 }  // namespace rdtd

@@ -74,8 +74,8 @@ struct Arguments {
 
 class Verbs {
  public:
-  // `marked`: the command of run stands behind "--".
-  Verbs(CLI::App& app, const Context& context, bool marked) : app_(app), context_(context), marked_(marked) {}
+  // `marked`: how many words stand behind the "--" of run.
+  Verbs(CLI::App& app, const Context& context, size_t marked) : app_(app), context_(context), marked_(marked) {}
 
   [[nodiscard]] int exit() const { return exit_; }
 
@@ -138,7 +138,7 @@ class Verbs {
       check_live("run");
       const std::vector<std::string> command = run.remaining();
       if (command.empty()) throw CLI::RequiredError("COMMAND");
-      if (command.front().starts_with('-') && !marked_)
+      if (command.front().starts_with('-') && command.size() != marked_)
         throw CLI::ValidationError(command.front(), "is no option of run; options for every verb stand before it, and a command that begins so behind --");
       exit_ = verbs::run(context_, given_.group, command);
     });
@@ -204,24 +204,24 @@ class Verbs {
 
   CLI::App& app_;
   const Context& context_;  // complete by the time that a verb runs
-  bool marked_;
+  size_t marked_;
   Arguments given_;
   int exit_ = Exit::ok;
 };
 
 // CLI11 ends a verb at "--". Where run has it in front of its command, the command begins there without it too; behind the
-// command's first word it is the command's own. Whether there was one.
-bool drop_mark_of_run(std::vector<std::string>& arguments) {
+// command's first word it is the command's own. Returns how many words stand behind it; 0 where there is none.
+size_t drop_mark_of_run(std::vector<std::string>& arguments) {
   for (auto word = std::ranges::find(arguments, "run"); word != arguments.end() && ++word != arguments.end();) {
     if (*word == "--") {
-      arguments.erase(word);
-      return true;
+      word = arguments.erase(word);
+      return static_cast<size_t>(arguments.end() - word);
     }
-    if (!word->starts_with('-')) return false;
+    if (!word->starts_with('-')) return 0;
     if (*word == "-g" || *word == "--group") ++word;
-    if (word == arguments.end()) return false;
+    if (word == arguments.end()) return 0;
   }
-  return false;
+  return 0;
 }
 
 // CLI11 calls a verb a subcommand, and says of an unknown one only that one is required.
@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
   Context context;
   look_at_terminal(context);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool marked = drop_mark_of_run(arguments);
+  const size_t marked = drop_mark_of_run(arguments);
 
   CLI::App app("Shows and steers the partitions of the shared caches and the memory bandwidth.", "rdtctl");
   app.set_version_flag("--version", "rdtctl " RDTD_VERSION);

@@ -47,6 +47,8 @@ Schemata schemata_of(const std::vector<Share>& granted) {
 std::vector<std::string> differences_from(const Machine& machine, const std::vector<Client::GroupRow>& groups) {
   std::vector<GroupTarget> targets;
   for (const Client::GroupRow& group : groups) {
+    // Under a policy that divides nothing the default group is others' to set.
+    if (groups.size() == 1 && group.asked.empty()) continue;
     GroupTarget& target = targets.emplace_back();
     target.directory = group_directory(group.name);
     target.state = {parse_mode(group.mode).value_or(Mode::shareable), schemata_of(group.granted), parse_cpu_list(group.cpus).value_or(CpuSet{})};

@@ -101,15 +101,20 @@ class Manager final : public ManagerInterface {
   ScanResult scan_once(AssignMode mode, const RuleSet* previous);
   ScanResult scan_until_quiet(AssignMode mode, const RuleSet* previous);
   [[nodiscard]] Result<Snapshot> snapshot() const { return tree_.read_snapshot(ownership_.groups()); }
-  [[nodiscard]] std::expected<void, CallError> reconcile_groups(bool restore, std::vector<Difference>& found);
-  [[nodiscard]] std::expected<void, CallError> follow_machine(const Capabilities& capabilities, const Snapshot& now);
+  struct Drift {
+    std::optional<std::string> group;  // its directory; nothing where processes were in the wrong one
+    std::string text;
+    bool put_back = false;
+  };
+  [[nodiscard]] std::string reconcile_groups(bool restore, std::vector<Drift>& found);
+  [[nodiscard]] std::string follow_machine(const Capabilities& capabilities, const Snapshot& now);
   void renew_held();
   [[nodiscard]] CallError undone(Error error, const std::vector<Step>& steps);
   void renew_table();
   void publish_table();
   void remove_groups(const std::vector<Step>& removals);
   [[nodiscard]] Result<void> forget_vanished_groups();
-  void tell_drift(std::vector<Difference> found, bool put_back);
+  void tell_drift(std::vector<Drift> found);
   void tell_assigned(pid_t pid, const Assignment& assignment) const;
 
   std::string policy_root_;
@@ -129,8 +134,8 @@ class Manager final : public ManagerInterface {
   std::string in_force_;                               // what was done to put it in force, for the log
   std::string last_reload_error_;
   uint64_t last_reload_timestamp_ = 0;
-  std::vector<Difference> drift_;  // found by the last look; of no group where processes were in the wrong one
-  std::string trouble_;            // why the last look could not put right what it found
+  std::vector<Drift> drift_;  // found by the last look
+  std::string trouble_;       // what was in its way; empty: nothing
   bool watched_ = false;
   bool events_available_ = true;
 };

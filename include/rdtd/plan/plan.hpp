@@ -61,7 +61,7 @@ struct Steps {
 // What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted L3:0=f". What is offline is
 // no difference.
 struct Difference {
-  std::optional<std::string> group;  // its directory
+  std::string group;  // directory
   std::string text;
 };
 [[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets, const Snapshot& snapshot);
