@@ -71,7 +71,7 @@ Result<void> HandAssignments::load(const ProcFs& proc) {
 }
 
 Result<void> HandAssignments::store() {
-  // A line each. A name may have spaces, a group has none.
+  // A line each: PID START_TIME, "next" or "this" program, GROUP, NAME. A name may have spaces, a group has none.
   std::string text;
   {
     const std::lock_guard lock(mutex_);

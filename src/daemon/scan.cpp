@@ -118,7 +118,7 @@ std::string Manager::follow_machine(const Capabilities& capabilities, const Snap
 // the way of that, told where it is new.
 std::string Manager::reconcile_groups(bool restore, std::vector<Drift>& found) {
   const auto told = [&](std::string trouble) {
-    if (trouble != trouble_) spdlog::warn("{}", trouble);
+    if (!trouble_.contains(trouble)) spdlog::warn("{}", trouble);
     return trouble;
   };
   const auto capabilities = tree_.read_capabilities();
@@ -126,8 +126,7 @@ std::string Manager::reconcile_groups(bool restore, std::vector<Drift>& found) {
   const auto now = snapshot();
   if (!now) return told(now.error().text());
   std::string trouble;
-  if (*capabilities != capabilities_) trouble = follow_machine(*capabilities, *now);
-  if (!trouble.empty()) told(trouble);
+  if (*capabilities != capabilities_) trouble = told(follow_machine(*capabilities, *now));
   if (const GroupState& root = now->groups.at(std::string(root_group));
       !targets_.empty() && leaves_default_group(policy_, *now) && targets_.back().state != root) {
     targets_.back().state = root;
@@ -138,8 +137,9 @@ std::string Manager::reconcile_groups(bool restore, std::vector<Drift>& found) {
   if (put_back) {
     if (const auto applied = tree_.apply(back.steps, ownership_); !applied) {
       put_back = false;
-      trouble = applied.error().text();
-      if (trouble != trouble_) log(Happening::kernel_refused, trouble);
+      const std::string refused = applied.error().text();
+      if (!trouble_.contains(refused)) log(Happening::kernel_refused, refused);
+      trouble += (trouble.empty() ? "" : "\n") + refused;
     }
     renew_table();
   }

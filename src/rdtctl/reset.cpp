@@ -22,9 +22,11 @@ int reset_directly(const Context& context) {
   if (!ownership) return report(ownership.error());
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
   const auto removed = remove_owned_groups(*tree, *ownership);
-  std::error_code none;
-  std::filesystem::remove(std::filesystem::path(state_folder(context)) / hand_record, none);
-  return removed ? Exit::ok : report(removed.error());
+  const std::string by_hand = state_folder(context) + "/" + hand_record;
+  std::error_code failed;
+  std::filesystem::remove(by_hand, failed);
+  if (!removed) return report(removed.error());
+  return failed ? report(Error{"remove", by_hand, failed.value(), {}}) : Exit::ok;
 }
 
 }  // namespace
