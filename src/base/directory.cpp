@@ -33,7 +33,8 @@ Result<void> write_once(int fd, std::string_view text, const std::string& path) 
   const ssize_t n = ::write(fd, text.data(), text.size());
   if (n == static_cast<ssize_t>(text.size())) return {};
   if (n >= 0) errno = EIO;
-  return errno_error("write '" + std::string(text.substr(0, text.find_last_not_of('\n') + 1)) + "' to", path);
+  return errno_error(
+      "write '" + std::string(text.substr(0, text.find_last_not_of('\n') + 1)) + "' to", path);
 }
 
 }  // namespace
@@ -70,13 +71,16 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 
 Result<void> Directory::replace(const std::string& name, std::string_view text) const {
   const std::string temporary = "." + name + ".new";
-  // What lies there under this name is left from a crash, or is a link that somebody laid to have another file written.
+  // What lies there under this name is left from a crash, or is a link that somebody laid to have
+  // another file written.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!fd) return std::unexpected(fd.error());
   Result<void> done = write_once(fd->get(), text, path_of(temporary));
-  if (done && ::fchmod(fd->get(), 0644) < 0) done = errno_error("change the mode of", path_of(temporary));
-  if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0) done = errno_error("replace", path_of(name));
+  if (done && ::fchmod(fd->get(), 0644) < 0)
+    done = errno_error("change the mode of", path_of(temporary));
+  if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
+    done = errno_error("replace", path_of(name));
   if (!done) (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   return done;
 }
@@ -95,13 +99,15 @@ Result<std::vector<Directory::Entry>> Directory::list() const {
     bool is_directory = entry->d_type == DT_DIR;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
       struct stat status{};
-      is_directory = ::fstatat(fd_.get(), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+      is_directory =
+          ::fstatat(fd_.get(), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
       errno = 0;
     }
     entries.push_back({name, is_directory});
   }
   if (errno != 0) return errno_error("list", path_);
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;
 }
 

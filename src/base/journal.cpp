@@ -11,7 +11,8 @@ namespace rdtd {
 bool stderr_is_journal() {
   const char* stream = std::getenv("JOURNAL_STREAM");
   struct stat status{};
-  return stream != nullptr && ::fstat(STDERR_FILENO, &status) == 0 && std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
+  return stream != nullptr && ::fstat(STDERR_FILENO, &status) == 0 &&
+         std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino) == stream;
 }
 
 }  // namespace rdtd

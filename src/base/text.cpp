@@ -50,12 +50,18 @@ size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How many bytes the UTF-8 sequence at the front has; 0 where there is none, or one that D-Bus refuses: a form too long for its
-// character, half of a surrogate pair, a noncharacter, beyond U+10FFFF.
+// How many bytes the UTF-8 sequence at the front has; 0 where there is none, or one that D-Bus
+// refuses: a form too long for its character, half of a surrogate pair, a noncharacter, beyond
+// U+10FFFF.
 size_t sequence_length(std::string_view text) {
   constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<unsigned char>(text.front());
-  const size_t length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0;
+  const size_t length = first < 0x80   ? 1
+                        : first < 0xc0 ? 0
+                        : first < 0xe0 ? 2
+                        : first < 0xf0 ? 3
+                        : first < 0xf8 ? 4
+                                       : 0;
   if (length > text.size()) return 0;
   char32_t character = length == 1 ? first : first & (0x7fU >> length);
   for (size_t i = 1; i < length; i++) {
@@ -64,8 +70,11 @@ size_t sequence_length(std::string_view text) {
     character = character << 6 | (byte & 0x3fU);
   }
   const bool surrogate = character >= 0xd800 && character < 0xe000;
-  const bool noncharacter = (character & 0xfffe) == 0xfffe || (character >= 0xfdd0 && character < 0xfdf0);
-  return character < smallest.at(length) || surrogate || noncharacter || character > 0x10ffff ? 0 : length;
+  const bool noncharacter =
+      (character & 0xfffe) == 0xfffe || (character >= 0xfdd0 && character < 0xfdf0);
+  return character < smallest.at(length) || surrogate || noncharacter || character > 0x10ffff
+             ? 0
+             : length;
 }
 
 }  // namespace
@@ -74,7 +83,8 @@ std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t length = sequence_length(text);
-    const bool control = length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
+    const bool control =
+        length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
     if (length == 0 || control)
       out += text.front() == '\t' ? ' ' : '?';
     else
@@ -84,7 +94,8 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates) {
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> candidates) {
   const size_t allowed = std::max<size_t>(1, (name.size() + 1) / 3);
   std::optional<std::string> nearest;
   size_t fewest = allowed + 1;

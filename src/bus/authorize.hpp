@@ -1,5 +1,6 @@
-// authorize: who may change something. Root may; of others polkit is asked, by the caller's name on the bus, which cannot
-// be taken over by another process as a pid can, and without waiting for the answer.
+// authorize: who may change something. Root may; of others polkit is asked, by the caller's name on
+// the bus, which cannot be taken over by another process as a pid can, and without waiting for the
+// answer.
 #pragma once
 
 #include <systemd/sd-bus.h>
@@ -9,8 +10,8 @@ namespace rdtd {
 // Carries out a call and replies to it.
 using Carry = int (*)(sd_bus_message* call, void* userdata);
 
-// Runs `carry` at once for root, later for whom polkit permits `action`, and else replies NotPermitted. Returns what a
-// method handler returns.
+// Runs `carry` at once for root, later for whom polkit permits `action`, and else replies
+// NotPermitted. Returns what a method handler returns.
 int authorize(sd_bus_message* call, const char* action, Carry carry, void* userdata);
 
 }  // namespace rdtd

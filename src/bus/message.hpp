@@ -33,6 +33,8 @@ int reply_error(sd_bus_message* call, const CallError& error);
 // The effective user and the process behind a message, asked of the bus.
 [[nodiscard]] Caller caller_of(sd_bus_message* call);
 
-inline ManagerInterface& manager_of(void* userdata) { return *static_cast<ManagerInterface*>(userdata); }
+inline ManagerInterface& manager_of(void* userdata) {
+  return *static_cast<ManagerInterface*>(userdata);
+}
 
 }  // namespace rdtd

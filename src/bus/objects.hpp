@@ -1,4 +1,5 @@
-// The objects on the bus, each put there by one function. `userdata` of all is the ManagerInterface.
+// The objects on the bus, each put there by one function. `userdata` of all is the
+// ManagerInterface.
 #pragma once
 
 #include <systemd/sd-bus.h>
@@ -9,8 +10,8 @@
 
 namespace rdtd {
 
-// Who wants TaskAssigned: callers of Subscribe that are still on the bus. Tells the manager when the first comes and the
-// last goes.
+// Who wants TaskAssigned: callers of Subscribe that are still on the bus. Tells the manager when
+// the first comes and the last goes.
 struct ManagerObject {
   explicit ManagerObject(ManagerInterface& manager_) : manager(manager_) {}
   ManagerObject(const ManagerObject&) = delete;

@@ -12,23 +12,29 @@ namespace rdtd {
 namespace {
 
 // Which threads a rule for single threads decides about.
-std::string matching_threads(const RuleSet& rules, const Process& process, ProcessFacts facts, size_t rule) {
+std::string matching_threads(const RuleSet& rules, const Process& process, ProcessFacts facts,
+                             size_t rule) {
   std::vector<std::string> matching;
   for (const pid_t tid : process.threads()) {
     facts.thread = process.read_thread_name(tid);
     const Decision decision = decide(rules, process, facts);
-    if (decision.kind == Decision::Kind::matched && decision.rule == rule) matching.push_back(std::to_string(tid));
+    if (decision.kind == Decision::Kind::matched && decision.rule == rule)
+      matching.push_back(std::to_string(tid));
   }
-  return matching.empty() ? ", and matches none" : fmt::format(", and matches {}", join(matching, ", "));
+  return matching.empty() ? ", and matches none"
+                          : fmt::format(", and matches {}", join(matching, ", "));
 }
 
 }  // namespace
 
 std::expected<std::vector<DomainCounters>, CallError> Manager::counters() {
   if (!capabilities_.num_rmids)
-    return std::unexpected(CallError{CallError::Kind::NotSupported, "this machine's resctrl does not monitor: there is no info/L3_MON"});
+    return std::unexpected(
+        CallError{CallError::Kind::NotSupported,
+                  "this machine's resctrl does not monitor: there is no info/L3_MON"});
   auto counters = tree_.read_counters();
-  if (!counters) return std::unexpected(CallError{CallError::Kind::KernelRejected, counters.error().text()});
+  if (!counters)
+    return std::unexpected(CallError{CallError::Kind::KernelRejected, counters.error().text()});
   return std::move(*counters);
 }
 
@@ -52,13 +58,19 @@ bool Manager::set_log_level(const std::string& level) {
 
 std::string Manager::log_target() { return rdtd::log_target(); }
 
-bool Manager::cgroup_matters(const std::string& path) const { return table_->rules.speaks_of_cgroup(path); }
+bool Manager::cgroup_matters(const std::string& path) const {
+  return table_->rules.speaks_of_cgroup(path);
+}
 
 std::string Manager::status_line() {
   const ManagerProperties now = properties();
-  const std::string line = fmt::format("{} groups, {} rules, {} threads assigned", targets_.size(), policy_.rules.size(), now.assigned());
-  if (!last_reload_error_.empty()) return fmt::format("{}; last reload failed: {}", line, last_reload_error_.substr(0, last_reload_error_.find('\n')));
-  if (!trouble_.empty()) return fmt::format("{}; {}", line, trouble_.substr(0, trouble_.find('\n')));
+  const std::string line = fmt::format("{} groups, {} rules, {} threads assigned", targets_.size(),
+                                       policy_.rules.size(), now.assigned());
+  if (!last_reload_error_.empty())
+    return fmt::format("{}; last reload failed: {}", line,
+                       last_reload_error_.substr(0, last_reload_error_.find('\n')));
+  if (!trouble_.empty())
+    return fmt::format("{}; {}", line, trouble_.substr(0, trouble_.find('\n')));
   return line;
 }
 
@@ -73,13 +85,17 @@ std::expected<PlanSummary, CallError> Manager::plan() {
   if (!loaded) return std::unexpected(loaded.error());
   PlanSummary out{{}, plan_summary(loaded->plan)};
   for (const auto* steps : {&loaded->plan.steps, &loaded->plan.removals})
-    for (const Step& step : *steps) out.steps.push_back({std::string(to_string(step.kind)), group_label(step.group), format_step(step)});
+    for (const Step& step : *steps)
+      out.steps.push_back(
+          {std::string(to_string(step.kind)), group_label(step.group), format_step(step)});
   return out;
 }
 
 std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& caller) {
   const auto process = proc_.open(pid);
-  if (!process) return std::unexpected(CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+  if (!process)
+    return std::unexpected(
+        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
   ProcessFacts facts;
   for (const Fact fact : all_facts) process->read(fact, facts);
   const bool may_know = caller.uid == 0 || caller.uid == facts.identity->uid;
@@ -90,12 +106,15 @@ std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& 
   } else {
     for (RuleTrial& trial : rules.explain(facts, may_know)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
-      if (!trial.matched && rule.per_thread) trial.reason += matching_threads(rules, *process, facts, trial.rule);
-      out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)), trial.matched, std::move(trial.reason)});
+      if (!trial.matched && rule.per_thread)
+        trial.reason += matching_threads(rules, *process, facts, trial.rule);
+      out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)),
+                            trial.matched, std::move(trial.reason)});
     }
   }
   for (const pid_t tid : process->threads())
-    if (const auto group = process->read_thread_group(tid)) out.threads.emplace_back(static_cast<uint32_t>(tid), group_label(*group));
+    if (const auto group = process->read_thread_group(tid))
+      out.threads.emplace_back(static_cast<uint32_t>(tid), group_label(*group));
   return out;
 }
 
@@ -106,11 +125,14 @@ std::vector<GroupStatus> Manager::list_groups() {
     status.name = group_label(target.directory);
     status.description = target.description;
     for (const auto& [resource, domains] : target.asked)
-      for (const auto& [domain, text] : domains) status.asked.push_back({std::string(to_string(resource)), static_cast<uint32_t>(domain), text});
+      for (const auto& [domain, text] : domains)
+        status.asked.push_back(
+            {std::string(to_string(resource)), static_cast<uint32_t>(domain), text});
     for (const auto& [resource, values] : target.state.schemata)
       for (const auto& [domain, value] : values)
         status.granted.push_back(
-            {std::string(to_string(resource)), static_cast<uint32_t>(domain), is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
+            {std::string(to_string(resource)), static_cast<uint32_t>(domain),
+             is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
     status.mode = to_string(target.state.mode);
     status.cpus = format_cpu_list(target.state.cpus);
     for (const Rule& rule : policy_.rules)
@@ -120,13 +142,17 @@ std::vector<GroupStatus> Manager::list_groups() {
   return out;
 }
 
-size_t Manager::tasks_in(const std::string& group) { return tree_.read_tasks(group_directory(group)).value_or(std::vector<pid_t>{}).size(); }
+size_t Manager::tasks_in(const std::string& group) {
+  return tree_.read_tasks(group_directory(group)).value_or(std::vector<pid_t>{}).size();
+}
 
 ManagerProperties Manager::properties() {
   ManagerProperties out;
   // What was put back is no trouble any more.
   const bool drifted = !std::ranges::all_of(drift_, &Drift::put_back);
-  out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted ? "running" : "degraded";
+  out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted
+                  ? "running"
+                  : "degraded";
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;
   out.last_reload_timestamp = last_reload_timestamp_;

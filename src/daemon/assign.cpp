@@ -21,8 +21,8 @@ namespace {
 // A process that makes threads faster than they can be looked at is left to the next reconcile.
 constexpr int most_passes = 16;
 
-// Every thread but those in `seen`. One that is born from another not yet moved begins in the old group: until a pass finds
-// none new, or `visit` returns false.
+// Every thread but those in `seen`. One that is born from another not yet moved begins in the old
+// group: until a pass finds none new, or `visit` returns false.
 template <class Visit>
 void visit_threads(const Process& process, std::set<pid_t> seen, Visit visit) {
   bool found_new = true;
@@ -77,19 +77,24 @@ class Assigner {
     if (!facts.thread) return;
     const Decision decision = decide(table_.rules, process_, facts);
     if (decision.kind != Decision::Kind::matched) return;
-    if (out.kind == Assignment::Kind::unmatched) out = {Assignment::Kind::in_group, decision.rule, out.moved, 0};
+    if (out.kind == Assignment::Kind::unmatched)
+      out = {Assignment::Kind::in_group, decision.rule, out.moved, 0};
     put(tid, decision.rule, out);
   }
 
   // False where the process has ended or the kernel refuses.
   bool put(pid_t tid, size_t rule, Assignment& out) {
     const size_t group = table_.rules.rules()[rule].group;
-    // The list was read before the scan began: what has come into the group since is in its place too.
-    if (placed_ != nullptr && (std::ranges::binary_search((*placed_)[group], tid) || process_.read_thread_group(tid) == table_.rules.groups()[group]))
+    // The list was read before the scan began: what has come into the group since is in its place
+    // too.
+    if (placed_ != nullptr && (std::ranges::binary_search((*placed_)[group], tid) ||
+                               process_.read_thread_group(tid) == table_.rules.groups()[group]))
       return true;
     const int error = mode_ == AssignMode::move ? add_task(table_.tasks[group].get(), tid) : 0;
-    if (mode_ == AssignMode::move && error == 0) table_.counters[group]->moved.fetch_add(1, std::memory_order_relaxed);
-    if (error != 0 && error != ESRCH) table_.counters[group]->refused.fetch_add(1, std::memory_order_relaxed);
+    if (mode_ == AssignMode::move && error == 0)
+      table_.counters[group]->moved.fetch_add(1, std::memory_order_relaxed);
+    if (error != 0 && error != ESRCH)
+      table_.counters[group]->refused.fetch_add(1, std::memory_order_relaxed);
     if (error == 0) out.moved++;
     if (error == ESRCH && tid == process_.pid()) out.kind = Assignment::Kind::gone;
     if (error != 0 && error != ESRCH) {
@@ -105,8 +110,8 @@ class Assigner {
   AssignMode mode_;
 };
 
-// A process ended while its pid was written to `tasks`, and another may have got that pid: it is put where its own facts
-// or, where no rule speaks of it, its parent's group want it.
+// A process ended while its pid was written to `tasks`, and another may have got that pid: it is
+// put where its own facts or, where no rule speaks of it, its parent's group want it.
 Assignment put_right(const RuleTable& table, const ProcFs& proc, pid_t pid) {
   const Assignment again = assign(table, proc, pid, OtherThreads::now, nullptr, AssignMode::move);
   if (again.kind != Assignment::Kind::unmatched) return again;
@@ -115,13 +120,17 @@ Assignment put_right(const RuleTable& table, const ProcFs& proc, pid_t pid) {
   const auto group = parent ? parent->read_thread_group(parent->pid()) : std::nullopt;
   const auto& groups = table.rules.groups();
   const auto known = group ? std::ranges::find(groups, *group) : groups.end();
-  (void)add_task(known == groups.end() ? table.root_tasks.get() : table.tasks[static_cast<size_t>(known - groups.begin())].get(), pid);
+  (void)add_task(known == groups.end()
+                     ? table.root_tasks.get()
+                     : table.tasks[static_cast<size_t>(known - groups.begin())].get(),
+                 pid);
   return {Assignment::Kind::gone};
 }
 
 // Looks, moves, and looks again until the process is still what it was when it was looked at.
 template <class Move>
-Assignment until_settled(const RuleTable& table, const ProcFs& proc, const Process& process, AssignMode mode, Move move) {
+Assignment until_settled(const RuleTable& table, const ProcFs& proc, const Process& process,
+                         AssignMode mode, Move move) {
   ProcessFacts facts;
   facts.name = process.read_name();
   size_t moved = 0;
@@ -143,13 +152,15 @@ Assignment until_settled(const RuleTable& table, const ProcFs& proc, const Proce
 
 }  // namespace
 
-Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherThreads others, const Placed* placed, AssignMode mode) {
+Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherThreads others,
+                  const Placed* placed, AssignMode mode) {
   if (table.by_hand->hold(pid)) return {};
   const auto process = proc.open(pid);
   if (!process) return {Assignment::Kind::gone};
   Assigner assigner(table, *process, placed, mode);
   return until_settled(table, proc, *process, mode, [&](ProcessFacts& facts) {
-    return table.rules.has_thread_rules() ? assigner.thread_by_thread(facts) : assigner.as_a_whole(facts, others);
+    return table.rules.has_thread_rules() ? assigner.thread_by_thread(facts)
+                                          : assigner.as_a_whole(facts, others);
   });
 }
 
@@ -158,7 +169,8 @@ Assignment assign_thread(const RuleTable& table, const ProcFs& proc, pid_t pid, 
   const auto process = proc.open(pid);
   if (!process) return {Assignment::Kind::gone};
   Assigner assigner(table, *process, nullptr, AssignMode::move);
-  return until_settled(table, proc, *process, AssignMode::move, [&](ProcessFacts& facts) { return assigner.single_thread(tid, facts); });
+  return until_settled(table, proc, *process, AssignMode::move,
+                       [&](ProcessFacts& facts) { return assigner.single_thread(tid, facts); });
 }
 
 int assign_all_threads(const Process& process, int tasks_fd) {
@@ -175,10 +187,13 @@ SecondLook second_look(const RuleTable& table, const ProcFs& proc, pid_t pid) {
   SecondLook out;
   const size_t threads = proc.thread_count(pid);
   if (threads == 0) return out;
-  if (threads > 1) out.moved += assign(table, proc, pid, OtherThreads::now, nullptr, AssignMode::move).moved;
+  if (threads > 1)
+    out.moved += assign(table, proc, pid, OtherThreads::now, nullptr, AssignMode::move).moved;
   for (const pid_t child : proc.children(pid)) {
-    const Placed nowhere(table.rules.groups().size());  // a child that inherited the group is not written again
-    const Assignment assignment = assign(table, proc, child, OtherThreads::now, &nowhere, AssignMode::move);
+    const Placed nowhere(
+        table.rules.groups().size());  // a child that inherited the group is not written again
+    const Assignment assignment =
+        assign(table, proc, child, OtherThreads::now, &nowhere, AssignMode::move);
     out.moved += assignment.moved;
     if (assignment.moved > 0) out.children.push_back(child);
   }

@@ -13,12 +13,13 @@ namespace rdtd {
 
 namespace {
 
-// After so many events without a pause the thread sleeps for a moment: RLIMIT_RTTIME counts from the last time that a
-// real-time thread blocked, and whoever shares the CPU gets a turn.
+// After so many events without a pause the thread sleeps for a moment: RLIMIT_RTTIME counts from
+// the last time that a real-time thread blocked, and whoever shares the CPU gets a turn.
 constexpr size_t events_between_pauses = 256;
 constexpr timespec pause_length{0, 50'000};
 
-// How long a thread may be in the making: a clone(2) that has copied its parent's group and is not yet seen in /proc.
+// How long a thread may be in the making: a clone(2) that has copied its parent's group and is not
+// yet seen in /proc.
 constexpr std::chrono::milliseconds second_look_delay(20);
 constexpr size_t most_second_looks = 4096;
 // Assignments that wait to be told; in a storm the rest is only counted.
@@ -27,7 +28,11 @@ constexpr size_t most_untold = 4096;
 }  // namespace
 
 Classifier::Classifier(Connector connector, const ProcFs& proc, int requests_fd)
-    : connector_(std::move(connector)), proc_(proc), requests_fd_(requests_fd), self_(::getpid()), thread_([this] { run(); }) {}
+    : connector_(std::move(connector)),
+      proc_(proc),
+      requests_fd_(requests_fd),
+      self_(::getpid()),
+      thread_([this] { run(); }) {}
 
 Classifier::~Classifier() {
   stop_ = true;
@@ -68,7 +73,8 @@ void Classifier::tell_assigned(pid_t pid, const Assignment& assignment, const Ru
     if (requests_.assigned.size() >= most_untold)
       requests_.untold++;
     else
-      requests_.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)), table.rules.rules()[assignment.rule].where.text()});
+      requests_.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),
+                                    table.rules.rules()[assignment.rule].where.text()});
   }
   (void)::eventfd_write(requests_fd_, 1);
 }
@@ -98,7 +104,8 @@ void Classifier::run() {
     for (const ProcEvent& event : events)
       if (table) handle(event, *table);
     if (table) look_again(*table);
-    // Once it has lost one, the kernel drops all further events until the queue is empty, and does not say so again.
+    // Once it has lost one, the kernel drops all further events until the queue is empty, and does
+    // not say so again.
     const bool drained = events.size() < Connector::batch_size && !(batch && batch->lost);
     if (lost && drained) {
       lost = false;
@@ -133,10 +140,13 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
       // The name of a process is that of its first thread.
       if (event.tid == event.pid) table.by_hand->rename(event.pid);
       if (event.tid != event.pid && !table.rules.has_thread_rules()) return;
-      assignment = event.tid == event.pid ? assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move)
+      assignment = event.tid == event.pid ? assign(table, proc_, event.pid, OtherThreads::now,
+                                                   nullptr, AssignMode::move)
                                           : assign_thread(table, proc_, event.pid, event.tid);
       break;
-    case ProcEvent::Kind::identity: assignment = assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move); break;
+    case ProcEvent::Kind::identity:
+      assignment = assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move);
+      break;
     default: return;
   }
   if (assignment.moved == 0) return;

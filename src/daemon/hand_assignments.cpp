@@ -61,23 +61,27 @@ Result<void> HandAssignments::load(const ProcFs& proc) {
     auto process = proc.open(static_cast<pid_t>(*pid));
     const auto name = process ? name_of(*process) : std::nullopt;
     if (!name || process->read_start_time() != *start_time) continue;
-    const std::string_view recorded = line.substr(static_cast<size_t>(words[4].data() - line.data()));
+    const std::string_view recorded =
+        line.substr(static_cast<size_t>(words[4].data() - line.data()));
     const bool for_next_program = words[2] == "next";
     // Under another name it is another program: the one that was meant, or the one after.
     if (*name != recorded && !for_next_program) continue;
-    insert({std::move(*process), *start_time, *name, std::string(words[3]), for_next_program && *name == recorded});
+    insert({std::move(*process), *start_time, *name, std::string(words[3]),
+            for_next_program && *name == recorded});
   }
   return {};
 }
 
 Result<void> HandAssignments::store() {
-  // A line each: PID START_TIME, "next" or "this" program, GROUP, NAME. A name may have spaces, a group has none.
+  // A line each: PID START_TIME, "next" or "this" program, GROUP, NAME. A name may have spaces, a
+  // group has none.
   std::string text;
   {
     const std::lock_guard lock(mutex_);
     if (stored_) return {};
     for (const auto& [pid, held] : held_)
-      text += fmt::format("{} {} {} {} {}\n", pid, held.start_time, held.for_next_program ? "next" : "this", held.group, held.name);
+      text += fmt::format("{} {} {} {} {}\n", pid, held.start_time,
+                          held.for_next_program ? "next" : "this", held.group, held.name);
     stored_ = true;
   }
   auto replaced = record_.replace(hand_record, text);

@@ -7,7 +7,8 @@
 #include <sys/uio.h>
 #include <syslog.h>
 
-#define SD_JOURNAL_SUPPRESS_LOCATION  // the journal's readers know the daemon by its messages, not by its source files
+#define SD_JOURNAL_SUPPRESS_LOCATION  // the journal's readers know the daemon by its messages, not
+                                      // by its source files
 #include <systemd/sd-journal.h>
 
 #include <array>
@@ -28,10 +29,14 @@ struct Kind {
 
 // In the order of Happening. Made once with `systemd-id128 new`; they are for ever.
 constexpr std::array kinds = {
-    Kind{"182ffdfcc20c4f2a89c84c7d36ca7c7f", spdlog::level::info}, Kind{"bdb75df7ba7f45ce8e45e5c8121d4383", spdlog::level::info},
-    Kind{"4cab0b8b7b19414bbb4d1a6f41f992c8", spdlog::level::err},  Kind{"1a5031bbdaf24b7c83e906f4fa967386", spdlog::level::warn},
-    Kind{"fb652529994e4df5885ca8ad6316558e", spdlog::level::err},  Kind{"000711698af84df08dcb511a07e31561", spdlog::level::warn},
-    Kind{"718c74076fb2485f823f47b69e6fdad1", spdlog::level::err},  Kind{"cd1cc069b22d4b749097a61dc7ddbf38", spdlog::level::err},
+    Kind{"182ffdfcc20c4f2a89c84c7d36ca7c7f", spdlog::level::info},
+    Kind{"bdb75df7ba7f45ce8e45e5c8121d4383", spdlog::level::info},
+    Kind{"4cab0b8b7b19414bbb4d1a6f41f992c8", spdlog::level::err},
+    Kind{"1a5031bbdaf24b7c83e906f4fa967386", spdlog::level::warn},
+    Kind{"fb652529994e4df5885ca8ad6316558e", spdlog::level::err},
+    Kind{"000711698af84df08dcb511a07e31561", spdlog::level::warn},
+    Kind{"718c74076fb2485f823f47b69e6fdad1", spdlog::level::err},
+    Kind{"cd1cc069b22d4b749097a61dc7ddbf38", spdlog::level::err},
 };
 
 // What goes with the message that is being logged.
@@ -45,8 +50,9 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
     if (message.level == spdlog::level::warn) priority = LOG_WARNING;
     if (message.level == spdlog::level::err) priority = LOG_ERR;
     if (message.level == spdlog::level::critical) priority = LOG_CRIT;
-    std::vector<std::string> fields = {fmt::format("MESSAGE={}", std::string_view(message.payload.data(), message.payload.size())),
-                                       fmt::format("PRIORITY={}", priority), "SYSLOG_IDENTIFIER=rdtd"};
+    std::vector<std::string> fields = {
+        fmt::format("MESSAGE={}", std::string_view(message.payload.data(), message.payload.size())),
+        fmt::format("PRIORITY={}", priority), "SYSLOG_IDENTIFIER=rdtd"};
     fields.insert(fields.end(), fields_of_message.begin(), fields_of_message.end());
     std::vector<iovec> vectors;
     for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
@@ -62,18 +68,21 @@ struct LevelName {
 };
 
 // spdlog has fewer levels than syslog: the first name of each is the one that is told.
-constexpr std::array level_names = {LevelName{"debug", spdlog::level::debug},    LevelName{"info", spdlog::level::info},
-                                    LevelName{"notice", spdlog::level::info},    LevelName{"warning", spdlog::level::warn},
-                                    LevelName{"err", spdlog::level::err},        LevelName{"crit", spdlog::level::critical},
-                                    LevelName{"alert", spdlog::level::critical}, LevelName{"emerg", spdlog::level::critical}};
+constexpr std::array level_names = {
+    LevelName{"debug", spdlog::level::debug},    LevelName{"info", spdlog::level::info},
+    LevelName{"notice", spdlog::level::info},    LevelName{"warning", spdlog::level::warn},
+    LevelName{"err", spdlog::level::err},        LevelName{"crit", spdlog::level::critical},
+    LevelName{"alert", spdlog::level::critical}, LevelName{"emerg", spdlog::level::critical}};
 
 }  // namespace
 
 void open_log() {
   if (stderr_is_journal()) {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("rdtd", std::make_shared<JournalSink>()));
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("rdtd", std::make_shared<JournalSink>()));
   } else {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("rdtd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "rdtd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
     spdlog::set_pattern("rdtd: %l: %v");
   }
 }
@@ -81,7 +90,8 @@ void open_log() {
 void log(Happening happening, std::string_view text, std::initializer_list<LogField> fields) {
   const Kind& kind = kinds.at(static_cast<size_t>(happening));
   fields_of_message = {fmt::format("MESSAGE_ID={}", kind.message_id)};
-  for (const LogField& field : fields) fields_of_message.push_back(fmt::format("{}={}", field.name, field.value));
+  for (const LogField& field : fields)
+    fields_of_message.push_back(fmt::format("{}={}", field.name, field.value));
   spdlog::log(kind.level, "{}", text);
   fields_of_message.clear();
 }
@@ -92,14 +102,18 @@ void log(Happening happening, std::string_view text, const Location& where) {
 }
 
 void log_assignment(pid_t pid, const std::string& group, const std::string& rule) {
-  fields_of_message = {fmt::format("RDTD_PID={}", pid), fmt::format("RDTD_GROUP={}", group), fmt::format("RDTD_RULE={}", rule)};
-  spdlog::debug("process {} put in group {}{}", pid, group, rule.empty() ? ", by hand" : fmt::format(", {}", rule));
+  fields_of_message = {fmt::format("RDTD_PID={}", pid), fmt::format("RDTD_GROUP={}", group),
+                       fmt::format("RDTD_RULE={}", rule)};
+  spdlog::debug("process {} put in group {}{}", pid, group,
+                rule.empty() ? ", by hand" : fmt::format(", {}", rule));
   fields_of_message.clear();
 }
 
 bool logs_assignments() { return spdlog::should_log(spdlog::level::debug); }
 
-void set_policy_log_level(const std::string& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+void set_policy_log_level(const std::string& level) {
+  spdlog::set_level(spdlog::level::from_str(level));
+}
 
 bool set_syslog_level(const std::string& level) {
   for (const LevelName& name : level_names)

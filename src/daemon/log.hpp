@@ -1,5 +1,5 @@
-// The daemon's log: spdlog, into the journal where standard error is one, else onto standard error. Only the main thread
-// logs.
+// The daemon's log: spdlog, into the journal where standard error is one, else onto standard error.
+// Only the main thread logs.
 #pragma once
 
 #include <sys/types.h>
@@ -12,8 +12,18 @@
 
 namespace rdtd {
 
-// Happenings that an administrator may look for or be told of; each has a MESSAGE_ID and a text in systemd/rdtd.catalog.
-enum class Happening { applied, reloaded, reload_failed, drift, kernel_refused, events_lost, out_of_closids, wrong_mount_options };
+// Happenings that an administrator may look for or be told of; each has a MESSAGE_ID and a text in
+// systemd/rdtd.catalog.
+enum class Happening {
+  applied,
+  reloaded,
+  reload_failed,
+  drift,
+  kernel_refused,
+  events_lost,
+  out_of_closids,
+  wrong_mount_options
+};
 
 // A journal field beside the message: RDTD_GROUP, RDTD_RULE, RDTD_PID, CONFIG_FILE, CONFIG_LINE.
 struct LogField {

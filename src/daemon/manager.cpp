@@ -19,26 +19,36 @@ namespace {
 
 CallError call_error(const Error& error) {
   CallError out{CallError::Kind::KernelRejected, error.text()};
-  if (error.code == ENOSPC && error.operation == "make group") out.kind = CallError::Kind::OutOfClosids;
+  if (error.code == ENOSPC && error.operation == "make group")
+    out.kind = CallError::Kind::OutOfClosids;
   if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
   return out;
 }
 
 uint64_t now_usec() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                   std::chrono::system_clock::now().time_since_epoch())
+                                   .count());
 }
 
 std::string matched_text(const std::map<std::string, size_t>& matched) {
   std::vector<std::string> parts;
-  for (const auto& [group, processes] : matched) parts.push_back(fmt::format("{} {}", group, processes));
+  for (const auto& [group, processes] : matched)
+    parts.push_back(fmt::format("{} {}", group, processes));
   return parts.empty() ? "no process matches" : fmt::format("processes: {}", join(parts, ", "));
 }
 
 }  // namespace
 
-Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc)
-    : policy_root_(std::move(policy_root)), tree_(std::move(tree)), ownership_(std::move(ownership)), proc_(std::move(proc)), by_hand_(std::move(state)) {
-  if (const auto loaded = by_hand_.load(proc_); !loaded) spdlog::warn("{}; what was assigned by hand is left to the rules", loaded.error().text());
+Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state,
+                 ProcFs proc)
+    : policy_root_(std::move(policy_root)),
+      tree_(std::move(tree)),
+      ownership_(std::move(ownership)),
+      proc_(std::move(proc)),
+      by_hand_(std::move(state)) {
+  if (const auto loaded = by_hand_.load(proc_); !loaded)
+    spdlog::warn("{}; what was assigned by hand is left to the rules", loaded.error().text());
   auto empty = std::make_shared<RuleTable>();
   empty->by_hand = &by_hand_;
   table_ = std::move(empty);
@@ -55,7 +65,8 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
     CallError::Kind kind = CallError::Kind::InvalidPolicy;
     if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
     if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
-    return std::unexpected(CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
+    return std::unexpected(
+        CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
   };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
@@ -91,8 +102,8 @@ Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& polic
   return table;
 }
 
-// The steps of a policy that could not be put in force are undone. A group that was removed for them and made again is
-// another directory, and empty.
+// The steps of a policy that could not be put in force are undone. A group that was removed for
+// them and made again is another directory, and empty.
 CallError Manager::undone(Error error, const std::vector<Step>& steps) {
   if (std::ranges::count(steps, StepKind::remove, &Step::kind) > 0) {
     renew_table();
@@ -110,19 +121,25 @@ void Manager::renew_table() {
   renew_held();
 }
 
-// What somebody put in a group by hand is there again after the group was made anew, and forgotten with its group.
+// What somebody put in a group by hand is there again after the group was made anew, and forgotten
+// with its group.
 void Manager::renew_held() {
   if (targets_.empty()) return;  // no policy has been in force yet
   for (const auto& [pid, group] : by_hand_.all()) {
     const auto process = proc_.open(pid);
     const std::string directory = group_directory(group);
     if (std::ranges::find(targets_, directory, &GroupTarget::directory) == targets_.end()) {
-      spdlog::info("process {} was put in group '{}' by hand; the policy has no such group any more, and the rules decide", pid, group);
+      spdlog::info(
+          "process {} was put in group '{}' by hand; the policy has no such group any more, and "
+          "the rules decide",
+          pid, group);
       by_hand_.remove(pid);
     } else if (process && process->read_thread_group(pid) != directory) {
       const auto tasks = tree_.open_tasks(directory);
-      if (const int error = tasks ? assign_all_threads(*process, tasks->get()) : tasks.error().code; error != 0)
-        spdlog::warn("cannot put process {} in group '{}' again: {}", pid, group, std::strerror(error));
+      if (const int error = tasks ? assign_all_threads(*process, tasks->get()) : tasks.error().code;
+          error != 0)
+        spdlog::warn("cannot put process {} in group '{}' again: {}", pid, group,
+                     std::strerror(error));
     }
   }
   store();
@@ -135,24 +152,28 @@ Result<void> Manager::remove_all() {
 }
 
 void Manager::publish_table() {
-  if (classifier_ != nullptr && !classifier_->publish(table_)) spdlog::warn("the classifier has not taken the new rules within 2 s");
+  if (classifier_ != nullptr && !classifier_->publish(table_))
+    spdlog::warn("the classifier has not taken the new rules within 2 s");
 }
 
 // Groups that nobody is in any more. One that stays does no harm; the next reconcile tries again.
 void Manager::remove_groups(const std::vector<Step>& removals) {
   for (const Step& removal : removals)
-    if (const auto removed = tree_.apply({&removal, 1}, ownership_); !removed) spdlog::warn("{}", removed.error().text());
+    if (const auto removed = tree_.apply({&removal, 1}, ownership_); !removed)
+      spdlog::warn("{}", removed.error().text());
 }
 
 std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
   const std::vector<Step>& steps = loaded.plan.steps;
-  if (const auto applied = tree_.apply(steps, ownership_); !applied) return std::unexpected(undone(applied.error(), steps));
+  if (const auto applied = tree_.apply(steps, ownership_); !applied)
+    return std::unexpected(undone(applied.error(), steps));
   auto table = make_table(loaded.policy);
   if (!table) {
     std::vector<Step> back;
     for (const Step& step : steps) back.insert(back.begin(), inverse(step));
     Error error = table.error();
-    if (const auto applied = tree_.apply(back, ownership_); !applied) error.detail += "; nor put back what was there: " + applied.error().text();
+    if (const auto applied = tree_.apply(back, ownership_); !applied)
+      error.detail += "; nor put back what was there: " + applied.error().text();
     return std::unexpected(undone(error, steps));
   }
   // From here on the new policy is in force.
@@ -169,10 +190,13 @@ std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
   const ScanResult scanned = scan_until_quiet(AssignMode::move, &previous->rules);
   remove_groups(loaded.plan.removals);
   if (policy_.groups.empty() && policy_.partitions.empty())
-    if (const auto forgotten = ownership_.remove(std::string(root_group)); !forgotten) spdlog::warn("{}", forgotten.error().text());
+    if (const auto forgotten = ownership_.remove(std::string(root_group)); !forgotten)
+      spdlog::warn("{}", forgotten.error().text());
   if (!loaded.warnings.empty()) spdlog::warn("{}", trim(loaded.warnings));
-  in_force_ = fmt::format("policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} released", targets_.size(), policy_.rules.size(),
-                          steps.size() + loaded.plan.removals.size(), matched_text(scanned.matched), scanned.moved, scanned.released);
+  in_force_ = fmt::format(
+      "policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} released",
+      targets_.size(), policy_.rules.size(), steps.size() + loaded.plan.removals.size(),
+      matched_text(scanned.matched), scanned.moved, scanned.released);
   return {};
 }
 
@@ -201,8 +225,11 @@ void Manager::log_failure(const CallError& error, const char* consequence) const
   Happening happening = Happening::reload_failed;
   if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
   if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
-  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy) happening = Happening::kernel_refused;
-  log(happening, fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_), error.where);
+  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy)
+    happening = Happening::kernel_refused;
+  log(happening,
+      fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_),
+      error.where);
 }
 
 std::expected<void, CallError> Manager::start() {
@@ -247,7 +274,8 @@ std::expected<void, CallError> Manager::reset() {
   const auto removed = remove_all();
   last_reload_error_ = removed ? "" : removed.error().text();
   if (removed)
-    spdlog::info("every group that rdtd made is removed; no policy is in force until the next reload");
+    spdlog::info(
+        "every group that rdtd made is removed; no policy is in force until the next reload");
   else
     log(Happening::kernel_refused, removed.error().text());
   observer_.after_reload(removed.has_value());
@@ -255,30 +283,43 @@ std::expected<void, CallError> Manager::reset() {
   return {};
 }
 
-std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::string& group, const Caller& caller) {
+std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::string& group,
+                                                       const Caller& caller) {
   std::vector<std::string> names;
   for (const GroupTarget& target : targets_) names.push_back(group_label(target.directory));
   if (std::ranges::find(names, group) == names.end()) {
     const auto nearest = nearest_name(group, names);
-    return std::unexpected(CallError{CallError::Kind::NoSuchGroup, fmt::format("there is no group '{}' in the policy in force{}", printable(group),
-                                                                               nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
+    return std::unexpected(
+        CallError{CallError::Kind::NoSuchGroup,
+                  fmt::format("there is no group '{}' in the policy in force{}", printable(group),
+                              nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
   }
   // 0 would be the thread that writes: the daemon's own.
   auto process = pid > 0 ? proc_.open(pid) : std::nullopt;
-  if (!process) return std::unexpected(CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
-  if (const pid_t whole = process->read_process(); whole != pid && whole != 0)
+  if (!process)
     return std::unexpected(
-        CallError{CallError::Kind::NoSuchProcess, fmt::format("{} is a thread of process {}, and only a whole process is put in a group by hand", pid, whole)});
+        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+  if (const pid_t whole = process->read_process(); whole != pid && whole != 0)
+    return std::unexpected(CallError{
+        CallError::Kind::NoSuchProcess,
+        fmt::format(
+            "{} is a thread of process {}, and only a whole process is put in a group by hand", pid,
+            whole)});
   const auto tasks = tree_.open_tasks(group_directory(group));
   if (!tasks) return std::unexpected(call_error(tasks.error()));
   if (!by_hand_.add(std::move(*process), group, caller.pid == pid))
-    return std::unexpected(CallError{CallError::Kind::Busy, fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
+    return std::unexpected(CallError{
+        CallError::Kind::Busy,
+        fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
   const auto moving = proc_.open(pid);
   if (const int error = moving ? assign_all_threads(*moving, tasks->get()) : ESRCH; error != 0) {
     by_hand_.remove(pid);
     store();
-    const Error refused{fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
-    return std::unexpected(CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected, refused.text()});
+    const Error refused{
+        fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
+    return std::unexpected(
+        CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected,
+                  refused.text()});
   }
   store();
   observer_.on_assigned(pid, group, "");

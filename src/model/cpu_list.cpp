@@ -13,7 +13,9 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     const size_t dash = part.find('-');
     const auto first = parse_unsigned<uint16_t>(trim(part.substr(0, dash)));
-    const auto last = dash == std::string_view::npos ? first : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
     if (!first || !last || *last < *first) return std::nullopt;
     for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpu);
   }

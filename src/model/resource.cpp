@@ -3,7 +3,8 @@
 namespace rdtd {
 
 std::string_view to_string(Resource resource) {
-  constexpr std::array<std::string_view, all_resources.size()> names = {"L3", "L3CODE", "L3DATA", "L2", "L2CODE", "L2DATA", "MB", "SMBA"};
+  constexpr std::array<std::string_view, all_resources.size()> names = {
+      "L3", "L3CODE", "L3DATA", "L2", "L2CODE", "L2DATA", "MB", "SMBA"};
   return names.at(static_cast<size_t>(resource));
 }
 

@@ -8,7 +8,8 @@ namespace rdtd {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> mode_names = {"shareable", "exclusive", "pseudo-locksetup", "pseudo-locked"};
+constexpr std::array<std::string_view, 4> mode_names = {"shareable", "exclusive",
+                                                        "pseudo-locksetup", "pseudo-locked"};
 
 }  // namespace
 
@@ -20,8 +21,12 @@ std::optional<Mode> parse_mode(std::string_view text) {
   return std::nullopt;
 }
 
-std::string group_label(std::string_view directory) { return directory == root_group ? "default" : std::string(directory); }
-std::string group_directory(std::string_view label) { return label == "default" ? std::string(root_group) : std::string(label); }
+std::string group_label(std::string_view directory) {
+  return directory == root_group ? "default" : std::string(directory);
+}
+std::string group_directory(std::string_view label) {
+  return label == "default" ? std::string(root_group) : std::string(label);
+}
 
 CpuSet Snapshot::online_cpus() const {
   CpuSet all;

@@ -31,7 +31,8 @@ const Cbm* as_mask(const Party& party) { return std::get_if<Cbm>(&party.want); }
 
 bool keeps_its_place(const Party& party, Cbm free) {
   const auto* count = std::get_if<unsigned>(&party.want);
-  return count != nullptr && party.previous.contiguous() && party.previous.count() == *count && free.contains(party.previous);
+  return count != nullptr && party.previous.contiguous() && party.previous.count() == *count &&
+         free.contains(party.previous);
 }
 
 struct Packing {
@@ -39,9 +40,10 @@ struct Packing {
   Cbm free;  // what is left
 };
 
-// Puts the counted parties into `free`, those that may keep their place first, then each in the lowest gap, in the
-// order given. Explicit masks are in `free` no more.
-std::optional<Packing> pack(const std::vector<Party>& parties, Cbm free, bool keep, const std::vector<size_t>& order) {
+// Puts the counted parties into `free`, those that may keep their place first, then each in the
+// lowest gap, in the order given. Explicit masks are in `free` no more.
+std::optional<Packing> pack(const std::vector<Party>& parties, Cbm free, bool keep,
+                            const std::vector<size_t>& order) {
   Packing out{std::vector<Cbm>(parties.size()), free};
   std::vector<bool> placed(parties.size(), false);
   const auto put = [&](size_t i, Cbm mask) {
@@ -71,9 +73,12 @@ std::optional<Packing> best_packing(const DomainRequest& request, Cbm free) {
     return count == nullptr ? 0U : *count;
   });
   std::optional<Packing> best;
-  const auto rest = [&](const Packing& packing) { return longest_run(packing.free | request.shareable).count(); };
+  const auto rest = [&](const Packing& packing) {
+    return longest_run(packing.free | request.shareable).count();
+  };
   for (auto& packing :
-       {pack(request.exclusive, free, true, written), pack(request.exclusive, free, false, written), pack(request.exclusive, free, false, largest_first)})
+       {pack(request.exclusive, free, true, written), pack(request.exclusive, free, false, written),
+        pack(request.exclusive, free, false, largest_first)})
     if (packing && (!best || rest(*packing) > rest(*best))) best = packing;
   return best;
 }
@@ -92,15 +97,21 @@ Refusal too_much_exclusive(const DomainRequest& request) {
     sum += ways_wanted(party, request.all);
     parties.push_back(fmt::format("{} {}", party.name, ways_wanted(party, request.all)));
   }
-  if (!request.shareable.empty()) limits.push_back(fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
+  if (!request.shareable.empty())
+    limits.push_back(
+        fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
   for (const Obstacle& obstacle : request.obstacles)
-    limits.push_back(fmt::format("{} held by {}, which rdtd did not make", obstacle.mask.count(), obstacle.name));
+    limits.push_back(fmt::format("{} held by {}, which rdtd did not make", obstacle.mask.count(),
+                                 obstacle.name));
   for (const Party& party : request.shared)
-    if (const Cbm* mask = as_mask(party)) limits.push_back(fmt::format("{} named by {}", mask->count(), party.name));
+    if (const Cbm* mask = as_mask(party))
+      limits.push_back(fmt::format("{} named by {}", mask->count(), party.name));
   if (request.remainder_needed && request.shareable.count() < request.min_cbm_bits)
     limits.push_back(fmt::format("{} must be left to default", request.min_cbm_bits));
   const std::string after = limits.empty() ? "" : ", " + join(limits, ", ");
-  return {request.exclusive.back().where, fmt::format("{} asked for exclusively ({}), {} in ", ways(sum), join(parties, ", "), ways(request.all.count())),
+  return {request.exclusive.back().where,
+          fmt::format("{} asked for exclusively ({}), {} in ", ways(sum), join(parties, ", "),
+                      ways(request.all.count())),
           after};
 }
 
@@ -110,15 +121,20 @@ std::vector<Refusal> check_masks(const DomainRequest& request) {
   const auto check = [&](const Party& party, bool exclusive) {
     const Cbm* mask = as_mask(party);
     if (mask == nullptr) return;
-    if (auto problem = mask_problem(party, *mask, request.all, request.min_cbm_bits, request.sparse_masks)) refusals.push_back(std::move(*problem));
+    if (auto problem =
+            mask_problem(party, *mask, request.all, request.min_cbm_bits, request.sparse_masks))
+      refusals.push_back(std::move(*problem));
     for (const Obstacle& obstacle : request.obstacles)
       if (obstacle.mask.overlaps(*mask))
-        refusals.push_back({party.where, fmt::format("{}: '{}' overlaps ways {} of ", party.name, party.asked, way_list(obstacle.mask & *mask)),
+        refusals.push_back({party.where,
+                            fmt::format("{}: '{}' overlaps ways {} of ", party.name, party.asked,
+                                        way_list(obstacle.mask & *mask)),
                             fmt::format(", which {} holds and rdtd did not make", obstacle.name)});
     if (exclusive && request.shareable.overlaps(*mask))
-      refusals.push_back(
-          {party.where, fmt::format("{}: '{}' cannot be exclusive: I/O devices fill ways {} of ", party.name, party.asked, way_list(request.shareable & *mask)),
-           " too"});
+      refusals.push_back({party.where,
+                          fmt::format("{}: '{}' cannot be exclusive: I/O devices fill ways {} of ",
+                                      party.name, party.asked, way_list(request.shareable & *mask)),
+                          " too"});
   };
   for (const Party& party : request.exclusive) check(party, true);
   for (const Party& party : request.shared) check(party, false);
@@ -126,11 +142,14 @@ std::vector<Refusal> check_masks(const DomainRequest& request) {
     const Cbm* a = as_mask(exclusive);
     const Cbm* b = as_mask(other);
     if (a == nullptr || b == nullptr || !a->overlaps(*b)) return;
-    refusals.push_back({other.where, fmt::format("{}: '{}' overlaps ways {} of ", other.name, other.asked, way_list(*a & *b)),
-                        fmt::format(", which are exclusive to {} ({})", exclusive.name, exclusive.where.text())});
+    refusals.push_back(
+        {other.where,
+         fmt::format("{}: '{}' overlaps ways {} of ", other.name, other.asked, way_list(*a & *b)),
+         fmt::format(", which are exclusive to {} ({})", exclusive.name, exclusive.where.text())});
   };
   for (size_t i = 0; i < request.exclusive.size(); i++) {
-    for (size_t j = i + 1; j < request.exclusive.size(); j++) against(request.exclusive[i], request.exclusive[j]);
+    for (size_t j = i + 1; j < request.exclusive.size(); j++)
+      against(request.exclusive[i], request.exclusive[j]);
     for (const Party& other : request.shared) against(request.exclusive[i], other);
   }
   return refusals;
@@ -138,19 +157,27 @@ std::vector<Refusal> check_masks(const DomainRequest& request) {
 
 }  // namespace
 
-std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all, unsigned min_cbm_bits, bool sparse_masks) {
+std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all, unsigned min_cbm_bits,
+                                    bool sparse_masks) {
   if (!all.contains(mask))
-    return Refusal{party.where, fmt::format("{}: '{}' is out of range, the mask of ", party.name, party.asked), fmt::format(" is 0x{}", to_string(all))};
+    return Refusal{party.where,
+                   fmt::format("{}: '{}' is out of range, the mask of ", party.name, party.asked),
+                   fmt::format(" is 0x{}", to_string(all))};
   if (!mask.contiguous() && !sparse_masks)
-    return Refusal{party.where, fmt::format("{}: '{}' has gaps; masks of ", party.name, party.asked), " must be contiguous"};
+    return Refusal{party.where,
+                   fmt::format("{}: '{}' has gaps; masks of ", party.name, party.asked),
+                   " must be contiguous"};
   if (mask.count() < min_cbm_bits)
-    return Refusal{party.where, fmt::format("{}: '{}' is {}; a mask of ", party.name, party.asked, ways(mask.count())),
-                   fmt::format(" has at least {} (min_cbm_bits)", min_cbm_bits)};
+    return Refusal{
+        party.where,
+        fmt::format("{}: '{}' is {}; a mask of ", party.name, party.asked, ways(mask.count())),
+        fmt::format(" has at least {} (min_cbm_bits)", min_cbm_bits)};
   return std::nullopt;
 }
 
-std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(Cbm region, bool sparse_masks, const std::vector<Party>& parties,
-                                                                   const std::string& region_name) {
+std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(
+    Cbm region, bool sparse_masks, const std::vector<Party>& parties,
+    const std::string& region_name) {
   std::vector<Cbm> masks;
   std::vector<Refusal> refusals;
   Cbm unused = region;
@@ -170,8 +197,10 @@ std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(Cbm region, b
     } else if (sparse_masks && *count <= region.count()) {
       masks.push_back(lowest_ways(region, *count));
     } else {
-      refusals.push_back(
-          {party.where, fmt::format("{}: '{}' is {}, {} of ", party.name, party.asked, ways(*count), ways(run.count())), " are left " + region_name});
+      refusals.push_back({party.where,
+                          fmt::format("{}: '{}' is {}, {} of ", party.name, party.asked,
+                                      ways(*count), ways(run.count())),
+                          " are left " + region_name});
       continue;
     }
     unused = unused.without(masks.back());
@@ -181,7 +210,8 @@ std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(Cbm region, b
 }
 
 std::expected<DomainPlacement, std::vector<Refusal>> place(const DomainRequest& request) {
-  if (auto refusals = check_masks(request); !refusals.empty()) return std::unexpected(std::move(refusals));
+  if (auto refusals = check_masks(request); !refusals.empty())
+    return std::unexpected(std::move(refusals));
   Cbm taken;  // nobody's to fill but one party's, or not to be given away
   for (const Obstacle& obstacle : request.obstacles) taken = taken | obstacle.mask;
   Cbm free = request.all.without(taken).without(request.shareable);
@@ -201,10 +231,13 @@ std::expected<DomainPlacement, std::vector<Refusal>> place(const DomainRequest& 
   }
   const Cbm left = request.all.without(taken);
   out.remainder = request.sparse_masks ? left : longest_run(left);
-  if (request.remainder_needed && out.remainder.count() < request.min_cbm_bits) return std::unexpected(std::vector{too_much_exclusive(request)});
+  if (request.remainder_needed && out.remainder.count() < request.min_cbm_bits)
+    return std::unexpected(std::vector{too_much_exclusive(request)});
 
-  const std::string beside = holders.empty() ? "" : fmt::format("beside what is exclusive ({})", join(holders, ", "));
-  auto shared = place_shared(out.remainder, request.sparse_masks, request.shared, beside.empty() ? "for it" : beside);
+  const std::string beside =
+      holders.empty() ? "" : fmt::format("beside what is exclusive ({})", join(holders, ", "));
+  auto shared = place_shared(out.remainder, request.sparse_masks, request.shared,
+                             beside.empty() ? "for it" : beside);
   if (!shared) return std::unexpected(std::move(shared.error()));
   out.shared = std::move(*shared);
   return out;

@@ -1,4 +1,5 @@
-// Placement: which ways of one cache domain each party gets. Pure; knows nothing of groups, files or resources.
+// Placement: which ways of one cache domain each party gets. Pure; knows nothing of groups, files
+// or resources.
 #pragma once
 
 #include <expected>
@@ -53,12 +54,16 @@ struct Refusal {
 };
 
 // What keeps an explicit mask from being one of this cache, if anything does.
-[[nodiscard]] std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all, unsigned min_cbm_bits, bool sparse_masks);
+[[nodiscard]] std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all,
+                                                  unsigned min_cbm_bits, bool sparse_masks);
 
-[[nodiscard]] std::expected<DomainPlacement, std::vector<Refusal>> place(const DomainRequest& request);
+[[nodiscard]] std::expected<DomainPlacement, std::vector<Refusal>> place(
+    const DomainRequest& request);
 
-// Parties that share a region: side by side while there is room, then overlapping. `region_name` is for the refusal.
-[[nodiscard]] std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(Cbm region, bool sparse_masks, const std::vector<Party>& parties,
-                                                                                 const std::string& region_name);
+// Parties that share a region: side by side while there is room, then overlapping. `region_name` is
+// for the refusal.
+[[nodiscard]] std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(
+    Cbm region, bool sparse_masks, const std::vector<Party>& parties,
+    const std::string& region_name);
 
 }  // namespace rdtd

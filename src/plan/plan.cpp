@@ -37,7 +37,9 @@ void Planner::check_names() {
   for (const Group& group : policy_.groups) {
     const std::string directory = group_directory(group.name.value);
     if (snapshot_.groups.contains(directory) && is_foreign(directory))
-      error(group.name.where, fmt::format("group '{}' exists in resctrl already and rdtd did not make it", group.name.value),
+      error(group.name.where,
+            fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
+                        group.name.value),
             "choose another name, or remove that group");
   }
 }
@@ -53,22 +55,30 @@ void Planner::check_closids() {
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name)) foreign.push_back(name);
   std::string taken = "1 is the default group's";
-  if (!foreign.empty()) taken += fmt::format(", {} taken by groups that rdtd did not make ({})", foreign.size(), join(foreign, ", "));
+  if (!foreign.empty())
+    taken += fmt::format(", {} taken by groups that rdtd did not make ({})", foreign.size(),
+                         join(foreign, ", "));
   if (last == nullptr) return;
   if (asked.size() + foreign.size() + 1 > capabilities_.num_closids())
-    error(*last, fmt::format("{} groups asked for ({}), {} CLOSIDs here: {}", asked.size(), join(asked, ", "), capabilities_.num_closids(), taken), {},
-          Cause::closids);
-  if (capabilities_.num_rmids && asked.size() + foreign.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
     error(*last,
-          fmt::format("{} groups asked for ({}), {} RMIDs here: {}, {} taken by monitoring groups", asked.size(), join(asked, ", "), *capabilities_.num_rmids,
-                      taken, snapshot_.mon_groups),
+          fmt::format("{} groups asked for ({}), {} CLOSIDs here: {}", asked.size(),
+                      join(asked, ", "), capabilities_.num_closids(), taken),
+          {}, Cause::closids);
+  if (capabilities_.num_rmids &&
+      asked.size() + foreign.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
+    error(*last,
+          fmt::format("{} groups asked for ({}), {} RMIDs here: {}, {} taken by monitoring groups",
+                      asked.size(), join(asked, ", "), *capabilities_.num_rmids, taken,
+                      snapshot_.mon_groups),
           {}, Cause::closids);
 }
 
 void Planner::check_resources(const AmountTables& tables) {
   std::vector<std::string> offered;
-  for (const auto& [resource, info] : capabilities_.caches) offered.emplace_back(to_string(resource));
-  for (const auto& [resource, info] : capabilities_.bandwidths) offered.emplace_back(to_string(resource));
+  for (const auto& [resource, info] : capabilities_.caches)
+    offered.emplace_back(to_string(resource));
+  for (const auto& [resource, info] : capabilities_.bandwidths)
+    offered.emplace_back(to_string(resource));
   for (const auto& [resource, table] : tables) {
     if (table.empty()) continue;
     const Location& where = table.front().amount.where;
@@ -78,18 +88,24 @@ void Planner::check_resources(const AmountTables& tables) {
       continue;
     }
     if (is_cache(resource) && resource != Resource::L3 && resource != Resource::L2) {
-      error(where, fmt::format("'{}': this version of rdtd does not divide code and data", resource_key(resource)));
+      error(where, fmt::format("'{}': this version of rdtd does not divide code and data",
+                               resource_key(resource)));
       continue;
     }
-    if (const auto cache = capabilities_.caches.find(resource); cache != capabilities_.caches.end()) {
+    if (const auto cache = capabilities_.caches.find(resource);
+        cache != capabilities_.caches.end()) {
       for (const auto& [domain, bytes] : cache->second.way_bytes) known.insert(domain);
-    } else if (const auto bandwidth = capabilities_.bandwidths.find(resource); bandwidth != capabilities_.bandwidths.end()) {
+    } else if (const auto bandwidth = capabilities_.bandwidths.find(resource);
+               bandwidth != capabilities_.bandwidths.end()) {
       for (const auto& [domain, value] : bandwidth->second.unlimited) known.insert(domain);
     } else {
       // With cdp a cache is there in its two halves, and not as a whole.
-      const bool halved = capabilities_.caches.contains(resource == Resource::L3 ? Resource::L3CODE : Resource::L2CODE);
-      error(where, fmt::format("'{}': resctrl offers no {} here; it offers {}", resource_key(resource), to_string(resource), join(offered, ", ")), {},
-            is_cache(resource) && halved ? Cause::mount : Cause::policy);
+      const bool halved = capabilities_.caches.contains(
+          resource == Resource::L3 ? Resource::L3CODE : Resource::L2CODE);
+      error(where,
+            fmt::format("'{}': resctrl offers no {} here; it offers {}", resource_key(resource),
+                        to_string(resource), join(offered, ", ")),
+            {}, is_cache(resource) && halved ? Cause::mount : Cause::policy);
       continue;
     }
     std::vector<std::string> ids;
@@ -97,7 +113,8 @@ void Planner::check_resources(const AmountTables& tables) {
     for (const DomainAmount& line : table)
       for (const DomainId id : line.domains.value_or(std::set<DomainId>{}))
         if (!known.contains(id))
-          error(line.domains_where, fmt::format("unknown {} domain {}", to_string(resource), to_string(id)),
+          error(line.domains_where,
+                fmt::format("unknown {} domain {}", to_string(resource), to_string(id)),
                 fmt::format("this machine has {}", join(ids, ", ")));
   }
 }
@@ -114,13 +131,20 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
       if (std::holds_alternative<Unlimited>(amount.value)) continue;
       if (!info.percent) {
         error(line->amount.where,
-              fmt::format("'{}': this mount counts {} in MB/s, which this version of rdtd does not divide", amount.text, to_string(resource)), {},
-              Cause::mount);
+              fmt::format(
+                  "'{}': this mount counts {} in MB/s, which this version of rdtd does not divide",
+                  amount.text, to_string(resource)),
+              {}, Cause::mount);
       } else if (const auto* percent = std::get_if<Percent>(&amount.value)) {
-        const auto steps = static_cast<unsigned>(std::ceil(percent->value / info.bandwidth_gran - 1e-9));
-        target(&group).state.schemata[resource][domain] = std::clamp(steps * info.bandwidth_gran, info.min_bandwidth, 100U);
+        const auto steps =
+            static_cast<unsigned>(std::ceil(percent->value / info.bandwidth_gran - 1e-9));
+        target(&group).state.schemata[resource][domain] =
+            std::clamp(steps * info.bandwidth_gran, info.min_bandwidth, 100U);
       } else {
-        error(line->amount.where, fmt::format("'{}' is a rate, and {} counts percent here", amount.text, to_string(resource)), "write \"50%\"");
+        error(line->amount.where,
+              fmt::format("'{}' is a rate, and {} counts percent here", amount.text,
+                          to_string(resource)),
+              "write \"50%\"");
       }
     }
   }
@@ -139,15 +163,20 @@ void Planner::assign_cpus() {
     CpuSet offline;
     std::ranges::set_difference(group.cpus->value, online, std::inserter(offline, offline.end()));
     if (!offline.empty())
-      error(where, fmt::format("CPU{} {} not online here", offline.size() == 1 ? "" : "s", format_cpu_list(offline) + (offline.size() == 1 ? " is" : " are")),
+      error(where,
+            fmt::format("CPU{} {} not online here", offline.size() == 1 ? "" : "s",
+                        format_cpu_list(offline) + (offline.size() == 1 ? " is" : " are")),
             fmt::format("online are {}", format_cpu_list(online)));
     for (const unsigned cpu : group.cpus->value) {
       if (offline.contains(cpu)) continue;
       const auto [other, is_new] = holder.emplace(cpu, &group);
       if (!is_new)
-        error(where, fmt::format("CPU {} is given to two groups: here and to '{}' in {}", cpu, other->second->name.value, other->second->cpus->where.text()));
+        error(where, fmt::format("CPU {} is given to two groups: here and to '{}' in {}", cpu,
+                                 other->second->name.value, other->second->cpus->where.text()));
       for (const auto& [name, state] : snapshot_.groups)
-        if (is_foreign(name) && state.cpus.contains(cpu)) error(where, fmt::format("CPU {} belongs to group '{}', which rdtd did not make", cpu, name));
+        if (is_foreign(name) && state.cpus.contains(cpu))
+          error(where,
+                fmt::format("CPU {} belongs to group '{}', which rdtd did not make", cpu, name));
       rest.erase(cpu);
     }
     target(&group).state.cpus = group.cpus->value;
@@ -155,7 +184,8 @@ void Planner::assign_cpus() {
   targets_.back().state.cpus = rest;
 }
 
-// The kernel guards a group's ways too where it can: only where no domain of any cache is shared with anybody.
+// The kernel guards a group's ways too where it can: only where no domain of any cache is shared
+// with anybody.
 void Planner::decide_modes() {
   for (GroupTarget& group : targets_) {
     if (!group.exclusive || group.directory == root_group) continue;
@@ -165,9 +195,12 @@ void Planner::decide_modes() {
         const Cbm mask{value};
         if (mask.overlaps(info.shareable_bits)) alone = false;
         for (const GroupTarget& other : targets_)
-          if (&other != &group && other.state.schemata.contains(resource) && mask.overlaps(Cbm{other.state.schemata.at(resource).at(domain)})) alone = false;
+          if (&other != &group && other.state.schemata.contains(resource) &&
+              mask.overlaps(Cbm{other.state.schemata.at(resource).at(domain)}))
+            alone = false;
         for (const auto& [name, state] : snapshot_.groups)
-          if (is_foreign(name) && mask.overlaps(previous_mask(name, resource, domain))) alone = false;
+          if (is_foreign(name) && mask.overlaps(previous_mask(name, resource, domain)))
+            alone = false;
       }
     }
     if (alone) group.state.mode = Mode::exclusive;
@@ -177,24 +210,34 @@ void Planner::decide_modes() {
 // Others keep what they can fill, ways too that the policy wants for one group or partition alone.
 void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
   std::vector<std::pair<Refusal, DomainId>> found;
-  const auto look = [&](const Location& where, Cbm mask, DomainId domain, const std::string& claim) {
+  const auto look = [&](const Location& where, Cbm mask, DomainId domain,
+                        const std::string& claim) {
     for (const auto& [name, state] : snapshot_.groups) {
       const Cbm theirs = is_foreign(name) ? previous_mask(name, resource, domain) & mask : Cbm{};
       if (!theirs.empty())
-        found.push_back({{where, fmt::format("group '{}', which rdtd did not make, can fill ways {} of ", name, way_list(theirs)), ", " + claim}, domain});
+        found.push_back({{where,
+                          fmt::format("group '{}', which rdtd did not make, can fill ways {} of ",
+                                      name, way_list(theirs)),
+                          ", " + claim},
+                         domain});
     }
   };
   for (const auto& [domain, bytes] : info.way_bytes) {
-    const auto mask_of = [&](const Group& group) { return Cbm{target(&group).state.schemata.at(resource).at(domain)}; };
+    const auto mask_of = [&](const Group& group) {
+      return Cbm{target(&group).state.schemata.at(resource).at(domain)};
+    };
     for (const Group& group : policy_.groups)
       if (group.exclusive && line_for(group.amounts, resource, domain) != nullptr)
-        look(group.name.where, mask_of(group), domain, fmt::format("exclusive to '{}'", group.name.value));
+        look(group.name.where, mask_of(group), domain,
+             fmt::format("exclusive to '{}'", group.name.value));
     for (const Partition& partition : policy_.partitions) {
       if (line_for(partition.amounts, resource, domain) == nullptr) continue;
       Cbm mask;
       for (const Group& group : policy_.groups)
-        if (group.partition && group.partition->value == partition.name.value) mask = mask | mask_of(group);
-      look(partition.name.where, mask, domain, fmt::format("which are of partition '{}'", partition.name.value));
+        if (group.partition && group.partition->value == partition.name.value)
+          mask = mask | mask_of(group);
+      look(partition.name.where, mask, domain,
+           fmt::format("which are of partition '{}'", partition.name.value));
     }
   }
   report(resource, std::move(found), Severity::warning);
@@ -210,21 +253,27 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
   assign_cpus();
   if (!has_errors(diagnostics_)) {
-    for (const auto& [resource, info] : capabilities_.caches) warn_of_foreign_groups(resource, info);
+    for (const auto& [resource, info] : capabilities_.caches)
+      warn_of_foreign_groups(resource, info);
     decide_modes();
   }
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
-  if (leaves_default_group(policy_, snapshot_)) targets_.back().state = snapshot_.groups.at(std::string(root_group));
+  if (leaves_default_group(policy_, snapshot_))
+    targets_.back().state = snapshot_.groups.at(std::string(root_group));
   Steps steps = steps_to(targets_, capabilities_, snapshot_);
-  return Plan{std::move(targets_), std::move(steps.steps), std::move(steps.removals), std::move(diagnostics_)};
+  return Plan{std::move(targets_), std::move(steps.steps), std::move(steps.removals),
+              std::move(diagnostics_)};
 }
 
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
-  return policy.groups.empty() && policy.partitions.empty() && !snapshot.owned.contains(std::string(root_group));
+  return policy.groups.empty() && policy.partitions.empty() &&
+         !snapshot.owned.contains(std::string(root_group));
 }
 
-std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot) {
+std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
+                                                       const Capabilities& capabilities,
+                                                       const Snapshot& snapshot) {
   return Planner(policy, capabilities, snapshot).run();
 }
 

@@ -27,7 +27,9 @@ Fact fact_of(ConditionKind kind) {
   return Fact::name;
 }
 
-bool by_number(ConditionKind kind) { return kind == ConditionKind::user || kind == ConditionKind::user_group; }
+bool by_number(ConditionKind kind) {
+  return kind == ConditionKind::user || kind == ConditionKind::user_group;
+}
 
 // Calls f with a cgroup path and each of its ancestors but the root, until it returns true.
 template <class F>
@@ -58,14 +60,19 @@ bool path_matches(const CompiledCondition::Pattern& pattern, std::string_view pa
   return pattern.literal ? pattern.text == path : path_glob_match(pattern.text, path);
 }
 
-bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern, const ProcessFacts& facts) {
+bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern,
+                   const ProcessFacts& facts) {
   switch (kind) {
     case ConditionKind::name: return text_matches(pattern, *facts.name);
     case ConditionKind::thread: return facts.thread && text_matches(pattern, *facts.thread);
     case ConditionKind::exe: return path_matches(pattern, *facts.exe);
     case ConditionKind::cmdline: return text_matches(pattern, *facts.cmdline);
-    case ConditionKind::cgroup: return any_ancestor(*facts.cgroup, [&](std::string_view path) { return path_matches(pattern, path); });
-    case ConditionKind::unit: return any_component(*facts.cgroup, [&](std::string_view name) { return text_matches(pattern, name); });
+    case ConditionKind::cgroup:
+      return any_ancestor(*facts.cgroup,
+                          [&](std::string_view path) { return path_matches(pattern, path); });
+    case ConditionKind::unit:
+      return any_component(*facts.cgroup,
+                           [&](std::string_view name) { return text_matches(pattern, name); });
     case ConditionKind::user: return facts.identity->uid == pattern.id;
     case ConditionKind::user_group: return facts.identity->gid == pattern.id;
   }
@@ -73,7 +80,9 @@ bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern
 }
 
 bool holds(const CompiledCondition& condition, const ProcessFacts& facts) {
-  return std::ranges::any_of(condition.patterns, [&](const auto& pattern) { return pattern_holds(condition.kind, pattern, facts); });
+  return std::ranges::any_of(condition.patterns, [&](const auto& pattern) {
+    return pattern_holds(condition.kind, pattern, facts);
+  });
 }
 
 std::string value_of(ConditionKind kind, const ProcessFacts& facts) {
@@ -95,24 +104,31 @@ std::string wanted_text(ConditionKind kind, const CompiledCondition::Pattern& pa
   const std::string text = fmt::format("'{}'", pattern.text);
   if (!by_number(kind)) return text;
   if (!pattern.id) return text + " (unknown here)";
-  return pattern.text == std::to_string(*pattern.id) ? text : fmt::format("{} ({})", text, *pattern.id);
+  return pattern.text == std::to_string(*pattern.id) ? text
+                                                     : fmt::format("{} ({})", text, *pattern.id);
 }
 
-std::string failure(const CompiledCondition& condition, const ProcessFacts& facts, bool with_values) {
+std::string failure(const CompiledCondition& condition, const ProcessFacts& facts,
+                    bool with_values) {
   std::vector<std::string> wanted;
-  for (const auto& pattern : condition.patterns) wanted.push_back(wanted_text(condition.kind, pattern));
+  for (const auto& pattern : condition.patterns)
+    wanted.push_back(wanted_text(condition.kind, pattern));
   const std::string_view kind = to_string(condition.kind);
-  if (condition.kind == ConditionKind::thread && !facts.thread) return fmt::format("thread {} is for single threads", join(wanted, ", "));
+  if (condition.kind == ConditionKind::thread && !facts.thread)
+    return fmt::format("thread {} is for single threads", join(wanted, ", "));
   if (!with_values) return fmt::format("{} is not {}", kind, join(wanted, " or "));
   const std::string value = value_of(condition.kind, facts);
-  if (condition.kind == ConditionKind::unit) return fmt::format("no unit {} in cgroup '{}'", join(wanted, " or "), value);
+  if (condition.kind == ConditionKind::unit)
+    return fmt::format("no unit {} in cgroup '{}'", join(wanted, " or "), value);
   return fmt::format("{} is '{}', not {}", kind, value, join(wanted, " or "));
 }
 
 }  // namespace
 
-Users look_up_users(const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
-                    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group, std::vector<Diagnostic>& warnings) {
+Users look_up_users(const Policy& policy,
+                    const std::function<std::optional<uid_t>(const std::string&)>& find_user,
+                    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group,
+                    std::vector<Diagnostic>& warnings) {
   Users users;
   for (const Rule& rule : policy.rules)
     for (const Condition& condition : rule.conditions) {
@@ -123,10 +139,12 @@ Users look_up_users(const Policy& policy, const std::function<std::optional<uid_
         if (const auto id = user ? find_user(name.value) : find_user_group(name.value))
           (user ? users.users : users.groups)[name.value] = *id;
         else
-          warnings.push_back({Severity::warning,
-                              name.where,
-                              fmt::format("there is no {} '{}' here: nothing matches it until the next reload", user ? "user" : "user group", name.value),
-                              {}});
+          warnings.push_back(
+              {Severity::warning,
+               name.where,
+               fmt::format("there is no {} '{}' here: nothing matches it until the next reload",
+                           user ? "user" : "user group", name.value),
+               {}});
       }
     }
   return users;
@@ -141,7 +159,8 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
     if (known == groups_.end()) groups_.push_back(directory);
     compiled.where = rule.where;
     for (const Condition& condition : rule.conditions) {
-      CompiledCondition& out = compiled.conditions.emplace_back(CompiledCondition{condition.kind, {}});
+      CompiledCondition& out =
+          compiled.conditions.emplace_back(CompiledCondition{condition.kind, {}});
       if (condition.kind == ConditionKind::thread) compiled.per_thread = has_thread_rules_ = true;
       const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
       for (const Located<std::string>& pattern : condition.patterns) {
@@ -154,16 +173,20 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
         }
       }
     }
-    // The cheapest condition first: it is the anchor, and the others are not looked at where it fails. A rule for
-    // single threads is found by the thread's name.
-    std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& c) { return std::pair(c.kind != ConditionKind::thread, fact_of(c.kind)); });
+    // The cheapest condition first: it is the anchor, and the others are not looked at where it
+    // fails. A rule for single threads is found by the thread's name.
+    std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& c) {
+      return std::pair(c.kind != ConditionKind::thread, fact_of(c.kind));
+    });
     const size_t number = rules_.size();
     const CompiledCondition& anchor = compiled.conditions.front();
     if (by_number(anchor.kind)) {
       Index& numbers = indexes_[static_cast<size_t>(anchor.kind)];
       numbers.first = std::min(numbers.first, number);
       for (const auto& pattern : anchor.patterns)
-        if (pattern.id) (anchor.kind == ConditionKind::user ? by_user_ : by_user_group_)[*pattern.id].push_back(number);
+        if (pattern.id)
+          (anchor.kind == ConditionKind::user ? by_user_ : by_user_group_)[*pattern.id].push_back(
+              number);
     } else {
       indexes_[static_cast<size_t>(anchor.kind)].add(anchor, number);
     }
@@ -176,15 +199,20 @@ void RuleSet::Index::add(const CompiledCondition& condition, size_t rule) {
   for (const auto& pattern : condition.patterns) {
     std::string_view start = glob_prefix(pattern.text);
     // "/a/**" matches "/a" too.
-    const bool is_path = condition.kind == ConditionKind::exe || condition.kind == ConditionKind::cgroup;
-    if (is_path && start.ends_with('/') && pattern.text.substr(start.size()).starts_with("**")) start.remove_suffix(1);
-    (pattern.literal ? literal[pattern.text] : prefix[start.size()][std::string(start)]).push_back(rule);
+    const bool is_path =
+        condition.kind == ConditionKind::exe || condition.kind == ConditionKind::cgroup;
+    if (is_path && start.ends_with('/') && pattern.text.substr(start.size()).starts_with("**"))
+      start.remove_suffix(1);
+    (pattern.literal ? literal[pattern.text] : prefix[start.size()][std::string(start)])
+        .push_back(rule);
   }
 }
 
-void RuleSet::Index::find(std::string_view text, bool literals, bool prefixes, std::vector<size_t>& out) const {
+void RuleSet::Index::find(std::string_view text, bool literals, bool prefixes,
+                          std::vector<size_t>& out) const {
   const auto append = [&](const auto& map, std::string_view key) {
-    if (const auto found = map.find(key); found != map.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+    if (const auto found = map.find(key); found != map.end())
+      out.insert(out.end(), found->second.begin(), found->second.end());
   };
   if (literals) append(literal, text);
   if (!prefixes) return;
@@ -196,19 +224,25 @@ void RuleSet::Index::find(std::string_view text, bool literals, bool prefixes, s
 
 size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
   switch (fact) {
-    case Fact::name: return std::min(index(ConditionKind::name).first, for_thread ? index(ConditionKind::thread).first : SIZE_MAX);
+    case Fact::name:
+      return std::min(index(ConditionKind::name).first,
+                      for_thread ? index(ConditionKind::thread).first : SIZE_MAX);
     case Fact::exe: return index(ConditionKind::exe).first;
-    case Fact::cgroup: return std::min(index(ConditionKind::cgroup).first, index(ConditionKind::unit).first);
+    case Fact::cgroup:
+      return std::min(index(ConditionKind::cgroup).first, index(ConditionKind::unit).first);
     case Fact::cmdline: return index(ConditionKind::cmdline).first;
-    case Fact::identity: return std::min(index(ConditionKind::user).first, index(ConditionKind::user_group).first);
+    case Fact::identity:
+      return std::min(index(ConditionKind::user).first, index(ConditionKind::user_group).first);
   }
   return SIZE_MAX;
 }
 
-void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, std::vector<size_t>& out) const {
+void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts,
+                              std::vector<size_t>& out) const {
   out.clear();
   const auto by_number = [&](const auto& map, uint32_t id) {
-    if (const auto found = map.find(id); found != map.end()) out.insert(out.end(), found->second.begin(), found->second.end());
+    if (const auto found = map.find(id); found != map.end())
+      out.insert(out.end(), found->second.begin(), found->second.end());
   };
   switch (fact) {
     case Fact::name:
@@ -240,7 +274,8 @@ void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, std::vector<
 Decision RuleSet::evaluate(const CompiledRule& rule, const ProcessFacts& facts) {
   for (const CompiledCondition& condition : rule.conditions) {
     const Fact fact = fact_of(condition.kind);
-    if (condition.kind != ConditionKind::thread && !facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    if (condition.kind != ConditionKind::thread && !facts.has(fact))
+      return {Decision::Kind::needs_fact, 0, fact};
     if (!holds(condition, facts)) return {Decision::Kind::unmatched};
   }
   return {Decision::Kind::matched};
@@ -268,8 +303,9 @@ bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   ProcessFacts facts;
   facts.cgroup = path;
   return std::ranges::any_of(rules_, [&](const CompiledRule& rule) {
-    return std::ranges::any_of(rule.conditions,
-                               [&](const CompiledCondition& condition) { return fact_of(condition.kind) == Fact::cgroup && holds(condition, facts); });
+    return std::ranges::any_of(rule.conditions, [&](const CompiledCondition& condition) {
+      return fact_of(condition.kind) == Fact::cgroup && holds(condition, facts);
+    });
   });
 }
 

@@ -1,5 +1,5 @@
-// Which ways each group gets: amounts as numbers of ways, placed domain by domain, and refusals told once for all domains that
-// are refused alike.
+// Which ways each group gets: amounts as numbers of ways, placed domain by domain, and refusals
+// told once for all domains that are refused alike.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,10 @@ const DomainAmount* line_for(const AmountTables& tables, Resource resource, Doma
 
 namespace {
 
-// Percentages that add up to exactly 100 get exactly all ways: the largest fractions are rounded up, the others down.
-void share_exactly(std::vector<Party>& parties, const std::vector<double>& percents, unsigned total, unsigned least) {
+// Percentages that add up to exactly 100 get exactly all ways: the largest fractions are rounded
+// up, the others down.
+void share_exactly(std::vector<Party>& parties, const std::vector<double>& percents, unsigned total,
+                   unsigned least) {
   double sum = 0;
   for (const double percent : percents) sum += percent;
   if (percents.size() != parties.size() || parties.empty() || std::abs(sum - 100) > 1e-9) return;
@@ -58,22 +60,26 @@ Cbm Planner::previous_mask(const std::string& directory, Resource resource, Doma
 Cbm Planner::previous_mask(const Partition& partition, Resource resource, DomainId domain) const {
   Cbm all;
   for (const Group& group : policy_.groups)
-    if (group.partition && group.partition->value == partition.name.value && line_for(group.amounts, resource, domain) != nullptr)
+    if (group.partition && group.partition->value == partition.name.value &&
+        line_for(group.amounts, resource, domain) != nullptr)
       all = all | previous_mask(group_directory(group.name.value), resource, domain);
   return all;
 }
 
 // An amount as a number of ways out of `total`, or as a mask. Nothing where it was refused.
-std::optional<Party> Planner::party(const std::string& name, const DomainAmount& line, Resource resource, const CacheInfo& info, DomainId domain,
+std::optional<Party> Planner::party(const std::string& name, const DomainAmount& line,
+                                    Resource resource, const CacheInfo& info, DomainId domain,
                                     unsigned total, Cbm previous) {
   const Amount& amount = line.amount.value;
   Party out{name, line.amount.where, amount.text, Whole{}, previous};
   const uint64_t way_bytes = info.way_bytes.at(domain);
   if (const auto* percent = std::get_if<Percent>(&amount.value)) {
-    out.want = std::clamp(static_cast<unsigned>(std::lround(total * percent->value / 100)), info.min_cbm_bits, total);
+    out.want = std::clamp(static_cast<unsigned>(std::lround(total * percent->value / 100)),
+                          info.min_cbm_bits, total);
   } else if (const auto* count = std::get_if<WayCount>(&amount.value)) {
     if (count->count < info.min_cbm_bits) {
-      error(out.where, fmt::format("'{}' is {} way{}; a mask of {} has at least {} (min_cbm_bits)", amount.text, count->count, count->count == 1 ? "" : "s",
+      error(out.where, fmt::format("'{}' is {} way{}; a mask of {} has at least {} (min_cbm_bits)",
+                                   amount.text, count->count, count->count == 1 ? "" : "s",
                                    to_string(resource), info.min_cbm_bits));
       return std::nullopt;
     }
@@ -82,17 +88,21 @@ std::optional<Party> Planner::party(const std::string& name, const DomainAmount&
     out.want = *mask;
   } else if (const auto* bytes = std::get_if<Bytes>(&amount.value)) {
     if (way_bytes == 0) {
-      error(out.where, fmt::format("'{}': the kernel does not tell the size of {} domain {}; ask for ways or percent", amount.text, to_string(resource),
-                                   to_string(domain)));
+      error(out.where,
+            fmt::format(
+                "'{}': the kernel does not tell the size of {} domain {}; ask for ways or percent",
+                amount.text, to_string(resource), to_string(domain)));
       return std::nullopt;
     }
     const uint64_t needed = (bytes->count + way_bytes - 1) / way_bytes;
-    out.want = std::max(info.min_cbm_bits, static_cast<unsigned>(std::min<uint64_t>(needed, UINT16_MAX)));
+    out.want =
+        std::max(info.min_cbm_bits, static_cast<unsigned>(std::min<uint64_t>(needed, UINT16_MAX)));
   }
   return out;
 }
 
-void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId domain, std::vector<std::pair<Refusal, DomainId>>& refusals) {
+void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId domain,
+                           std::vector<std::pair<Refusal, DomainId>>& refusals) {
   DomainRequest request{.all = info.cbm_mask,
                         .shareable = info.shareable_bits,
                         .min_cbm_bits = info.min_cbm_bits,
@@ -103,7 +113,8 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
                         .remainder_needed = false};
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && state.mode != Mode::shareable)
-      request.obstacles.push_back({fmt::format("group '{}'", name), previous_mask(name, resource, domain)});
+      request.obstacles.push_back(
+          {fmt::format("group '{}'", name), previous_mask(name, resource, domain)});
 
   const unsigned total = info.cbm_mask.count();
   std::vector<double> percents;
@@ -113,7 +124,8 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
     auto one = party(name, line, resource, info, domain, total, previous);
     if (!one) return false;
     if (std::holds_alternative<Whole>(one->want)) one->want = total;
-    if (const auto* percent = std::get_if<Percent>(&line.amount.value.value)) percents.push_back(percent->value);
+    if (const auto* percent = std::get_if<Percent>(&line.amount.value.value))
+      percents.push_back(percent->value);
     request.exclusive.push_back(std::move(*one));
     return true;
   };
@@ -129,14 +141,17 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
     return std::nullopt;
   };
   std::vector<const Group*> members;
-  const Group* the_default = nullptr;  // placed last, so that the others lie beside it while there is room
+  const Group* the_default =
+      nullptr;  // placed last, so that the others lie beside it while there is room
   for (const Group& group : policy_.groups) {
     const DomainAmount* line = line_for(group.amounts, resource, domain);
     if (in_partition(group)) {
       members.push_back(&group);
     } else if (group.exclusive && line != nullptr) {
       exclusive.push_back(&group);
-      if (!add(group.name.value, *line, previous_mask(group_directory(group.name.value), resource, domain))) return;
+      if (!add(group.name.value, *line,
+               previous_mask(group_directory(group.name.value), resource, domain)))
+        return;
     } else {
       request.remainder_needed = true;
       if (group.name.value == "default")
@@ -152,7 +167,8 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
     const DomainAmount* line = line_for(group->amounts, resource, domain);
     auto one = line == nullptr
                    ? Party{group->name.value, group->name.where, "", Whole{}, {}}
-                   : party(group->name.value, *line, resource, info, domain, total, previous_mask(group_directory(group->name.value), resource, domain));
+                   : party(group->name.value, *line, resource, info, domain, total,
+                           previous_mask(group_directory(group->name.value), resource, domain));
     if (!one) return;
     request.shared.push_back(std::move(*one));
   }
@@ -164,11 +180,13 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
   }
   const auto grant = [&](const Group* group, Cbm mask) {
     target(group).state.schemata[resource][domain] = mask.bits;
-    if (const DomainAmount* line = group == nullptr ? nullptr : line_for(group->amounts, resource, domain))
+    if (const DomainAmount* line =
+            group == nullptr ? nullptr : line_for(group->amounts, resource, domain))
       target(group).asked[resource][domain] = line->amount.value.text;
   };
   if (default_group_ == nullptr) grant(nullptr, placement->remainder);
-  for (size_t i = 0; i < exclusive.size(); i++) grant(exclusive[i], placement->exclusive[partitions.size() + i]);
+  for (size_t i = 0; i < exclusive.size(); i++)
+    grant(exclusive[i], placement->exclusive[partitions.size() + i]);
   for (size_t i = 0; i < shared.size(); i++) grant(shared[i], placement->shared[i]);
   for (const auto& [partition, index] : partitions) {
     const Cbm region = placement->exclusive[index];
@@ -177,19 +195,23 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
     for (const Group* group : members) {
       if (group->partition->value != partition->name.value) continue;
       const DomainAmount* line = line_for(group->amounts, resource, domain);
-      auto one = line == nullptr ? Party{group->name.value, group->name.where, "", Whole{}, {}}
-                                 : party(group->name.value, *line, resource, info, domain, region.count(),
-                                         previous_mask(group_directory(group->name.value), resource, domain));
+      auto one = line == nullptr
+                     ? Party{group->name.value, group->name.where, "", Whole{}, {}}
+                     : party(group->name.value, *line, resource, info, domain, region.count(),
+                             previous_mask(group_directory(group->name.value), resource, domain));
       if (!one) return;
       const Cbm* mask = std::get_if<Cbm>(&one->want);
-      if (auto problem = mask == nullptr ? std::nullopt : mask_problem(*one, *mask, info.cbm_mask, info.min_cbm_bits, info.sparse_masks)) {
+      if (auto problem = mask == nullptr ? std::nullopt
+                                         : mask_problem(*one, *mask, info.cbm_mask,
+                                                        info.min_cbm_bits, info.sparse_masks)) {
         refusals.emplace_back(std::move(*problem), domain);
         return;
       }
       if (mask != nullptr && !region.contains(*mask)) {
         refusals.push_back(
             {{one->where,
-              fmt::format("{}: '{}' is not within partition '{}', which holds ways {} of ", one->name, one->asked, partition->name.value, way_list(region)),
+              fmt::format("{}: '{}' is not within partition '{}', which holds ways {} of ",
+                          one->name, one->asked, partition->name.value, way_list(region)),
               ""},
              domain});
         return;
@@ -197,7 +219,8 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
       here.push_back(group);
       parties.push_back(std::move(*one));
     }
-    const auto masks = place_shared(region, info.sparse_masks, parties, fmt::format("in partition '{}'", partition->name.value));
+    const auto masks = place_shared(region, info.sparse_masks, parties,
+                                    fmt::format("in partition '{}'", partition->name.value));
     if (!masks) {
       for (const Refusal& refusal : masks.error()) refusals.emplace_back(refusal, domain);
       return;
@@ -207,13 +230,18 @@ void Planner::place_domain(Resource resource, const CacheInfo& info, DomainId do
 }
 
 // One diagnostic for all domains of which the same is to be said.
-void Planner::report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals, Severity severity) {
+void Planner::report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals,
+                     Severity severity) {
   std::map<std::tuple<Location, std::string, std::string>, CpuSet> domains;
-  for (const auto& [refusal, domain] : refusals) domains[{refusal.where, refusal.before, refusal.after}].insert(static_cast<unsigned>(domain));
+  for (const auto& [refusal, domain] : refusals)
+    domains[{refusal.where, refusal.before, refusal.after}].insert(static_cast<unsigned>(domain));
   for (const auto& [refusal, ids] : domains) {
     const auto& [where, before, after] = refusal;
-    diagnostics_.push_back(
-        {severity, where, fmt::format("{}{} domain{} {}{}", before, to_string(resource), ids.size() == 1 ? "" : "s", format_cpu_list(ids), after), {}});
+    diagnostics_.push_back({severity,
+                            where,
+                            fmt::format("{}{} domain{} {}{}", before, to_string(resource),
+                                        ids.size() == 1 ? "" : "s", format_cpu_list(ids), after),
+                            {}});
   }
 }
 

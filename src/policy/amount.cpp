@@ -17,17 +17,22 @@ namespace {
 using Parsed = std::expected<Amount, std::string>;
 using Unit = std::pair<std::string_view, uint64_t>;
 
-constexpr std::array<Unit, 3> binary_units = {{{"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30}}};
-constexpr std::array<Unit, 3> decimal_units = {{{"KB", 1000}, {"MB", 1000'000}, {"GB", 1000'000'000}}};
+constexpr std::array<Unit, 3> binary_units = {
+    {{"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30}}};
+constexpr std::array<Unit, 3> decimal_units = {
+    {{"KB", 1000}, {"MB", 1000'000}, {"GB", 1000'000'000}}};
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0)) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0))
+    return std::nullopt;
   return value;
 }
 
-// A number and a unit behind it: "6 MiB" or "6MiB". Nothing where the text does not end in one of the units.
+// A number and a unit behind it: "6 MiB" or "6MiB". Nothing where the text does not end in one of
+// the units.
 template <size_t N>
 std::optional<uint64_t> parse_quantity(std::string_view text, const std::array<Unit, N>& units) {
   for (const auto& [unit, factor] : units) {
@@ -43,7 +48,8 @@ Parsed parse_percent(std::string_view text) {
   const auto number = parse_number(trim(text.substr(0, text.size() - 1)));
   if (!number) return std::unexpected(fmt::format("'{}' is not a percentage", text));
   if (*number > 100) return std::unexpected(fmt::format("'{}' is more than 100%", text));
-  if (*number <= 0) return std::unexpected(fmt::format("'{}' is nothing; the least is above 0%", text));
+  if (*number <= 0)
+    return std::unexpected(fmt::format("'{}' is nothing; the least is above 0%", text));
   return Amount{Percent{*number}, std::string(text)};
 }
 
@@ -51,12 +57,16 @@ Parsed parse_percent(std::string_view text) {
 std::optional<Cbm> parse_way_range(std::string_view text) {
   const size_t dash = text.find('-');
   const auto first = parse_unsigned<unsigned>(trim(text.substr(0, dash)));
-  const auto last = dash == std::string_view::npos ? first : parse_unsigned<unsigned>(trim(text.substr(dash + 1)));
+  const auto last = dash == std::string_view::npos
+                        ? first
+                        : parse_unsigned<unsigned>(trim(text.substr(dash + 1)));
   if (!first || !last || *last < *first || *last > 31) return std::nullopt;
   return Cbm::range(*first, *last - *first + 1);
 }
 
-Parsed amount(std::string_view text, decltype(Amount::value) value) { return Amount{value, std::string(text)}; }
+Parsed amount(std::string_view text, decltype(Amount::value) value) {
+  return Amount{value, std::string(text)};
+}
 
 }  // namespace
 
@@ -68,26 +78,34 @@ Parsed parse_cache_amount(std::string_view text) {
   if (text.starts_with("0x")) {
     const auto cbm = parse_cbm(text);
     if (!cbm) return std::unexpected(fmt::format("'{}' is not a mask of at most 32 bits", text));
-    if (cbm->empty()) return std::unexpected(fmt::format("'{}' names no way; a mask has at least one bit", text));
+    if (cbm->empty())
+      return std::unexpected(fmt::format("'{}' names no way; a mask has at least one bit", text));
     return amount(text, *cbm);
   }
   if (text.starts_with("ways ")) {
     const auto range = parse_way_range(text.substr(5));
-    if (!range) return std::unexpected(fmt::format("'{}' names no ways; write \"ways 4-7\", numbers from 0 to 31", text));
+    if (!range)
+      return std::unexpected(
+          fmt::format("'{}' names no ways; write \"ways 4-7\", numbers from 0 to 31", text));
     return amount(text, *range);
   }
   for (const std::string_view unit : {"ways", "way"}) {
     if (!text.ends_with(unit)) continue;
     const auto count = parse_unsigned<unsigned>(trim(text.substr(0, text.size() - unit.size())));
     if (!count) break;
-    if (*count == 0) return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
+    if (*count == 0)
+      return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
     return amount(text, WayCount{*count});
   }
   if (const auto bytes = parse_quantity(text, binary_units)) {
-    if (*bytes == 0) return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
+    if (*bytes == 0)
+      return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
     return amount(text, Bytes{*bytes});
   }
-  return std::unexpected(fmt::format("'{}' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"", text));
+  return std::unexpected(
+      fmt::format("'{}' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
+                  "\"0xf0\" or \"all\"",
+                  text));
 }
 
 Parsed parse_bandwidth_amount(std::string_view text) {
@@ -100,7 +118,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     if (!rate) rate = parse_quantity(quantity, decimal_units);
     if (rate && *rate > 0) return amount(text, Rate{*rate});
   }
-  return std::unexpected(fmt::format("'{}' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"", text));
+  return std::unexpected(fmt::format(
+      "'{}' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"", text));
 }
 
 }  // namespace rdtd

@@ -31,11 +31,14 @@ std::optional<std::string> source_line(const Sources& sources, const Location& w
 }  // namespace
 
 bool has_errors(std::span<const Diagnostic> diagnostics) {
-  return std::ranges::any_of(diagnostics, [](const Diagnostic& d) { return d.severity == Severity::error; });
+  return std::ranges::any_of(diagnostics,
+                             [](const Diagnostic& d) { return d.severity == Severity::error; });
 }
 
 void sort_by_place(std::vector<Diagnostic>& diagnostics) {
-  std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) { return std::tie(a.where, a.message) < std::tie(b.where, b.message); });
+  std::ranges::stable_sort(diagnostics, [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.where, a.message) < std::tie(b.where, b.message);
+  });
   const auto repeated = std::ranges::unique(diagnostics);
   diagnostics.erase(repeated.begin(), repeated.end());
 }
@@ -57,7 +60,8 @@ std::string format_diagnostic(const Diagnostic& diagnostic, const Sources& sourc
   if (where.column == 0 || where.column > line->size() + 1) return out;
   const size_t room = line->size() + 1 - where.column;
   const size_t tildes = std::min<size_t>(where.width, std::max<size_t>(room, 1)) - 1;
-  out += fmt::format("      | {}^{}{}{}\n", std::string(where.column - 1, ' '), std::string(tildes, '~'), hint.empty() ? "" : " ", hint);
+  out += fmt::format("      | {}^{}{}{}\n", std::string(where.column - 1, ' '),
+                     std::string(tildes, '~'), hint.empty() ? "" : " ", hint);
   return out;
 }
 

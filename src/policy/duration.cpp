@@ -35,7 +35,10 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
       {"w", 604800 * second},
   }};
   constexpr uint64_t longest = 100 * 86400 * second;
-  const auto bad = [&] { return std::unexpected(fmt::format("'{}' is not a time span; write \"30s\", \"5min\" or \"0\"", text)); };
+  const auto bad = [&] {
+    return std::unexpected(
+        fmt::format("'{}' is not a time span; write \"30s\", \"5min\" or \"0\"", text));
+  };
   std::string_view rest = trim(text);
   if (rest.empty()) return bad();
   uint64_t total = 0;
@@ -43,10 +46,12 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
     const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
     const auto number = parse_unsigned<uint32_t>(rest.substr(0, digits));
     rest = trim(rest.substr(digits));
-    const size_t letters = std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), rest.size());
+    const size_t letters =
+        std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), rest.size());
     const std::string_view unit = rest.substr(0, letters);
     rest = trim(rest.substr(letters));
-    const auto* const known = std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
+    const auto* const known =
+        std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
     if (!number || known == units.end()) return bad();
     total += *number * known->second;
     if (total > longest) return std::unexpected(fmt::format("'{}' is longer than 100 days", text));

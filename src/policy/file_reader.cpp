@@ -33,7 +33,8 @@ std::optional<toml::table> FileReader::parse(std::string_view text) const {
   return std::nullopt;
 }
 
-void FileReader::read_table(const toml::table& table, const std::string& where, const Keys& keys) const {
+void FileReader::read_table(const toml::table& table, const std::string& where,
+                            const Keys& keys) const {
   for (const auto& [key, node] : table) {
     const std::string_view name = key.str();
     const auto known = std::ranges::find(keys, name, &std::pair<std::string, Handler>::first);
@@ -45,13 +46,17 @@ void FileReader::read_table(const toml::table& table, const std::string& where, 
     std::vector<std::string> names;
     for (const auto& [candidate, handler] : keys) names.push_back(candidate);
     const auto nearest = nearest_name(name, names);
-    error(at(key), fmt::format("unknown key '{}' in {}", name, where), nearest ? fmt::format("did you mean '{}'?", *nearest) : "");
+    error(at(key), fmt::format("unknown key '{}' in {}", name, where),
+          nearest ? fmt::format("did you mean '{}'?", *nearest) : "");
   }
 }
 
-void FileReader::read_named_tables(const toml::key& key, const toml::node& node, const std::function<void(const toml::key&, const toml::table&)>& entry) const {
+void FileReader::read_named_tables(
+    const toml::key& key, const toml::node& node,
+    const std::function<void(const toml::key&, const toml::table&)>& entry) const {
   const toml::table* tables = node.as_table();
-  if (tables == nullptr) return wrong_type(key, node, fmt::format("a table: write [{}.NAME]", key.str()));
+  if (tables == nullptr)
+    return wrong_type(key, node, fmt::format("a table: write [{}.NAME]", key.str()));
   // toml++ sorts by name; the order of the file is what counts.
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (const auto& [name, value] : *tables) entries.emplace_back(&name, &value);
@@ -64,7 +69,8 @@ void FileReader::read_named_tables(const toml::key& key, const toml::node& node,
   }
 }
 
-std::optional<Located<std::string>> FileReader::string(const toml::key& key, const toml::node& node) const {
+std::optional<Located<std::string>> FileReader::string(const toml::key& key,
+                                                       const toml::node& node) const {
   if (const auto* value = node.as_string()) return Located<std::string>{value->get(), at(node)};
   wrong_type(key, node, "a string");
   return std::nullopt;
@@ -76,19 +82,23 @@ std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& 
   return std::nullopt;
 }
 
-std::vector<Located<std::string>> FileReader::strings(const toml::key& key, const toml::node& node, bool numbers) const {
+std::vector<Located<std::string>> FileReader::strings(const toml::key& key, const toml::node& node,
+                                                      bool numbers) const {
   std::vector<Located<std::string>> out;
-  const std::string_view wanted = numbers ? "a name, a number or an array of them" : "a string or an array of strings";
+  const std::string_view wanted =
+      numbers ? "a name, a number or an array of them" : "a string or an array of strings";
   const auto add = [&](const toml::node& element) {
     if (const auto* value = element.as_string())
       out.push_back({value->get(), at(element)});
-    else if (const auto* number = element.as_integer(); number != nullptr && numbers && number->get() >= 0)
+    else if (const auto* number = element.as_integer();
+             number != nullptr && numbers && number->get() >= 0)
       out.push_back({std::to_string(number->get()), at(element)});
     else
       wrong_type(key, element, wanted);
   };
   if (const toml::array* array = node.as_array()) {
-    if (array->empty()) error(at(node), fmt::format("'{}' is an empty array: nothing can match it", key.str()));
+    if (array->empty())
+      error(at(node), fmt::format("'{}' is an empty array: nothing can match it", key.str()));
     for (const toml::node& element : *array) add(element);
   } else {
     add(node);
@@ -96,13 +106,15 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
   return out;
 }
 
-void FileReader::wrong_type(const toml::key& key, const toml::node& node, std::string_view wanted) const {
+void FileReader::wrong_type(const toml::key& key, const toml::node& node,
+                            std::string_view wanted) const {
   error(at(node), fmt::format("'{}' wants {}, not {}", key.str(), wanted, type_name(node)));
 }
 
 Location FileReader::at(const toml::source_region& source) const {
   Location where{path_, source.begin.line, source.begin.column, 1};
-  if (source.end.line == source.begin.line && source.end.column > source.begin.column) where.width = source.end.column - source.begin.column;
+  if (source.end.line == source.begin.line && source.end.column > source.begin.column)
+    where.width = source.end.column - source.begin.column;
   return where;
 }
 

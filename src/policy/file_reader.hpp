@@ -1,4 +1,5 @@
-// FileReader: one TOML file's nodes as typed values, each with its place; what is wrong goes to a list of diagnostics.
+// FileReader: one TOML file's nodes as typed values, each with its place; what is wrong goes to a
+// list of diagnostics.
 #pragma once
 
 #include <functional>
@@ -20,24 +21,31 @@ namespace rdtd {
 
 class FileReader {
  public:
-  FileReader(std::string path, std::vector<Diagnostic>& diagnostics) : path_(std::move(path)), diagnostics_(&diagnostics) {}
+  FileReader(std::string path, std::vector<Diagnostic>& diagnostics)
+      : path_(std::move(path)), diagnostics_(&diagnostics) {}
 
   // The file as a table; nothing on a syntax error, which is then reported.
   [[nodiscard]] std::optional<toml::table> parse(std::string_view text) const;
 
   using Handler = std::function<void(const toml::key&, const toml::node&)>;
   using Keys = std::vector<std::pair<std::string, Handler>>;
-  // Hands each key of a table to its handler. An unknown key is an error, unless it begins with "x-".
-  // `where` names the table as the user wrote it: "[group.db]".
+  // Hands each key of a table to its handler. An unknown key is an error, unless it begins with
+  // "x-". `where` names the table as the user wrote it: "[group.db]".
   void read_table(const toml::table& table, const std::string& where, const Keys& keys) const;
   // Each entry of a table of tables, "[group.NAME]", in the order of the file.
-  void read_named_tables(const toml::key& key, const toml::node& node, const std::function<void(const toml::key&, const toml::table&)>& entry) const;
+  void read_named_tables(
+      const toml::key& key, const toml::node& node,
+      const std::function<void(const toml::key&, const toml::table&)>& entry) const;
 
   // Each reports a wrong type and then returns nothing.
-  [[nodiscard]] std::optional<Located<std::string>> string(const toml::key& key, const toml::node& node) const;
+  [[nodiscard]] std::optional<Located<std::string>> string(const toml::key& key,
+                                                           const toml::node& node) const;
   [[nodiscard]] std::optional<bool> boolean(const toml::key& key, const toml::node& node) const;
-  // A string or an array of strings that is not empty; with `numbers`, integers from 0 as well, as their digits.
-  [[nodiscard]] std::vector<Located<std::string>> strings(const toml::key& key, const toml::node& node, bool numbers) const;
+  // A string or an array of strings that is not empty; with `numbers`, integers from 0 as well, as
+  // their digits.
+  [[nodiscard]] std::vector<Located<std::string>> strings(const toml::key& key,
+                                                          const toml::node& node,
+                                                          bool numbers) const;
   void wrong_type(const toml::key& key, const toml::node& node, std::string_view wanted) const;
 
   [[nodiscard]] Location at(const toml::source_region& source) const;

@@ -13,7 +13,9 @@ namespace rdtd {
 
 namespace {
 
-std::string child_of(const std::string& path, const std::string& name) { return path == "/" ? "/" + name : path + "/" + name; }
+std::string child_of(const std::string& path, const std::string& name) {
+  return path == "/" ? "/" + name : path + "/" + name;
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ Result<void> CgroupWatch::add(const std::string& path, std::vector<pid_t>* found
   paths_[watch] = path;
   // Only now, so that nothing comes in between unseen.
   if (matters && found != nullptr) read_processes(path, *found);
-  const auto directory = path == "/" ? root_.open_directory(".") : root_.open_directory(path.substr(1));
+  const auto directory =
+      path == "/" ? root_.open_directory(".") : root_.open_directory(path.substr(1));
   const auto entries = directory ? directory->list() : std::unexpected(Error{});
   if (!entries) return {};
   for (const Directory::Entry& entry : *entries)
@@ -52,7 +55,8 @@ void CgroupWatch::read_processes(const std::string& path, std::vector<pid_t>& ou
   const auto text = root_.read(path.substr(1) + "/cgroup.procs");
   if (!text) return;
   for (const std::string_view line : split(*text, '\n'))
-    if (const auto pid = parse_unsigned<uint32_t>(line); pid && *pid != 0) out.push_back(static_cast<pid_t>(*pid));
+    if (const auto pid = parse_unsigned<uint32_t>(line); pid && *pid != 0)
+      out.push_back(static_cast<pid_t>(*pid));
 }
 
 CgroupWatch::Changes CgroupWatch::read_changes() {
@@ -65,15 +69,18 @@ CgroupWatch::Changes CgroupWatch::read_changes() {
     for (size_t at = 0; at + sizeof(inotify_event) <= static_cast<size_t>(n);) {
       inotify_event event;
       std::memcpy(&event, buffer.data() + at, sizeof event);
-      const std::string name(buffer.data() + at + sizeof event, ::strnlen(buffer.data() + at + sizeof event, event.len));
+      const std::string name(buffer.data() + at + sizeof event,
+                             ::strnlen(buffer.data() + at + sizeof event, event.len));
       at += sizeof event + event.len;
       if ((event.mask & IN_Q_OVERFLOW) != 0) changes.lost = true;
       if ((event.mask & IN_IGNORED) != 0) paths_.erase(event.wd);
       const auto path = paths_.find(event.wd);
       if (path == paths_.end()) continue;
       const std::string parent = path->second;
-      if ((event.mask & IN_CREATE) != 0 && (event.mask & IN_ISDIR) != 0) changes.lost = !add(child_of(parent, name), &changes.processes) || changes.lost;
-      if ((event.mask & IN_MODIFY) != 0 && (name == "cgroup.procs" || name == "cgroup.events")) written.insert(parent);
+      if ((event.mask & IN_CREATE) != 0 && (event.mask & IN_ISDIR) != 0)
+        changes.lost = !add(child_of(parent, name), &changes.processes) || changes.lost;
+      if ((event.mask & IN_MODIFY) != 0 && (name == "cgroup.procs" || name == "cgroup.events"))
+        written.insert(parent);
     }
   }
   if (changes.lost) (void)add("/", nullptr);  // new cgroups may be among what was lost

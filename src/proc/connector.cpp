@@ -19,7 +19,8 @@ namespace rdtd {
 
 namespace {
 
-// The filter sees the datagram from its netlink header on: what happened stands behind that and the connector's header.
+// The filter sees the datagram from its netlink header on: what happened stands behind that and the
+// connector's header.
 constexpr uint32_t what_offset = NLMSG_HDRLEN + sizeof(cn_msg);
 
 // BPF loads words in network order.
@@ -37,7 +38,8 @@ Result<void> attach_filter(int fd) {
       BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
   }};
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0) return errno_error("filter", "process events");
+  if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0)
+    return errno_error("filter", "process events");
   return {};
 }
 
@@ -51,13 +53,16 @@ Result<Connector> Connector::open(int receive_buffer) {
   if (auto filtered = attach_filter(fd.get()); !filtered) return std::unexpected(filtered.error());
   // The kernel doubles what it is given, for its own bookkeeping.
   const int half = receive_buffer / 2;
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) < 0) return errno_error("enlarge the buffer of", "process events");
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) < 0)
+    return errno_error("enlarge the buffer of", "process events");
   const timeval second{1, 0};
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0) return errno_error("set a timeout on", "process events");
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0)
+    return errno_error("set a timeout on", "process events");
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = CN_IDX_PROC;
-  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) return errno_error("listen to", "process events");
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+    return errno_error("listen to", "process events");
   return Connector(std::move(fd));
 }
 
@@ -75,7 +80,8 @@ Result<void> Connector::send_subscription(uint32_t number) const {
   std::memcpy(message.data(), &netlink, sizeof netlink);
   std::memcpy(message.data() + NLMSG_HDRLEN, &connector, sizeof connector);
   std::memcpy(message.data() + NLMSG_HDRLEN + sizeof connector, &operation, sizeof operation);
-  if (::send(fd_.get(), message.data(), message.size(), 0) < 0) return errno_error("subscribe to", "process events");
+  if (::send(fd_.get(), message.data(), message.size(), 0) < 0)
+    return errno_error("subscribe to", "process events");
   return {};
 }
 
@@ -89,11 +95,14 @@ Result<void> Connector::subscribe(std::chrono::milliseconds timeout) {
     if (const auto batch = receive(events); !batch) return std::unexpected(batch.error());
     for (const ProcEvent& event : events) {
       if (event.kind != ProcEvent::Kind::acknowledged || event.ack != number + 1) continue;
-      if (event.error != 0) return std::unexpected(Error{"subscribe to", "process events", event.error, {}});
+      if (event.error != 0)
+        return std::unexpected(Error{"subscribe to", "process events", event.error, {}});
       return {};
     }
   }
-  return std::unexpected(Error{"subscribe to", "process events", ETIMEDOUT, "the kernel sends them to the first pid, user and network namespace only"});
+  return std::unexpected(
+      Error{"subscribe to", "process events", ETIMEDOUT,
+            "the kernel sends them to the first pid, user and network namespace only"});
 }
 
 bool Connector::wait(std::chrono::milliseconds timeout) const {

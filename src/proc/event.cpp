@@ -33,9 +33,11 @@ struct EventBody {
 };
 
 ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
-  ProcEvent event{ProcEvent::Kind::other, static_cast<pid_t>(body.first), static_cast<pid_t>(body.second), 0, 0};
+  ProcEvent event{ProcEvent::Kind::other, static_cast<pid_t>(body.first),
+                  static_cast<pid_t>(body.second), 0, 0};
   switch (head.what) {
-    case event_number::none: return {ProcEvent::Kind::acknowledged, 0, 0, ack, static_cast<int>(body.first)};
+    case event_number::none:
+      return {ProcEvent::Kind::acknowledged, 0, 0, ack, static_cast<int>(body.first)};
     case event_number::exec: event.kind = ProcEvent::Kind::exec; break;
     case event_number::comm: event.kind = ProcEvent::Kind::comm; break;
     case event_number::uid:
@@ -49,12 +51,17 @@ ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
 
 std::optional<ProcEvent> next_event(std::span<const std::byte>& datagram) {
   nlmsghdr netlink{};
-  if (!copy_front(datagram, netlink) || netlink.nlmsg_len < NLMSG_HDRLEN || netlink.nlmsg_len > datagram.size()) return std::nullopt;
-  std::span<const std::byte> message = datagram.subspan(NLMSG_HDRLEN, netlink.nlmsg_len - NLMSG_HDRLEN);
+  if (!copy_front(datagram, netlink) || netlink.nlmsg_len < NLMSG_HDRLEN ||
+      netlink.nlmsg_len > datagram.size())
+    return std::nullopt;
+  std::span<const std::byte> message =
+      datagram.subspan(NLMSG_HDRLEN, netlink.nlmsg_len - NLMSG_HDRLEN);
   datagram = datagram.subspan(std::min<size_t>(NLMSG_ALIGN(netlink.nlmsg_len), datagram.size()));
   cn_msg connector{};
   EventHead head{};
-  if (!copy_front(message, connector) || connector.id.idx != CN_IDX_PROC || connector.id.val != CN_VAL_PROC) return ProcEvent{};
+  if (!copy_front(message, connector) || connector.id.idx != CN_IDX_PROC ||
+      connector.id.val != CN_VAL_PROC)
+    return ProcEvent{};
   message = message.subspan(sizeof(cn_msg));
   if (!copy_front(message, head)) return ProcEvent{};
   message = message.subspan(sizeof(EventHead));

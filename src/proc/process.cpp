@@ -20,7 +20,8 @@ namespace {
 struct ProcPath {
   template <class... Args>
   explicit ProcPath(fmt::format_string<Args...> format, Args... args) {
-    *fmt::vformat_to_n(text.data(), text.size() - 1, format, fmt::make_format_args(args...)).out = '\0';
+    *fmt::vformat_to_n(text.data(), text.size() - 1, format, fmt::make_format_args(args...)).out =
+        '\0';
   }
   std::array<char, 64> text{};
 };
@@ -48,8 +49,8 @@ std::string without_newline(std::string text) {
   return text;
 }
 
-// The unified hierarchy, else systemd's own of the legacy layout. A bare systemd hierarchy that somebody mounted beside the
-// unified one, for old containers, has everything in its root.
+// The unified hierarchy, else systemd's own of the legacy layout. A bare systemd hierarchy that
+// somebody mounted beside the unified one, for old containers, has everything in its root.
 std::string systemd_cgroup(std::string_view text) {
   std::string unified, named;
   for (const std::string_view line : split(text, '\n')) {
@@ -64,7 +65,8 @@ std::string systemd_cgroup(std::string_view text) {
 }
 
 // A number of /proc/PID/status, the `column`th behind its key: "Uid:\tREAL\tEFFECTIVE\t...".
-std::optional<uint32_t> status_number(std::string_view status, std::string_view key, size_t column) {
+std::optional<uint32_t> status_number(std::string_view status, std::string_view key,
+                                      size_t column) {
   for (const std::string_view line : split(status, '\n')) {
     if (!line.starts_with(key)) continue;
     const auto fields = split(line, '\t');
@@ -82,7 +84,8 @@ std::vector<pid_t> numbers_in(int root, const ProcPath& path) {
   if (stream == nullptr) return out;
   (void)fd.release();  // closedir closes it
   while (const dirent* entry = ::readdir(stream))
-    if (const auto id = parse_unsigned<uint32_t>(entry->d_name)) out.push_back(static_cast<pid_t>(*id));
+    if (const auto id = parse_unsigned<uint32_t>(entry->d_name))
+      out.push_back(static_cast<pid_t>(*id));
   ::closedir(stream);
   return out;
 }
@@ -90,7 +93,8 @@ std::vector<pid_t> numbers_in(int root, const ProcPath& path) {
 // The link count of the folder `task`: one for each thread, and two as every folder has.
 size_t count_threads(int root, pid_t pid) {
   struct stat status{};
-  if (::fstatat(root, ProcPath("{}/task", pid).text.data(), &status, 0) < 0 || status.st_nlink < 2) return 0;
+  if (::fstatat(root, ProcPath("{}/task", pid).text.data(), &status, 0) < 0 || status.st_nlink < 2)
+    return 0;
   return status.st_nlink - 2;
 }
 
@@ -108,14 +112,18 @@ void Process::read(Fact fact, ProcessFacts& facts) const {
     case Fact::name: facts.name = read_name().value_or(""); break;
     case Fact::exe: {
       std::array<char, 4096> target;
-      const ssize_t n = ::readlinkat(proc_, ProcPath("{}/exe", pid_).text.data(), target.data(), target.size());
+      const ssize_t n =
+          ::readlinkat(proc_, ProcPath("{}/exe", pid_).text.data(), target.data(), target.size());
       std::string path(target.data(), n < 0 ? 0 : static_cast<size_t>(n));
       // What was replaced by an upgrade still is that program.
-      if (constexpr std::string_view deleted = " (deleted)"; path.ends_with(deleted)) path.resize(path.size() - deleted.size());
+      if (constexpr std::string_view deleted = " (deleted)"; path.ends_with(deleted))
+        path.resize(path.size() - deleted.size());
       facts.exe = std::move(path);
       break;
     }
-    case Fact::cgroup: facts.cgroup = systemd_cgroup(read_file(proc_, ProcPath("{}/cgroup", pid_)).value_or("")); break;
+    case Fact::cgroup:
+      facts.cgroup = systemd_cgroup(read_file(proc_, ProcPath("{}/cgroup", pid_)).value_or(""));
+      break;
     case Fact::cmdline: {
       std::string arguments = read_file(proc_, ProcPath("{}/cmdline", pid_)).value_or("");
       while (arguments.ends_with('\0')) arguments.pop_back();
@@ -125,7 +133,8 @@ void Process::read(Fact fact, ProcessFacts& facts) const {
     }
     case Fact::identity: {
       const std::string status = read_file(proc_, ProcPath("{}/status", pid_)).value_or("");
-      facts.identity = Identity{status_number(status, "Uid:", 2).value_or(UINT32_MAX), status_number(status, "Gid:", 2).value_or(UINT32_MAX)};
+      facts.identity = Identity{status_number(status, "Uid:", 2).value_or(UINT32_MAX),
+                                status_number(status, "Gid:", 2).value_or(UINT32_MAX)};
       break;
     }
   }
@@ -151,7 +160,8 @@ pid_t Process::read_parent() const {
   return static_cast<pid_t>(status_number(status, "PPid:", 1).value_or(0));
 }
 
-// Field 22 of /proc/PID/stat (proc(5)); the second, the name in parentheses, may have spaces and parentheses of its own.
+// Field 22 of /proc/PID/stat (proc(5)); the second, the name in parentheses, may have spaces and
+// parentheses of its own.
 uint64_t Process::read_start_time() const {
   const std::string stat = read_file(proc_, ProcPath("{}/stat", pid_)).value_or("");
   const size_t name_end = stat.rfind(')');
@@ -179,9 +189,11 @@ size_t ProcFs::thread_count(pid_t pid) const { return count_threads(root_.fd(), 
 
 std::vector<pid_t> ProcFs::children(pid_t pid) const {
   std::vector<pid_t> out;
-  const std::string text = read_file(root_.fd(), ProcPath("{}/task/{}/children", pid, pid)).value_or("");
+  const std::string text =
+      read_file(root_.fd(), ProcPath("{}/task/{}/children", pid, pid)).value_or("");
   for (const std::string_view part : split(text, ' '))
-    if (const auto child = parse_unsigned<uint32_t>(part)) out.push_back(static_cast<pid_t>(*child));
+    if (const auto child = parse_unsigned<uint32_t>(part))
+      out.push_back(static_cast<pid_t>(*child));
   return out;
 }
 

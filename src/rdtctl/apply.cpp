@@ -13,12 +13,15 @@ int verbs::apply(const Context& context) {
   if (const auto reloaded = client->reload(); !reloaded) return report(reloaded.error());
   if (context.json != Json::off) {
     JsonValue steps = JsonValue::array();
-    for (const PlannedStep& step : planned->steps) steps.push_back({{"step", step.kind}, {"group", step.group}, {"text", step.text}});
+    for (const PlannedStep& step : planned->steps)
+      steps.push_back({{"step", step.kind}, {"group", step.group}, {"text", step.text}});
     print_json(context, {{"steps", steps}, {"summary", planned->summary}});
     return Exit::ok;
   }
   for (const PlannedStep& step : planned->steps) fmt::print("{}\n", step.text);
-  fmt::print("{}\n", planned->steps.empty() ? "The groups were as the policy wants them; its rules are loaded." : "Done: " + planned->summary);
+  fmt::print("{}\n", planned->steps.empty()
+                         ? "The groups were as the policy wants them; its rules are loaded."
+                         : "Done: " + planned->summary);
   return Exit::ok;
 }
 

@@ -11,8 +11,13 @@ int verbs::assign(const std::string& group, const std::vector<pid_t>& pids) {
   if (!client) return report(client.error());
   int exit = Exit::ok;
   for (const pid_t pid : pids)
-    if (const auto assigned = client->assign(pid, group); !assigned) exit = report(assigned.error());
-  if (exit == Exit::ok) fmt::print(stderr, "rdtctl: in group '{}' until the next exec or the end; a [[rule]] is for what is to last\n", group);
+    if (const auto assigned = client->assign(pid, group); !assigned)
+      exit = report(assigned.error());
+  if (exit == Exit::ok)
+    fmt::print(
+        stderr,
+        "rdtctl: in group '{}' until the next exec or the end; a [[rule]] is for what is to last\n",
+        group);
   return exit;
 }
 

@@ -14,7 +14,9 @@ namespace {
 JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
   JsonValue out = JsonValue::array();
   for (const Diagnostic& d : diagnostics) {
-    JsonValue entry = {{"severity", d.severity == Severity::error ? "error" : "warning"}, {"file", d.where.file}, {"message", d.message}};
+    JsonValue entry = {{"severity", d.severity == Severity::error ? "error" : "warning"},
+                       {"file", d.where.file},
+                       {"message", d.message}};
     if (d.where.line != 0) entry["line"] = d.where.line;
     if (d.where.column != 0) entry["column"] = d.where.column;
     if (!d.hint.empty()) entry["hint"] = d.hint;
@@ -44,7 +46,8 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
   sort_by_place(diagnostics);
   if (context.json != Json::off)
-    print_json(context, {{"valid", !has_errors(diagnostics)}, {"diagnostics", diagnostics_json(diagnostics)}});
+    print_json(context, {{"valid", !has_errors(diagnostics)},
+                         {"diagnostics", diagnostics_json(diagnostics)}});
   else
     fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
   return has_errors(diagnostics) ? Exit::failed : Exit::ok;

@@ -23,12 +23,15 @@ int report(const Client::Failure& failure) {
   using enum Client::Failure::Kind;
   const bool ends_line = failure.text.ends_with('\n');
   // A refusal that names its places reads like a compiler's: no name before it.
-  fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text, ends_line ? "" : "\n");
+  fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
+             ends_line ? "" : "\n");
   if (failure.kind == Client::Failure::Kind::not_running) return Exit::not_running;
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 
-std::string state_folder(const Context& context) { return (std::filesystem::path(context.snapshot_given ? context.root : "/") / "run/rdtd").string(); }
+std::string state_folder(const Context& context) {
+  return (std::filesystem::path(context.snapshot_given ? context.root : "/") / "run/rdtd").string();
+}
 
 std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy) {
   std::vector<Diagnostic> warnings;
@@ -38,13 +41,16 @@ std::vector<Diagnostic> unknown_users(const Context& context, const Policy& poli
 
 Result<Machine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
-  if (!tree && context.snapshot_given) return std::unexpected(Error{"use", context.resctrl, ENODEV, "it is no copy of resctrl: it has no schemata"});
+  if (!tree && context.snapshot_given)
+    return std::unexpected(
+        Error{"use", context.resctrl, ENODEV, "it is no copy of resctrl: it has no schemata"});
   if (!tree) return std::unexpected(tree.error());
   auto capabilities = tree->read_capabilities();
   if (!capabilities) return std::unexpected(capabilities.error());
   std::set<std::string> owned;
   const std::filesystem::path carried = std::filesystem::path(context.resctrl) / snapshot_state;
-  auto state = Directory::open(std::filesystem::exists(carried) ? carried.string() : state_folder(context));
+  auto state =
+      Directory::open(std::filesystem::exists(carried) ? carried.string() : state_folder(context));
   if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
   if (state) {
     const auto ownership = Ownership::load(std::move(*state));
@@ -58,7 +64,9 @@ Result<Machine> read_machine(const Context& context) {
 
 std::expected<Planned, int> plan_files(const Context& context) {
   ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
-  const auto print = [&](const std::vector<Diagnostic>& diagnostics) { fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources)); };
+  const auto print = [&](const std::vector<Diagnostic>& diagnostics) {
+    fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
+  };
   print(parsed.diagnostics);
   if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
   auto machine = read_machine(context);

@@ -15,7 +15,8 @@ namespace rdtd {
 enum class Json { off, pretty, compact };
 
 struct Context {
-  std::string root = "/";  // policy files are found below it, and with a copy of resctrl the ownership record
+  std::string root =
+      "/";  // policy files are found below it, and with a copy of resctrl the ownership record
   std::string resctrl = "/sys/fs/resctrl";
   bool snapshot_given = false;  // --resctrl: a copy, not this machine's
   bool elsewhere = false;       // --root or --resctrl
@@ -28,19 +29,30 @@ struct Context {
 };
 
 // Exit codes, as rdtctl(1) lists them.
-enum Exit { ok = 0, failed = 1, changes_pending = 2, not_running = 3, degraded = 5, usage = 64, no_resctrl = 69, not_permitted = 77 };
+enum Exit {
+  ok = 0,
+  failed = 1,
+  changes_pending = 2,
+  not_running = 3,
+  degraded = 5,
+  usage = 64,
+  no_resctrl = 69,
+  not_permitted = 77
+};
 
 // Prints to standard error and returns the exit code that fits.
 int report(const Error& error);
 int report(const Client::Failure& failure);
 
-// Where a snapshot keeps the record of the groups that rdtd made: a folder that resctrl itself cannot have.
+// Where a snapshot keeps the record of the groups that rdtd made: a folder that resctrl itself
+// cannot have.
 inline constexpr const char* snapshot_state = ".rdtd";
 
 // Where the daemon keeps the record of its groups.
 [[nodiscard]] std::string state_folder(const Context& context);
 
-// Warnings of users and user groups in the rules that this machine does not know; none where another machine is meant.
+// Warnings of users and user groups in the rules that this machine does not know; none where
+// another machine is meant.
 [[nodiscard]] std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy);
 
 // resctrl as it is now, with what rdtd owns in it.
@@ -51,8 +63,8 @@ struct Machine {
 };
 [[nodiscard]] Result<Machine> read_machine(const Context& context);
 
-// The policy files below the root, planned against the machine. Prints what is wrong, warnings included; the error is
-// the exit code.
+// The policy files below the root, planned against the machine. Prints what is wrong, warnings
+// included; the error is the exit code.
 struct Planned {
   Machine machine;
   Policy policy;

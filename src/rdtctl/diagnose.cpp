@@ -17,18 +17,25 @@ using enum Finding::Kind;
 constexpr std::array control_flags = {"cat_l3", "cat_l2", "mba"};
 // By the names that `rdt=` has for them, in the same order.
 constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", "mba"};
-constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total", "cqm_mbm_local"};
+constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total",
+                                    "cqm_mbm_local"};
 
 Finding processor(const MachineFacts& facts) {
   std::vector<std::string> has;
   for (const char* flag : control_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   if (has.empty() && !facts.mount_options)
-    return {problem, fmt::format("the processor has no RDT: none of {} is among its flags", fmt::join(control_flags, ", ")),
-            "use a machine with Intel RDT or AMD QoS; a virtual machine has it only where its host passes it on"};
+    return {problem,
+            fmt::format("the processor has no RDT: none of {} is among its flags",
+                        fmt::join(control_flags, ", ")),
+            "use a machine with Intel RDT or AMD QoS; a virtual machine has it only where its host "
+            "passes it on"};
   for (const char* flag : other_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
-  return {fine, has.empty() ? "resctrl works without flags of the processor" : fmt::format("the processor has {}", join(has, ", ")), ""};
+  return {fine,
+          has.empty() ? "resctrl works without flags of the processor"
+                      : fmt::format("the processor has {}", join(has, ", ")),
+          ""};
 }
 
 struct TurnedOff {
@@ -47,43 +54,68 @@ std::vector<TurnedOff> turned_off(const MachineFacts& facts) {
 }
 
 Finding mount(const MachineFacts& facts) {
-  if (facts.mount_options) return {fine, fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options), ""};
-  return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point), "systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself"};
+  if (facts.mount_options)
+    return {fine,
+            fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options),
+            ""};
+  return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point),
+          "systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself"};
 }
 
 void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
   const auto options = split(*facts.mount_options, ',');
-  const bool cdp = std::ranges::any_of(options, [](std::string_view option) { return option == "cdp" || option == "cdpl2"; });
+  const bool cdp = std::ranges::any_of(
+      options, [](std::string_view option) { return option == "cdp" || option == "cdpl2"; });
   if (!facts.code_and_data_wanted.empty() && !cdp)
-    out.push_back({problem, fmt::format("the policy divides code and data ({}), and resctrl is mounted without cdp", facts.code_and_data_wanted),
-                   "systemctl edit sys-fs-resctrl.mount, with the lines \"[Mount]\" and \"Options=cdp\", and boot again; this version of rdtd "
-                   "itself still refuses such a policy"});
+    out.push_back(
+        {problem,
+         fmt::format("the policy divides code and data ({}), and resctrl is mounted without cdp",
+                     facts.code_and_data_wanted),
+         "systemctl edit sys-fs-resctrl.mount, with the lines \"[Mount]\" and \"Options=cdp\", and "
+         "boot again; this version of rdtd "
+         "itself still refuses such a policy"});
   if (!facts.l3_wanted.empty() && cdp)
-    out.push_back({problem, fmt::format("resctrl is mounted with cdp, and this version of rdtd divides only caches that are whole ({})", facts.l3_wanted),
-                   "take cdp out of Options= in the drop-in of sys-fs-resctrl.mount, and boot again"});
+    out.push_back(
+        {problem,
+         fmt::format("resctrl is mounted with cdp, and this version of rdtd divides only caches "
+                     "that are whole ({})",
+                     facts.l3_wanted),
+         "take cdp out of Options= in the drop-in of sys-fs-resctrl.mount, and boot again"});
 }
 
 Finding closids(const MachineFacts& facts) {
-  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, 1 + facts.foreign_groups.size());
-  const std::string taken = fmt::format("{} CLOSIDs: 1 is the default group's, {} {} rdtd's, {} taken by others{}", facts.num_closids, facts.own_groups.size(),
-                                        facts.own_groups.size() == 1 ? "is" : "are", facts.foreign_groups.size(),
-                                        facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
+  const size_t free_for_us =
+      facts.num_closids - std::min<size_t>(facts.num_closids, 1 + facts.foreign_groups.size());
+  const std::string taken = fmt::format(
+      "{} CLOSIDs: 1 is the default group's, {} {} rdtd's, {} taken by others{}", facts.num_closids,
+      facts.own_groups.size(), facts.own_groups.size() == 1 ? "is" : "are",
+      facts.foreign_groups.size(),
+      facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
   if (facts.policy_groups <= free_for_us) return {fine, taken, ""};
   return {problem,
-          fmt::format("the policy has {} group{} and {} can be made; {}", facts.policy_groups, facts.policy_groups == 1 ? "" : "s", free_for_us, taken),
-          facts.foreign_groups.empty() ? "use fewer groups"
-                                       : fmt::format("remove the groups of others that nobody needs: rmdir {}/{}; pqos -R removes those of pqos",
-                                                     facts.mount_point, facts.foreign_groups.front())};
+          fmt::format("the policy has {} group{} and {} can be made; {}", facts.policy_groups,
+                      facts.policy_groups == 1 ? "" : "s", free_for_us, taken),
+          facts.foreign_groups.empty()
+              ? "use fewer groups"
+              : fmt::format("remove the groups of others that nobody needs: rmdir {}/{}; pqos -R "
+                            "removes those of pqos",
+                            facts.mount_point, facts.foreign_groups.front())};
 }
 
 Finding daemon(const MachineFacts& facts) {
   if (!facts.daemon_runs && !facts.policy_error.empty())
-    return {problem, "rdtd does not run, and cannot start with a bad policy", "mend the policy, try it with rdtctl check, and systemctl start rdtd"};
-  if (!facts.daemon_runs) return {problem, "rdtd does not run", "systemctl start rdtd; journalctl -u rdtd tells why it may have stopped"};
+    return {problem, "rdtd does not run, and cannot start with a bad policy",
+            "mend the policy, try it with rdtctl check, and systemctl start rdtd"};
+  if (!facts.daemon_runs)
+    return {problem, "rdtd does not run",
+            "systemctl start rdtd; journalctl -u rdtd tells why it may have stopped"};
   if (!facts.last_reload_error.empty())
-    return {problem, fmt::format("the last reload failed: {}", facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
+    return {problem,
+            fmt::format("the last reload failed: {}",
+                        facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
             "mend the policy, try it with rdtctl check, and systemctl reload rdtd"};
-  if (facts.daemon_state != "running") return {problem, fmt::format("rdtd is {}", facts.daemon_state), "journalctl -u rdtd tells why"};
+  if (facts.daemon_state != "running")
+    return {problem, fmt::format("rdtd is {}", facts.daemon_state), "journalctl -u rdtd tells why"};
   return {fine, "rdtd runs", ""};
 }
 
@@ -91,23 +123,34 @@ Finding daemon(const MachineFacts& facts) {
 
 std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (!facts.container.empty() && !facts.mount_options)
-    return {{problem, fmt::format("this is a container ({}), and resctrl is not mounted in it", facts.container),
-             "run rdtd on the host: its rules find the processes of containers by their cgroups"}};
+    return {
+        {problem,
+         fmt::format("this is a container ({}), and resctrl is not mounted in it", facts.container),
+         "run rdtd on the host: its rules find the processes of containers by their cgroups"}};
   std::vector<Finding> out = {processor(facts)};
   const std::vector<TurnedOff> off = turned_off(facts);
   // Where resctrl is there all the same, that may be what was meant.
   for (const TurnedOff& one : off)
-    out.push_back({facts.mount_options ? warning : problem, fmt::format("the kernel command line turns {} off: {}", one.feature, one.parameter),
-                   fmt::format("take !{} out of the boot loader's configuration and boot again", one.feature)});
+    out.push_back(
+        {facts.mount_options ? warning : problem,
+         fmt::format("the kernel command line turns {} off: {}", one.feature, one.parameter),
+         fmt::format("take !{} out of the boot loader's configuration and boot again",
+                     one.feature)});
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
-    out.push_back({problem, "the kernel has no resctrl", "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
+    out.push_back({problem, "the kernel has no resctrl",
+                   "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
   // Where nothing can be divided, mounting resctrl is no cure.
   bool useless = !off.empty();
   for (size_t i = 0; i < control_flags.size(); i++)
-    if (facts.cpu_flags.contains(control_flags[i]) && std::ranges::find(off, control_features[i], &TurnedOff::feature) == off.end()) useless = false;
-  if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless)) return out;
+    if (facts.cpu_flags.contains(control_flags[i]) &&
+        std::ranges::find(off, control_features[i], &TurnedOff::feature) == off.end())
+      useless = false;
+  if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless))
+    return out;
   out.push_back(mount(facts));
-  if (!facts.policy_error.empty()) out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)), "rdtctl check shows where"});
+  if (!facts.policy_error.empty())
+    out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)),
+                   "rdtctl check shows where"});
   if (facts.mount_options && !facts.tree_error.empty()) {
     out.push_back({problem, facts.tree_error, "try it as root"});
   } else if (facts.mount_options) {
@@ -115,8 +158,13 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
     out.push_back(closids(facts));
   }
   for (const RuntimeSetting& setting : facts.runtimes)
-    out.push_back({warning, fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know", setting.runtime, setting.place),
-                   fmt::format("take rdt_config_file out there and restart {}; containers can name rdtd's groups as their closID", setting.runtime)});
+    out.push_back(
+        {warning,
+         fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know",
+                     setting.runtime, setting.place),
+         fmt::format("take rdt_config_file out there and restart {}; containers can name rdtd's "
+                     "groups as their closID",
+                     setting.runtime)});
   out.push_back(daemon(facts));
   return out;
 }

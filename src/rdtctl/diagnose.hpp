@@ -1,5 +1,5 @@
-// diagnose: from what is known of a machine to why RDT does or does not work on it, and what to do. Pure; doctor.cpp finds
-// the facts.
+// diagnose: from what is known of a machine to why RDT does or does not work on it, and what to do.
+// Pure; doctor.cpp finds the facts.
 #pragma once
 
 #include <optional>
@@ -25,10 +25,11 @@ struct MachineFacts {
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.
-  std::string policy_error;          // the first, with its place; empty: none
-  unsigned policy_groups = 0;        // besides the default one
-  std::string code_and_data_wanted;  // FILE:LINE of the first l3code, l3data, ...; empty: not wanted
-  std::string l3_wanted;             // FILE:LINE of the first l3 or l2
+  std::string policy_error;    // the first, with its place; empty: none
+  unsigned policy_groups = 0;  // besides the default one
+  std::string
+      code_and_data_wanted;  // FILE:LINE of the first l3code, l3data, ...; empty: not wanted
+  std::string l3_wanted;     // FILE:LINE of the first l3 or l2
 
   std::vector<RuntimeSetting> runtimes;
 

@@ -26,7 +26,8 @@ void read_kernel(const Context& context, MachineFacts& facts) {
   const std::string cpuinfo = text_of(proc / "cpuinfo");
   for (const std::string_view line : split(cpuinfo, '\n')) {
     if (!line.starts_with("flags")) continue;
-    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' ')) facts.cpu_flags.emplace(flag);
+    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' '))
+      facts.cpu_flags.emplace(flag);
     break;
   }
   facts.command_line = trim(text_of(proc / "cmdline"));
@@ -35,13 +36,17 @@ void read_kernel(const Context& context, MachineFacts& facts) {
   const std::string mounts = text_of(proc / "mounts");
   for (const std::string_view line : split(mounts, '\n')) {
     const auto words = split(line, ' ');
-    if (words.size() > 3 && words[1] == context.resctrl && words[2] == "resctrl") facts.mount_options = std::string(words[3]);
+    if (words.size() > 3 && words[1] == context.resctrl && words[2] == "resctrl")
+      facts.mount_options = std::string(words[3]);
   }
 }
 
-// As systemd-detect-virt(1) finds out: what the container's manager tells pid 1, or leaves under /run.
+// As systemd-detect-virt(1) finds out: what the container's manager tells pid 1, or leaves under
+// /run.
 std::string container_kind(const Context& context) {
-  if (const std::string told = text_of(fs::path(context.root) / "run/systemd/container"); !told.empty()) return std::string(trim(told));
+  if (const std::string told = text_of(fs::path(context.root) / "run/systemd/container");
+      !told.empty())
+    return std::string(trim(told));
   const std::string environment = text_of(fs::path(context.proc) / "1/environ");
   for (const std::string_view variable : split(environment, '\0'))
     if (variable.starts_with("container=")) return std::string(variable.substr(10));
@@ -52,9 +57,12 @@ std::string container_kind(const Context& context) {
 
 void read_policy(const Context& context, MachineFacts& facts) {
   const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
-  if (const auto first = std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity); first != parsed.diagnostics.end())
+  if (const auto first =
+          std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
+      first != parsed.diagnostics.end())
     facts.policy_error = format_diagnostic(*first, {});  // without the excerpt
-  facts.policy_groups = static_cast<unsigned>(std::ranges::count_if(parsed.policy.groups, [](const Group& group) { return group.name.value != "default"; }));
+  facts.policy_groups = static_cast<unsigned>(std::ranges::count_if(
+      parsed.policy.groups, [](const Group& group) { return group.name.value != "default"; }));
   const auto note = [](std::string& place, const AmountTable& table) {
     if (place.empty() && !table.empty()) place = table.front().amount.where.text();
   };
@@ -81,7 +89,9 @@ MachineFacts find_facts(const Context& context) {
   } else {
     facts.num_closids = machine->capabilities.num_closids();
     for (const auto& [name, state] : machine->snapshot.groups)
-      if (name != root_group) (machine->snapshot.owned.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
+      if (name != root_group)
+        (machine->snapshot.owned.contains(name) ? facts.own_groups : facts.foreign_groups)
+            .push_back(name);
   }
   auto client = Client::connect();
   if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {
@@ -105,15 +115,19 @@ const char* to_text(Finding::Kind kind) {
 
 int verbs::doctor(const Context& context) {
   const std::vector<Finding> findings = diagnose(find_facts(context));
-  const bool healthy = std::ranges::none_of(findings, [](const Finding& finding) { return finding.kind == Finding::Kind::problem; });
+  const bool healthy = std::ranges::none_of(
+      findings, [](const Finding& finding) { return finding.kind == Finding::Kind::problem; });
   if (context.json != Json::off) {
     JsonValue list = JsonValue::array();
-    for (const Finding& finding : findings) list.push_back({{"kind", to_text(finding.kind)}, {"what", finding.what}, {"cure", finding.cure}});
+    for (const Finding& finding : findings)
+      list.push_back(
+          {{"kind", to_text(finding.kind)}, {"what", finding.what}, {"cure", finding.cure}});
     print_json(context, {{"healthy", healthy}, {"findings", list}});
   } else {
     for (const Finding& finding : findings) {
       fmt::print("{:<8} {}\n", to_text(finding.kind), finding.what);
-      if (!finding.cure.empty()) fmt::print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
+      if (!finding.cure.empty())
+        fmt::print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
     }
   }
   return healthy ? Exit::ok : Exit::failed;

@@ -14,7 +14,9 @@ namespace {
 JsonValue event_json(const Client::Event& event) {
   using enum Client::Event::Kind;
   switch (event.kind) {
-    case assigned: return {{"event", "assigned"}, {"pid", event.pid}, {"group", event.group}, {"rule", event.rule}};
+    case assigned:
+      return {
+          {"event", "assigned"}, {"pid", event.pid}, {"group", event.group}, {"rule", event.rule}};
     case reloaded: return {{"event", "reloaded"}, {"success", event.success}};
     case drift: return {{"event", "drift"}, {"what", event.what}};
     case started: return {{"event", "started"}};
@@ -26,7 +28,9 @@ JsonValue event_json(const Client::Event& event) {
 std::string event_text(const Client::Event& event) {
   using enum Client::Event::Kind;
   switch (event.kind) {
-    case assigned: return fmt::format("assigned  {} to {}, {}", event.pid, event.group, event.rule.empty() ? "by hand" : event.rule);
+    case assigned:
+      return fmt::format("assigned  {} to {}, {}", event.pid, event.group,
+                         event.rule.empty() ? "by hand" : event.rule);
     case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status tells why";
     case drift: return fmt::format("drift     {}", event.what);
     case started: return "started   rdtd is on the bus";
@@ -47,10 +51,12 @@ int verbs::events(const Context& context) {
     const auto now = std::chrono::system_clock::now();
     if (context.json != Json::off) {
       JsonValue json = event_json(event);
-      json["timestamp_usec"] = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+      json["timestamp_usec"] =
+          std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
       print_json(by_line, std::move(json));
     } else {
-      fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)), event_text(event));
+      fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)),
+                 event_text(event));
     }
     (void)std::fflush(stdout);
   });

@@ -32,22 +32,31 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
 JsonValue to_json(pid_t pid, const Explanation& explanation) {
   JsonValue trials = JsonValue::array();
   for (const auto& trial : explanation.trials)
-    trials.push_back({{"rule", trial.place}, {"group", trial.group}, {"matched", trial.matched}, {"reason", trial.reason}});
+    trials.push_back({{"rule", trial.place},
+                      {"group", trial.group},
+                      {"matched", trial.matched},
+                      {"reason", trial.reason}});
   JsonValue threads = JsonValue::array();
-  for (const auto& [tid, group] : explanation.threads) threads.push_back({{"tid", tid}, {"group", group}});
+  for (const auto& [tid, group] : explanation.threads)
+    threads.push_back({{"tid", tid}, {"group", group}});
   return {{"pid", pid}, {"name", explanation.name}, {"rules", trials}, {"threads", threads}};
 }
 
 void print(const Context& context, pid_t pid, const Explanation& explanation) {
   fmt::print("{}\n", emphasized(context, fmt::format("{} ({})", explanation.name, pid)));
   for (const auto& trial : explanation.trials)
-    fmt::print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:", trial.matched ? fmt::format("-> group {}", trial.group) : trial.reason);
-  if (explanation.trials.empty() || !explanation.trials.back().matched) fmt::print("  no rule matches: it stays in the group it was born in\n");
+    fmt::print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:",
+               trial.matched ? fmt::format("-> group {}", trial.group) : trial.reason);
+  if (explanation.trials.empty() || !explanation.trials.back().matched)
+    fmt::print("  no rule matches: it stays in the group it was born in\n");
   std::map<std::string, std::vector<std::string>> by_group;
-  for (const auto& [tid, group] : explanation.threads) by_group[group].push_back(std::to_string(tid));
+  for (const auto& [tid, group] : explanation.threads)
+    by_group[group].push_back(std::to_string(tid));
   for (const auto& [group, tids] : by_group)
     fmt::print("  in group {}: {}\n", group,
-               tids.size() == 1 && tids.front() == std::to_string(pid) ? "its only thread" : fmt::format("threads {}", join(tids, " ")));
+               tids.size() == 1 && tids.front() == std::to_string(pid)
+                   ? "its only thread"
+                   : fmt::format("threads {}", join(tids, " ")));
 }
 
 }  // namespace
@@ -71,7 +80,9 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
   for (const pid_t one : processes) {
     const auto explanation = client->explain(one);
     // Of a unit's many processes one may end meanwhile.
-    if (!explanation && processes.size() > 1 && explanation.error().kind == Client::Failure::Kind::refused) continue;
+    if (!explanation && processes.size() > 1 &&
+        explanation.error().kind == Client::Failure::Kind::refused)
+      continue;
     if (!explanation) return report(explanation.error());
     json.push_back(to_json(one, *explanation));
     if (context.json == Json::off) print(context, one, *explanation);

@@ -12,8 +12,9 @@ std::string made_by(const Machine& machine, const std::string& group) {
 JsonValue group_json(const Machine& machine, const std::string& group) {
   const GroupState& state = machine.snapshot.groups.at(group);
   const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
-  return {{"group", group_label(group)}, {"made_by", made_by(machine, group)},       {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
-          {"tasks", tasks.size()},       {"schemata", schemata_json(state.schemata)}};
+  return {{"group", group_label(group)},   {"made_by", made_by(machine, group)},
+          {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
+          {"tasks", tasks.size()},         {"schemata", schemata_json(state.schemata)}};
 }
 
 void add_usage(JsonValue& group, const std::vector<Usage>& usage) {

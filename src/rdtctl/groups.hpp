@@ -10,7 +10,8 @@
 namespace rdtd {
 
 [[nodiscard]] JsonValue group_json(const Machine& machine, const std::string& group);
-[[nodiscard]] std::string made_by(const Machine& machine, const std::string& group);  // "kernel", "rdtd" or "other"
+[[nodiscard]] std::string made_by(const Machine& machine,
+                                  const std::string& group);  // "kernel", "rdtd" or "other"
 
 // Bytes and bytes a second, where they are known.
 void add_usage(JsonValue& group, const std::vector<Usage>& usage);

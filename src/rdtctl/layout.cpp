@@ -11,7 +11,8 @@ namespace rdtd {
 
 namespace {
 
-constexpr std::array<const char*, 6> colors = {"\033[32m", "\033[33m", "\033[36m", "\033[35m", "\033[34m", "\033[31m"};
+constexpr std::array<const char*, 6> colors = {"\033[32m", "\033[33m", "\033[36m",
+                                               "\033[35m", "\033[34m", "\033[31m"};
 
 struct Row {
   std::string name;
@@ -27,18 +28,23 @@ struct Widths {
 // Each way under its number; where ways are narrow only the even ones have room for theirs.
 std::string numbers(const Widths& widths, unsigned ways) {
   std::string out = fmt::format(" {:<{}}", "way", widths.name);
-  for (unsigned way = ways; way-- > 0;) out += widths.way == 2 && way % 2 != 0 ? "  " : fmt::format("{:>{}}", way, widths.way);
+  for (unsigned way = ways; way-- > 0;)
+    out += widths.way == 2 && way % 2 != 0 ? "  " : fmt::format("{:>{}}", way, widths.way);
   return out + "\n";
 }
 
-std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes, const std::vector<Row>& rows, const Widths& widths) {
+std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes,
+                    const std::vector<Row>& rows, const Widths& widths) {
   const unsigned ways = info.cbm_mask.count();
-  const std::string block = context.utf8 ? (widths.way == 2 ? " \u2588" : " \u2588\u2588") : (widths.way == 2 ? " #" : " ##");
+  const std::string block = context.utf8 ? (widths.way == 2 ? " \u2588" : " \u2588\u2588")
+                                         : (widths.way == 2 ? " #" : " ##");
   const std::string gap(widths.way, ' ');
   std::string out = numbers(widths, ways);
   if (!info.shareable_bits.empty()) {
     out += fmt::format(" {:<{}}", "I/O", widths.name);
-    for (unsigned way = ways; way-- > 0;) out += (info.shareable_bits.bits >> way & 1) != 0 ? fmt::format("{:>{}}", "H", widths.way) : gap;
+    for (unsigned way = ways; way-- > 0;)
+      out +=
+          (info.shareable_bits.bits >> way & 1) != 0 ? fmt::format("{:>{}}", "H", widths.way) : gap;
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
   }
@@ -49,7 +55,8 @@ std::string picture(const Context& context, const CacheInfo& info, uint64_t way_
     for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? gap : block;
     if (context.color) out += "\033[0m";
     out += fmt::format("  {:>2} way{}", row.mask.count(), row.mask.count() == 1 ? " " : "s");
-    if (way_bytes != 0) out += fmt::format("  {:>{}}", size_text(way_bytes * row.mask.count()), widths.size);
+    if (way_bytes != 0)
+      out += fmt::format("  {:>{}}", size_text(way_bytes * row.mask.count()), widths.size);
     out += row.note.empty() ? "\n" : fmt::format("  {}\n", row.note);
   }
   return out;
@@ -63,12 +70,16 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
     note = std::max(note, row.note.size());
   }
   const Widths roomy{std::max<size_t>(name, 10), 3, 10};
-  const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() + std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
+  const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() +
+                      std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
   if (context.columns == 0 || line <= context.columns) return roomy;
   // Then at the cost of the names.
   Widths narrow{name, 2, 8};
-  const size_t rest = 1 + narrow.way * info.cbm_mask.count() + std::string_view("  16 ways  ").size() + narrow.size + 2 + note;
-  if (rest + name > context.columns) narrow.name = std::min(name, std::max<size_t>(8, context.columns - std::min<size_t>(rest, context.columns)));
+  const size_t rest = 1 + narrow.way * info.cbm_mask.count() +
+                      std::string_view("  16 ways  ").size() + narrow.size + 2 + note;
+  if (rest + name > context.columns)
+    narrow.name = std::min(
+        name, std::max<size_t>(8, context.columns - std::min<size_t>(rest, context.columns)));
   return narrow;
 }
 
@@ -80,13 +91,19 @@ int verbs::layout(const Context& context) {
   JsonValue json = JsonValue::array();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
-    std::map<std::pair<std::string, uint64_t>, CpuSet> domains;  // that look alike, by what they look like
+    std::map<std::pair<std::string, uint64_t>, CpuSet>
+        domains;  // that look alike, by what they look like
     for (const auto& [domain, way_bytes] : info.way_bytes) {
       std::vector<Row> rows;
       for (const GroupTarget& group : planned->plan.groups) {
-        const bool exclusive = group.exclusive && group.asked.contains(resource) && group.asked.at(resource).contains(domain);
-        const std::string note = exclusive ? "exclusive" : group.partition.empty() ? "" : fmt::format("partition {}", group.partition);
-        rows.push_back({group_label(group.directory), Cbm{group.state.schemata.at(resource).at(domain)}, note});
+        const bool exclusive = group.exclusive && group.asked.contains(resource) &&
+                               group.asked.at(resource).contains(domain);
+        const std::string note = exclusive ? "exclusive"
+                                 : group.partition.empty()
+                                     ? ""
+                                     : fmt::format("partition {}", group.partition);
+        rows.push_back({group_label(group.directory),
+                        Cbm{group.state.schemata.at(resource).at(domain)}, note});
         json.push_back({{"resource", to_string(resource)},
                         {"domain", static_cast<uint32_t>(domain)},
                         {"group", rows.back().name},
@@ -97,8 +114,8 @@ int verbs::layout(const Context& context) {
                         {"exclusive", exclusive}});
       }
       for (const auto& [name, state] : planned->machine.snapshot.groups)
-        if (name != root_group && !planned->machine.snapshot.owned.contains(name) && state.schemata.contains(resource) &&
-            state.schemata.at(resource).contains(domain)) {
+        if (name != root_group && !planned->machine.snapshot.owned.contains(name) &&
+            state.schemata.contains(resource) && state.schemata.at(resource).contains(domain)) {
           rows.push_back({name, Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
           json.push_back({{"resource", to_string(resource)},
                           {"domain", static_cast<uint32_t>(domain)},
@@ -109,19 +126,24 @@ int verbs::layout(const Context& context) {
                           {"bytes", way_bytes * rows.back().mask.count()},
                           {"exclusive", state.mode == Mode::exclusive}});
         }
-      domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}].insert(static_cast<unsigned>(domain));
+      domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}]
+          .insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
     const char* dot = context.utf8 ? "\u00b7" : "-";
     for (const auto& [look, ids] : domains) {
       if (!first) fmt::print("\n");
       first = false;
-      const std::string size = look.second == 0 ? "" : fmt::format(" of {}", size_text(look.second));
-      const std::string io = info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
-      fmt::print("{}\n{}",
-                 emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource), ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
-                                                 info.cbm_mask.count(), size, io)),
-                 look.first);
+      const std::string size =
+          look.second == 0 ? "" : fmt::format(" of {}", size_text(look.second));
+      const std::string io =
+          info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
+      fmt::print(
+          "{}\n{}",
+          emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
+                                          ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
+                                          info.cbm_mask.count(), size, io)),
+          look.first);
     }
   }
   if (context.json != Json::off) print_json(context, {{"layout", json}});

@@ -15,13 +15,15 @@ int verbs::list(const Context& context) {
   for (const auto& [directory, state] : machine->snapshot.groups) {
     groups.push_back(group_json(*machine, directory));
     const auto tasks = machine->tree.read_tasks(directory).value_or(std::vector<pid_t>{});
-    rows.push_back({group_label(directory), made_by(*machine, directory), std::string(to_string(state.mode)), format_cpu_list(state.cpus),
+    rows.push_back({group_label(directory), made_by(*machine, directory),
+                    std::string(to_string(state.mode)), format_cpu_list(state.cpus),
                     std::to_string(tasks.size()), schemata_line(state.schemata)});
   }
   if (context.json != Json::off)
     print_json(context, {{"groups", groups}});
   else
-    print_table(context, {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA"}}, rows);
+    print_table(context,
+                {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA"}}, rows);
   return Exit::ok;
 }
 
@@ -33,7 +35,8 @@ int verbs::show(const Context& context, const std::string& group) {
     std::vector<std::string> names;
     for (const auto& [name, state] : machine->snapshot.groups) names.push_back(group_label(name));
     const auto nearest = nearest_name(group, names);
-    fmt::print(stderr, "rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(), nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+    fmt::print(stderr, "rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(),
+               nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
     return Exit::failed;
   }
   const JsonValue json = group_json(*machine, directory);
@@ -42,9 +45,12 @@ int verbs::show(const Context& context, const std::string& group) {
     return Exit::ok;
   }
   const GroupState& state = machine->snapshot.groups.at(directory);
-  fmt::print("{}\n    Made by: {}\n       Mode: {}\n       CPUs: {}\n      Tasks: {}\n", emphasized(context, group), made_by(*machine, directory),
-             to_string(state.mode), state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus), json["tasks"].get<size_t>());
-  for (const auto& [resource, values] : state.schemata) fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
+  fmt::print("{}\n    Made by: {}\n       Mode: {}\n       CPUs: {}\n      Tasks: {}\n",
+             emphasized(context, group), made_by(*machine, directory), to_string(state.mode),
+             state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus),
+             json["tasks"].get<size_t>());
+  for (const auto& [resource, values] : state.schemata)
+    fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
   return Exit::ok;
 }
 

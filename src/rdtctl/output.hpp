@@ -20,7 +20,8 @@ struct Column {
   bool right = false;  // numbers
 };
 
-void print_table(const Context& context, const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows);
+void print_table(const Context& context, const std::vector<Column>& columns,
+                 const std::vector<std::vector<std::string>>& rows);
 
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
 

@@ -10,11 +10,14 @@ namespace rdtd {
 
 namespace {
 
-std::string granted_text(Resource resource, uint32_t value, const CacheInfo* cache, DomainId domain) {
+std::string granted_text(Resource resource, uint32_t value, const CacheInfo* cache,
+                         DomainId domain) {
   if (!is_cache(resource)) return std::to_string(value);
   const Cbm mask{value};
-  std::string text = fmt::format("{} way{} ({})", mask.count(), mask.count() == 1 ? "" : "s", to_string(mask));
-  if (cache != nullptr && cache->way_bytes.at(domain) != 0) text += ", " + size_text(cache->way_bytes.at(domain) * mask.count());
+  std::string text =
+      fmt::format("{} way{} ({})", mask.count(), mask.count() == 1 ? "" : "s", to_string(mask));
+  if (cache != nullptr && cache->way_bytes.at(domain) != 0)
+    text += ", " + size_text(cache->way_bytes.at(domain) * mask.count());
   return text;
 }
 
@@ -27,22 +30,27 @@ std::vector<std::vector<std::string>> grants(const Planned& planned) {
         const auto asked = group.asked.find(resource);
         const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
         const auto cache = planned.machine.capabilities.caches.find(resource);
-        const CacheInfo* info = cache == planned.machine.capabilities.caches.end() ? nullptr : &cache->second;
-        rows.push_back({group_label(group.directory), std::string(to_string(resource)), to_string(domain), was_asked ? asked->second.at(domain) : "",
+        const CacheInfo* info =
+            cache == planned.machine.capabilities.caches.end() ? nullptr : &cache->second;
+        rows.push_back({group_label(group.directory), std::string(to_string(resource)),
+                        to_string(domain), was_asked ? asked->second.at(domain) : "",
                         granted_text(resource, value, info, domain)});
       }
   return rows;
 }
 
-// The lines of one text that the other has not, behind a sign. Every line of the texts ends in a newline.
+// The lines of one text that the other has not, behind a sign. Every line of the texts ends in a
+// newline.
 void print_lines_missing(char sign, const std::string& text, const std::string& other) {
   for (const std::string_view line : split(text, '\n'))
-    if (!line.empty() && !("\n" + other).contains(fmt::format("\n{}\n", line))) fmt::print("{}{}\n", sign, line);
+    if (!line.empty() && !("\n" + other).contains(fmt::format("\n{}\n", line)))
+      fmt::print("{}{}\n", sign, line);
 }
 
 void print_file_diff(const std::string& file, const std::string& before, const std::string& after) {
   if (before == after) return;
-  fmt::print("--- {}\n+++ {}\n", before.empty() ? "/dev/null" : file, after.empty() ? "/dev/null" : file);
+  fmt::print("--- {}\n+++ {}\n", before.empty() ? "/dev/null" : file,
+             after.empty() ? "/dev/null" : file);
   print_lines_missing('-', before, after);
   print_lines_missing('+', after, before);
 }
@@ -50,18 +58,25 @@ void print_file_diff(const std::string& file, const std::string& before, const s
 // resctrl's files before and after, as a unified diff without context.
 void print_unified(const Planned& planned) {
   std::map<std::string, std::pair<const GroupState*, const GroupState*>> groups;
-  for (const GroupTarget& group : planned.plan.groups) groups[group.directory].second = &group.state;
+  for (const GroupTarget& group : planned.plan.groups)
+    groups[group.directory].second = &group.state;
   for (const auto& [name, state] : planned.machine.snapshot.groups)
-    if (groups.contains(name) || planned.machine.snapshot.owned.contains(name)) groups[name].first = &state;
+    if (groups.contains(name) || planned.machine.snapshot.owned.contains(name))
+      groups[name].first = &state;
   for (const auto& [name, states] : groups) {
     const std::string prefix = name == root_group ? "" : name + "/";
-    const auto schemata = [](const GroupState* state) { return state == nullptr ? "" : format_schemata(state->schemata); };
+    const auto schemata = [](const GroupState* state) {
+      return state == nullptr ? "" : format_schemata(state->schemata);
+    };
     print_file_diff(prefix + "schemata", schemata(states.first), schemata(states.second));
     if (name == root_group) continue;  // its CPUs and mode follow from the others
     const GroupState fresh;            // as a group is that has just been made
-    const GroupState &before = states.first == nullptr ? fresh : *states.first, &after = states.second == nullptr ? fresh : *states.second;
-    print_file_diff(prefix + "cpus_list", format_cpu_list(before.cpus) + "\n", format_cpu_list(after.cpus) + "\n");
-    print_file_diff(prefix + "mode", fmt::format("{}\n", to_string(before.mode)), fmt::format("{}\n", to_string(after.mode)));
+    const GroupState &before = states.first == nullptr ? fresh : *states.first,
+                     &after = states.second == nullptr ? fresh : *states.second;
+    print_file_diff(prefix + "cpus_list", format_cpu_list(before.cpus) + "\n",
+                    format_cpu_list(after.cpus) + "\n");
+    print_file_diff(prefix + "mode", fmt::format("{}\n", to_string(before.mode)),
+                    fmt::format("{}\n", to_string(after.mode)));
   }
 }
 
@@ -70,7 +85,8 @@ JsonValue plan_json(const Planned& planned) {
   for (const GroupTarget& group : planned.plan.groups) {
     JsonValue asked = JsonValue::object();
     for (const auto& [resource, domains] : group.asked)
-      for (const auto& [domain, text] : domains) asked[std::string(to_string(resource))][to_string(domain)] = text;
+      for (const auto& [domain, text] : domains)
+        asked[std::string(to_string(resource))][to_string(domain)] = text;
     groups.push_back({{"group", group_label(group.directory)},
                       {"description", group.description},
                       {"asked", asked},
@@ -81,7 +97,10 @@ JsonValue plan_json(const Planned& planned) {
   }
   JsonValue steps = JsonValue::array();
   for (const auto* part : {&planned.plan.steps, &planned.plan.removals})
-    for (const Step& step : *part) steps.push_back({{"step", to_string(step.kind)}, {"group", group_label(step.group)}, {"text", format_step(step)}});
+    for (const Step& step : *part)
+      steps.push_back({{"step", to_string(step.kind)},
+                       {"group", group_label(step.group)},
+                       {"text", format_step(step)}});
   return {{"groups", groups}, {"steps", steps}, {"summary", plan_summary(planned.plan)}};
 }
 
@@ -95,7 +114,8 @@ int verbs::plan(const Context& context, bool detailed_exitcode, bool unified) {
   } else if (unified) {
     print_unified(*planned);
   } else {
-    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAIN", true}, {"ASKED"}, {"GRANTED"}}, grants(*planned));
+    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAIN", true}, {"ASKED"}, {"GRANTED"}},
+                grants(*planned));
     fmt::print("\n{}", format_plan(planned->plan));
   }
   return detailed_exitcode && !planned->plan.changes_nothing() ? Exit::changes_pending : Exit::ok;

@@ -21,7 +21,8 @@ int verbs::reload(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reload() : std::unexpected(client.error());
   if (answer) return Exit::ok;
-  if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context)) return Exit::failed;
+  if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context))
+    return Exit::failed;
   return report(answer.error());
 }
 

@@ -34,9 +34,15 @@ int reset_directly(const Context& context) {
 int verbs::reset(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reset() : std::unexpected(client.error());
-  const bool directly = !answer && answer.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0;
-  if (const int exit = answer ? Exit::ok : directly ? reset_directly(context) : report(answer.error()); exit != Exit::ok) return exit;
-  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next {} of rdtd\n", directly ? "start" : "reload or start");
+  const bool directly =
+      !answer && answer.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0;
+  if (const int exit = answer     ? Exit::ok
+                       : directly ? reset_directly(context)
+                                  : report(answer.error());
+      exit != Exit::ok)
+    return exit;
+  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next {} of rdtd\n",
+             directly ? "start" : "reload or start");
   return Exit::ok;
 }
 

@@ -33,9 +33,11 @@ int join_directly(const Context& context, const std::string& group) {
 // The daemon is asked first, so that no rule takes the program out again.
 int join(const Context& context, const std::string& group) {
   auto client = Client::connect();
-  const auto assigned = client ? client->assign(::getpid(), group) : std::unexpected(client.error());
+  const auto assigned =
+      client ? client->assign(::getpid(), group) : std::unexpected(client.error());
   if (assigned) return Exit::ok;
-  if (assigned.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0) return join_directly(context, group);
+  if (assigned.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0)
+    return join_directly(context, group);
   return report(assigned.error());
 }
 

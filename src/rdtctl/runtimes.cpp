@@ -22,16 +22,19 @@ void look_in(const fs::path& file, const char* runtime, std::vector<RuntimeSetti
     number++;
     const std::string_view setting = trim(line);
     const size_t equals = setting.find('=');
-    if (equals == std::string_view::npos || trim(setting.substr(0, equals)) != "rdt_config_file") continue;
+    if (equals == std::string_view::npos || trim(setting.substr(0, equals)) != "rdt_config_file")
+      continue;
     const std::string_view value = trim(setting.substr(equals + 1));
-    if (!value.starts_with("\"\"") && !value.starts_with("''")) found.push_back({runtime, fmt::format("{}:{}", file.string(), number)});
+    if (!value.starts_with("\"\"") && !value.starts_with("''"))
+      found.push_back({runtime, fmt::format("{}:{}", file.string(), number)});
   }
 }
 
 void look_in_folder(const fs::path& path, const char* runtime, std::vector<RuntimeSetting>& found) {
   const auto folder = Directory::open(path.string());
   const auto entries = folder ? folder->list() : std::unexpected(folder.error());
-  for (const Directory::Entry& entry : entries.value_or(std::vector<Directory::Entry>{})) look_in(path / entry.name, runtime, found);
+  for (const Directory::Entry& entry : entries.value_or(std::vector<Directory::Entry>{}))
+    look_in(path / entry.name, runtime, found);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ Result<void> copy(const Directory& from, const Directory& to) {
   if (!entries) return std::unexpected(entries.error());
   for (const Directory::Entry& entry : *entries) {
     if (entry.is_directory) {
-      if (::mkdirat(to.fd(), entry.name.c_str(), 0755) != 0) return errno_error("make", to.path_of(entry.name));
+      if (::mkdirat(to.fd(), entry.name.c_str(), 0755) != 0)
+        return errno_error("make", to.path_of(entry.name));
       const auto source = from.open_directory(entry.name);
       const auto target = to.open_directory(entry.name);
       if (!source && source.error().code == ENOENT) continue;  // a group that was removed meanwhile
@@ -43,7 +44,8 @@ int verbs::snapshot(const Context& context, const std::string& folder) {
   if (!tree) return report(tree.error());
   std::error_code made;
   if (!fs::create_directory(folder, made)) {
-    fmt::print(stderr, "rdtctl: cannot make {}: {}\n", folder, made ? made.message() : "it exists already");
+    fmt::print(stderr, "rdtctl: cannot make {}: {}\n", folder,
+               made ? made.message() : "it exists already");
     return Exit::failed;
   }
   const auto source = Directory::open(context.resctrl);

@@ -20,7 +20,8 @@ constexpr std::chrono::milliseconds measured_for(200);
 
 std::string time_text(uint64_t usec) {
   if (usec == 0) return "never";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
+                     fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
 }
 
 // Nothing where resctrl does not monitor or cannot be read.
@@ -37,34 +38,45 @@ Schemata schemata_of(const std::vector<Share>& granted) {
   Schemata out;
   for (const Share& share : granted) {
     const auto resource = parse_resource(share.resource);
-    const auto value = resource ? parse_unsigned<uint32_t>(share.text, is_cache(*resource) ? 16 : 10) : std::nullopt;
+    const auto value = resource
+                           ? parse_unsigned<uint32_t>(share.text, is_cache(*resource) ? 16 : 10)
+                           : std::nullopt;
     if (value) out[*resource][DomainId{share.domain}] = *value;
   }
   return out;
 }
 
 // What the kernel has where the daemon granted something else, a line each.
-std::vector<std::string> differences_from(const Machine& machine, const std::vector<Client::GroupRow>& groups) {
+std::vector<std::string> differences_from(const Machine& machine,
+                                          const std::vector<Client::GroupRow>& groups) {
   std::vector<GroupTarget> targets;
   for (const Client::GroupRow& group : groups) {
     // Under a policy that divides nothing the default group is others' to set.
     if (groups.size() == 1 && group.asked.empty()) continue;
     GroupTarget& target = targets.emplace_back();
     target.directory = group_directory(group.name);
-    target.state = {parse_mode(group.mode).value_or(Mode::shareable), schemata_of(group.granted), parse_cpu_list(group.cpus).value_or(CpuSet{})};
+    target.state = {parse_mode(group.mode).value_or(Mode::shareable), schemata_of(group.granted),
+                    parse_cpu_list(group.cpus).value_or(CpuSet{})};
   }
   std::vector<std::string> out;
-  for (const Difference& difference : differences(targets, machine.snapshot)) out.push_back(difference.text);
+  for (const Difference& difference : differences(targets, machine.snapshot))
+    out.push_back(difference.text);
   return out;
 }
 
-JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
+JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups,
+                      const std::vector<Usage>& usage) {
   JsonValue list = JsonValue::array();
   for (const Client::GroupRow& group : groups) {
     JsonValue asked = JsonValue::object();
-    for (const Share& share : group.asked) asked[share.resource][std::to_string(share.domain)] = share.text;
-    JsonValue entry = {{"group", group.name}, {"asked", asked},     {"granted", schemata_json(schemata_of(group.granted))},
-                       {"mode", group.mode},  {"cpus", group.cpus}, {"rules", group.rules},
+    for (const Share& share : group.asked)
+      asked[share.resource][std::to_string(share.domain)] = share.text;
+    JsonValue entry = {{"group", group.name},
+                       {"asked", asked},
+                       {"granted", schemata_json(schemata_of(group.granted))},
+                       {"mode", group.mode},
+                       {"cpus", group.cpus},
+                       {"rules", group.rules},
                        {"tasks", group.tasks}};
     add_usage(entry, usage);
     list.push_back(std::move(entry));
@@ -80,21 +92,38 @@ JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client:
           {"groups", list}};
 }
 
-void print_status(const Context& context, const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
-  fmt::print("      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   Assigned: {} thread{}\n      Drift: {}\n",
-             emphasized(context, daemon.state), daemon.config_files.size(), daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
-             daemon.events_seen, daemon.event_overruns, daemon.assigned(), daemon.assigned() == 1 ? "" : "s", daemon.drift);
+void print_status(const Context& context, const ManagerProperties& daemon,
+                  const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
+  fmt::print(
+      "      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   "
+      "Assigned: {} thread{}\n      Drift: {}\n",
+      emphasized(context, daemon.state), daemon.config_files.size(),
+      daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
+      daemon.events_seen, daemon.event_overruns, daemon.assigned(),
+      daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.last_reload_error.empty())
-    fmt::print("{}:\n{}\n", daemon.config_files.empty() ? "Last reload or reset failed" : "Last reload failed, the policy before it is in force",
+    fmt::print("{}:\n{}\n",
+               daemon.config_files.empty() ? "Last reload or reset failed"
+                                           : "Last reload failed, the policy before it is in force",
                daemon.last_reload_error);
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
   for (const Client::GroupRow& group : groups) {
     const Usage used = usage_of(usage, group.name);
-    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules), group.mode, group.cpus, shares_line(group.asked),
-                    shares_line(group.granted), occupancy_text(used.occupancy), rate_text(used.total)});
+    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
+                    group.mode, group.cpus, shares_line(group.asked), shares_line(group.granted),
+                    occupancy_text(used.occupancy), rate_text(used.total)});
   }
-  print_table(context, {{"GROUP"}, {"TASKS", true}, {"RULES", true}, {"MODE"}, {"CPUS"}, {"ASKED"}, {"GRANTED"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}},
+  print_table(context,
+              {{"GROUP"},
+               {"TASKS", true},
+               {"RULES", true},
+               {"MODE"},
+               {"CPUS"},
+               {"ASKED"},
+               {"GRANTED"},
+               {"OCCUPANCY", true},
+               {"BANDWIDTH", true}},
               rows);
 }
 
@@ -103,7 +132,8 @@ void print_tree(const Context& context) {
   const auto machine = read_machine(context);
   JsonValue groups = JsonValue::array();
   if (!machine) {  // it is the daemon that was asked for
-    if (context.json != Json::off) print_json(context, {{"state", "not running"}, {"groups", groups}});
+    if (context.json != Json::off)
+      print_json(context, {{"state", "not running"}, {"groups", groups}});
     return;
   }
   const std::vector<Usage> usage = measure(context);
@@ -111,15 +141,27 @@ void print_tree(const Context& context) {
   for (const auto& [directory, state] : machine->snapshot.groups) {
     JsonValue group = group_json(*machine, directory);
     const Usage used = usage_of(usage, group_label(directory));
-    rows.push_back({group_label(directory), made_by(*machine, directory), std::to_string(group["tasks"].get<size_t>()), std::string(to_string(state.mode)),
-                    format_cpu_list(state.cpus), schemata_line(state.schemata), occupancy_text(used.occupancy), rate_text(used.total)});
+    rows.push_back({group_label(directory), made_by(*machine, directory),
+                    std::to_string(group["tasks"].get<size_t>()),
+                    std::string(to_string(state.mode)), format_cpu_list(state.cpus),
+                    schemata_line(state.schemata), occupancy_text(used.occupancy),
+                    rate_text(used.total)});
     add_usage(group, usage);
     groups.push_back(std::move(group));
   }
   if (context.json != Json::off)
     print_json(context, {{"state", "not running"}, {"groups", groups}});
   else
-    print_table(context, {{"GROUP"}, {"MADE BY"}, {"TASKS", true}, {"MODE"}, {"CPUS"}, {"SCHEMATA"}, {"OCCUPANCY", true}, {"BANDWIDTH", true}}, rows);
+    print_table(context,
+                {{"GROUP"},
+                 {"MADE BY"},
+                 {"TASKS", true},
+                 {"MODE"},
+                 {"CPUS"},
+                 {"SCHEMATA"},
+                 {"OCCUPANCY", true},
+                 {"BANDWIDTH", true}},
+                rows);
 }
 
 }  // namespace
@@ -134,7 +176,10 @@ int verbs::status(const Context& context, bool verify) {
     return exit;
   }
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
-    fmt::print(stderr, "rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n", setting.runtime, setting.place);
+    fmt::print(
+        stderr,
+        "rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n",
+        setting.runtime, setting.place);
   std::vector<std::string> wrong;
   if (verify) {
     const auto machine = read_machine(context);
@@ -148,7 +193,9 @@ int verbs::status(const Context& context, bool verify) {
     print_json(context, std::move(json));
   } else {
     print_status(context, *daemon, *groups, usage);
-    if (verify) fmt::print("\n{}\n", wrong.empty() ? "The kernel has every value that was granted." : join(wrong, "\n"));
+    if (verify)
+      fmt::print("\n{}\n", wrong.empty() ? "The kernel has every value that was granted."
+                                         : join(wrong, "\n"));
   }
   return daemon->state == "running" && wrong.empty() ? Exit::ok : Exit::degraded;
 }

@@ -1,4 +1,5 @@
-// top: what the groups use, refreshed. On something that is no terminal, and with --json, one table and the end.
+// top: what the groups use, refreshed. On something that is no terminal, and with --json, one table
+// and the end.
 #include <curses.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,10 +36,15 @@ struct TopColumn {
 constexpr std::array columns = {
     TopColumn{"GROUP", "group", 'g', 0, [](const Row& row) { return row.usage.group; },
               [](const Row& a, const Row& b) { return a.usage.group < b.usage.group; }},
-    TopColumn{"DOMAIN", "domain", 'n', 8, [](const Row& row) { return row.usage.domain ? to_string(*row.usage.domain) : std::string("all"); },
+    TopColumn{"DOMAIN", "domain", 'n', 8,
+              [](const Row& row) {
+                return row.usage.domain ? to_string(*row.usage.domain) : std::string("all");
+              },
               [](const Row& a, const Row& b) { return a.usage.domain < b.usage.domain; }},
-    TopColumn{"TASKS", "tasks", 't', 8, [](const Row& row) { return std::to_string(row.tasks); }, [](const Row& a, const Row& b) { return a.tasks > b.tasks; }},
-    TopColumn{"OCCUPANCY", "occupancy", 'o', 12, [](const Row& row) { return occupancy_text(row.usage.occupancy); },
+    TopColumn{"TASKS", "tasks", 't', 8, [](const Row& row) { return std::to_string(row.tasks); },
+              [](const Row& a, const Row& b) { return a.tasks > b.tasks; }},
+    TopColumn{"OCCUPANCY", "occupancy", 'o', 12,
+              [](const Row& row) { return occupancy_text(row.usage.occupancy); },
               [](const Row& a, const Row& b) { return a.usage.occupancy > b.usage.occupancy; }},
     TopColumn{"TOTAL", "total", 'b', 15, [](const Row& row) { return rate_text(row.usage.total); },
               [](const Row& a, const Row& b) { return a.usage.total > b.usage.total; }},
@@ -48,7 +54,8 @@ constexpr std::array columns = {
 
 class Top {
  public:
-  Top(const Context& context, Tree tree, const verbs::TopOptions& options) : context_(context), tree_(std::move(tree)), options_(options) {
+  Top(const Context& context, Tree tree, const verbs::TopOptions& options)
+      : context_(context), tree_(std::move(tree)), options_(options) {
     for (size_t i = 0; i < columns.size(); i++)
       if (options.sort == columns.at(i).name) sort_ = i;
   }
@@ -83,7 +90,14 @@ class Top {
     if (context_.json != Json::off)
       print_json(context_, {{"interval_seconds", options_.interval}, {"groups", json}});
     else
-      print_table(context_, {{"GROUP"}, {"DOMAIN", true}, {"TASKS", true}, {"OCCUPANCY", true}, {"TOTAL", true}, {"LOCAL", true}}, rows);
+      print_table(context_,
+                  {{"GROUP"},
+                   {"DOMAIN", true},
+                   {"TASKS", true},
+                   {"OCCUPANCY", true},
+                   {"TOTAL", true},
+                   {"LOCAL", true}},
+                  rows);
     return Exit::ok;
   }
 
@@ -95,12 +109,15 @@ class Top {
     (void)curs_set(0);
     (void)keypad(stdscr, TRUE);
     using clock = std::chrono::steady_clock;
-    const auto interval = std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options_.interval));
+    const auto interval = std::chrono::duration_cast<clock::duration>(
+        std::chrono::duration<double>(options_.interval));
     Result<void> result = refresh();
     auto due = clock::now() + interval;
     while (result) {
       draw();
-      timeout(static_cast<int>(std::max<int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1)));
+      timeout(static_cast<int>(std::max<int64_t>(
+          0,
+          std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1)));
       const int key = getch();
       if (key == 'q' || key == 'Q') break;
       if (key != ERR) {
@@ -118,8 +135,11 @@ class Top {
   void arrange() {
     rows_.clear();
     std::map<std::string, size_t> tasks;
-    for (Usage& usage : usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
-      if (!tasks.contains(usage.group)) tasks[usage.group] = tree_.read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
+    for (Usage& usage :
+         usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
+      if (!tasks.contains(usage.group))
+        tasks[usage.group] =
+            tree_.read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
       const size_t count = tasks[usage.group];
       rows_.push_back({std::move(usage), count});
     }
@@ -152,7 +172,8 @@ class Top {
     for (const TopColumn& column : columns) fixed += column.width;
     const int group_width = std::clamp(COLS - fixed - 1, 8, 40);
     put(0, 0,
-        fmt::format("rdtctl top: {} groups, {}, every {:g} s, by {}{}", groups(), options_.domains ? "each domain" : "all domains", options_.interval,
+        fmt::format("rdtctl top: {} groups, {}, every {:g} s, by {}{}", groups(),
+                    options_.domains ? "each domain" : "all domains", options_.interval,
                     columns.at(sort_).name, reverse_ ? ", reversed" : ""));
     int left = 0;
     for (size_t i = 0; i < columns.size(); i++) {
@@ -161,12 +182,16 @@ class Top {
       put(2, left, cell(columns.at(i).title, width, i == 0));
       (void)attroff(A_REVERSE | A_BOLD);
       for (size_t row = 0; row < shown && first_ + row < rows_.size(); row++)
-        put(static_cast<int>(row) + 3, left, cell(columns.at(i).text(rows_[first_ + row]), width, i == 0));
+        put(static_cast<int>(row) + 3, left,
+            cell(columns.at(i).text(rows_[first_ + row]), width, i == 0));
       left += width;
     }
     if (rows_.size() > shown)
-      put(1, 0, fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1, std::min(first_ + shown, rows_.size()), rows_.size()));
-    put(LINES - 1, 0, "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
+      put(1, 0,
+          fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1,
+                      std::min(first_ + shown, rows_.size()), rows_.size()));
+    put(LINES - 1, 0,
+        "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
     (void)wrefresh(stdscr);
   }
 
@@ -180,7 +205,9 @@ class Top {
   }
 
   [[nodiscard]] static std::string cell(const std::string& text, int width, bool left) {
-    const std::string shown = static_cast<int>(text.size()) >= width ? text.substr(0, static_cast<size_t>(width - 1)) : text;
+    const std::string shown = static_cast<int>(text.size()) >= width
+                                  ? text.substr(0, static_cast<size_t>(width - 1))
+                                  : text;
     return left ? fmt::format("{:<{}}", shown, width) : fmt::format("{:>{}}", shown, width);
   }
 
@@ -214,11 +241,14 @@ int verbs::top(const Context& context, const TopOptions& options) {
   const auto counters = tree->read_counters();
   if (!counters) return report(counters.error());
   if (counters->empty()) {
-    fmt::print(stderr, "rdtctl: resctrl does not monitor here: {}/info/L3_MON is not there\n", context.resctrl);
+    fmt::print(stderr, "rdtctl: resctrl does not monitor here: {}/info/L3_MON is not there\n",
+               context.resctrl);
     return Exit::no_resctrl;
   }
   Top view(context, std::move(*tree), options);
-  return context.json != Json::off || ::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0 ? view.once() : view.interactive();
+  return context.json != Json::off || ::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0
+             ? view.once()
+             : view.interactive();
 }
 
 }  // namespace rdtd

@@ -31,7 +31,8 @@ struct Usage {
 enum class Domains { summed, apart };
 
 // Rates from `before`, where the group was there already. Rows in the order of the later reading.
-[[nodiscard]] std::vector<Usage> usage_between(const Reading& before, const Reading& now, Domains domains);
+[[nodiscard]] std::vector<Usage> usage_between(const Reading& before, const Reading& now,
+                                               Domains domains);
 
 // "12.5 MiB/s", "-" where it is not known.
 [[nodiscard]] std::string rate_text(std::optional<double> bytes_per_second);

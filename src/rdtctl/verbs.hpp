@@ -1,5 +1,6 @@
-// The verbs, each in the file of its name; their options are in main.cpp, with the whole command line. A verb prints data on
-// standard output and notes on standard error, and returns rdtctl's exit status.
+// The verbs, each in the file of its name; their options are in main.cpp, with the whole command
+// line. A verb prints data on standard output and notes on standard error, and returns rdtctl's
+// exit status.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +20,8 @@ int check(const Context& context, const std::vector<std::string>& files);  // no
 int completion(const std::string& shell);
 int doctor(const Context& context);
 int events(const Context& context);
-int explain(const Context& context, std::optional<pid_t> pid, const std::string& unit);  // one of the two
+int explain(const Context& context, std::optional<pid_t> pid,
+            const std::string& unit);  // one of the two
 int import(const Context& context);
 int layout(const Context& context);
 int list(const Context& context);

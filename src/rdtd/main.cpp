@@ -4,7 +4,10 @@
 #include "rdtd/daemon/loop.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app("Keeps the shared caches and the memory bandwidth of this machine partitioned, as /etc/rdtd/*.toml says.", "rdtd");
+  CLI::App app(
+      "Keeps the shared caches and the memory bandwidth of this machine partitioned, as "
+      "/etc/rdtd/*.toml says.",
+      "rdtd");
   app.set_version_flag("--version", "rdtd " RDTD_VERSION);
   rdtd::Surroundings surroundings{.policy_root = "/",
                                   .resctrl = "/sys/fs/resctrl",
@@ -12,7 +15,8 @@ int main(int argc, char** argv) {
                                   .state = "/run/rdtd",
                                   .cgroups = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"},
                                   .receive_buffer = 8 << 20};
-  app.add_option("--receive-buffer", surroundings.receive_buffer, "Kernel memory for process events that wait, in bytes")
+  app.add_option("--receive-buffer", surroundings.receive_buffer,
+                 "Kernel memory for process events that wait, in bytes")
       ->type_name("BYTES")
       ->capture_default_str()
       ->check(CLI::Range(4096, 1 << 30).description(""));

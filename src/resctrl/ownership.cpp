@@ -32,7 +32,9 @@ Result<void> Ownership::lock() {
   auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
   if (!file) return std::unexpected(file.error());
   if (::flock(file->get(), LOCK_EX | LOCK_NB) < 0) {
-    if (errno == EWOULDBLOCK) return std::unexpected(Error{"lock", directory_.path_of(lock_file), errno, "another rdtd runs"});
+    if (errno == EWOULDBLOCK)
+      return std::unexpected(
+          Error{"lock", directory_.path_of(lock_file), errno, "another rdtd runs"});
     return errno_error("lock", directory_.path_of(lock_file));
   }
   lock_ = std::move(*file);

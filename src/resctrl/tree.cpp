@@ -18,16 +18,21 @@ namespace {
 
 // The folders that resctrl itself has beside the groups.
 bool is_group_directory(const Directory::Entry& entry) {
-  return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" && entry.name != "mon_data" && !entry.name.starts_with('.');
+  return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" &&
+         entry.name != "mon_data" && !entry.name.starts_with('.');
 }
 
-std::string file_of(const std::string& group, const char* file) { return group == root_group ? file : group + "/" + file; }
+std::string file_of(const std::string& group, const char* file) {
+  return group == root_group ? file : group + "/" + file;
+}
 
-// flock of the mount point, the kernel documentation's convention among the tools that change resctrl.
+// flock of the mount point, the kernel documentation's convention among the tools that change
+// resctrl.
 class Lock {
  public:
   [[nodiscard]] static Result<Lock> exclusive(const Directory& root) {
-    // Other tools hold it for a moment only; who holds it for longer must not hold up the daemon's watchdog.
+    // Other tools hold it for a moment only; who holds it for longer must not hold up the daemon's
+    // watchdog.
     for (int attempt = 0; attempt < 50; attempt++) {
       auto fd = root.open_file(".", O_RDONLY | O_DIRECTORY);
       if (!fd) return std::unexpected(fd.error());
@@ -35,7 +40,8 @@ class Lock {
       if (errno != EWOULDBLOCK && errno != EINTR) return errno_error("lock", root.path());
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
-    return std::unexpected(Error{"lock", root.path(), EBUSY, "another tool has held the lock for 5 s"});
+    return std::unexpected(
+        Error{"lock", root.path(), EBUSY, "another tool has held the lock for 5 s"});
   }
 
  private:
@@ -50,7 +56,9 @@ class InfoReader {
 
   uint32_t number(const std::string& file, int base = 10) { return read(file, base, std::nullopt); }
   // For files that older kernels lack.
-  uint32_t number_or(const std::string& file, int base, uint32_t otherwise) { return read(file, base, otherwise); }
+  uint32_t number_or(const std::string& file, int base, uint32_t otherwise) {
+    return read(file, base, otherwise);
+  }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -59,7 +67,10 @@ class InfoReader {
     if (!text && text.error().code == ENOENT && otherwise) return *otherwise;
     const auto value = text ? parse_unsigned<uint32_t>(trim(*text), base) : std::nullopt;
     if (value) return *value;
-    if (!error_) error_ = text ? Error{"understand", directory_.path_of(file), 0, fmt::format("'{}' is not a number", trim(*text))} : text.error();
+    if (!error_)
+      error_ = text ? Error{"understand", directory_.path_of(file), 0,
+                            fmt::format("'{}' is not a number", trim(*text))}
+                    : text.error();
     return 0;
   }
 
@@ -67,13 +78,16 @@ class InfoReader {
   std::optional<Error> error_;
 };
 
-// The size of one way in each domain. The root's `size` file gives the bytes that its schemata come to.
-std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource, const DomainValues& root_values) {
+// The size of one way in each domain. The root's `size` file gives the bytes that its schemata come
+// to.
+std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource,
+                                       const DomainValues& root_values) {
   std::map<DomainId, uint64_t> sizes;
   for (const auto& [domain, mask] : root_values) sizes[domain] = 0;
   for (const std::string_view line : split(size_text, '\n')) {
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource)) continue;
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource))
+      continue;
     for (const std::string_view part : split(line.substr(colon + 1), ';')) {
       const size_t equals = part.find('=');
       if (equals == std::string_view::npos) continue;
@@ -100,13 +114,16 @@ DomainCounters read_domain(const Directory& directory, const DomainCounters& who
 }
 
 // All domains of one group. A group that is removed meanwhile has none.
-void append_counters(const Directory& group, DomainCounters whose, std::vector<DomainCounters>& out) {
+void append_counters(const Directory& group, DomainCounters whose,
+                     std::vector<DomainCounters>& out) {
   const auto data = group.open_directory("mon_data");
   const auto domains = data ? data->list() : std::unexpected(data.error());
   if (!domains) return;
   constexpr std::string_view prefix = "mon_L3_";
   for (const Directory::Entry& entry : *domains) {
-    const auto id = entry.name.starts_with(prefix) ? parse_unsigned<uint32_t>(entry.name.substr(prefix.size())) : std::nullopt;
+    const auto id = entry.name.starts_with(prefix)
+                        ? parse_unsigned<uint32_t>(entry.name.substr(prefix.size()))
+                        : std::nullopt;
     const auto directory = data->open_directory(entry.name);
     if (!id || !directory) continue;
     whose.domain = DomainId{*id};
@@ -120,7 +137,8 @@ Result<Tree> Tree::open(const std::string& path) {
   auto root = Directory::open(path);
   if (!root) return std::unexpected(root.error());
   if (!root->open_file("schemata", O_RDONLY))
-    return std::unexpected(Error{"use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
+    return std::unexpected(Error{
+        "use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
   return Tree(std::move(*root));
 }
 
@@ -149,8 +167,11 @@ Result<Capabilities> Tree::read_capabilities() const {
       bandwidth.min_bandwidth = read.number("min_bandwidth");
       bandwidth.num_closids = read.number("num_closids");
       // AMD's least is 0 and an mba_MBps mount starts beyond 100; a percentage is never either.
-      bandwidth.percent = bandwidth.min_bandwidth > 0 && std::ranges::all_of(values, [](const auto& value) { return value.second <= 100; });
-      for (const auto& [domain, value] : values) bandwidth.unlimited[domain] = bandwidth.percent ? 100 : 0;
+      bandwidth.percent =
+          bandwidth.min_bandwidth > 0 &&
+          std::ranges::all_of(values, [](const auto& value) { return value.second <= 100; });
+      for (const auto& [domain, value] : values)
+        bandwidth.unlimited[domain] = bandwidth.percent ? 100 : 0;
     }
     if (read.error()) return std::unexpected(*read.error());
   }
@@ -171,17 +192,22 @@ Result<GroupState> Tree::read_group(const std::string& group) const {
   const auto cpus_text = root_.read(file_of(group, "cpus_list"));
   if (!cpus_text) return std::unexpected(cpus_text.error());
   const auto mode = parse_mode(*mode_text);
-  if (!mode) return std::unexpected(Error{"understand", root_.path_of(file_of(group, "mode")), 0, fmt::format("unknown mode '{}'", trim(*mode_text))});
+  if (!mode)
+    return std::unexpected(Error{"understand", root_.path_of(file_of(group, "mode")), 0,
+                                 fmt::format("unknown mode '{}'", trim(*mode_text))});
   state.mode = *mode;
   // While a pseudo-locked region is set up its schemata read "L3:uninitialized".
   if (state.mode != Mode::pseudo_locksetup) {
     auto schemata = parse_schemata(*schemata_text);
-    if (!schemata) return std::unexpected(Error{"understand", root_.path_of(file_of(group, "schemata")), 0, schemata.error().text()});
+    if (!schemata)
+      return std::unexpected(Error{"understand", root_.path_of(file_of(group, "schemata")), 0,
+                                   schemata.error().text()});
     state.schemata = std::move(*schemata);
   }
   const auto cpus = parse_cpu_list(*cpus_text);
   if (!cpus)
-    return std::unexpected(Error{"understand", root_.path_of(file_of(group, "cpus_list")), 0, fmt::format("'{}' is not a CPU list", trim(*cpus_text))});
+    return std::unexpected(Error{"understand", root_.path_of(file_of(group, "cpus_list")), 0,
+                                 fmt::format("'{}' is not a CPU list", trim(*cpus_text))});
   state.cpus = *cpus;
   return state;
 }
@@ -201,7 +227,8 @@ Result<Snapshot> Tree::read_snapshot(std::set<std::string> owned) const {
     snapshot.groups[entry.name] = std::move(*state);
     const auto monitored = root_.open_directory(file_of(entry.name, "mon_groups"));
     if (const auto mon_groups = monitored ? monitored->list() : std::unexpected(Error{}))
-      snapshot.mon_groups += static_cast<unsigned>(std::ranges::count(*mon_groups, true, &Directory::Entry::is_directory));
+      snapshot.mon_groups += static_cast<unsigned>(
+          std::ranges::count(*mon_groups, true, &Directory::Entry::is_directory));
   }
   return snapshot;
 }
@@ -221,7 +248,8 @@ Result<std::vector<DomainCounters>> Tree::read_counters() const {
     const auto mon_groups = folder ? folder->list() : std::unexpected(folder.error());
     if (!mon_groups) continue;
     for (const Directory::Entry& entry : *mon_groups)
-      if (const auto directory = folder->open_directory(entry.name)) append_counters(*directory, {.group = name, .mon_group = entry.name}, out);
+      if (const auto directory = folder->open_directory(entry.name))
+        append_counters(*directory, {.group = name, .mon_group = entry.name}, out);
   }
   return out;
 }
@@ -238,7 +266,8 @@ Result<std::vector<pid_t>> Tree::read_tasks(const std::string& group) const {
 
 Error Tree::with_status(Error error) const {
   if (const auto status = root_.read("info/last_cmd_status"))
-    if (const std::string_view text = trim(*status); !text.empty() && text != "ok") error.detail = fmt::format("last_cmd_status: {}", text);
+    if (const std::string_view text = trim(*status); !text.empty() && text != "ok")
+      error.detail = fmt::format("last_cmd_status: {}", text);
   return error;
 }
 
@@ -257,9 +286,13 @@ Result<void> Tree::write_schemata(const std::string& group, const Schemata& sche
   for (const auto& [resource, values] : schemata)
     for (const auto& [domain, value] : values) {
       const auto& got = now->schemata;
-      if (!got.contains(resource) || !got.at(resource).contains(domain) || got.at(resource).at(domain) != value)
-        return std::unexpected(Error{fmt::format("write '{}:{}' to", to_string(resource), format_values(resource, values)), root_.path_of(file), 0,
-                                     fmt::format("it reads back '{}'", got.contains(resource) ? format_values(resource, got.at(resource)) : "")});
+      if (!got.contains(resource) || !got.at(resource).contains(domain) ||
+          got.at(resource).at(domain) != value)
+        return std::unexpected(Error{
+            fmt::format("write '{}:{}' to", to_string(resource), format_values(resource, values)),
+            root_.path_of(file), 0,
+            fmt::format("it reads back '{}'",
+                        got.contains(resource) ? format_values(resource, got.at(resource)) : "")});
     }
   return {};
 }
@@ -267,7 +300,8 @@ Result<void> Tree::write_schemata(const std::string& group, const Schemata& sche
 // A removal that is undone comes with the state that the group had.
 Result<void> Tree::restore(const std::string& group, const GroupState& state) const {
   auto done = write_schemata(group, state.schemata);
-  if (done && !state.cpus.empty()) done = write(file_of(group, "cpus_list"), format_cpu_list(state.cpus) + "\n");
+  if (done && !state.cpus.empty())
+    done = write(file_of(group, "cpus_list"), format_cpu_list(state.cpus) + "\n");
   if (done && state.mode == Mode::exclusive) done = write(file_of(group, "mode"), "exclusive\n");
   return done;
 }
@@ -276,7 +310,8 @@ Result<void> Tree::carry_out(const Step& step, Ownership& ownership) const {
   switch (step.kind) {
     case StepKind::create: {
       if (auto recorded = ownership.add(step.group); !recorded) return recorded;
-      if (::mkdirat(root_.fd(), step.group.c_str(), 0755) == 0) return restore(step.group, step.after);
+      if (::mkdirat(root_.fd(), step.group.c_str(), 0755) == 0)
+        return restore(step.group, step.after);
       Error error = with_status({"make group", root_.path_of(step.group), errno, {}});
       if (auto forgotten = ownership.remove(step.group); !forgotten) return forgotten;
       return std::unexpected(std::move(error));
@@ -288,8 +323,10 @@ Result<void> Tree::carry_out(const Step& step, Ownership& ownership) const {
     case StepKind::schemata:
       if (auto recorded = ownership.add(step.group); !recorded) return recorded;
       return write_schemata(step.group, step.after.schemata);
-    case StepKind::cpus: return write(file_of(step.group, "cpus_list"), format_cpu_list(step.after.cpus) + "\n");
-    case StepKind::mode: return write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after.mode)));
+    case StepKind::cpus:
+      return write(file_of(step.group, "cpus_list"), format_cpu_list(step.after.cpus) + "\n");
+    case StepKind::mode:
+      return write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after.mode)));
   }
   return {};
 }
@@ -306,7 +343,8 @@ Result<void> Tree::apply(std::span<const Step> steps, Ownership& ownership) cons
     for (size_t back = done + (steps[done].kind == StepKind::schemata ? 1 : 0); back > 0; back--) {
       const auto undone = carry_out(inverse(steps[back - 1]), ownership);
       if (!undone) {
-        error.detail += fmt::format("{}nor put back what was there: {}", error.detail.empty() ? "" : "; ", undone.error().text());
+        error.detail += fmt::format("{}nor put back what was there: {}",
+                                    error.detail.empty() ? "" : "; ", undone.error().text());
         return std::unexpected(std::move(error));
       }
     }
@@ -316,7 +354,9 @@ Result<void> Tree::apply(std::span<const Step> steps, Ownership& ownership) cons
   return {};
 }
 
-Result<UniqueFd> Tree::open_tasks(const std::string& group) const { return root_.open_file(file_of(group, "tasks"), O_WRONLY); }
+Result<UniqueFd> Tree::open_tasks(const std::string& group) const {
+  return root_.open_file(file_of(group, "tasks"), O_WRONLY);
+}
 
 int add_task(int tasks_fd, pid_t tid) {
   const fmt::format_int text(tid);
@@ -331,10 +371,13 @@ Result<void> remove_owned_groups(const Tree& tree, Ownership& ownership) {
   const auto now = tree.read_snapshot(ownership.groups());
   if (!now) return std::unexpected(now.error());
   const auto plan = make_plan(Policy{}, *capabilities, *now);
-  if (!plan) return std::unexpected(Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
+  if (!plan)
+    return std::unexpected(
+        Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
   Result<void> result = tree.apply(plan->steps, ownership);
   for (const Step& removal : plan->removals)
-    if (auto removed = tree.apply({&removal, 1}, ownership); !removed && result) result = std::move(removed);
+    if (auto removed = tree.apply({&removal, 1}, ownership); !removed && result)
+      result = std::move(removed);
   if (result) result = ownership.remove(std::string(root_group));
   return result;
 }

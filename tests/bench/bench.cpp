@@ -1,12 +1,15 @@
-// rdtd-bench: how long a process is outside its group after exec, with rdtd and with the least that could do it.
+// rdtd-bench: how long a process is outside its group after exec, with rdtd and with the least that
+// could do it.
 //
-//   rdtd-bench listen GROUP             the bare floor: rdtd's own connector, the same filter and buffer, and nothing between
+//   rdtd-bench listen GROUP             the bare floor: rdtd's own connector, the same filter and
+//   buffer, and nothing between
 //                                       an exec event and a write to the group's tasks
-//   rdtd-bench steady LINK COUNT GROUP  COUNT children started as LINK one after the other; prints each one's latency
-//   rdtd-bench burst LINK COUNT GROUP   all at once; prints likewise
+//   rdtd-bench steady LINK COUNT GROUP  COUNT children started as LINK one after the other; prints
+//   each one's latency rdtd-bench burst LINK COUNT GROUP   all at once; prints likewise
 //
-// A child looks at its own cpu_resctrl_groups as fast as it can from its first instruction in main on; its latency is the
-// time until it reads the group, in microseconds, -1 where that takes more than 10 s.
+// A child looks at its own cpu_resctrl_groups as fast as it can from its first instruction in main
+// on; its latency is the time until it reads the group, in microseconds, -1 where that takes more
+// than 10 s.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
@@ -63,10 +66,14 @@ int child(const std::string& group, int result_fd, size_t index, bool polite) {
       latency = now_usec() - begin;
       break;
     }
-    // In a burst thousands look at once; they must not keep each other, and the listener, from running.
+    // In a burst thousands look at once; they must not keep each other, and the listener, from
+    // running.
     if (polite) ::usleep(1000);
   }
-  return ::pwrite(result_fd, &latency, sizeof latency, static_cast<off_t>(index * sizeof latency)) == sizeof latency ? 0 : 1;
+  return ::pwrite(result_fd, &latency, sizeof latency,
+                  static_cast<off_t>(index * sizeof latency)) == sizeof latency
+             ? 0
+             : 1;
 }
 
 int measure(const char* link, size_t count, const char* group, bool burst) {
@@ -75,7 +82,8 @@ int measure(const char* link, size_t count, const char* group, bool burst) {
     const std::string fd = std::to_string(results), index = std::to_string(i);
     const pid_t pid = ::vfork();
     if (pid == 0) {
-      ::execl(link, link, "child", group, fd.c_str(), index.c_str(), burst ? "polite" : "eager", nullptr);
+      ::execl(link, link, "child", group, fd.c_str(), index.c_str(), burst ? "polite" : "eager",
+              nullptr);
       ::_exit(127);
     }
     if (pid < 0) return 1;
@@ -95,8 +103,11 @@ int measure(const char* link, size_t count, const char* group, bool burst) {
 int main(int argc, char** argv) {
   const std::string_view job = argc > 1 ? argv[1] : "";
   if (job == "listen" && argc == 3) return listen(argv[2]);
-  if (job == "child" && argc == 6) return child(argv[2], std::atoi(argv[3]), std::strtoul(argv[4], nullptr, 10), std::strcmp(argv[5], "polite") == 0);
-  if ((job == "steady" || job == "burst") && argc == 5) return measure(argv[2], std::strtoul(argv[3], nullptr, 10), argv[4], job == "burst");
+  if (job == "child" && argc == 6)
+    return child(argv[2], std::atoi(argv[3]), std::strtoul(argv[4], nullptr, 10),
+                 std::strcmp(argv[5], "polite") == 0);
+  if ((job == "steady" || job == "burst") && argc == 5)
+    return measure(argv[2], std::strtoul(argv[3], nullptr, 10), argv[4], job == "burst");
   fmt::print(stderr, "rdtd-bench: see the head of tests/bench/bench.cpp\n");
   return 64;
 }

@@ -1,4 +1,5 @@
-// What reads files: the search path, the resctrl tree from captured machines, the ownership record, the examples.
+// What reads files: the search path, the resctrl tree from captured machines, the ownership record,
+// the examples.
 #include <gtest/gtest.h>
 
 #include "files.hpp"
@@ -27,7 +28,8 @@ TEST_F(Files, SearchPath) {
   std::string found;
   for (const PolicyFile& file : find_policy_files(root_.string())) {
     const char* states[] = {"active", "masked", "replaced", "unreadable"};
-    found += fs::path(file.path).lexically_relative(root_).string() + " " + states[static_cast<int>(file.state)] +
+    found += fs::path(file.path).lexically_relative(root_).string() + " " +
+             states[static_cast<int>(file.state)] +
              (file.problem.empty() ? "" : ": " + file.problem) + "\n";
   }
   EXPECT_EQ(found,
@@ -66,7 +68,9 @@ TEST_F(Files, OwnershipLock) {
   ASSERT_TRUE(first->lock());
   const auto refused = second->lock();
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().text(), "cannot lock " + root_.string() + "/lock: Resource temporarily unavailable (another rdtd runs)");
+  EXPECT_EQ(refused.error().text(),
+            "cannot lock " + root_.string() +
+                "/lock: Resource temporarily unavailable (another rdtd runs)");
   EXPECT_EQ(std::filesystem::status(root_ / "lock").permissions(), std::filesystem::perms(0600));
 }
 
@@ -92,7 +96,8 @@ TEST(Tree, CapturedMachine) {
   EXPECT_EQ(l3.cbm_mask, Cbm{0xfffff});
   EXPECT_EQ(l3.min_cbm_bits, 1U);
   EXPECT_EQ(l3.num_closids, 16U);
-  EXPECT_EQ(l3.way_bytes, (std::map<DomainId, uint64_t>{{DomainId{0}, 65536}, {DomainId{1}, 65536}}));
+  EXPECT_EQ(l3.way_bytes,
+            (std::map<DomainId, uint64_t>{{DomainId{0}, 65536}, {DomainId{1}, 65536}}));
   const BandwidthInfo& mb = capabilities->bandwidths.at(Resource::MB);
   EXPECT_TRUE(mb.percent);
   EXPECT_EQ(mb.bandwidth_gran, 10U);
@@ -107,15 +112,20 @@ TEST(Tree, CapturedMachine) {
 }
 
 TEST_F(Files, TreeErrors) {
-  EXPECT_EQ(Tree::open(root_.string()).error().text(),
-            "cannot use " + root_.string() + ": No such device (no resctrl is mounted here: systemctl start sys-fs-resctrl.mount)");
-  EXPECT_EQ(Tree::open("/nonexistent").error().text(), "cannot open /nonexistent: No such file or directory");
+  EXPECT_EQ(
+      Tree::open(root_.string()).error().text(),
+      "cannot use " + root_.string() +
+          ": No such device (no resctrl is mounted here: systemctl start sys-fs-resctrl.mount)");
+  EXPECT_EQ(Tree::open("/nonexistent").error().text(),
+            "cannot open /nonexistent: No such file or directory");
   put("mode", "shareable\n");
   put("schemata", "L3:0=zz\n");
   put("cpus_list", "0\n");
   const auto tree = Tree::open(root_.string());
   ASSERT_TRUE(tree);
-  EXPECT_EQ(tree->read_capabilities().error().text(), "cannot understand " + root_.string() + "/schemata: cannot read schemata line 'L3:0=zz'");
+  EXPECT_EQ(
+      tree->read_capabilities().error().text(),
+      "cannot understand " + root_.string() + "/schemata: cannot read schemata line 'L3:0=zz'");
 }
 
 TEST(Examples, AreValid) {

@@ -10,9 +10,11 @@ namespace {
 using HandAssignmentsTest = Files;
 
 TEST_F(HandAssignmentsTest, TakesUpTheRecord) {
-  // Process 7 is "worker", and its name in `stat` has what separates the fields; 8 is the program that "rdtctl" became.
+  // Process 7 is "worker", and its name in `stat` has what separates the fields; 8 is the program
+  // that "rdtctl" became.
   put("proc/7/comm", "worker\n");
-  put("proc/7/stat", "7 (wor) ker) S 1 7 7 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 5000 2000 300\n");
+  put("proc/7/stat",
+      "7 (wor) ker) S 1 7 7 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 5000 2000 300\n");
   put("proc/8/comm", "tar\n");
   put("proc/8/stat", "8 (tar) S 1 8 8 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 6000 2000 300\n");
   const struct {
@@ -45,7 +47,8 @@ TEST_F(HandAssignmentsTest, TakesUpTheRecord) {
   }
 }
 
-// A program that renames itself is known again by its new name; while an exec is awaited the name tells whether it has come.
+// A program that renames itself is known again by its new name; while an exec is awaited the name
+// tells whether it has come.
 TEST_F(HandAssignmentsTest, Renamed) {
   put("proc/7/comm", "node\n");
   put("proc/7/stat", "7 (node) S 1 7 7 0 -1 4194560 109 0 0 0 0 0 0 0 20 0 1 0 5000 2000 300\n");
@@ -75,7 +78,8 @@ TEST_F(HandAssignmentsTest, WritesWhatItReads) {
   ASSERT_TRUE(hand.load(proc));  // there is no record yet
   ASSERT_TRUE(hand.add(*proc.open(7), "batch", false));
   ASSERT_TRUE(hand.store());
-  EXPECT_EQ(Directory::open((root_ / "run").string())->read("by_hand").value_or(""), "7 5000 this batch a b\n");
+  EXPECT_EQ(Directory::open((root_ / "run").string())->read("by_hand").value_or(""),
+            "7 5000 this batch a b\n");
   hand.clear();
   ASSERT_TRUE(hand.store());
   EXPECT_EQ(Directory::open((root_ / "run").string())->read("by_hand").value_or("x"), "");

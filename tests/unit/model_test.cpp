@@ -9,7 +9,8 @@ namespace rdtd {
 namespace {
 
 TEST(Cbm, ParseAfterFormat) {
-  for (const uint32_t bits : {1U, 0xfU, 0xf0U, 0x80000000U, 0xffffffffU}) EXPECT_EQ(parse_cbm(to_string(Cbm{bits})), Cbm{bits});
+  for (const uint32_t bits : {1U, 0xfU, 0xf0U, 0x80000000U, 0xffffffffU})
+    EXPECT_EQ(parse_cbm(to_string(Cbm{bits})), Cbm{bits});
   for (const char* bad : {"", "0x", "g", "100000000", "-1"}) EXPECT_FALSE(parse_cbm(bad)) << bad;
 }
 
@@ -28,26 +29,30 @@ TEST(CpuList, ParseAfterFormat) {
     const char* text;
     const char* formatted;
   } rows[] = {{"", ""}, {"0", "0"}, {"0-3,8", "0-3,8"}, {"3,1,2", "1-3"}, {" 1 , 4-5 \n", "1,4-5"}};
-  for (const auto& row : rows) EXPECT_EQ(format_cpu_list(parse_cpu_list(row.text).value()), row.formatted) << row.text;
-  for (const char* bad : {"a", "1-", "-1", "3-1", "1,,2", "70000", "1 2"}) EXPECT_FALSE(parse_cpu_list(bad)) << bad;
+  for (const auto& row : rows)
+    EXPECT_EQ(format_cpu_list(parse_cpu_list(row.text).value()), row.formatted) << row.text;
+  for (const char* bad : {"a", "1-", "-1", "3-1", "1,,2", "70000", "1 2"})
+    EXPECT_FALSE(parse_cpu_list(bad)) << bad;
 }
 
 TEST(Schemata, ReadsWhatEveryKernelWrites) {
   const struct {
     const char* text;
     const char* formatted;
-  } rows[] = {{"    L3:0=0000f;1=fffff\n    MB:0=  100;1=   20\n", "L3:0=f;1=fffff\nMB:0=100;1=20\n"},
-              {"MB:0=10\nL3:0=f\n", "L3:0=f\nMB:0=10\n"},
-              {"L3CODE:0=f\nL3DATA:0=f0\n", "L3CODE:0=f\nL3DATA:0=f0\n"},
-              {"NEW:0=1\nL2:3=3\n", "L2:3=3\n"},
-              {"", ""}};
+  } rows[] = {
+      {"    L3:0=0000f;1=fffff\n    MB:0=  100;1=   20\n", "L3:0=f;1=fffff\nMB:0=100;1=20\n"},
+      {"MB:0=10\nL3:0=f\n", "L3:0=f\nMB:0=10\n"},
+      {"L3CODE:0=f\nL3DATA:0=f0\n", "L3CODE:0=f\nL3DATA:0=f0\n"},
+      {"NEW:0=1\nL2:3=3\n", "L2:3=3\n"},
+      {"", ""}};
   for (const auto& row : rows) {
     const auto parsed = parse_schemata(row.text);
     ASSERT_TRUE(parsed) << row.text;
     EXPECT_EQ(format_schemata(*parsed), row.formatted) << row.text;
     EXPECT_EQ(parse_schemata(format_schemata(*parsed)), parsed) << row.text;
   }
-  for (const char* bad : {"L3", "L3:0", "L3:0=g", "L3:x=f", "MB:0=f"}) EXPECT_FALSE(parse_schemata(bad)) << bad;
+  for (const char* bad : {"L3", "L3:0", "L3:0=g", "L3:x=f", "MB:0=f"})
+    EXPECT_FALSE(parse_schemata(bad)) << bad;
 }
 
 TEST(Snapshot, DefaultIsTheRoot) {
@@ -57,7 +62,9 @@ TEST(Snapshot, DefaultIsTheRoot) {
 }
 
 TEST(Mode, ParseAfterFormat) {
-  for (const Mode mode : {Mode::shareable, Mode::exclusive, Mode::pseudo_locksetup, Mode::pseudo_locked}) EXPECT_EQ(parse_mode(to_string(mode)), mode);
+  for (const Mode mode :
+       {Mode::shareable, Mode::exclusive, Mode::pseudo_locksetup, Mode::pseudo_locked})
+    EXPECT_EQ(parse_mode(to_string(mode)), mode);
   EXPECT_EQ(parse_mode("exclusive\n"), Mode::exclusive);
   EXPECT_FALSE(parse_mode("other"));
 }

@@ -32,8 +32,9 @@ TEST(Event, Decode) {
   const struct {
     uint32_t what;
     Kind kind;
-  } rows[] = {{0x0, Kind::acknowledged}, {0x1, Kind::other},  {0x2, Kind::exec},        {0x4, Kind::identity},
-              {0x40, Kind::identity},    {0x200, Kind::comm}, {0x80000000, Kind::other}};
+  } rows[] = {{0x0, Kind::acknowledged}, {0x1, Kind::other},     {0x2, Kind::exec},
+              {0x4, Kind::identity},     {0x40, Kind::identity}, {0x200, Kind::comm},
+              {0x80000000, Kind::other}};
   for (const auto& row : rows) {
     const auto bytes = message(row.what, 11, 10, 7);
     std::span<const std::byte> datagram(bytes);
@@ -65,7 +66,8 @@ TEST(Event, SeveralInOneDatagram) {
 TEST(Event, Malformed) {
   const auto whole = message(2, 1, 1);
   for (size_t length = 0; length < whole.size(); length++) {
-    const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    const std::vector<std::byte> cut(whole.begin(),
+                                     whole.begin() + static_cast<std::ptrdiff_t>(length));
     std::span<const std::byte> datagram(cut);
     int events = 0;
     while (next_event(datagram)) ASSERT_LT(events++, 10);

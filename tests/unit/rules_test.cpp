@@ -7,7 +7,12 @@ namespace rdtd {
 namespace {
 
 ProcessFacts facts(const char* name) {
-  return {name, "/usr/bin/redis-server", "/system.slice/redis.service", "redis-server *:6379", Identity{100, 200}, std::nullopt};
+  return {name,
+          "/usr/bin/redis-server",
+          "/system.slice/redis.service",
+          "redis-server *:6379",
+          Identity{100, 200},
+          std::nullopt};
 }
 
 RuleSet rules(const std::string& text) {
@@ -16,7 +21,9 @@ RuleSet rules(const std::string& text) {
   return RuleSet(parsed.policy, {{{"redis", 100}}, {{"staff", 200}}});
 }
 
-std::string rule(const std::string& conditions, const char* group = "a") { return std::string("[[rule]]\ngroup = \"") + group + "\"\n" + conditions; }
+std::string rule(const std::string& conditions, const char* group = "a") {
+  return std::string("[[rule]]\ngroup = \"") + group + "\"\n" + conditions;
+}
 
 TEST(Match, EachCondition) {
   const struct {
@@ -59,13 +66,15 @@ TEST(Match, EachCondition) {
               {"thread = \"redis-server\"\n", false}};
   for (const auto& row : rows) {
     const Decision decision = rules(rule(row.condition)).match(facts("redis-server"));
-    EXPECT_EQ(decision.kind, row.matches ? Decision::Kind::matched : Decision::Kind::unmatched) << row.condition;
+    EXPECT_EQ(decision.kind, row.matches ? Decision::Kind::matched : Decision::Kind::unmatched)
+        << row.condition;
   }
 }
 
 TEST(Match, TheFirstDecides) {
-  const RuleSet set = rules(rule("cmdline = \"*\"\nname = \"x\"\n", "a") + rule("user = 100\n", "b") + rule("name = \"redis-server\"\n", "a") +
-                            rule("exe = \"/**\"\n", "default"));
+  const RuleSet set =
+      rules(rule("cmdline = \"*\"\nname = \"x\"\n", "a") + rule("user = 100\n", "b") +
+            rule("name = \"redis-server\"\n", "a") + rule("exe = \"/**\"\n", "default"));
   EXPECT_EQ(set.match(facts("redis-server")).rule, 1U);
   EXPECT_EQ(set.group_of(1), "b");
   EXPECT_EQ(set.group_of(3), "");
@@ -92,7 +101,8 @@ TEST(Match, NoFactMoreThanNeeded) {
 }
 
 TEST(Match, SingleThreads) {
-  const RuleSet set = rules(rule("thread = \"io-*\"\nname = \"redis-server\"\n", "b") + rule("name = \"redis-server\"\n", "a"));
+  const RuleSet set = rules(rule("thread = \"io-*\"\nname = \"redis-server\"\n", "b") +
+                            rule("name = \"redis-server\"\n", "a"));
   EXPECT_TRUE(set.has_thread_rules());
   ProcessFacts process = facts("redis-server");
   EXPECT_EQ(set.match(process).rule, 1U);
@@ -107,18 +117,26 @@ TEST(Match, AgreesWithTryingEachRule) {
   std::string text;
   for (int i = 0; i < 300; i++) {
     const std::string n = std::to_string(i % 60);
-    const std::string conditions[] = {"name = \"p" + n + "\"\n",    "name = \"p" + n + "*\"\n", "unit = \"u" + n + "\"\n",   "cgroup = \"/s/u" + n + "*\"\n",
-                                      "exe = \"/bin/" + n + "\"\n", "user = " + n + "\n",       "cmdline = \"*" + n + "\"\n"};
-    text += rule(conditions[i % 7] + (i % 3 == 0 && i % 7 != 5 ? "user = " + std::to_string(i % 4) + "\n" : ""));
+    const std::string conditions[] = {"name = \"p" + n + "\"\n",    "name = \"p" + n + "*\"\n",
+                                      "unit = \"u" + n + "\"\n",    "cgroup = \"/s/u" + n + "*\"\n",
+                                      "exe = \"/bin/" + n + "\"\n", "user = " + n + "\n",
+                                      "cmdline = \"*" + n + "\"\n"};
+    text += rule(conditions[i % 7] +
+                 (i % 3 == 0 && i % 7 != 5 ? "user = " + std::to_string(i % 4) + "\n" : ""));
   }
   const RuleSet set = rules(text);
   for (int i = 0; i < 200; i++) {
     const std::string n = std::to_string(i % 70);
-    const ProcessFacts process{"p" + n,  "/bin/" + std::to_string(i % 50),       "/s/u" + std::to_string(i % 90) + ".service",
-                               "x " + n, Identity{static_cast<uid_t>(i % 7), 0}, std::nullopt};
+    const ProcessFacts process{"p" + n,
+                               "/bin/" + std::to_string(i % 50),
+                               "/s/u" + std::to_string(i % 90) + ".service",
+                               "x " + n,
+                               Identity{static_cast<uid_t>(i % 7), 0},
+                               std::nullopt};
     const auto trials = set.explain(process, true);
     const Decision decision = set.match(process);
-    ASSERT_EQ(decision.kind == Decision::Kind::matched, !trials.empty() && trials.back().matched) << i;
+    ASSERT_EQ(decision.kind == Decision::Kind::matched, !trials.empty() && trials.back().matched)
+        << i;
     if (decision.kind == Decision::Kind::matched) {
       EXPECT_EQ(decision.rule, trials.back().rule) << i;
     }
@@ -126,22 +144,28 @@ TEST(Match, AgreesWithTryingEachRule) {
 }
 
 TEST(Explain, SaysWhyNot) {
-  const RuleSet set = rules(rule("name = \"nginx\"\n") + rule("name = \"redis-server\"\nuser = [0, \"redis2\"]\n") + rule("unit = [\"x\", \"y\"]\n") +
-                            rule("thread = \"t\"\n") + rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
+  const RuleSet set =
+      rules(rule("name = \"nginx\"\n") + rule("name = \"redis-server\"\nuser = [0, \"redis2\"]\n") +
+            rule("unit = [\"x\", \"y\"]\n") + rule("thread = \"t\"\n") +
+            rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
   std::string open, closed;
-  for (const RuleTrial& trial : set.explain(facts("redis-server"), true)) open += trial.matched ? "matches\n" : trial.reason + "\n";
-  for (const RuleTrial& trial : set.explain(facts("redis-server"), false)) closed += trial.matched ? "matches\n" : trial.reason + "\n";
+  for (const RuleTrial& trial : set.explain(facts("redis-server"), true))
+    open += trial.matched ? "matches\n" : trial.reason + "\n";
+  for (const RuleTrial& trial : set.explain(facts("redis-server"), false))
+    closed += trial.matched ? "matches\n" : trial.reason + "\n";
   EXPECT_EQ(open,
-            "name is 'redis-server', not 'nginx'\nuser is '100', not '0' or 'redis2' (unknown here)\nno unit 'x.service' or 'y.service' in cgroup "
+            "name is 'redis-server', not 'nginx'\nuser is '100', not '0' or 'redis2' (unknown "
+            "here)\nno unit 'x.service' or 'y.service' in cgroup "
             "'/system.slice/redis.service'\nthread "
             "'t' is for single threads\nmatches\n");
-  EXPECT_EQ(
-      closed,
-      "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not 'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
+  EXPECT_EQ(closed,
+            "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not "
+            "'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
 }
 
 TEST(RuleSet, SpeaksOfCgroup) {
-  const RuleSet set = rules(rule("name = \"x\"\nunit = \"redis\"\n") + rule("cgroup = \"/kube/**/pod\"\n"));
+  const RuleSet set =
+      rules(rule("name = \"x\"\nunit = \"redis\"\n") + rule("cgroup = \"/kube/**/pod\"\n"));
   EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/redis.service"));
   EXPECT_TRUE(set.speaks_of_cgroup("/kube/a/b/pod/container"));
   EXPECT_FALSE(set.speaks_of_cgroup("/kube/a/b"));

@@ -35,27 +35,34 @@ inline Snapshot untouched(const Capabilities& capabilities) {
   Snapshot out;
   GroupState& root = out.groups[std::string(root_group)];
   for (const auto& [resource, info] : capabilities.caches)
-    for (const auto& [domain, bytes] : info.way_bytes) root.schemata[resource][domain] = info.cbm_mask.bits;
+    for (const auto& [domain, bytes] : info.way_bytes)
+      root.schemata[resource][domain] = info.cbm_mask.bits;
   for (const auto& [resource, info] : capabilities.bandwidths)
-    for (const auto& [domain, unlimited] : info.unlimited) root.schemata[resource][domain] = unlimited;
+    for (const auto& [domain, unlimited] : info.unlimited)
+      root.schemata[resource][domain] = unlimited;
   root.cpus = {0, 1, 2, 3};
   return out;
 }
 
 // A group as somebody made it: "L3:0=f;1=f\nMB:0=100\n", without CPUs.
-inline GroupState group_state(const std::string& schemata, Mode mode = Mode::shareable) { return {mode, *parse_schemata(schemata), {}}; }
+inline GroupState group_state(const std::string& schemata, Mode mode = Mode::shareable) {
+  return {mode, *parse_schemata(schemata), {}};
+}
 
 // What the plan comes to, as text: the steps or everything that is wrong.
-inline std::string plan_text(const std::string& policy, const Capabilities& capabilities, const Snapshot& snapshot) {
+inline std::string plan_text(const std::string& policy, const Capabilities& capabilities,
+                             const Snapshot& snapshot) {
   const ParsedPolicy parsed = parse(policy);
-  if (has_errors(parsed.diagnostics)) return format_diagnostics(parsed.diagnostics, parsed.policy.sources);
+  if (has_errors(parsed.diagnostics))
+    return format_diagnostics(parsed.diagnostics, parsed.policy.sources);
   const auto plan = make_plan(parsed.policy, capabilities, snapshot);
   if (!plan) return format_diagnostics(plan.error(), parsed.policy.sources);
   return format_diagnostics(plan->warnings, parsed.policy.sources) + format_plan(*plan);
 }
 
 // The snapshot once all steps are done.
-inline Snapshot after(const std::string& policy, const Capabilities& capabilities, Snapshot snapshot) {
+inline Snapshot after(const std::string& policy, const Capabilities& capabilities,
+                      Snapshot snapshot) {
   const auto plan = make_plan(parse(policy).policy, capabilities, snapshot);
   if (!plan) return snapshot;
   Snapshot out;

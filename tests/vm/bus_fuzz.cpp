@@ -1,6 +1,7 @@
-// bus-fuzz SEED COUNT: sends COUNT messages to the daemon on the system bus: every method of every interface that it serves,
-// with arguments of random types and values, and now and then with the right ones. Answers do not count, only that
-// there is one to each: prints "answered N of COUNT". Reset is left out, since it is what it says.
+// bus-fuzz SEED COUNT: sends COUNT messages to the daemon on the system bus: every method of every
+// interface that it serves, with arguments of random types and values, and now and then with the
+// right ones. Answers do not count, only that there is one to each: prints "answered N of COUNT".
+// Reset is left out, since it is what it says.
 #include <systemd/sd-bus.h>
 
 #include <array>
@@ -48,15 +49,19 @@ class Fuzz {
   bool send() {
     const Method& method = methods[below(methods.size())];
     sd_bus_message* call = nullptr;
-    if (sd_bus_message_new_method_call(bus_, &call, RDTD_BUS_NAME, method.path, method.interface, method.member) < 0) std::abort();
+    if (sd_bus_message_new_method_call(bus_, &call, RDTD_BUS_NAME, method.path, method.interface,
+                                       method.member) < 0)
+      std::abort();
     const std::string types = below(2) == 0 ? method.types : random_types();
     for (const char type : types) append(call, type);
     sd_bus_error error = SD_BUS_ERROR_NULL;
     sd_bus_message* reply = nullptr;
     const int r = sd_bus_call(bus_, call, 60'000'000, &error, &reply);
-    const bool lost = r < 0 && (sd_bus_error_has_name(&error, SD_BUS_ERROR_NO_REPLY) != 0 || sd_bus_error_has_name(&error, SD_BUS_ERROR_SERVICE_UNKNOWN) != 0 ||
+    const bool lost = r < 0 && (sd_bus_error_has_name(&error, SD_BUS_ERROR_NO_REPLY) != 0 ||
+                                sd_bus_error_has_name(&error, SD_BUS_ERROR_SERVICE_UNKNOWN) != 0 ||
                                 sd_bus_error_has_name(&error, SD_BUS_ERROR_DISCONNECTED) != 0);
-    if (lost) std::printf("%s.%s(%s): %s\n", method.interface, method.member, types.c_str(), error.message);
+    if (lost)
+      std::printf("%s.%s(%s): %s\n", method.interface, method.member, types.c_str(), error.message);
     sd_bus_error_free(&error);
     sd_bus_message_unref(reply);
     sd_bus_message_unref(call);
@@ -73,11 +78,13 @@ class Fuzz {
   }
 
   std::string random_text() {
-    static constexpr std::array known = {"",         "kept", "default",  "../kept", "org.rdtd1.Manager", "org.rdtd1.Group", "State",
-                                         "LogLevel", "info", "mon_data", ".",       "\033[2J\r\n",       "%s%n%d"};
+    static constexpr std::array known = {
+        "",         "kept", "default",  "../kept", "org.rdtd1.Manager", "org.rdtd1.Group", "State",
+        "LogLevel", "info", "mon_data", ".",       "\033[2J\r\n",       "%s%n%d"};
     if (below(2) == 0) return known[below(known.size())];
     std::string text;
-    for (size_t n = below(below(8) == 0 ? 70000 : 40); n > 0; n--) text += static_cast<char>(1 + below(126));
+    for (size_t n = below(below(8) == 0 ? 70000 : 40); n > 0; n--)
+      text += static_cast<char>(1 + below(126));
     return text;
   }
 

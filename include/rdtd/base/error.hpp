@@ -1,5 +1,6 @@
-// Error: what failed, on which object, and what the kernel said about it. Every function that can fail returns a
-// Result; the library that notices a failure returns it and only the programs print it.
+// Error: what failed, on which object, and what the kernel said about it. Every function that can
+// fail returns a Result; the library that notices a failure returns it and only the programs print
+// it.
 #pragma once
 
 #include <expected>
@@ -8,10 +9,11 @@
 namespace rdtd {
 
 struct Error {
-  std::string operation;  // what was tried, as it reads behind "cannot": "open", "write 'L3:0=f' to"
-  std::string path;       // what it was tried on
-  int code = 0;           // errno, or 0 where no system call failed
-  std::string detail;     // info/last_cmd_status or another explanation; may be empty
+  std::string
+      operation;       // what was tried, as it reads behind "cannot": "open", "write 'L3:0=f' to"
+  std::string path;    // what it was tried on
+  int code = 0;        // errno, or 0 where no system call failed
+  std::string detail;  // info/last_cmd_status or another explanation; may be empty
 
   // "cannot OPERATION PATH: STRERROR (DETAIL)", each part only where there is one.
   [[nodiscard]] std::string text() const;

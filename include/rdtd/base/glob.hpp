@@ -1,5 +1,6 @@
-// Globs as the policy language has them: `*`, `?`, `[...]` and `\` of glob(7). In a path glob `*` and `?` stay within
-// one component and a component `**` stands for any number of components, none included.
+// Globs as the policy language has them: `*`, `?`, `[...]` and `\` of glob(7). In a path glob `*`
+// and `?` stay within one component and a component `**` stands for any number of components, none
+// included.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Located<T>: a value and the place in a policy file that it stands at, so that whoever refuses it later can point there.
+// Located<T>: a value and the place in a policy file that it stands at, so that whoever refuses it
+// later can point there.
 #pragma once
 
 #include <compare>
@@ -14,7 +15,9 @@ struct Location {
   auto operator<=>(const Location&) const = default;
 
   // "FILE:LINE", or just the file.
-  [[nodiscard]] std::string text() const { return line == 0 ? file : file + ":" + std::to_string(line); }
+  [[nodiscard]] std::string text() const {
+    return line == 0 ? file : file + ":" + std::to_string(line);
+  }
 };
 
 template <class T>

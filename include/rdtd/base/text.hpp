@@ -1,4 +1,5 @@
-// Text helpers that several modules need: checked integers, splitting, the nearest of several names.
+// Text helpers that several modules need: checked integers, splitting, the nearest of several
+// names.
 #pragma once
 
 #include <charconv>
@@ -11,7 +12,8 @@
 
 namespace rdtd {
 
-// The whole of `text` as a number: no sign, no space, no rest. Nothing where it is not one or does not fit T.
+// The whole of `text` as a number: no sign, no space, no rest. Nothing where it is not one or does
+// not fit T.
 template <std::unsigned_integral T>
 [[nodiscard]] std::optional<T> parse_unsigned(std::string_view text, int base = 10) {
   T value{};
@@ -24,9 +26,11 @@ template <std::unsigned_integral T>
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
-// The text with a '?' for each byte that could drive a terminal or is not UTF-8, and a space for a tab.
+// The text with a '?' for each byte that could drive a terminal or is not UTF-8, and a space for a
+// tab.
 [[nodiscard]] std::string printable(std::string_view text);
 // The candidate with the fewest edits, where so few that the name is likely a slip of it.
-[[nodiscard]] std::optional<std::string> nearest_name(std::string_view name, std::span<const std::string> candidates);
+[[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
+                                                      std::span<const std::string> candidates);
 
 }  // namespace rdtd

@@ -1,5 +1,5 @@
-// ManagerInterface: what the D-Bus service needs of the daemon, in values. The daemon implements it; the service
-// translates it and knows nothing else.
+// ManagerInterface: what the D-Bus service needs of the daemon, in values. The daemon implements
+// it; the service translates it and knows nothing else.
 #pragma once
 
 #include <sys/types.h>
@@ -17,13 +17,23 @@ namespace rdtd {
 
 // Why a call failed; the name of the D-Bus error is RDTD_BUS_NAME ".Error." and the kind.
 struct CallError {
-  enum class Kind { InvalidPolicy, NoSuchGroup, NoSuchProcess, NotSupported, OutOfClosids, Busy, KernelRejected, NotPermitted };
+  enum class Kind {
+    InvalidPolicy,
+    NoSuchGroup,
+    NoSuchProcess,
+    NotSupported,
+    OutOfClosids,
+    Busy,
+    KernelRejected,
+    NotPermitted
+  };
   Kind kind = Kind::KernelRejected;
   std::string text;
   Location where = {};  // InvalidPolicy: of the first error
 };
 
-// What a group has of one domain, asked for as written in the policy or granted as the kernel writes it.
+// What a group has of one domain, asked for as written in the policy or granted as the kernel
+// writes it.
 struct Share {
   std::string resource;
   uint32_t domain = 0;
@@ -74,7 +84,8 @@ struct Explanation {
 };
 
 struct ManagerProperties {
-  std::string state;  // "running", or "degraded": a policy could not be applied, drift was only reported, or the process events fail
+  std::string state;  // "running", or "degraded": a policy could not be applied, drift was only
+                      // reported, or the process events fail
   std::vector<std::string> config_files;
   std::string last_reload_error;       // empty after a good one
   uint64_t last_reload_timestamp = 0;  // CLOCK_REALTIME, microseconds
@@ -106,11 +117,14 @@ class ManagerInterface {
   [[nodiscard]] virtual std::expected<PlanSummary, CallError> plan() = 0;
   // Removes every group that rdtd made and forgets the policy in force, until the next reload.
   [[nodiscard]] virtual std::expected<void, CallError> reset() = 0;
-  // Puts a process in a group of the policy in force against what the rules say, until it execs or ends. A caller that
-  // puts itself there does so for the program that it execs next.
-  [[nodiscard]] virtual std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group, const Caller& caller) = 0;
+  // Puts a process in a group of the policy in force against what the rules say, until it execs or
+  // ends. A caller that puts itself there does so for the program that it execs next.
+  [[nodiscard]] virtual std::expected<void, CallError> assign_by_hand(pid_t pid,
+                                                                      const std::string& group,
+                                                                      const Caller& caller) = 0;
   // What only the process's owner may know is told to the owner and to root.
-  [[nodiscard]] virtual std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) = 0;
+  [[nodiscard]] virtual std::expected<Explanation, CallError> explain(pid_t pid,
+                                                                      const Caller& caller) = 0;
   [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, CallError> counters() = 0;
   [[nodiscard]] virtual std::vector<GroupStatus> list_groups() = 0;
   // Threads in a group now; 0 where there is none of that name.
@@ -119,7 +133,8 @@ class ManagerInterface {
   // Whether somebody wants to be told of each assignment.
   virtual void watch_assignments(bool on) = 0;
 
-  // By the names of syslog(3) without "LOG_", in lower case: "debug". False where there is no such level.
+  // By the names of syslog(3) without "LOG_", in lower case: "debug". False where there is no such
+  // level.
   [[nodiscard]] virtual std::string log_level() = 0;
   [[nodiscard]] virtual bool set_log_level(const std::string& level) = 0;
   [[nodiscard]] virtual std::string log_target() = 0;  // "journal" or "console"

@@ -1,6 +1,7 @@
-// assign: the path from "this process may have changed" to "it is in its group", in as few system calls as decide it:
-// open, read, close of its comm where nothing matches; with a match also one write to `tasks`, a second read of comm
-// that proves that the right process was moved, and a look at its number of threads, at once or somewhat later.
+// assign: the path from "this process may have changed" to "it is in its group", in as few system
+// calls as decide it: open, read, close of its comm where nothing matches; with a match also one
+// write to `tasks`, a second read of comm that proves that the right process was moved, and a look
+// at its number of threads, at once or somewhat later.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,8 @@ struct AssignmentCounter {
   std::atomic<uint64_t> moved = 0, refused = 0;
 };
 
-// The compiled rules and the open `tasks` files that they lead to. Immutable once made; shared by the threads.
+// The compiled rules and the open `tasks` files that they lead to. Immutable once made; shared by
+// the threads.
 struct RuleTable {
   RuleSet rules;
   std::vector<UniqueFd> tasks;  // by index into rules.groups(), as are the counters
@@ -46,20 +48,24 @@ struct Assignment {
   int error = 0;     // refused: errno
 };
 
-// When the other threads of a process are looked at. Later: by second_look, which the caller owes it.
+// When the other threads of a process are looked at. Later: by second_look, which the caller owes
+// it.
 enum class OtherThreads { now, later };
 
 enum class AssignMode { move, report };  // report: counts what would be moved
 
-// Puts a process where the rules want it, every thread of it, unless it was put somewhere by hand. With `placed`, those that are in their group are not written
-// again.
-[[nodiscard]] Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid, OtherThreads others, const Placed* placed, AssignMode mode);
+// Puts a process where the rules want it, every thread of it, unless it was put somewhere by hand.
+// With `placed`, those that are in their group are not written again.
+[[nodiscard]] Assignment assign(const RuleTable& table, const ProcFs& proc, pid_t pid,
+                                OtherThreads others, const Placed* placed, AssignMode mode);
 
 // Puts a single thread where the rules want it, where some rule is about single threads.
-[[nodiscard]] Assignment assign_thread(const RuleTable& table, const ProcFs& proc, pid_t pid, pid_t tid);
+[[nodiscard]] Assignment assign_thread(const RuleTable& table, const ProcFs& proc, pid_t pid,
+                                       pid_t tid);
 
-// What was born before a process was moved, or was being born meanwhile, begins in the old group: its threads, and children by
-// fork, of which no event tells. To be called some milliseconds after a process was moved; puts them right.
+// What was born before a process was moved, or was being born meanwhile, begins in the old group:
+// its threads, and children by fork, of which no event tells. To be called some milliseconds after
+// a process was moved; puts them right.
 struct SecondLook {
   size_t moved = 0;             // threads
   std::vector<pid_t> children;  // that were moved, and are owed a second look of their own

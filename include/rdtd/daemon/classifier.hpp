@@ -1,6 +1,7 @@
-// Classifier: the thread that puts processes in their groups as the kernel tells of them. It owns the process connector
-// and does for each event the least that decides it. What it cannot do by itself, looking at all processes after a loss or
-// telling of assignments, it asks of the main thread through an eventfd.
+// Classifier: the thread that puts processes in their groups as the kernel tells of them. It owns
+// the process connector and does for each event the least that decides it. What it cannot do by
+// itself, looking at all processes after a loss or telling of assignments, it asks of the main
+// thread through an eventfd.
 #pragma once
 
 #include <atomic>
@@ -20,17 +21,20 @@ namespace rdtd {
 
 class Classifier {
  public:
-  // Inherits the caller's scheduling. `requests_fd`, an eventfd, is written to when there are requests.
+  // Inherits the caller's scheduling. `requests_fd`, an eventfd, is written to when there are
+  // requests.
   Classifier(Connector connector, const ProcFs& proc, int requests_fd);
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier();
 
-  // From its return on, the classifier uses this table and no other. False where it has not taken it within 2 s.
+  // From its return on, the classifier uses this table and no other. False where it has not taken
+  // it within 2 s.
   bool publish(std::shared_ptr<const RuleTable> table);
 
-  // Makes the kernel send an event, by renaming the calling thread to what it is called already, and tells whether the
-  // event of the last beat has come back. To be called with some seconds between, by the main thread.
+  // Makes the kernel send an event, by renaming the calling thread to what it is called already,
+  // and tells whether the event of the last beat has come back. To be called with some seconds
+  // between, by the main thread.
   [[nodiscard]] bool heartbeat();
   [[nodiscard]] Result<void> resubscribe() const { return connector_.send_subscription(0); }
 

@@ -1,5 +1,6 @@
-// HandAssignments: the processes that somebody put in a group by hand, which the rules leave there until they exec or
-// end. Shared by the threads. A record of them outlives the daemon, as the groups do.
+// HandAssignments: the processes that somebody put in a group by hand, which the rules leave there
+// until they exec or end. Shared by the threads. A record of them outlives the daemon, as the
+// groups do.
 #pragma once
 
 #include <sys/types.h>
@@ -26,12 +27,15 @@ class HandAssignments {
   // `record`: the folder of the record, the file `by_hand`.
   explicit HandAssignments(Directory record) : record_(std::move(record)) {}
 
-  // Those of the record that still are the same process, and the same program as far as can be told.
+  // Those of the record that still are the same process, and the same program as far as can be
+  // told.
   [[nodiscard]] Result<void> load(const ProcFs& proc);
-  // Brings the record up to date, if it is not. Not for the thread that classifies: it is told of changes by others.
+  // Brings the record up to date, if it is not. Not for the thread that classifies: it is told of
+  // changes by others.
   [[nodiscard]] Result<void> store();
 
-  // `group`: its label. `for_next_program`: the process put itself there, for what it execs next. False where there are too many.
+  // `group`: its label. `for_next_program`: the process put itself there, for what it execs next.
+  // False where there are too many.
   [[nodiscard]] bool add(Process process, std::string group, bool for_next_program);
   void remove(pid_t pid);
   void clear();

@@ -1,5 +1,5 @@
-// Loop: the one sd-event loop of the daemon. It brings signals, timers, the bus, cgroup changes and the classifier's
-// requests to the manager, and tells systemd how things stand.
+// Loop: the one sd-event loop of the daemon. It brings signals, timers, the bus, cgroup changes and
+// the classifier's requests to the manager, and tells systemd how things stand.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace rdtd {
 
-// Where the daemon finds the system. All of it comes from the command line's end, so that no other code knows a path.
+// Where the daemon finds the system. All of it comes from the command line's end, so that no other
+// code knows a path.
 struct Surroundings {
   std::string policy_root;
   std::string resctrl;
@@ -19,7 +20,8 @@ struct Surroundings {
   int receive_buffer = 0;            // of the process connector, bytes
 };
 
-// Runs until it is told to stop. Returns the exit status: 0; 1 failed; 69 no resctrl; 78 bad policy.
+// Runs until it is told to stop. Returns the exit status: 0; 1 failed; 69 no resctrl; 78 bad
+// policy.
 [[nodiscard]] int run_daemon(const Surroundings& surroundings);
 
 }  // namespace rdtd

@@ -1,5 +1,5 @@
-// Manager: the policy in force and what has been made of it. Reloads, scans and reconciles; owns no event loop and
-// sends no messages: the loop tells it when, and listens through Observer.
+// Manager: the policy in force and what has been made of it. Reloads, scans and reconciles; owns no
+// event loop and sends no messages: the loop tells it when, and listens through Observer.
 #pragma once
 
 #include <functional>
@@ -25,24 +25,29 @@ class Manager final : public ManagerInterface {
   // What the loop does when something happens here.
   struct Observer {
     std::function<void()> before_reload = [] {};
-    std::function<void()> rules_changed = [] {};   // in force already, the processes not yet looked at
+    std::function<void()> rules_changed = [] {
+    };  // in force already, the processes not yet looked at
     std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
     std::function<void(bool success)> after_reload = [](bool) {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
     // `rule` is empty for one that was made by hand.
-    std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned = [](pid_t, const std::string&, const std::string&) {};
+    std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
+        [](pid_t, const std::string&, const std::string&) {};
   };
 
-  // `policy_root`: the policy files are found below it. `state`: the folder of what outlives the daemon.
+  // `policy_root`: the policy files are found below it. `state`: the folder of what outlives the
+  // daemon.
   Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc);
 
   // From now on events are classified by `classifier`. To be called before the first reload.
   void use(Classifier& classifier) { classifier_ = &classifier; }
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // The first load. Other than a reload it is not announced as one, and a failure leaves no policy in force.
+  // The first load. Other than a reload it is not announced as one, and a failure leaves no policy
+  // in force.
   [[nodiscard]] std::expected<void, CallError> start();
-  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move. `why` is for the log.
+  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move.
+  // `why` is for the log.
   void scan(const char* why);
   // Looks at these processes only.
   void classify(const std::vector<pid_t>& processes);
@@ -66,7 +71,8 @@ class Manager final : public ManagerInterface {
   std::expected<std::string, CallError> check() override;
   std::expected<PlanSummary, CallError> plan() override;
   std::expected<void, CallError> reset() override;
-  std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group, const Caller& caller) override;
+  std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group,
+                                                const Caller& caller) override;
   std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) override;
   std::expected<std::vector<DomainCounters>, CallError> counters() override;
   std::vector<GroupStatus> list_groups() override;
@@ -100,9 +106,12 @@ class Manager final : public ManagerInterface {
   size_t release(pid_t pid, const RuleSet& previous, const Placed& held) const;
   ScanResult scan_once(AssignMode mode, const RuleSet* previous);
   ScanResult scan_until_quiet(AssignMode mode, const RuleSet* previous);
-  [[nodiscard]] Result<Snapshot> snapshot() const { return tree_.read_snapshot(ownership_.groups()); }
+  [[nodiscard]] Result<Snapshot> snapshot() const {
+    return tree_.read_snapshot(ownership_.groups());
+  }
   struct Drift {
-    std::optional<std::string> group;  // its directory; nothing where processes were in the wrong one
+    std::optional<std::string>
+        group;  // its directory; nothing where processes were in the wrong one
     std::string text;
     bool put_back = false;
   };
@@ -129,9 +138,10 @@ class Manager final : public ManagerInterface {
   std::vector<GroupTarget> targets_;
   std::vector<std::string> files_;
   HandAssignments by_hand_;
-  std::map<std::string, AssignmentCounter> counters_;  // by directory; a group that goes keeps its figures
-  std::shared_ptr<const RuleTable> table_;             // of the policy in force
-  std::string in_force_;                               // what was done to put it in force, for the log
+  std::map<std::string, AssignmentCounter>
+      counters_;                            // by directory; a group that goes keeps its figures
+  std::shared_ptr<const RuleTable> table_;  // of the policy in force
+  std::string in_force_;                    // what was done to put it in force, for the log
   std::string last_reload_error_;
   uint64_t last_reload_timestamp_ = 0;
   std::vector<Drift> drift_;  // found by the last look

@@ -1,5 +1,6 @@
-// Capabilities: what this machine's resctrl offers, as its info/ folder tells it. Nothing is assumed: a limit that
-// differs between processors is read. Source of each field: Documentation/filesystems/resctrl.rst.
+// Capabilities: what this machine's resctrl offers, as its info/ folder tells it. Nothing is
+// assumed: a limit that differs between processors is read. Source of each field:
+// Documentation/filesystems/resctrl.rst.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,9 @@ struct BandwidthInfo {
   unsigned bandwidth_gran = 1;  // percent: granted values are rounded up to multiples of it
   unsigned min_bandwidth = 0;   // percent
   unsigned num_closids = 0;
-  bool percent = true;                     // false: counts rates (AMD, or mounted with mba_MBps)
-  std::map<DomainId, uint32_t> unlimited;  // percent: the value that means no limit; its keys are the domains
+  bool percent = true;  // false: counts rates (AMD, or mounted with mba_MBps)
+  std::map<DomainId, uint32_t>
+      unlimited;  // percent: the value that means no limit; its keys are the domains
   bool operator==(const BandwidthInfo&) const = default;
 };
 
@@ -39,7 +41,8 @@ struct Capabilities {
   std::optional<unsigned> num_rmids;  // info/L3_MON; nothing without monitoring
   bool operator==(const Capabilities&) const = default;
 
-  // Control groups that can exist at once, the default one included: the smallest num_closids of all resources.
+  // Control groups that can exist at once, the default one included: the smallest num_closids of
+  // all resources.
   [[nodiscard]] unsigned num_closids() const {
     unsigned least = UINT32_MAX;
     for (const auto& [resource, info] : caches) least = std::min(least, info.num_closids);

@@ -13,12 +13,22 @@ struct Cbm {
   uint32_t bits = 0;
 
   // Ways first ... first + count - 1; count 1 to 32 - first.
-  [[nodiscard]] static constexpr Cbm range(unsigned first, unsigned count) { return Cbm{static_cast<uint32_t>(((uint64_t{1} << count) - 1) << first)}; }
-  [[nodiscard]] constexpr unsigned count() const { return static_cast<unsigned>(std::popcount(bits)); }
+  [[nodiscard]] static constexpr Cbm range(unsigned first, unsigned count) {
+    return Cbm{static_cast<uint32_t>(((uint64_t{1} << count) - 1) << first)};
+  }
+  [[nodiscard]] constexpr unsigned count() const {
+    return static_cast<unsigned>(std::popcount(bits));
+  }
   [[nodiscard]] constexpr bool empty() const { return bits == 0; }
-  [[nodiscard]] constexpr unsigned lowest() const { return static_cast<unsigned>(std::countr_zero(bits)); }
-  [[nodiscard]] constexpr unsigned highest() const { return 31U - static_cast<unsigned>(std::countl_zero(bits)); }
-  [[nodiscard]] constexpr bool contiguous() const { return !empty() && highest() - lowest() + 1 == count(); }
+  [[nodiscard]] constexpr unsigned lowest() const {
+    return static_cast<unsigned>(std::countr_zero(bits));
+  }
+  [[nodiscard]] constexpr unsigned highest() const {
+    return 31U - static_cast<unsigned>(std::countl_zero(bits));
+  }
+  [[nodiscard]] constexpr bool contiguous() const {
+    return !empty() && highest() - lowest() + 1 == count();
+  }
   [[nodiscard]] constexpr bool contains(Cbm other) const { return (other.bits & ~bits) == 0; }
   [[nodiscard]] constexpr bool overlaps(Cbm other) const { return (bits & other.bits) != 0; }
   [[nodiscard]] constexpr Cbm without(Cbm other) const { return Cbm{bits & ~other.bits}; }

@@ -1,4 +1,5 @@
-// CpuSet: CPU numbers, written as the kernel's lists: "0-3,8" (Documentation/admin-guide/kernel-parameters.rst, cpu lists).
+// CpuSet: CPU numbers, written as the kernel's lists: "0-3,8"
+// (Documentation/admin-guide/kernel-parameters.rst, cpu lists).
 #pragma once
 
 #include <optional>

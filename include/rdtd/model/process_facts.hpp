@@ -1,5 +1,6 @@
-// ProcessFacts: what is known of a process. Facts are read one by one, in the order of this list, which is that of
-// their cost, and only those that some rule needs: an absent one has not been read.
+// ProcessFacts: what is known of a process. Facts are read one by one, in the order of this list,
+// which is that of their cost, and only those that some rule needs: an absent one has not been
+// read.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +13,8 @@ namespace rdtd {
 
 enum class Fact { name, exe, cgroup, cmdline, identity };
 
-inline constexpr std::array all_facts = {Fact::name, Fact::exe, Fact::cgroup, Fact::cmdline, Fact::identity};
+inline constexpr std::array all_facts = {Fact::name, Fact::exe, Fact::cgroup, Fact::cmdline,
+                                         Fact::identity};
 
 // Effective ids, from /proc/PID/status.
 struct Identity {
@@ -26,7 +28,8 @@ struct ProcessFacts {
   std::optional<std::string> cgroup;   // "/system.slice/redis.service"
   std::optional<std::string> cmdline;  // arguments, a space between them
   std::optional<Identity> identity;
-  std::optional<std::string> thread;  // comm of the one thread that is asked about; absent: the process as a whole
+  std::optional<std::string>
+      thread;  // comm of the one thread that is asked about; absent: the process as a whole
 
   [[nodiscard]] bool has(Fact fact) const {
     switch (fact) {

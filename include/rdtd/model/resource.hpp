@@ -1,5 +1,6 @@
-// Resource: what resctrl can divide, by the names that stand in `schemata` (Documentation/filesystems/resctrl.rst).
-// DomainId: the id of one instance of it, the number before '=' there (for a cache the cache id).
+// Resource: what resctrl can divide, by the names that stand in `schemata`
+// (Documentation/filesystems/resctrl.rst). DomainId: the id of one instance of it, the number
+// before '=' there (for a cache the cache id).
 #pragma once
 
 #include <array>
@@ -12,8 +13,9 @@ namespace rdtd {
 
 enum class Resource { L3, L3CODE, L3DATA, L2, L2CODE, L2DATA, MB, SMBA };
 
-inline constexpr std::array all_resources = {Resource::L3,     Resource::L3CODE, Resource::L3DATA, Resource::L2,
-                                             Resource::L2CODE, Resource::L2DATA, Resource::MB,     Resource::SMBA};
+inline constexpr std::array all_resources = {Resource::L3, Resource::L3CODE, Resource::L3DATA,
+                                             Resource::L2, Resource::L2CODE, Resource::L2DATA,
+                                             Resource::MB, Resource::SMBA};
 
 [[nodiscard]] std::string_view to_string(Resource resource);
 [[nodiscard]] std::optional<Resource> parse_resource(std::string_view name);
@@ -22,6 +24,8 @@ inline constexpr std::array all_resources = {Resource::L3,     Resource::L3CODE,
 
 enum class DomainId : uint32_t {};
 
-[[nodiscard]] inline std::string to_string(DomainId id) { return std::to_string(static_cast<uint32_t>(id)); }
+[[nodiscard]] inline std::string to_string(DomainId id) {
+  return std::to_string(static_cast<uint32_t>(id));
+}
 
 }  // namespace rdtd

@@ -1,5 +1,6 @@
-// Schemata: the text of a group's `schemata` as a value: resource, domain, number. For a cache the number is the bits
-// of a CBM, for MB and SMBA the bandwidth in the unit of the mount. Source: Documentation/filesystems/resctrl.rst.
+// Schemata: the text of a group's `schemata` as a value: resource, domain, number. For a cache the
+// number is the bits of a CBM, for MB and SMBA the bandwidth in the unit of the mount. Source:
+// Documentation/filesystems/resctrl.rst.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace rdtd {
 using DomainValues = std::map<DomainId, uint32_t>;
 using Schemata = std::map<Resource, DomainValues>;
 
-// Reads what any kernel writes: padding, leading zeros and order do not count. A resource that is not known here is
-// left out, so that a newer kernel's further lines do no harm.
+// Reads what any kernel writes: padding, leading zeros and order do not count. A resource that is
+// not known here is left out, so that a newer kernel's further lines do no harm.
 [[nodiscard]] Result<Schemata> parse_schemata(std::string_view text);
 // "0=f;1=ff0", hexadecimal for a cache.
 [[nodiscard]] std::string format_values(Resource resource, const DomainValues& values);

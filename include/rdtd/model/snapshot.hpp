@@ -33,8 +33,9 @@ inline constexpr std::string_view root_group;
 
 struct Snapshot {
   std::map<std::string, GroupState> groups;  // the root included
-  std::set<std::string> owned;               // made by rdtd, or for the root set by it; the others are not touched
-  unsigned mon_groups = 0;                   // monitoring groups in all of them; each holds an RMID
+  std::set<std::string>
+      owned;                // made by rdtd, or for the root set by it; the others are not touched
+  unsigned mon_groups = 0;  // monitoring groups in all of them; each holds an RMID
 
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;

@@ -1,5 +1,6 @@
-// Plan: what a policy comes to on this machine, and the steps from what stands in resctrl now to that. Pure: values in,
-// values out. A step is undone by its inverse, so what an apply has begun can be put back.
+// Plan: what a policy comes to on this machine, and the steps from what stands in resctrl now to
+// that. Pure: values in, values out. A step is undone by its inverse, so what an apply has begun
+// can be put back.
 #pragma once
 
 #include <expected>
@@ -21,7 +22,8 @@ struct GroupTarget {
   bool exclusive = false;
   std::string partition;  // empty: none
   std::string description;
-  std::map<Resource, std::map<DomainId, std::string>> asked;  // as written in the policy; absent where nothing was asked
+  std::map<Resource, std::map<DomainId, std::string>>
+      asked;  // as written in the policy; absent where nothing was asked
 };
 
 enum class StepKind { create, schemata, cpus, mode, remove };
@@ -31,8 +33,8 @@ enum class StepKind { create, schemata, cpus, mode, remove };
 struct Step {
   StepKind kind = StepKind::create;
   std::string group;  // directory
-  // Only the part that the kind names is of meaning. `schemata` holds just the domains that change. A part of `before`
-  // that is not known, because the group was not there, is empty.
+  // Only the part that the kind names is of meaning. `schemata` holds just the domains that change.
+  // A part of `before` that is not known, because the group was not there, is empty.
   GroupState before;
   GroupState after;
 };
@@ -48,25 +50,30 @@ struct Plan {
   [[nodiscard]] bool changes_nothing() const { return steps.empty() && removals.empty(); }
 };
 
-// The errors are sorted by place and name every party. A group in the snapshot that is not owned is never touched.
-[[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
+// The errors are sorted by place and name every party. A group in the snapshot that is not owned is
+// never touched.
+[[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(
+    const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
 
 // Just the steps: what has to be done for the snapshot to become the targets again.
 struct Steps {
   std::vector<Step> steps;
   std::vector<Step> removals;
 };
-[[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities, const Snapshot& snapshot);
+[[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets,
+                             const Capabilities& capabilities, const Snapshot& snapshot);
 
-// What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted L3:0=f". What is offline is
-// no difference.
+// What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted
+// L3:0=f". What is offline is no difference.
 struct Difference {
   std::string group;  // directory
   std::string text;
 };
-[[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets, const Snapshot& snapshot);
+[[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
+                                                  const Snapshot& snapshot);
 
-// Whether the default group is left as others set it: under a policy that divides nothing, unless it was rdtd that set it.
+// Whether the default group is left as others set it: under a policy that divides nothing, unless
+// it was rdtd that set it.
 [[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
 
 // A line a step, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".

@@ -1,7 +1,8 @@
-// RuleSet: the rules of a policy, compiled once, and match: from what is known of a process to the rule that decides.
-// Pure and immutable, so any thread may ask. Facts are asked for one by one: match says which one it needs next, and
-// needs none that cannot change the outcome. Rules are found by hash of what they name literally, or of the part of a
-// glob before its first special character, so that many rules cost what few do.
+// RuleSet: the rules of a policy, compiled once, and match: from what is known of a process to the
+// rule that decides. Pure and immutable, so any thread may ask. Facts are asked for one by one:
+// match says which one it needs next, and needs none that cannot change the outcome. Rules are
+// found by hash of what they name literally, or of the part of a glob before its first special
+// character, so that many rules cost what few do.
 #pragma once
 
 #include <functional>
@@ -24,9 +25,12 @@ struct Users {
   std::map<std::string, gid_t> groups;
 };
 
-// Asks for each name in the rules' `user` and `user_group`, with a warning for one that is not known.
-[[nodiscard]] Users look_up_users(const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
-                                  const std::function<std::optional<gid_t>(const std::string&)>& find_user_group, std::vector<Diagnostic>& warnings);
+// Asks for each name in the rules' `user` and `user_group`, with a warning for one that is not
+// known.
+[[nodiscard]] Users look_up_users(
+    const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
+    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group,
+    std::vector<Diagnostic>& warnings);
 
 struct Decision {
   enum class Kind { matched, unmatched, needs_fact };
@@ -64,21 +68,27 @@ class RuleSet {
   RuleSet() = default;
   RuleSet(const Policy& policy, const Users& users);
 
-  // The first rule that matches. With facts.thread set, the rule for that thread; else for the process, and rules with a
-  // `thread` condition do not count.
+  // The first rule that matches. With facts.thread set, the rule for that thread; else for the
+  // process, and rules with a `thread` condition do not count.
   [[nodiscard]] Decision match(const ProcessFacts& facts) const;
-  // Each rule up to the one that matches; wants all facts. Without `with_values` the reasons do not tell the facts.
+  // Each rule up to the one that matches; wants all facts. Without `with_values` the reasons do not
+  // tell the facts.
   [[nodiscard]] std::vector<RuleTrial> explain(const ProcessFacts& facts, bool with_values) const;
 
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
-  [[nodiscard]] const std::vector<std::string>& groups() const { return groups_; }  // directories that rules name
+  [[nodiscard]] const std::vector<std::string>& groups() const {
+    return groups_;
+  }  // directories that rules name
   // Whether a `cgroup` or `unit` condition holds for processes in this cgroup.
   [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;
   [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
-  [[nodiscard]] const std::string& group_of(size_t rule) const { return groups_[rules_[rule].group]; }
+  [[nodiscard]] const std::string& group_of(size_t rule) const {
+    return groups_[rules_[rule].group];
+  }
 
  private:
-  // Where to look for the rules whose anchor, the cheapest of their conditions, a given text may satisfy.
+  // Where to look for the rules whose anchor, the cheapest of their conditions, a given text may
+  // satisfy.
   struct TextHash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -93,7 +103,9 @@ class RuleSet {
     void find(std::string_view text, bool literals, bool prefixes, std::vector<size_t>& out) const;
   };
 
-  [[nodiscard]] const Index& index(ConditionKind kind) const { return indexes_[static_cast<size_t>(kind)]; }
+  [[nodiscard]] const Index& index(ConditionKind kind) const {
+    return indexes_[static_cast<size_t>(kind)];
+  }
   [[nodiscard]] size_t first_rule(Fact fact, bool for_thread) const;
   void find_candidates(Fact fact, const ProcessFacts& facts, std::vector<size_t>& out) const;
   [[nodiscard]] static Decision evaluate(const CompiledRule& rule, const ProcessFacts& facts);

@@ -1,5 +1,5 @@
-// Amount: how much of a cache or of bandwidth is asked for, as written in a policy. What it comes to on a given
-// machine is the planner's business.
+// Amount: how much of a cache or of bandwidth is asked for, as written in a policy. What it comes
+// to on a given machine is the planner's business.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,14 @@ struct Rate {
 struct Unlimited {};
 
 struct Amount {
-  // Cbm: these very ways. Percent is of a cache's ways or of the bandwidth, the rest of one of the two.
+  // Cbm: these very ways. Percent is of a cache's ways or of the bandwidth, the rest of one of the
+  // two.
   std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited> value;
   std::string text;  // as written
 };
 
-// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder". The error is the message's text.
+// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder". The error is the
+// message's text.
 [[nodiscard]] std::expected<Amount, std::string> parse_cache_amount(std::string_view text);
 // "50%", "8 GB/s", "800 MiB/s", "unlimited".
 [[nodiscard]] std::expected<Amount, std::string> parse_bandwidth_amount(std::string_view text);

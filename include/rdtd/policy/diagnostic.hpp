@@ -1,5 +1,5 @@
-// Diagnostic: one thing wrong with a policy, or worth a warning, with its place. Diagnostics are collected as values
-// and printed once, all together, sorted by place.
+// Diagnostic: one thing wrong with a policy, or worth a warning, with its place. Diagnostics are
+// collected as values and printed once, all together, sorted by place.
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@ namespace rdtd {
 
 enum class Severity { error, warning };
 
-// What an error comes from: the policy, how resctrl is mounted, or how many control groups there can be.
+// What an error comes from: the policy, how resctrl is mounted, or how many control groups there
+// can be.
 enum class Cause { policy, mount, closids };
 
 struct Diagnostic {
@@ -37,6 +38,7 @@ void sort_by_place(std::vector<Diagnostic>& diagnostics);
 //         | ^~~ HINT
 // Without a line: "FILE: error: MESSAGE". Bytes that are not printable are shown as '?'.
 [[nodiscard]] std::string format_diagnostic(const Diagnostic& diagnostic, const Sources& sources);
-[[nodiscard]] std::string format_diagnostics(std::span<const Diagnostic> diagnostics, const Sources& sources);
+[[nodiscard]] std::string format_diagnostics(std::span<const Diagnostic> diagnostics,
+                                             const Sources& sources);
 
 }  // namespace rdtd

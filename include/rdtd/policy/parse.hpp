@@ -22,7 +22,9 @@ struct ParsedPolicy {
 // Reads the active files in the given order and reports the unreadable ones.
 [[nodiscard]] ParsedPolicy parse_policy(std::span<const PolicyFile> files);
 
-// "30s", "1min 30s", "2h"; a plain number is seconds (systemd.time(7)). At most 100 days. The error is the message's text.
-[[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(std::string_view text);
+// "30s", "1min 30s", "2h"; a plain number is seconds (systemd.time(7)). At most 100 days. The error
+// is the message's text.
+[[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(
+    std::string_view text);
 
 }  // namespace rdtd

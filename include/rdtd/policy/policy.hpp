@@ -1,5 +1,5 @@
-// Policy: what the administrator asked for, all files merged, each value with its place. It says nothing of any
-// machine; whether a given one can serve it is for the planner to say.
+// Policy: what the administrator asked for, all files merged, each value with its place. It says
+// nothing of any machine; whether a given one can serve it is for the planner to say.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,8 @@ namespace rdtd {
 // The key that a resource is written as: "l3".
 [[nodiscard]] std::string resource_key(Resource resource);
 
-// As systemctl does: a unit's type may be left out where it is a service. A glob that ends in '*' stays as it is.
+// As systemctl does: a unit's type may be left out where it is a service. A glob that ends in '*'
+// stays as it is.
 [[nodiscard]] std::string complete_unit_name(std::string name);
 
 enum class OnStop { keep, remove };
@@ -65,7 +66,8 @@ enum class ConditionKind { name, thread, exe, cmdline, cgroup, unit, user, user_
 
 struct Condition {
   ConditionKind kind = ConditionKind::name;
-  std::vector<Located<std::string>> patterns;  // any of them; user and user_group: names or decimal numbers
+  std::vector<Located<std::string>>
+      patterns;  // any of them; user and user_group: names or decimal numbers
 };
 
 struct Rule {

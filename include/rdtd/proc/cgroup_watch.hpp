@@ -1,6 +1,6 @@
-// CgroupWatch: tells which processes may have come into a cgroup that some rule speaks of. The process connector does
-// not tell of moves between cgroups; on cgroup v2 inotify does: a directory is made, cgroup.procs is written to.
-// (Documentation/admin-guide/cgroup-v2.rst.)
+// CgroupWatch: tells which processes may have come into a cgroup that some rule speaks of. The
+// process connector does not tell of moves between cgroups; on cgroup v2 inotify does: a directory
+// is made, cgroup.procs is written to. (Documentation/admin-guide/cgroup-v2.rst.)
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ class CgroupWatch {
   [[nodiscard]] int fd() const { return inotify_.get(); }
 
  private:
-  CgroupWatch(Directory root, UniqueFd inotify) : root_(std::move(root)), inotify_(std::move(inotify)) {}
+  CgroupWatch(Directory root, UniqueFd inotify)
+      : root_(std::move(root)), inotify_(std::move(inotify)) {}
   [[nodiscard]] Result<void> add(const std::string& path, std::vector<pid_t>* found);
   void read_processes(const std::string& path, std::vector<pid_t>& out) const;
 

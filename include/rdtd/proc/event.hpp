@@ -1,5 +1,5 @@
-// ProcEvent: one event of the kernel's process connector, decoded. Pure. Formats: linux/netlink.h, linux/connector.h,
-// linux/cn_proc.h.
+// ProcEvent: one event of the kernel's process connector, decoded. Pure. Formats: linux/netlink.h,
+// linux/connector.h, linux/cn_proc.h.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,8 @@ struct ProcEvent {
   int error = 0;     // acknowledged: errno, 0 when subscribed
 };
 
-// Takes the next event off the front of a datagram; nothing at its end or where the rest is malformed.
+// Takes the next event off the front of a datagram; nothing at its end or where the rest is
+// malformed.
 [[nodiscard]] std::optional<ProcEvent> next_event(std::span<const std::byte>& datagram);
 
 }  // namespace rdtd

@@ -13,14 +13,15 @@
 
 namespace rdtd {
 
-// A process by its open `comm`. The descriptor stays with this very process: once it has ended, reads fail, even when
-// its pid has been given to another.
+// A process by its open `comm`. The descriptor stays with this very process: once it has ended,
+// reads fail, even when its pid has been given to another.
 class Process {
  public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   // The present name; nothing once the process has ended.
   [[nodiscard]] std::optional<std::string> read_name() const;
-  // Reads a fact. What cannot be read, because the process is going, is a kernel thread or may not be looked at, is empty.
+  // Reads a fact. What cannot be read, because the process is going, is a kernel thread or may not
+  // be looked at, is empty.
   void read(Fact fact, ProcessFacts& facts) const;
   // Threads it has now; 0 once it has ended.
   [[nodiscard]] size_t thread_count() const;
@@ -30,9 +31,11 @@ class Process {
   [[nodiscard]] pid_t read_process() const;
   // 0 where it has none in this namespace, or has ended.
   [[nodiscard]] pid_t read_parent() const;
-  // When it began, in clock ticks since boot: with the pid, one process of this boot. 0 once it has ended.
+  // When it began, in clock ticks since boot: with the pid, one process of this boot. 0 once it has
+  // ended.
   [[nodiscard]] uint64_t read_start_time() const;
-  // The control group a thread is in, its directory, from cpu_resctrl_groups; nothing where the kernel does not tell.
+  // The control group a thread is in, its directory, from cpu_resctrl_groups; nothing where the
+  // kernel does not tell.
   [[nodiscard]] std::optional<std::string> read_thread_group(pid_t tid) const;
 
  private:

@@ -1,6 +1,6 @@
-// Tree: a mounted resctrl filesystem, or a copy of one, behind one root descriptor. The only code that reads or writes
-// it. It touches no group but those that it is told to; which ones those may be is the planner's business.
-// Formats: Documentation/filesystems/resctrl.rst.
+// Tree: a mounted resctrl filesystem, or a copy of one, behind one root descriptor. The only code
+// that reads or writes it. It touches no group but those that it is told to; which ones those may
+// be is the planner's business. Formats: Documentation/filesystems/resctrl.rst.
 #pragma once
 
 #include <optional>
@@ -26,17 +26,19 @@ class Tree {
   [[nodiscard]] Result<Capabilities> read_capabilities() const;
   // All control groups. `owned` is passed through.
   [[nodiscard]] Result<Snapshot> read_snapshot(std::set<std::string> owned) const;
-  // Of all control and monitoring groups, by name, then domain. Empty where resctrl does not monitor.
+  // Of all control and monitoring groups, by name, then domain. Empty where resctrl does not
+  // monitor.
   [[nodiscard]] Result<std::vector<DomainCounters>> read_counters() const;
   // Thread ids, sorted.
   [[nodiscard]] Result<std::vector<pid_t>> read_tasks(const std::string& group) const;
 
-  // Carries out the steps under the exclusive lock of the mount point, reading every schemata back. On a failure it undoes
-  // what it did, in reverse order, and the error says whether that succeeded. A group that it makes is in the ownership
-  // record before it exists.
+  // Carries out the steps under the exclusive lock of the mount point, reading every schemata back.
+  // On a failure it undoes what it did, in reverse order, and the error says whether that
+  // succeeded. A group that it makes is in the ownership record before it exists.
   [[nodiscard]] Result<void> apply(std::span<const Step> steps, Ownership& ownership) const;
 
-  // A group's `tasks`, for writing. The descriptor stays that of this group even when another of its name is made.
+  // A group's `tasks`, for writing. The descriptor stays that of this group even when another of
+  // its name is made.
   [[nodiscard]] Result<UniqueFd> open_tasks(const std::string& group) const;
 
   [[nodiscard]] const std::string& path() const { return root_.path(); }
@@ -46,7 +48,8 @@ class Tree {
   [[nodiscard]] Result<void> carry_out(const Step& step, Ownership& ownership) const;
   [[nodiscard]] Result<void> restore(const std::string& group, const GroupState& state) const;
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text) const;
-  [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata) const;
+  [[nodiscard]] Result<void> write_schemata(const std::string& group,
+                                            const Schemata& schemata) const;
   [[nodiscard]] Result<GroupState> read_group(const std::string& group) const;
   [[nodiscard]] Error with_status(Error error) const;
 
@@ -56,8 +59,8 @@ class Tree {
 // One thread into the group whose `tasks` this is. Returns 0 or errno: ESRCH, it is gone.
 [[nodiscard]] int add_task(int tasks_fd, pid_t tid);
 
-// Gives the default group all there is and removes every group that the record names. A group that cannot be removed is
-// left in the record, and does not keep the others.
+// Gives the default group all there is and removes every group that the record names. A group that
+// cannot be removed is left in the record, and does not keep the others.
 [[nodiscard]] Result<void> remove_owned_groups(const Tree& tree, Ownership& ownership);
 
 }  // namespace rdtd
