@@ -1,0 +1,70 @@
+// Processes: what the kernel says about processes and threads, one question at a time. proc::ProcFs
+// reads it from a mounted /proc; the tests have processes made of plain values. Source: proc(5).
+//
+// An error with the code ENOENT or ESRCH means that the process or thread has ended (see ended()).
+// Any other error says that the question could not be answered now (EMFILE, ENOMEM, EIO), which is
+// never the same as "there is nobody".
+#pragma once
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rdtd/base/error.hpp"
+#include "rdtd/model/process_facts.hpp"
+
+namespace rdtd::proc {
+
+[[nodiscard]] inline bool ended(const Error& error) {
+  return error.code == ENOENT || error.code == ESRCH;
+}
+
+// One process, held by a descriptor: once it has ended, every answer is an error with ESRCH or
+// ENOENT or empty, even if its pid was given to another process meanwhile.
+class Process {
+ public:
+  Process() = default;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  virtual ~Process() = default;
+
+  [[nodiscard]] virtual pid_t pid() const = 0;
+  // The present comm. This alone proves that the process that was opened still exists.
+  [[nodiscard]] virtual Result<std::string> read_name() const = 0;
+  // Fills one fact. A fact that the process does not have (a kernel thread has no exe) or that must
+  // not be read (EACCES, EPERM) becomes empty; for `identity` UINT32_MAX.
+  [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
+  // Its threads now, from the link count of `task`; 0 once it has ended.
+  [[nodiscard]] virtual size_t thread_count() const = 0;
+  [[nodiscard]] virtual Result<std::vector<pid_t>> threads() const = 0;
+  [[nodiscard]] virtual Result<std::string> read_thread_name(pid_t tid) const = 0;
+  // The control group that a thread is in, by its directory ("" is the root), without the
+  // monitoring group; from cpu_resctrl_groups. ENOTSUP if the kernel does not say.
+  [[nodiscard]] virtual Result<std::string> read_thread_group(pid_t tid) const = 0;
+  // /proc opens for every thread: the process that it belongs to (Tgid).
+  [[nodiscard]] virtual Result<pid_t> read_process() const = 0;
+  // 0 if it has none in this pid namespace.
+  [[nodiscard]] virtual Result<pid_t> read_parent() const = 0;
+  // When it was forked, in clock ticks since boot: with the pid, one process of this boot.
+  [[nodiscard]] virtual Result<uint64_t> read_start_time() const = 0;
+  // Children of all its threads. Empty if the kernel does not say (CONFIG_PROC_CHILDREN).
+  [[nodiscard]] virtual Result<std::vector<pid_t>> children() const = 0;
+};
+
+class Processes {
+ public:
+  Processes() = default;
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+  virtual ~Processes() = default;
+
+  [[nodiscard]] virtual Result<std::unique_ptr<Process>> open(pid_t pid) const = 0;
+  // All of them, in no particular order.
+  [[nodiscard]] virtual Result<std::vector<pid_t>> list() const = 0;
+};
+
+}  // namespace rdtd::proc

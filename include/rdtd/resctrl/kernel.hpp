@@ -1,0 +1,33 @@
+// Kernel: the Filesystem of a mounted resctrl, or of a directory that is a copy of one. It holds
+// the root open, follows no symbolic links and never blocks on a file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rdtd/base/directory.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd::resctrl {
+
+class Kernel final : public Filesystem {
+ public:
+  // ENODEV with an explanation if the directory exists but resctrl is not mounted on it.
+  [[nodiscard]] static Result<std::unique_ptr<Kernel>> open(const std::string& path);
+
+  [[nodiscard]] Result<void> make(const std::string& directory) override;
+  [[nodiscard]] Result<void> remove(const std::string& directory) override;
+  [[nodiscard]] Result<std::string> read(const std::string& file) const override;
+  [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) override;
+  [[nodiscard]] Result<std::vector<Entry>> list(const std::string& directory) const override;
+  [[nodiscard]] Result<std::unique_ptr<Lock>> lock() override;
+  [[nodiscard]] Result<std::unique_ptr<Tasks>> open_tasks(const std::string& group) override;
+  [[nodiscard]] const std::string& path() const override { return root_.path(); }
+
+ private:
+  explicit Kernel(Directory root) : root_(std::move(root)) {}
+  [[nodiscard]] Result<UniqueFd> open_file(const std::string& file, int flags) const;
+  Directory root_;
+};
+
+}  // namespace rdtd::resctrl

@@ -1,0 +1,127 @@
+#include "rdtd/resctrl/kernel.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace rdtd::resctrl {
+
+namespace {
+
+class FileLock final : public Lock {
+ public:
+  explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
+
+ private:
+  UniqueFd fd_;
+};
+
+class TasksFile final : public Tasks {
+ public:
+  explicit TasksFile(UniqueFd fd) : fd_(std::move(fd)) {}
+  [[nodiscard]] int add(pid_t tid) const override {
+    const fmt::format_int text(tid);
+    // The kernel takes the number without a newline too, and one write is one command.
+    return ::write(fd_.get(), text.data(), text.size()) >= 0 ? 0 : errno;
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+// The last line break of a command is noise in a message.
+std::string shown(std::string_view text) {
+  return std::string(text.substr(0, text.find_last_not_of('\n') + 1));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Kernel>> Kernel::open(const std::string& path) {
+  auto root = Directory::open(path);
+  if (!root) return std::unexpected(root.error());
+  std::unique_ptr<Kernel> kernel(new Kernel(std::move(*root)));
+  if (!kernel->open_file("schemata", O_RDONLY))
+    return std::unexpected(Error{
+        "use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
+  return kernel;
+}
+
+Result<UniqueFd> Kernel::open_file(const std::string& file, int flags) const {
+  return root_.open_file(file, flags | O_NOFOLLOW | O_NONBLOCK);
+}
+
+Result<void> Kernel::make(const std::string& directory) {
+  if (::mkdirat(root_.fd(), directory.c_str(), 0755) < 0)
+    return errno_error("make group", root_.path_of(directory));
+  return {};
+}
+
+Result<void> Kernel::remove(const std::string& directory) {
+  if (::unlinkat(root_.fd(), directory.c_str(), AT_REMOVEDIR) < 0)
+    return errno_error("remove group", root_.path_of(directory));
+  return {};
+}
+
+Result<std::string> Kernel::read(const std::string& file) const {
+  auto fd = open_file(file, O_RDONLY);
+  if (!fd) return std::unexpected(fd.error());
+  return read_all(fd->get(), root_.path_of(file));
+}
+
+Result<void> Kernel::write(const std::string& file, std::string_view text) {
+  auto fd = open_file(file, O_WRONLY);
+  if (!fd) return std::unexpected(fd.error());
+  const ssize_t n = ::write(fd->get(), text.data(), text.size());
+  if (n == static_cast<ssize_t>(text.size())) return {};
+  if (n >= 0) errno = EIO;
+  return errno_error(fmt::format("write '{}' to", shown(text)), root_.path_of(file));
+}
+
+Result<std::vector<Filesystem::Entry>> Kernel::list(const std::string& directory) const {
+  const std::string path = directory.empty() ? root_.path() : root_.path_of(directory);
+  UniqueFd own(::openat(root_.fd(), directory.empty() ? "." : directory.c_str(),
+                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!own) return errno_error("open", path);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
+  if (!stream) return errno_error("list", path);
+  (void)own.release();  // closedir closes it
+  std::vector<Entry> entries;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    bool is_directory = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_UNKNOWN) {
+      struct stat status{};
+      is_directory =
+          ::fstatat(::dirfd(stream.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISDIR(status.st_mode);
+      errno = 0;
+    }
+    entries.push_back({std::move(name), is_directory, entry->d_ino});
+  }
+  if (errno != 0) return errno_error("list", path);
+  std::ranges::sort(entries, {}, &Entry::name);
+  return entries;
+}
+
+Result<std::unique_ptr<Lock>> Kernel::lock() {
+  auto fd = root_.open_file(".", O_RDONLY | O_DIRECTORY);
+  if (!fd) return std::unexpected(fd.error());
+  while (::flock(fd->get(), LOCK_EX | LOCK_NB) < 0)
+    if (errno != EINTR) return errno_error("lock", root_.path());
+  return std::make_unique<FileLock>(std::move(*fd));
+}
+
+Result<std::unique_ptr<Tasks>> Kernel::open_tasks(const std::string& group) {
+  auto fd = open_file(group.empty() ? "tasks" : group + "/tasks", O_WRONLY);
+  if (!fd) return std::unexpected(fd.error());
+  return std::make_unique<TasksFile>(std::move(*fd));
+}
+
+}  // namespace rdtd::resctrl
