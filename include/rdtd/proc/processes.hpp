@@ -35,8 +35,9 @@ class Process {
   [[nodiscard]] virtual pid_t pid() const = 0;
   // The present comm. This alone proves that the process that was opened still exists.
   [[nodiscard]] virtual Result<std::string> read_name() const = 0;
-  // Fills one fact. A fact that the process does not have (a kernel thread has no exe) or that must
-  // not be read (EACCES, EPERM) becomes empty; for `identity` UINT32_MAX.
+  // Fills one fact. A fact that the process does not have (a kernel thread has no exe), that must
+  // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
+  // UINT32_MAX. A command line is cut after 64 KiB.
   [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
   // Its threads now, from the link count of `task`; 0 once it has ended.
   [[nodiscard]] virtual size_t thread_count() const = 0;

@@ -1,0 +1,41 @@
+// The formats of /proc and of cgroup.procs, as pure functions of their text. Sources: proc(5),
+// cgroups(7), Documentation/filesystems/resctrl.rst.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rdtd/model/process_facts.hpp"
+
+namespace rdtd::proc {
+
+// The path in systemd's hierarchy from /proc/PID/cgroup: the unified hierarchy, or, on a legacy
+// layout, the one named "systemd". Empty if the text has neither.
+[[nodiscard]] std::string parse_cgroup(std::string_view text);
+
+// Some fields of /proc/PID/status.
+struct Status {
+  pid_t process = 0;  // Tgid
+  pid_t parent = 0;   // PPid
+  Identity identity;  // effective ids
+};
+// Nothing if one of these fields is missing or malformed.
+[[nodiscard]] std::optional<Status> parse_status(std::string_view text);
+
+// starttime, field 22 of /proc/PID/stat, in clock ticks since boot.
+[[nodiscard]] std::optional<uint64_t> parse_start_time(std::string_view stat);
+
+// The pids of /proc/PID/task/TID/children or of cgroup.procs, in the order of the text. Ignores
+// other words, and 0: a process outside this pid namespace.
+[[nodiscard]] std::vector<pid_t> parse_pids(std::string_view text);
+
+// The directory of the control group from /proc/PID/cpu_resctrl_groups; "" is the root. The file's
+// second line has the monitoring group. Nothing if resctrl is not mounted.
+[[nodiscard]] std::optional<std::string> parse_control_group(std::string_view text);
+
+}  // namespace rdtd::proc

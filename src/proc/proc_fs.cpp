@@ -1,0 +1,286 @@
+#include "rdtd/proc/proc_fs.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/proc/parse.hpp"
+
+namespace rdtd::proc {
+
+namespace {
+
+// A path below /proc. It is on the stack because a process waits for its group meanwhile.
+class ProcPath {
+ public:
+  template <class... Args>
+  explicit ProcPath(fmt::format_string<Args...> format, Args... args) {
+    *fmt::vformat_to_n(text_.data(), text_.size() - 1, format, fmt::make_format_args(args...)).out =
+        '\0';
+  }
+  [[nodiscard]] const char* c_str() const { return text_.data(); }
+
+ private:
+  std::array<char, 64> text_{};
+};
+
+// How a file ends. A file of one record ends with a short read, which saves a system call. A list
+// has a record per entry, and a read returns at most a page of them: it ends with an empty read.
+enum class Kind { record, list };
+
+// Longer records are cut: only a command line can be this long.
+constexpr size_t max_record = 65536;
+
+std::unexpected<Error> failed(const char* operation, const Directory& root, const ProcPath& path) {
+  return errno_error(operation, root.path_of(path.c_str()));
+}
+
+std::unexpected<Error> failed(int code, const char* operation, const Directory& root,
+                              const ProcPath& path) {
+  return std::unexpected(Error{operation, root.path_of(path.c_str()), code, {}});
+}
+
+Result<std::string> read_file(const Directory& root, const ProcPath& path, Kind kind) {
+  const UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return failed("open", root, path);
+  std::string out;
+  size_t size = 0;
+  while (true) {
+    const size_t room = std::max<size_t>(4096, size);
+    out.resize(size + room);
+    const ssize_t n = ::read(fd.get(), out.data() + size, room);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("read", root, path);
+    size += static_cast<size_t>(n);
+    const bool done =
+        kind == Kind::record ? static_cast<size_t>(n) < room || size >= max_record : n == 0;
+    if (!done) continue;
+    out.resize(kind == Kind::record ? std::min(size, max_record) : size);
+    return out;
+  }
+}
+
+// std::expected::transform, which GCC 12 lacks.
+template <class T, class F>
+auto transform(Result<T> answer, F function) -> Result<decltype(function(std::move(*answer)))> {
+  if (!answer) return std::unexpected(answer.error());
+  return function(std::move(*answer));
+}
+
+std::string without_newline(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+// The entries of a directory that are numbers.
+Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& path) {
+  UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return failed("open", root, path);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
+  if (!stream) return failed("list", root, path);
+  (void)fd.release();  // closedir closes it
+  std::vector<pid_t> numbers;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get()))
+    if (const auto number = parse_unsigned<uint32_t>(entry->d_name))
+      numbers.push_back(static_cast<pid_t>(*number));
+  if (errno != 0) return failed("list", root, path);
+  return numbers;
+}
+
+// The kernel opens /proc/PID/FILE for whichever process has the pid at that moment. Therefore every
+// answer that is found by pid is followed by a read of `comm`, which was opened before: it succeeds
+// only if this process had the pid all the time.
+class OpenProcess final : public Process {
+ public:
+  OpenProcess(const Directory& root, pid_t pid, UniqueFd comm)
+      : root_(root), pid_(pid), comm_(std::move(comm)) {}
+
+  [[nodiscard]] pid_t pid() const override { return pid_; }
+  [[nodiscard]] Result<std::string> read_name() const override;
+  [[nodiscard]] Result<void> read(Fact fact, ProcessFacts& facts) const override;
+  [[nodiscard]] size_t thread_count() const override;
+  [[nodiscard]] Result<std::vector<pid_t>> threads() const override;
+  [[nodiscard]] Result<std::string> read_thread_name(pid_t tid) const override;
+  [[nodiscard]] Result<std::string> read_thread_group(pid_t tid) const override;
+  [[nodiscard]] Result<pid_t> read_process() const override;
+  [[nodiscard]] Result<pid_t> read_parent() const override;
+  [[nodiscard]] Result<uint64_t> read_start_time() const override;
+  [[nodiscard]] Result<std::vector<pid_t>> children() const override;
+
+ private:
+  [[nodiscard]] Result<std::string> read_text(const ProcPath& path) const;
+  [[nodiscard]] Result<std::string> read_exe() const;
+  [[nodiscard]] Result<Status> read_status() const;
+  template <class T>
+  [[nodiscard]] Result<T> if_alive(Result<T> answer) const;
+
+  const Directory& root_;
+  pid_t pid_;
+  UniqueFd comm_;
+};
+
+template <class T>
+Result<T> OpenProcess::if_alive(Result<T> answer) const {
+  if (!answer) return answer;
+  char first;
+  if (::pread(comm_.get(), &first, 1, 0) < 0)
+    return failed("read", root_, ProcPath("{}/comm", pid_));
+  return answer;
+}
+
+Result<std::string> OpenProcess::read_text(const ProcPath& path) const {
+  return if_alive(read_file(root_, path, Kind::record));
+}
+
+Result<std::string> OpenProcess::read_name() const {
+  std::array<char, 64> buffer;
+  const ssize_t n = ::pread(comm_.get(), buffer.data(), buffer.size(), 0);
+  if (n < 0) return failed("read", root_, ProcPath("{}/comm", pid_));
+  return without_newline(std::string(buffer.data(), static_cast<size_t>(n)));
+}
+
+Result<std::string> OpenProcess::read_exe() const {
+  const ProcPath path("{}/exe", pid_);
+  std::array<char, 4096> target;
+  const ssize_t n = ::readlinkat(root_.fd(), path.c_str(), target.data(), target.size());
+  if (n < 0 && errno != ENOENT) return failed("read", root_, path);
+  // ENOENT: the process has ended, or it is a kernel thread or a zombie and has none.
+  std::string exe(target.data(), n < 0 ? 0 : static_cast<size_t>(n));
+  // A program that an upgrade has replaced is still that program.
+  if (constexpr std::string_view deleted = " (deleted)"; exe.ends_with(deleted))
+    exe.resize(exe.size() - deleted.size());
+  return if_alive(Result<std::string>(std::move(exe)));
+}
+
+Result<Status> OpenProcess::read_status() const {
+  const ProcPath path("{}/status", pid_);
+  const auto text = read_text(path);
+  if (!text) return std::unexpected(text.error());
+  const auto status = parse_status(*text);
+  if (!status) return failed(EBADMSG, "parse", root_, path);
+  return *status;
+}
+
+namespace {
+
+// Takes an answer over into a fact. A fact that must not be read becomes empty, and so does a path
+// longer than PATH_MAX: a user can make one, and it must not look like a failure of the system.
+template <class T>
+Result<void> fill(Result<T> answer, std::optional<T>& fact, T empty) {
+  const int code = answer ? 0 : answer.error().code;
+  if (code != 0 && code != EACCES && code != EPERM && code != ENAMETOOLONG)
+    return std::unexpected(answer.error());
+  fact = answer ? std::move(*answer) : std::move(empty);
+  return {};
+}
+
+std::string join_arguments(std::string cmdline) {
+  while (cmdline.ends_with('\0')) cmdline.pop_back();
+  std::ranges::replace(cmdline, '\0', ' ');
+  return cmdline;
+}
+
+}  // namespace
+
+Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
+  switch (fact) {
+    case Fact::name: return fill(read_name(), facts.name, {});
+    case Fact::exe: return fill(read_exe(), facts.exe, {});
+    case Fact::cgroup:
+      return fill(transform(read_text(ProcPath("{}/cgroup", pid_)), parse_cgroup), facts.cgroup,
+                  {});
+    case Fact::cmdline:
+      return fill(transform(read_text(ProcPath("{}/cmdline", pid_)), join_arguments), facts.cmdline,
+                  {});
+    case Fact::identity:
+      return fill(transform(read_status(), [](const Status& status) { return status.identity; }),
+                  facts.identity, {UINT32_MAX, UINT32_MAX});
+  }
+  return {};
+}
+
+size_t OpenProcess::thread_count() const {
+  // The link count of a directory is that of its subdirectories and two more.
+  const ProcPath path("{}/task", pid_);
+  struct stat status{};
+  if (::fstatat(root_.fd(), path.c_str(), &status, 0) < 0 || status.st_nlink < 2) return 0;
+  return if_alive(Result<size_t>(status.st_nlink - 2)).value_or(0);
+}
+
+Result<std::vector<pid_t>> OpenProcess::threads() const {
+  return if_alive(list_numbers(root_, ProcPath("{}/task", pid_)));
+}
+
+Result<std::string> OpenProcess::read_thread_name(pid_t tid) const {
+  return transform(read_text(ProcPath("{}/task/{}/comm", pid_, tid)), without_newline);
+}
+
+Result<std::string> OpenProcess::read_thread_group(pid_t tid) const {
+  const ProcPath path("{}/task/{}/cpu_resctrl_groups", pid_, tid);
+  const auto text = read_text(path);
+  if (!text) {
+    // A kernel without CONFIG_PROC_CPU_RESCTRL has no such file even if the thread exists.
+    const bool thread_exists =
+        ::faccessat(root_.fd(), ProcPath("{}/task/{}", pid_, tid).c_str(), F_OK, 0) == 0;
+    if (text.error().code == ENOENT && thread_exists) return failed(ENOTSUP, "open", root_, path);
+    return std::unexpected(text.error());
+  }
+  auto group = parse_control_group(*text);
+  if (!group) return failed(ENOTSUP, "parse", root_, path);
+  return std::move(*group);
+}
+
+Result<pid_t> OpenProcess::read_process() const {
+  return transform(read_status(), [](const Status& status) { return status.process; });
+}
+
+Result<pid_t> OpenProcess::read_parent() const {
+  return transform(read_status(), [](const Status& status) { return status.parent; });
+}
+
+Result<uint64_t> OpenProcess::read_start_time() const {
+  const ProcPath path("{}/stat", pid_);
+  const auto text = read_text(path);
+  if (!text) return std::unexpected(text.error());
+  const auto time = parse_start_time(*text);
+  if (!time) return failed(EBADMSG, "parse", root_, path);
+  return *time;
+}
+
+Result<std::vector<pid_t>> OpenProcess::children() const {
+  std::vector<pid_t> tids = {pid_};
+  if (thread_count() != 1) {
+    auto all = threads();
+    if (!all) return all;
+    tids = std::move(*all);
+  }
+  std::vector<pid_t> children;
+  for (const pid_t tid : tids) {
+    const auto text = read_file(root_, ProcPath("{}/task/{}/children", pid_, tid), Kind::list);
+    // The thread has ended, or the kernel has no such file.
+    if (!text && ended(text.error())) continue;
+    if (!text) return std::unexpected(text.error());
+    const std::vector<pid_t> found = parse_pids(*text);
+    children.insert(children.end(), found.begin(), found.end());
+  }
+  return if_alive(Result<std::vector<pid_t>>(std::move(children)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
+  const ProcPath path("{}/comm", pid);
+  UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!comm) return failed("open", root_, path);
+  return std::make_unique<OpenProcess>(root_, pid, std::move(comm));
+}
+
+Result<std::vector<pid_t>> ProcFs::list() const { return list_numbers(root_, ProcPath(".")); }
+
+}  // namespace rdtd::proc
