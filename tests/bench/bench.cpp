@@ -41,7 +41,7 @@ double now_usec() {
 int listen(const std::string& group) {
   const auto tree = rdtd::Tree::open("/sys/fs/resctrl");
   const auto tasks = tree ? tree->open_tasks(group) : std::unexpected(tree.error());
-  auto connector = rdtd::Connector::open(8 << 20);
+  auto connector = rdtd::Connector::open(rdtd::Connector::Events::exec, 8 << 20, true);
   if (!tasks || !connector || !connector->subscribe(std::chrono::seconds(2))) return 1;
   const sched_param first{1};
   if (::sched_setscheduler(0, SCHED_FIFO, &first) < 0) return 1;
