@@ -150,11 +150,12 @@ void Loop::take_log_level() {
 
 void Loop::watch_cgroups() {
   if (!cgroups_) return;
-  if (const auto watched = cgroups_->watch(
-          [this](const std::string& path) { return manager_.cgroup_matters(path); });
-      !watched)
-    spdlog::warn("{}; moves between cgroups are seen at the next reconcile only",
-                 watched.error().text());
+  cgroups_->watch([this](std::string_view path) {
+    return CgroupWatch::Interest{manager_.cgroup_matters(std::string(path)), true};
+  });
+  while (cgroups_->walking()) (void)cgroups_->read_changes();
+  if (const auto& skipped = cgroups_->first_skipped())
+    spdlog::warn("{}; moves between cgroups are seen at the next reconcile only", skipped->text());
 }
 
 void Loop::after_reload(bool success) {
