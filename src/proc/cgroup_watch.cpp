@@ -65,10 +65,10 @@ void CgroupWatch::enqueue(std::string path, uid_t creator, bool is_new) {
 // Counts a cgroup against the limits, if they allow it.
 bool CgroupWatch::charge(Pending& cgroup) {
   const auto charged = charged_to_.find(cgroup.creator);
-  const bool full = charged_ >= limits_.watches;
+  const bool full = charged_ >= limits_.cgroups;
   if (full || (cgroup.creator != 0 && charged != charged_to_.end() &&
-               charged->second >= limits_.watches_per_user)) {
-    const size_t limit = full ? limits_.watches : limits_.watches_per_user;
+               charged->second >= limits_.cgroups_per_user)) {
+    const size_t limit = full ? limits_.cgroups : limits_.cgroups_per_user;
     skip({"watch", root_.path() + cgroup.path, 0,
           "rdtd watches at most " + std::to_string(limit) + " cgroups" +
               (full ? "" : " that user " + std::to_string(cgroup.creator) + " created")});
@@ -94,29 +94,44 @@ void CgroupWatch::skip(Error error) {
   if (skipped_++ == 0) first_skipped_ = std::move(error);
 }
 
+// Watches a directory, or a file in it. inotify takes a path only; /proc/self/fd is independent of
+// where the hierarchy is mounted and of the length of the path.
+Result<int> CgroupWatch::add_watch(const Directory& directory, const char* file, uint32_t events) {
+  const std::string path = "/proc/self/fd/" + std::to_string(directory.fd()) + file;
+  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events);
+  if (watch >= 0) return watch;
+  const int code = errno;
+  return std::unexpected(Error{"watch", directory.path() + file, code,
+                               code == ENOSPC ? "raise fs.inotify.max_user_watches" : ""});
+}
+
+// The kernel reports a change of cgroup.events in the directory's watch, but only while it has an
+// inode for that file. A watch on the file keeps the inode; it needs no events of its own.
+void CgroupWatch::watch_populated(const Directory& directory, Watched& cgroup) {
+  if (!cgroup.interest.itself) return;
+  const auto watch = add_watch(directory, "/cgroup.events", IN_DELETE_SELF);
+  if (watch) cgroup.events_watch = *watch;
+  if (!watch && !gone(watch.error())) skip(watch.error());
+}
+
 // Watches a cgroup and enqueues its children.
 void CgroupWatch::visit(Pending& cgroup, Changes& changes) {
   // Its watch may be gone since it was enqueued.
   if (!cgroup.charged && !watched_.contains(cgroup.path) && !charge(cgroup)) return;
   const auto directory = open_cgroup(cgroup.path);
-  int watch = -1;
-  if (!directory && !gone(directory.error())) skip(directory.error());
-  if (directory) {
-    const std::string path = "/proc/self/fd/" + std::to_string(directory->fd());
-    const uint32_t in_children = cgroup.interest.below ? IN_CREATE | IN_DELETE : 0;
-    watch = ::inotify_add_watch(inotify_.get(), path.c_str(), IN_ONLYDIR | IN_MODIFY | in_children);
-    if (watch < 0) {
-      const int code = errno;
-      skip({"watch", directory->path(), code,
-            code == ENOSPC ? "raise fs.inotify.max_user_watches" : ""});
-    }
-  }
-  if (watch < 0) {
+  const auto watch =
+      directory
+          ? add_watch(*directory, "",
+                      IN_ONLYDIR | IN_MODIFY | (cgroup.interest.below ? IN_CREATE | IN_DELETE : 0U))
+          : std::unexpected(directory.error());
+  if (!watch) {
+    if (!gone(watch.error())) skip(watch.error());
     if (cgroup.charged) release(cgroup.creator);
     return;
   }
-  const Entry entry = enter(cgroup, watch);
+  const Entry entry = enter(cgroup, *watch);
   if (std::exchange(entry->second.walk, walk_) == walk_) return;
+  watch_populated(*directory, entry->second);
   struct stat status{};
   entry->second.owner = ::fstat(directory->fd(), &status) == 0 ? status.st_uid : cgroup.creator;
   // The watch is in place, so nothing that comes after these reads is missed.
@@ -142,7 +157,7 @@ CgroupWatch::Entry CgroupWatch::enter(const Pending& cgroup, int watch) {
   if (old != watched_.end()) forget(old);
   if (!cgroup.charged) take(cgroup.creator);
   const Entry entry =
-      watched_.emplace(cgroup.path, Watched{watch, cgroup.interest, cgroup.creator}).first;
+      watched_.emplace(cgroup.path, Watched{watch, -1, cgroup.interest, cgroup.creator}).first;
   by_watch_[watch] = &entry->first;
   return entry;
 }
@@ -150,6 +165,8 @@ CgroupWatch::Entry CgroupWatch::enter(const Pending& cgroup, int watch) {
 // The kernel does not end the watch of a removed cgroup by itself before Linux 7.0.
 void CgroupWatch::forget(Entry entry) {
   (void)::inotify_rm_watch(inotify_.get(), entry->second.watch);
+  if (entry->second.events_watch >= 0)
+    (void)::inotify_rm_watch(inotify_.get(), entry->second.events_watch);
   by_watch_.erase(entry->second.watch);
   release(entry->second.creator);
   watched_.erase(entry);

@@ -126,6 +126,25 @@ TEST_F(Cgroups, WatchesOnlyWhatRulesCanMatch) {
   EXPECT_EQ(watch.watched(), 0U);
 }
 
+// The kernel reports that a cgroup became empty only while something keeps the inode of its
+// cgroup.events: a watch, for the cgroups that rules match.
+TEST_F(Cgroups, KeepsTheInodeOfCgroupEvents) {
+  put("a/cgroup.events", "populated 1\n");
+  put("b/cgroup.events", "populated 1\n");
+  CgroupWatch watch = open();
+  const auto count_watches = [&watch] {
+    std::ifstream file("/proc/self/fdinfo/" + std::to_string(watch.fd()));
+    size_t count = 0;
+    for (std::string line; std::getline(file, line);) count += line.starts_with("inotify ");
+    return count;
+  };
+  walk(watch, [](std::string_view path) { return Interest{path == "/a", path == "/"}; });
+  EXPECT_EQ(watch.watched(), 2U);
+  EXPECT_EQ(count_watches(), 3U);
+  walk(watch, [](std::string_view path) { return Interest{false, path == "/"}; });
+  EXPECT_EQ(count_watches(), 1U);
+}
+
 // A process that moves from a cgroup that a rule names to one of its ancestors is seen there.
 TEST_F(Cgroups, ReportsMovesToAncestors) {
   put("system.slice/redis.service/cgroup.procs", "7\n8\n");
@@ -144,7 +163,7 @@ TEST_F(Cgroups, DeepTree) {
   make("a");
   nest("a", "b", 1000);
   put("z/cgroup.procs", "1\n");
-  CgroupWatch watch = open({.watches = 2000, .watches_per_user = 2000});
+  CgroupWatch watch = open({.cgroups = 2000, .cgroups_per_user = 2000});
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   const rlimit few{32, limit.rlim_max};
@@ -206,7 +225,7 @@ TEST_F(Cgroups, OutOfDescriptors) {
 
 TEST_F(Cgroups, Limit) {
   for (int i = 0; i < 10; i++) make("a" + std::to_string(i));
-  CgroupWatch watch = open({.watches = 6, .watches_per_user = 6});
+  CgroupWatch watch = open({.cgroups = 6, .cgroups_per_user = 6});
   walk(watch, everything);
   EXPECT_EQ(watch.watched(), 6U);
   EXPECT_EQ(watch.skipped(), 5U);
@@ -232,7 +251,7 @@ TEST_F(Cgroups, LimitPerUser) {
   // The test's own directory may belong to a user as well: it is charged for `user` and `z`.
   const size_t of_root = ::geteuid() == 0 ? 0 : 2;
   make("z");
-  CgroupWatch watch = open({.watches = 100, .watches_per_user = 5 + of_root});
+  CgroupWatch watch = open({.cgroups = 100, .cgroups_per_user = 5 + of_root});
   walk(watch, everything);
   EXPECT_EQ(watch.watched(), 3U + 5U);
   EXPECT_EQ(watch.skipped(), 5U);

@@ -26,11 +26,11 @@
 namespace rdtd {
 
 struct CgroupLimits {
-  // A watch takes about 1 KiB of kernel memory and comes out of root's fs.inotify.max_user_watches.
-  // 10,000 are more than the cgroups of a large Kubernetes node.
-  size_t watches = 10'000;
-  // For cgroups that one user other than root created; user managers rarely have 100.
-  size_t watches_per_user = 1'000;
+  // Each takes one or two watches: about 1 KiB of kernel memory each, out of root's
+  // fs.inotify.max_user_watches. 10,000 are more than the cgroups of a large Kubernetes node.
+  size_t cgroups = 10'000;
+  // Of those, the cgroups that one user other than root created. A session rarely has 100.
+  size_t cgroups_per_user = 1'000;
   // Directories that one call of read_changes examines: some 10 ms.
   size_t visits_per_call = 256;
 };
@@ -83,6 +83,7 @@ class CgroupWatch {
   };
   struct Watched {
     int watch = -1;
+    int events_watch = -1;  // of cgroup.events
     Interest interest;
     uid_t creator = 0;
     uid_t owner = 0;
@@ -94,6 +95,9 @@ class CgroupWatch {
       : root_(std::move(root)), inotify_(std::move(inotify)), limits_(limits) {}
   [[nodiscard]] Result<Directory> open_cgroup(const std::string& path) const;
   void enqueue(std::string path, uid_t creator, bool is_new);
+  [[nodiscard]] Result<int> add_watch(const Directory& directory, const char* file,
+                                      uint32_t events);
+  void watch_populated(const Directory& directory, Watched& cgroup);
   void visit(Pending& cgroup, Changes& changes);
   [[nodiscard]] Entry enter(const Pending& cgroup, int watch);
   void read_events(Changes& changes, std::set<std::string>& written);
