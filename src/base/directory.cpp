@@ -37,6 +37,16 @@ Result<void> write_once(int fd, std::string_view text, const std::string& path) 
       "write '" + std::string(text.substr(0, text.find_last_not_of('\n') + 1)) + "' to", path);
 }
 
+Result<void> write_all(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("write", path);
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Directory> Directory::open(std::string path) {
@@ -71,12 +81,12 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 
 Result<void> Directory::replace(const std::string& name, std::string_view text) const {
   const std::string temporary = "." + name + ".new";
-  // What lies there under this name is left from a crash, or is a link that somebody laid to have
-  // another file written.
+  // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
+  // overwritten.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!fd) return std::unexpected(fd.error());
-  Result<void> done = write_once(fd->get(), text, path_of(temporary));
+  Result<void> done = write_all(fd->get(), text, path_of(temporary));
   if (done && ::fchmod(fd->get(), 0644) < 0)
     done = errno_error("change the mode of", path_of(temporary));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
@@ -92,8 +102,7 @@ Result<std::vector<Directory::Entry>> Directory::list() const {
   if (!stream) return errno_error("list", path_);
   (void)own.release();  // closedir closes it
   std::vector<Entry> entries;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) {
+  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     bool is_directory = entry->d_type == DT_DIR;
@@ -101,7 +110,6 @@ Result<std::vector<Directory::Entry>> Directory::list() const {
       struct stat status{};
       is_directory =
           ::fstatat(fd_.get(), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
-      errno = 0;
     }
     entries.push_back({name, is_directory});
   }
