@@ -162,7 +162,7 @@ CgroupWatch::Entry CgroupWatch::enter(const Pending& cgroup, int watch) {
   return entry;
 }
 
-// The kernel does not end the watch of a removed cgroup by itself before Linux 7.0.
+// Linux 6.18 does not end the watch of a removed cgroup by itself.
 void CgroupWatch::forget(Entry entry) {
   (void)::inotify_rm_watch(inotify_.get(), entry->second.watch);
   if (entry->second.events_watch >= 0)
