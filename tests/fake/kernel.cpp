@@ -41,10 +41,10 @@ class Kernel::OpenTasks final : public resctrl::Tasks {
 };
 
 Error Kernel::error(Refusal refusal, std::string operation, const std::string& file) const {
-  return {refusal.on_open ? "open" : std::move(operation),
-          file.empty() ? path_ : path_ + "/" + file,
-          refusal.code,
-          {}};
+  // resctrl::Kernel names the root directory in its own way for these two.
+  const bool root = file.empty() && (operation == "list" || operation == "lock");
+  if (refusal.on_open) operation = "open";
+  return {std::move(operation), root ? path_ : path_ + "/" + file, refusal.code, {}};
 }
 
 template <class T, class Effect>

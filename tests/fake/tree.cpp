@@ -13,7 +13,6 @@ namespace rdtd::fake {
 namespace {
 
 constexpr size_t page = 4096;  // the longest write
-constexpr size_t name_limit = 255;
 
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts = split(path, '/');
@@ -172,7 +171,6 @@ Answer<void> Resctrl::make(std::string_view path) {
   const auto parent = resolve(slash == std::string_view::npos ? "" : path.substr(0, slash));
   if (!parent) return std::unexpected(parent.error());
   if (!parent->is_directory()) return refused(ENOTDIR);
-  if (name.size() > name_limit) return refused(ENAMETOOLONG);
   if (name == "." || name == ".." || resolve(path)) return refused(EEXIST);
   if (name.contains('\n')) return refused(EINVAL);
   if (machine.release.every_command_clears_status) status.clear();
@@ -198,6 +196,7 @@ Answer<void> Resctrl::remove(std::string_view path) {
 }
 
 Answer<std::string> Resctrl::read(std::string_view path) {
+  if (path.empty()) return refused(ENOENT);
   const auto node = resolve(path);
   if (!node) return std::unexpected(node.error());
   if (node->is_directory()) return std::unexpected(Refusal{EISDIR});
@@ -216,6 +215,7 @@ Answer<std::string> Resctrl::read(std::string_view path) {
 }
 
 Answer<void> Resctrl::write(std::string_view path, std::string_view text) {
+  if (path.empty()) return refused(ENOENT);
   const auto node = resolve(path);
   if (!node) return std::unexpected(node.error());
   if (node->is_directory()) return refused(EISDIR);
