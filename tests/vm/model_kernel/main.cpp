@@ -208,6 +208,7 @@ int compare(const std::string& path, unsigned seed, unsigned commands) {
   bool agree = true;
   for (unsigned i = 0; agree && i < commands; i++) agree = comparison.step();
   comparison.clean();
+  if (agree) fmt::print("{} commands, no difference\n", commands);
   return agree ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
