@@ -121,19 +121,18 @@ void Planner::check_resources(const AmountTables& tables) {
 
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
   for (const auto& [domain, unlimited] : info.unlimited) {
-    if (info.percent)
-      for (GroupTarget& group : targets_) group.state.schemata[resource][domain] = unlimited;
+    for (GroupTarget& group : targets_) group.state.schemata[resource][domain] = unlimited;
     for (const Group& group : policy_.groups) {
       const DomainAmount* line = line_for(group.amounts, resource, domain);
       if (line == nullptr) continue;
       const Amount& amount = line->amount.value;
       target(&group).asked[resource][domain] = amount.text;
       if (std::holds_alternative<Unlimited>(amount.value)) continue;
-      if (!info.percent) {
+      if (info.unit != BandwidthUnit::percent) {
         error(line->amount.where,
               fmt::format(
-                  "'{}': this mount counts {} in MB/s, which this version of rdtd does not divide",
-                  amount.text, to_string(resource)),
+                  "'{}': this machine counts {} in {}, which this version of rdtd does not divide",
+                  amount.text, to_string(resource), to_string(info.unit)),
               {}, Cause::mount);
       } else if (const auto* percent = std::get_if<Percent>(&amount.value)) {
         const auto steps =

@@ -39,7 +39,7 @@ std::vector<Diagnostic> unknown_users(const Context& context, const Policy& poli
   return warnings;
 }
 
-Result<Machine> read_machine(const Context& context) {
+Result<TreeMachine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
   if (!tree && context.snapshot_given)
     return std::unexpected(
@@ -59,7 +59,7 @@ Result<Machine> read_machine(const Context& context) {
   }
   auto snapshot = tree->read_snapshot(std::move(owned));
   if (!snapshot) return std::unexpected(snapshot.error());
-  return Machine{std::move(*tree), std::move(*capabilities), std::move(*snapshot)};
+  return TreeMachine{std::move(*tree), std::move(*capabilities), std::move(*snapshot)};
 }
 
 std::expected<Planned, int> plan_files(const Context& context) {

@@ -41,18 +41,19 @@ std::string key(const std::string& name) {
 
 // A policy cannot say everything that resctrl can: with cdp a cache is there in halves, and
 // mba_MBps counts in MB/s.
-bool can_be_said(const Machine& machine, Resource resource) {
+bool can_be_said(const TreeMachine& machine, Resource resource) {
   if (is_cache(resource)) return resource == Resource::L3 || resource == Resource::L2;
-  return resource == Resource::MB && machine.capabilities.bandwidths.at(resource).percent;
+  return resource == Resource::MB &&
+         machine.capabilities.bandwidths.at(resource).unit == BandwidthUnit::percent;
 }
 
 // What is as it would be without being asked for is left out.
-bool says_something(const Machine& machine, Resource resource, const DomainValues& values) {
+bool says_something(const TreeMachine& machine, Resource resource, const DomainValues& values) {
   const auto& bandwidths = machine.capabilities.bandwidths;
   return is_cache(resource) || values != bandwidths.at(resource).unlimited;
 }
 
-bool is_untouched_root(const Machine& machine, const GroupState& state) {
+bool is_untouched_root(const TreeMachine& machine, const GroupState& state) {
   return std::ranges::all_of(state.schemata, [&](const auto& entry) {
     const auto& [resource, values] = entry;
     if (!is_cache(resource))

@@ -47,7 +47,7 @@ Schemata schemata_of(const std::vector<Share>& granted) {
 }
 
 // What the kernel has where the daemon granted something else, a line each.
-std::vector<std::string> differences_from(const Machine& machine,
+std::vector<std::string> differences_from(const TreeMachine& machine,
                                           const std::vector<Client::GroupRow>& groups) {
   std::vector<GroupTarget> targets;
   for (const Client::GroupRow& group : groups) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -49,57 +50,6 @@ class Lock {
   UniqueFd fd_;
 };
 
-// Reads one number after another from a folder of info/ and keeps the first error.
-class InfoReader {
- public:
-  explicit InfoReader(const Directory& directory) : directory_(directory) {}
-
-  uint32_t number(const std::string& file, int base = 10) { return read(file, base, std::nullopt); }
-  // For files that older kernels lack.
-  uint32_t number_or(const std::string& file, int base, uint32_t otherwise) {
-    return read(file, base, otherwise);
-  }
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
-
- private:
-  uint32_t read(const std::string& file, int base, std::optional<uint32_t> otherwise) {
-    const auto text = directory_.read(file);
-    if (!text && text.error().code == ENOENT && otherwise) return *otherwise;
-    const auto value = text ? parse_unsigned<uint32_t>(trim(*text), base) : std::nullopt;
-    if (value) return *value;
-    if (!error_)
-      error_ = text ? Error{"understand", directory_.path_of(file), 0,
-                            fmt::format("'{}' is not a number", trim(*text))}
-                    : text.error();
-    return 0;
-  }
-
-  const Directory& directory_;
-  std::optional<Error> error_;
-};
-
-// The size of one way in each domain. The root's `size` file gives the bytes that its schemata come
-// to.
-std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource,
-                                       const DomainValues& root_values) {
-  std::map<DomainId, uint64_t> sizes;
-  for (const auto& [domain, mask] : root_values) sizes[domain] = 0;
-  for (const std::string_view line : split(size_text, '\n')) {
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource))
-      continue;
-    for (const std::string_view part : split(line.substr(colon + 1), ';')) {
-      const size_t equals = part.find('=');
-      if (equals == std::string_view::npos) continue;
-      const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
-      const auto bytes = parse_unsigned<uint64_t>(trim(part.substr(equals + 1)));
-      if (!id || !bytes || !root_values.contains(DomainId{*id})) continue;
-      sizes[DomainId{*id}] = *bytes / std::max(1U, Cbm{root_values.at(DomainId{*id})}.count());
-    }
-  }
-  return sizes;
-}
-
 // One domain's counters, from a folder mon_data/mon_L3_NN.
 DomainCounters read_domain(const Directory& directory, const DomainCounters& whose) {
   DomainCounters out = whose;
@@ -134,102 +84,27 @@ void append_counters(const Directory& group, DomainCounters whose,
 }  // namespace
 
 Result<Tree> Tree::open(const std::string& path) {
+  auto filesystem = resctrl::Kernel::open(path);
+  if (!filesystem) return std::unexpected(filesystem.error());
   auto root = Directory::open(path);
   if (!root) return std::unexpected(root.error());
-  if (!root->open_file("schemata", O_RDONLY))
-    return std::unexpected(Error{
-        "use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
-  return Tree(std::move(*root));
+  return Tree(std::move(*root), std::move(*filesystem));
 }
 
 Result<Capabilities> Tree::read_capabilities() const {
-  Capabilities out;
-  auto root = read_group("");
+  const auto root = read_group("");
   if (!root) return std::unexpected(root.error());
-  const std::string size_text = root_.read("size").value_or("");
-  auto info = root_.open_directory("info");
-  if (!info) return std::unexpected(info.error());
-  for (const auto& [resource, values] : root->schemata) {
-    auto directory = info->open_directory(std::string(to_string(resource)));
-    if (!directory) return std::unexpected(directory.error());
-    InfoReader read(*directory);
-    if (is_cache(resource)) {
-      CacheInfo& cache = out.caches[resource];
-      cache.cbm_mask.bits = read.number("cbm_mask", 16);
-      cache.min_cbm_bits = read.number("min_cbm_bits");
-      cache.shareable_bits.bits = read.number_or("shareable_bits", 16, 0);
-      cache.sparse_masks = read.number_or("sparse_masks", 10, 0) == 1;
-      cache.num_closids = read.number("num_closids");
-      cache.way_bytes = way_sizes(size_text, resource, values);
-    } else {
-      BandwidthInfo& bandwidth = out.bandwidths[resource];
-      bandwidth.bandwidth_gran = std::max(1U, read.number("bandwidth_gran"));
-      bandwidth.min_bandwidth = read.number("min_bandwidth");
-      bandwidth.num_closids = read.number("num_closids");
-      // AMD's least is 0 and an mba_MBps mount starts beyond 100; a percentage is never either.
-      bandwidth.percent =
-          bandwidth.min_bandwidth > 0 &&
-          std::ranges::all_of(values, [](const auto& value) { return value.second <= 100; });
-      for (const auto& [domain, value] : values)
-        bandwidth.unlimited[domain] = bandwidth.percent ? 100 : 0;
-    }
-    if (read.error()) return std::unexpected(*read.error());
-  }
-  if (const auto monitoring = info->open_directory("L3_MON")) {
-    InfoReader read(*monitoring);
-    out.num_rmids = read.number("num_rmids");
-    if (read.error()) return std::unexpected(*read.error());
-  }
-  return out;
+  return resctrl::read_capabilities(*filesystem_, root->schemata,
+                                    resctrl::read_copied_mount_options(*filesystem_));
 }
 
 Result<GroupState> Tree::read_group(const std::string& group) const {
-  GroupState state;
-  const auto mode_text = root_.read(file_of(group, "mode"));
-  if (!mode_text) return std::unexpected(mode_text.error());
-  const auto schemata_text = root_.read(file_of(group, "schemata"));
-  if (!schemata_text) return std::unexpected(schemata_text.error());
-  const auto cpus_text = root_.read(file_of(group, "cpus_list"));
-  if (!cpus_text) return std::unexpected(cpus_text.error());
-  const auto mode = parse_mode(*mode_text);
-  if (!mode)
-    return std::unexpected(Error{"understand", root_.path_of(file_of(group, "mode")), 0,
-                                 fmt::format("unknown mode '{}'", trim(*mode_text))});
-  state.mode = *mode;
-  // While a pseudo-locked region is set up its schemata read "L3:uninitialized".
-  if (state.mode != Mode::pseudo_locksetup) {
-    auto schemata = parse_schemata(*schemata_text);
-    if (!schemata)
-      return std::unexpected(Error{"understand", root_.path_of(file_of(group, "schemata")), 0,
-                                   schemata.error().text()});
-    state.schemata = std::move(*schemata);
-  }
-  const auto cpus = parse_cpu_list(*cpus_text);
-  if (!cpus)
-    return std::unexpected(Error{"understand", root_.path_of(file_of(group, "cpus_list")), 0,
-                                 fmt::format("'{}' is not a CPU list", trim(*cpus_text))});
-  state.cpus = *cpus;
-  return state;
+  return resctrl::read_group(*filesystem_, group);
 }
 
 Result<Snapshot> Tree::read_snapshot(std::set<std::string> owned) const {
-  Snapshot snapshot;
-  snapshot.owned = std::move(owned);
-  auto entries = root_.list();
-  if (!entries) return std::unexpected(entries.error());
-  entries->push_back({std::string(root_group), true});
-  for (const Directory::Entry& entry : *entries) {
-    if (entry.name != root_group && !is_group_directory(entry)) continue;
-    auto state = read_group(entry.name);
-    const bool vanished = !state && (state.error().code == ENOENT || state.error().code == ENODEV);
-    if (vanished && entry.name != root_group) continue;  // removed meanwhile
-    if (!state) return std::unexpected(state.error());
-    snapshot.groups[entry.name] = std::move(*state);
-    const auto monitored = root_.open_directory(file_of(entry.name, "mon_groups"));
-    if (const auto mon_groups = monitored ? monitored->list() : std::unexpected(Error{}))
-      snapshot.mon_groups += static_cast<unsigned>(
-          std::ranges::count(*mon_groups, true, &Directory::Entry::is_directory));
-  }
+  auto snapshot = resctrl::read_snapshot(*filesystem_);
+  if (snapshot) snapshot->owned = std::move(owned);
   return snapshot;
 }
 

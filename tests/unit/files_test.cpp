@@ -99,7 +99,7 @@ TEST(Tree, CapturedMachine) {
   EXPECT_EQ(l3.way_bytes,
             (std::map<DomainId, uint64_t>{{DomainId{0}, 65536}, {DomainId{1}, 65536}}));
   const BandwidthInfo& mb = capabilities->bandwidths.at(Resource::MB);
-  EXPECT_TRUE(mb.percent);
+  EXPECT_EQ(mb.unit, BandwidthUnit::percent);
   EXPECT_EQ(mb.bandwidth_gran, 10U);
   EXPECT_EQ(mb.min_bandwidth, 10U);
   EXPECT_EQ(capabilities->num_closids(), 8U);

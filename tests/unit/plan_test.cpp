@@ -196,9 +196,9 @@ TEST(Plan, LeastBitsAndSparseMasks) {
 
 TEST(Plan, RatesAreRefusedByName) {
   Capabilities capabilities = machine(20, 1);
-  capabilities.bandwidths.at(Resource::MB).percent = false;
+  capabilities.bandwidths.at(Resource::MB).unit = BandwidthUnit::mbps;
   EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
-            "p.toml:2:6: error: '50%': this mount counts MB in MB/s, which this version of rdtd "
+            "p.toml:2:6: error: '50%': this machine counts MB in MiB/s, which this version of rdtd "
             "does not divide\n    2 | mb = \"50%\"\n      |      ^~~~~\n");
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/resource.hpp"
@@ -24,14 +25,21 @@ struct CacheInfo {
   bool operator==(const CacheInfo&) const = default;
 };
 
+// The unit of the values in `schemata`: a percentage of the full bandwidth (Intel, Arm), MB/s
+// (Intel mounted with mba_MBps) or eighths of GB/s (AMD).
+enum class BandwidthUnit { percent, mbps, eighth_gbps };
+
+[[nodiscard]] std::string_view to_string(BandwidthUnit unit);
+
 // info/MB and info/SMBA.
 struct BandwidthInfo {
-  unsigned bandwidth_gran = 1;  // percent: granted values are rounded up to multiples of it
-  unsigned min_bandwidth = 0;   // percent
+  // The kernel rounds values up to multiples of it; before 6.13 MiB/s too.
+  unsigned bandwidth_gran = 1;
+  unsigned min_bandwidth = 0;  // in the unit, except that it does not apply to MiB/s
   unsigned num_closids = 0;
-  bool percent = true;  // false: counts rates (AMD, or mounted with mba_MBps)
-  std::map<DomainId, uint32_t>
-      unlimited;  // percent: the value that means no limit; its keys are the domains
+  BandwidthUnit unit = BandwidthUnit::percent;
+  // The value that means no limit. Its keys are the domains.
+  std::map<DomainId, uint32_t> unlimited;
   bool operator==(const BandwidthInfo&) const = default;
 };
 

@@ -3,6 +3,7 @@
 // be is the planner's business. Formats: Documentation/filesystems/resctrl.rst.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -14,6 +15,7 @@
 #include "rdtd/model/counters.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/plan/plan.hpp"
+#include "rdtd/resctrl/kernel.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
 namespace rdtd {
@@ -44,7 +46,8 @@ class Tree {
   [[nodiscard]] const std::string& path() const { return root_.path(); }
 
  private:
-  explicit Tree(Directory root) : root_(std::move(root)) {}
+  Tree(Directory root, std::unique_ptr<resctrl::Filesystem> filesystem)
+      : root_(std::move(root)), filesystem_(std::move(filesystem)) {}
   [[nodiscard]] Result<void> carry_out(const Step& step, Ownership& ownership) const;
   [[nodiscard]] Result<void> restore(const std::string& group, const GroupState& state) const;
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text) const;
@@ -54,6 +57,7 @@ class Tree {
   [[nodiscard]] Error with_status(Error error) const;
 
   Directory root_;
+  std::unique_ptr<resctrl::Filesystem> filesystem_;
 };
 
 // One thread into the group whose `tasks` this is. Returns 0 or errno: ESRCH, it is gone.

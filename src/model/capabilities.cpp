@@ -1,0 +1,12 @@
+#include "rdtd/model/capabilities.hpp"
+
+#include <array>
+
+namespace rdtd {
+
+std::string_view to_string(BandwidthUnit unit) {
+  constexpr std::array<std::string_view, 3> names = {"percent", "MiB/s", "1/8 GB/s"};
+  return names.at(static_cast<size_t>(unit));
+}
+
+}  // namespace rdtd
