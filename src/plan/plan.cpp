@@ -119,9 +119,23 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
+// A group that has no limit keeps its value: on a mount with mba_MBps the kernel starts with one
+// that is above `unlimited`.
+uint32_t Planner::no_limit(const std::string& directory, Resource resource, DomainId domain,
+                           uint32_t unlimited) const {
+  const auto group = snapshot_.groups.find(directory);
+  if (group == snapshot_.groups.end()) return unlimited;
+  const auto values = group->second.schemata.find(resource);
+  if (values == group->second.schemata.end()) return unlimited;
+  const auto value = values->second.find(domain);
+  return value == values->second.end() ? unlimited : std::max(unlimited, value->second);
+}
+
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
   for (const auto& [domain, unlimited] : info.unlimited) {
-    for (GroupTarget& group : targets_) group.state.schemata[resource][domain] = unlimited;
+    for (GroupTarget& group : targets_)
+      group.state.schemata[resource][domain] =
+          no_limit(group.directory, resource, domain, unlimited);
     for (const Group& group : policy_.groups) {
       const DomainAmount* line = line_for(group.amounts, resource, domain);
       if (line == nullptr) continue;

@@ -42,6 +42,8 @@ class Planner {
   Cbm previous_mask(const Partition& partition, Resource resource, DomainId domain) const;
   void report(Resource resource, std::vector<std::pair<Refusal, DomainId>> refusals,
               Severity severity);
+  [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,
+                                  uint32_t unlimited) const;
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
   void assign_cpus();
   void warn_of_foreign_groups(Resource resource, const CacheInfo& info);

@@ -86,7 +86,7 @@ std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource re
 CacheInfo read_cache(InfoReader& info) {
   CacheInfo cache;
   cache.cbm_mask.bits = info.number("cbm_mask", 16);
-  cache.min_cbm_bits = info.number("min_cbm_bits");
+  cache.min_cbm_bits = std::max(1U, info.number("min_cbm_bits"));
   cache.shareable_bits.bits = info.number_or("shareable_bits", 16, 0);
   cache.sparse_masks = info.number_or("sparse_masks", 10, 0) == 1;
   cache.num_closids = info.number("num_closids");

@@ -202,6 +202,29 @@ TEST(Plan, RatesAreRefusedByName) {
             "does not divide\n    2 | mb = \"50%\"\n      |      ^~~~~\n");
 }
 
+// A group that had a limit must lose it, and a new one must not depend on the state that the kernel
+// gives it.
+TEST(Plan, NoLimitIsWrittenOnMachinesWithRates) {
+  Capabilities capabilities = machine(20, 1);
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::mbps;
+  mb.unlimited = {{DomainId{0}, 4294967290}};
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 4294967295}};
+  snapshot.groups["old"] = group_state("L3:0=fffff\nMB:0=500\n");
+  snapshot.owned = {"old"};
+  EXPECT_EQ(plan_text("[group.old]\nmb = \"unlimited\"\n[group.new]\n", capabilities, snapshot),
+            "schemata  old  MB:0=4294967290 (was 0=500)\n"
+            "create    new\nschemata  new  L3:0=fffff MB:0=4294967290\n"
+            "3 steps: 1 to create, 1 to change, 0 to remove.\n");
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}};
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 2048}};
+  EXPECT_EQ(plan_text("[group.old]\n", capabilities, snapshot),
+            "schemata  old  MB:0=2048 (was 0=500)\n"
+            "1 step: 0 to create, 1 to change, 0 to remove.\n");
+}
+
 // The groups of other tools.
 TEST(Plan, ForeignGroups) {
   const Capabilities capabilities = machine(20, 1, 4);

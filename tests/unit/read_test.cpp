@@ -128,6 +128,16 @@ TEST(Read, BandwidthUnit) {
   }
 }
 
+TEST(Read, NoMaskIsEmpty) {
+  auto files = group("", "L3:0=ffff\n", "0-3\n", "shareable\n");
+  files["info/L3/cbm_mask"] = "ffff\n";
+  files["info/L3/min_cbm_bits"] = "0\n";
+  files["info/L3/num_closids"] = "16\n";
+  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(machine->capabilities.caches.at(Resource::L3).min_cbm_bits, 1U);
+}
+
 TEST(Read, Groups) {
   auto files = group("", "L3:0=fffff\n", "0-2\n", "shareable\n");
   files.merge(group("a", "L3:0=f\n", "3\n", "exclusive\n"));

@@ -16,8 +16,10 @@ namespace rdtd {
 
 // info/L3, info/L2 and their CODE and DATA forms.
 struct CacheInfo {
-  Cbm cbm_mask;               // all ways
-  unsigned min_cbm_bits = 1;  // the fewest ways that a mask may have
+  Cbm cbm_mask;  // all ways
+  // The fewest ways that a mask may have. At least 1, although AMD reports 0 since Linux 6.1 and
+  // then accepts an empty mask: no amount means no cache at all.
+  unsigned min_cbm_bits = 1;
   Cbm shareable_bits;         // ways that I/O devices fill too
   bool sparse_masks = false;  // masks may have gaps
   unsigned num_closids = 0;
