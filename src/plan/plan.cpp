@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <set>
 
+#include "bandwidth.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 
@@ -131,6 +131,18 @@ uint32_t Planner::no_limit(const std::string& directory, Resource resource, Doma
   return value == values->second.end() ? unlimited : std::max(unlimited, value->second);
 }
 
+void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
+                               const DomainAmount& line) {
+  const std::string& asked = line.amount.value.text;
+  const bool percent_here = info.unit == BandwidthUnit::percent;
+  error(line.amount.where,
+        fmt::format("'{}' is a {}, and {} counts {} here", asked,
+                    percent_here ? "rate" : "percentage", to_string(resource),
+                    percent_here ? "percent" : "rates"),
+        percent_here ? "write \"50%\"" : "write \"8 GB/s\"",
+        info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
+}
+
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
   for (const auto& [domain, unlimited] : info.unlimited) {
     for (GroupTarget& group : targets_)
@@ -141,24 +153,9 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
       if (line == nullptr) continue;
       const Amount& amount = line->amount.value;
       target(&group).asked[resource][domain] = amount.text;
-      if (std::holds_alternative<Unlimited>(amount.value)) continue;
-      if (info.unit != BandwidthUnit::percent) {
-        error(line->amount.where,
-              fmt::format(
-                  "'{}': this machine counts {} in {}, which this version of rdtd does not divide",
-                  amount.text, to_string(resource), to_string(info.unit)),
-              {}, Cause::mount);
-      } else if (const auto* percent = std::get_if<Percent>(&amount.value)) {
-        const auto steps =
-            static_cast<unsigned>(std::ceil(percent->value / info.bandwidth_gran - 1e-9));
-        target(&group).state.schemata[resource][domain] =
-            std::clamp(steps * info.bandwidth_gran, info.min_bandwidth, 100U);
-      } else {
-        error(line->amount.where,
-              fmt::format("'{}' is a rate, and {} counts percent here", amount.text,
-                          to_string(resource)),
-              "write \"50%\"");
-      }
+      const auto value = bandwidth_value(amount, info, unlimited);
+      if (!value) refuse_bandwidth(resource, info, *line);
+      if (value && *value < unlimited) target(&group).state.schemata[resource][domain] = *value;
     }
   }
 }

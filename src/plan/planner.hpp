@@ -44,6 +44,7 @@ class Planner {
               Severity severity);
   [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,
                                   uint32_t unlimited) const;
+  void refuse_bandwidth(Resource resource, const BandwidthInfo& info, const DomainAmount& line);
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
   void assign_cpus();
   void warn_of_foreign_groups(Resource resource, const CacheInfo& info);

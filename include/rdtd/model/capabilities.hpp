@@ -32,6 +32,8 @@ struct CacheInfo {
 enum class BandwidthUnit { percent, mbps, eighth_gbps };
 
 [[nodiscard]] std::string_view to_string(BandwidthUnit unit);
+// Bytes per second; 0 for percent.
+[[nodiscard]] uint64_t unit_bytes(BandwidthUnit unit);
 
 // info/MB and info/SMBA.
 struct BandwidthInfo {
