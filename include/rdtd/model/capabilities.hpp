@@ -1,5 +1,5 @@
-// Capabilities: what this machine's resctrl offers, as its info/ folder tells it. Nothing is
-// assumed: a limit that differs between processors is read. Source of each field:
+// Capabilities: what this machine's resctrl offers, as its info/ directory reports it. Nothing is
+// assumed: a limit that differs between processors is read. Each field is documented in
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
@@ -16,12 +16,15 @@ namespace rdtd {
 // info/L3, info/L2 and their CODE and DATA forms.
 struct CacheInfo {
   Cbm cbm_mask;               // all ways
-  unsigned min_cbm_bits = 1;  // the fewest ways that a mask may have
+  unsigned min_cbm_bits = 1;  // 0 on AMD, where the kernel accepts an empty mask
   Cbm shareable_bits;         // ways that I/O devices fill too
   bool sparse_masks = false;  // masks may have gaps
   unsigned num_closids = 0;
   std::map<DomainId, uint64_t> way_bytes;  // size of one way; 0 where the kernel does not tell
   bool operator==(const CacheInfo&) const = default;
+
+  // The fewest ways that rdtd gives to any group: without a way a program runs from memory.
+  [[nodiscard]] unsigned min_ways() const { return std::max(1U, min_cbm_bits); }
 };
 
 // info/MB and info/SMBA.

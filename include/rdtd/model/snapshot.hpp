@@ -36,6 +36,7 @@ struct Snapshot {
   std::set<std::string>
       owned;                // made by rdtd, or for the root set by it; the others are not touched
   unsigned mon_groups = 0;  // monitoring groups in all of them; each holds an RMID
+  std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
 
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;
