@@ -12,7 +12,9 @@ namespace rdtd {
 
 namespace {
 
-std::string groups(size_t count) { return fmt::format("{} group{}", count, count == 1 ? "" : "s"); }
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 // Pseudo-locked regions hold no CLOSID and, from their setup on, no RMID. Their cpus_list shows
 // CPUs that other groups have.
@@ -59,17 +61,18 @@ void Planner::check_closids() {
     return text;
   };
   const std::string head =
-      fmt::format("{} asked for ({})", groups(asked.size()), join(asked, ", "));
+      fmt::format("{} asked for ({})", counted(asked.size(), "group"), join(asked, ", "));
   if (asked.size() + with_closid.size() + 1 > capabilities_.num_closids())
     error(*last,
-          fmt::format("{}, {} CLOSIDs here: {}", head, capabilities_.num_closids(),
+          fmt::format("{}, {} here: {}", head, counted(capabilities_.num_closids(), "CLOSID"),
                       taken(with_closid)),
           {}, Cause::closids);
   if (capabilities_.num_rmids &&
       asked.size() + with_rmid.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
     error(*last,
-          fmt::format("{}, {} RMIDs here: {}, {} taken by monitoring groups", head,
-                      *capabilities_.num_rmids, taken(with_rmid), snapshot_.mon_groups),
+          fmt::format("{}, {} here: {}, {} taken by monitoring groups", head,
+                      counted(*capabilities_.num_rmids, "RMID"), taken(with_rmid),
+                      snapshot_.mon_groups),
           {}, Cause::closids);
 }
 

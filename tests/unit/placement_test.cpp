@@ -384,6 +384,53 @@ TEST(Placement, LargeDomainIds) {
       "MB:65536=100;65537=100;4294967295=100\n2 steps: 1 to create, 0 to change, 0 to remove.\n");
 }
 
+// The machine's limits, each reached.
+TEST(Placement, Limits) {
+  const struct {
+    const char* name;
+    void (*change)(Capabilities&, Snapshot&);
+    std::string policy;
+    std::string layout;
+  } rows[] = {
+      {"one CLOSID", [](Capabilities& c, Snapshot&) { l3(c).num_closids = 1; }, group("a", ""),
+       "p.toml:1:8: error: 1 group asked for (a), 1 CLOSID here: 1 is the default group's\n    1 | "
+       "[group.a]\n      |        ^\n"},
+      {"RMIDs",
+       [](Capabilities& c, Snapshot& s) {
+         c.num_rmids = 4;
+         s.mon_groups = 2;
+         s.groups["x"] = group_state("L3:0=3\nMB:0=100\n");
+         s.groups["y"] = group_state("L3:0=c\n", Mode::pseudo_locked);
+       },
+       group("a", ""),
+       "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 1 taken "
+       "by a group that rdtd did not make (x), 2 taken by monitoring groups\n    1 | [group.a]\n   "
+       "   |        ^\n"},
+      {"CPUs of a foreign group",
+       [](Capabilities&, Snapshot& s) {
+         s.groups["x"] = group_state("L3:0=3\nMB:0=100\n");
+         s.groups.at("x").cpus = {2};
+       },
+       group("a", "", "cpus = \"1-2\"\n"),
+       "p.toml:2:8: error: CPU 2 belongs to group 'x', which rdtd did not make\n    2 | cpus = "
+       "\"1-2\"\n      |        ^~~~~\n"},
+      {"no way size", [](Capabilities& c, Snapshot&) { l3(c).way_bytes.at(DomainId{0}) = 0; },
+       group("a", "1 MiB"),
+       "p.toml:2:6: error: '1 MiB': the kernel does not report the size of L3 domain 0; ask for "
+       "ways or percent\n    2 | l3 = \"1 MiB\"\n      |      ^~~~~~~\n"},
+      {"a mask that is too small", [](Capabilities& c, Snapshot&) { l3(c).min_cbm_bits = 2; },
+       group("a", "ways 3"),
+       "p.toml:2:6: error: a: 'ways 3' is 1 way; a mask of L3 domain 0 has at least 2 "
+       "(min_cbm_bits)\n    2 | l3 = \"ways 3\"\n      |      ^~~~~~~~\n"},
+  };
+  for (const auto& row : rows) {
+    Capabilities capabilities = machine(8, 1);
+    Snapshot snapshot = untouched(capabilities);
+    row.change(capabilities, snapshot);
+    EXPECT_EQ(layout(row.policy, capabilities, snapshot), row.layout) << row.name;
+  }
+}
+
 // A CPU that is offline joins its group when it comes online.
 TEST(Placement, OfflineCpus) {
   const Capabilities capabilities = machine(8, 1);
