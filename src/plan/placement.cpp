@@ -73,7 +73,7 @@ std::vector<Piece> make_pieces(const DomainRequest& request, const Board& board)
 
 // The ways that must be left side by side, or, with sparse masks, that must be left at all.
 unsigned ways_to_leave(const DomainRequest& request) {
-  unsigned ways = request.remainder_needed ? request.min_ways : 0;
+  unsigned ways = request.least_remainder();
   for (const Party& party : request.shared)
     if (const unsigned* count = number_of_ways(party)) ways = std::max(ways, *count);
   return ways;

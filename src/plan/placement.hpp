@@ -49,7 +49,11 @@ struct DomainRequest {
   std::vector<Obstacle> obstacles;
   std::vector<Exclusive> exclusive;  // nobody else may fill their ways
   std::vector<Party> shared;         // lie in the remainder
-  bool remainder_needed = true;      // somebody uses the remainder
+  // Who uses the remainder: the default group if it lies there, else another; empty: nobody.
+  std::string remainder_for = "default";
+
+  // The fewest ways side by side that must not be exclusive.
+  [[nodiscard]] unsigned least_remainder() const { return remainder_for.empty() ? 0 : min_ways; }
 };
 
 struct DomainPlacement {

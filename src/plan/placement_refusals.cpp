@@ -186,13 +186,14 @@ Refusal explain_exclusive(const DomainRequest& request, const Board& board,
     parties.push_back(fmt::format("{} {}", exclusive.party.name, ways_asked(exclusive.party)));
   }
   for (const Piece& piece : pieces) movable += piece.ways;
-  const unsigned to_leave = request.remainder_needed ? request.min_ways : 0;
+  const unsigned to_leave = request.least_remainder();
   const bool enough =
       movable <= board.exclusive.count() && movable + to_leave <= board.usable.count();
-  const std::string remainder = fmt::format(", and {} must be left to default", to_leave);
+  const std::string remainder =
+      fmt::format(", and {} must be left to {}", to_leave, request.remainder_for);
   const std::string head =
       parties.empty()
-          ? fmt::format("{} must be left to default, but ", ways(to_leave))
+          ? fmt::format("{} must be left to {}, but ", ways(to_leave), request.remainder_for)
           : fmt::format("{} asked for exclusively ({}), but ", ways(sum), join(parties, ", "));
   const Location where = !request.exclusive.empty() ? request.exclusive.back().party.where
                          : !request.shared.empty()  ? request.shared.front().where
@@ -243,7 +244,7 @@ std::vector<Refusal> check_parties(const DomainRequest& request) {
 
 std::vector<Refusal> explain(const DomainRequest& request, const Board& board,
                              const std::vector<Piece>& pieces) {
-  unsigned least = request.remainder_needed ? request.min_ways : 0;
+  unsigned least = request.least_remainder();
   auto left = largest_gap(board, pieces);
   if (request.sparse_masks) {
     uint64_t asked = 0;

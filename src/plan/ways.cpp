@@ -177,7 +177,7 @@ std::optional<DomainRequest> Planner::request_for(const CacheDomain& domain,
                         .obstacles = {},
                         .exclusive = {},
                         .shared = {},
-                        .remainder_needed = default_group_ == nullptr || !parties.shared.empty()};
+                        .remainder_for = default_group_ == nullptr ? "default" : ""};
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name) || state.mode == Mode::shareable) continue;
     const Cbm mask = footprint(state.schemata, domain.resource, domain.id);
@@ -211,6 +211,7 @@ std::optional<DomainRequest> Planner::request_for(const CacheDomain& domain,
   for (const Group* group : parties.shared) {
     auto one = party(domain, *group, total);
     if (!one) return std::nullopt;
+    if (default_group_ != nullptr) request.remainder_for = one->name;
     request.shared.push_back(*std::move(one));
   }
   return request;

@@ -246,6 +246,9 @@ TEST(Placement, Refusals) {
        "p.toml:2:6: error: a: '4 ways' does not fit in L3 domains 0-1: 5 ways are free beside b (3 "
        "ways), but not side by side: ways 0-1 and 5-7\n    2 | l3 = \"4 ways\"\n      |      "
        "^~~~~~~~\n"},
+      {partition("p", "8 ways") + member("default", "p") + group("a", ""),
+       "p.toml:2:6: error: 8 ways asked for exclusively (p 8), but each of L3 domains 0-1 has 8 "
+       "ways, and 1 must be left to a\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~\n"},
       {group("a", "ways 6-9"),
        "p.toml:2:6: error: a: 'ways 6-9' is out of range: each of L3 domains 0-1 has ways 0-7\n    "
        "2 | l3 = \"ways 6-9\"\n      |      ^~~~~~~~~~\n"},
