@@ -31,16 +31,6 @@ bool by_number(ConditionKind kind) {
   return kind == ConditionKind::user || kind == ConditionKind::user_group;
 }
 
-// Calls f with a cgroup path and each of its ancestors but the root, until it returns true.
-template <class F>
-bool any_ancestor(std::string_view path, F f) {
-  while (path.size() > 1) {
-    if (f(path)) return true;
-    path = path.substr(0, path.rfind('/'));
-  }
-  return f(std::string_view("/"));
-}
-
 template <class F>
 bool any_component(std::string_view path, F f) {
   while (!path.empty()) {
@@ -53,11 +43,19 @@ bool any_component(std::string_view path, F f) {
 }
 
 bool text_matches(const CompiledCondition::Pattern& pattern, std::string_view text) {
-  return pattern.literal ? pattern.text == text : glob_match(pattern.text, std::string(text));
+  return pattern.literal ? pattern.text == text : glob_match(pattern.text, text);
 }
 
 bool path_matches(const CompiledCondition::Pattern& pattern, std::string_view path) {
   return pattern.literal ? pattern.text == path : path_glob_match(pattern.text, path);
+}
+
+// Whether the pattern matches the cgroup or one of its ancestors.
+bool cgroup_matches(const CompiledCondition::Pattern& pattern, std::string_view path) {
+  if (!pattern.literal) return path_glob_match_ancestor(pattern.text, path);
+  if (!path.starts_with(pattern.text)) return false;
+  return pattern.text == "/" || path.size() == pattern.text.size() ||
+         path[pattern.text.size()] == '/';
 }
 
 bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern,
@@ -67,9 +65,7 @@ bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern
     case ConditionKind::thread: return facts.thread && text_matches(pattern, *facts.thread);
     case ConditionKind::exe: return path_matches(pattern, *facts.exe);
     case ConditionKind::cmdline: return text_matches(pattern, *facts.cmdline);
-    case ConditionKind::cgroup:
-      return any_ancestor(*facts.cgroup,
-                          [&](std::string_view path) { return path_matches(pattern, path); });
+    case ConditionKind::cgroup: return cgroup_matches(pattern, *facts.cgroup);
     case ConditionKind::unit:
       return any_component(*facts.cgroup,
                            [&](std::string_view name) { return text_matches(pattern, name); });
@@ -203,19 +199,18 @@ void RuleSet::Index::add(const CompiledCondition& condition, size_t rule) {
         condition.kind == ConditionKind::exe || condition.kind == ConditionKind::cgroup;
     if (is_path && start.ends_with('/') && pattern.text.substr(start.size()).starts_with("**"))
       start.remove_suffix(1);
-    (pattern.literal ? literal[pattern.text] : prefix[start.size()][std::string(start)])
-        .push_back(rule);
+    // The path of a cgroup begins with the paths of its ancestors, which count too.
+    const bool whole = pattern.literal && condition.kind != ConditionKind::cgroup;
+    Postings& rules = whole ? literal[pattern.text] : prefix[start.size()][std::string(start)];
+    if (rules.empty() || rules.back() != rule) rules.push_back(rule);
   }
 }
 
-void RuleSet::Index::find(std::string_view text, bool literals, bool prefixes,
-                          std::vector<size_t>& out) const {
-  const auto append = [&](const auto& map, std::string_view key) {
-    if (const auto found = map.find(key); found != map.end())
-      out.insert(out.end(), found->second.begin(), found->second.end());
+void RuleSet::Index::find(std::string_view text, Candidates& out) const {
+  const auto append = [&](const ByText<Postings>& map, std::string_view key) {
+    if (const auto found = map.find(key); found != map.end()) out.push_back(&found->second);
   };
-  if (literals) append(literal, text);
-  if (!prefixes) return;
+  append(literal, text);
   for (const auto& [length, by_prefix] : prefix) {
     if (length > text.size()) return;
     append(by_prefix, text.substr(0, length));
@@ -237,38 +232,33 @@ size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
   return SIZE_MAX;
 }
 
-void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts,
-                              std::vector<size_t>& out) const {
+void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, Candidates& out) const {
   out.clear();
   const auto by_number = [&](const auto& map, uint32_t id) {
-    if (const auto found = map.find(id); found != map.end())
-      out.insert(out.end(), found->second.begin(), found->second.end());
+    if (const auto found = map.find(id); found != map.end()) out.push_back(&found->second);
   };
   switch (fact) {
     case Fact::name:
-      index(ConditionKind::name).find(*facts.name, true, true, out);
-      if (facts.thread) index(ConditionKind::thread).find(*facts.thread, true, true, out);
+      index(ConditionKind::name).find(*facts.name, out);
+      if (facts.thread) index(ConditionKind::thread).find(*facts.thread, out);
       break;
-    case Fact::exe: index(ConditionKind::exe).find(*facts.exe, true, true, out); break;
+    case Fact::exe: index(ConditionKind::exe).find(*facts.exe, out); break;
     case Fact::cgroup:
-      // A glob may match an ancestor, which begins the path too.
-      index(ConditionKind::cgroup).find(*facts.cgroup, false, true, out);
-      any_ancestor(*facts.cgroup, [&](std::string_view path) {
-        index(ConditionKind::cgroup).find(path, true, false, out);
-        return false;
-      });
+      index(ConditionKind::cgroup).find(*facts.cgroup, out);
       any_component(*facts.cgroup, [&](std::string_view name) {
-        index(ConditionKind::unit).find(name, true, true, out);
+        index(ConditionKind::unit).find(name, out);
         return false;
       });
+      // Many components may lead to the same rules.
+      std::ranges::sort(out);
+      out.erase(std::ranges::unique(out).begin(), out.end());
       break;
-    case Fact::cmdline: index(ConditionKind::cmdline).find(*facts.cmdline, true, true, out); break;
+    case Fact::cmdline: index(ConditionKind::cmdline).find(*facts.cmdline, out); break;
     case Fact::identity:
       by_number(by_user_, facts.identity->uid);
       by_number(by_user_group_, facts.identity->gid);
       break;
   }
-  std::ranges::sort(out);
 }
 
 Decision RuleSet::evaluate(const CompiledRule& rule, const ProcessFacts& facts) {
@@ -282,21 +272,23 @@ Decision RuleSet::evaluate(const CompiledRule& rule, const ProcessFacts& facts) 
 }
 
 Decision RuleSet::match(const ProcessFacts& facts) const {
-  size_t best = SIZE_MAX;
-  std::vector<size_t> candidates;
+  Decision best{Decision::Kind::unmatched, SIZE_MAX};
+  Candidates candidates;
   for (const Fact fact : all_facts) {
-    if (first_rule(fact, facts.thread.has_value()) >= best) continue;
+    if (first_rule(fact, facts.thread.has_value()) >= best.rule) continue;
     if (!facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
     find_candidates(fact, facts, candidates);
-    for (const size_t candidate : candidates) {
-      if (candidate >= best) break;
-      const Decision decision = evaluate(rules_[candidate], facts);
-      if (decision.kind == Decision::Kind::needs_fact) return decision;
-      if (decision.kind == Decision::Kind::matched) best = candidate;
-    }
+    for (const Postings* rules : candidates)
+      for (const size_t rule : *rules) {
+        if (rule >= best.rule) break;
+        const Decision decision = evaluate(rules_[rule], facts);
+        if (decision.kind == Decision::Kind::unmatched) continue;
+        best = {decision.kind, rule, decision.fact};
+        break;
+      }
+    if (best.kind == Decision::Kind::needs_fact) return best;
   }
-  if (best == SIZE_MAX) return {Decision::Kind::unmatched};
-  return {Decision::Kind::matched, best};
+  return best;
 }
 
 bool RuleSet::speaks_of_cgroup(const std::string& path) const {

@@ -343,7 +343,8 @@ void Builder::check_pattern(const FileReader& in, ConditionKind kind,
   if (text.empty())
     return in.error(pattern.where, fmt::format("'{}' is empty: nothing can match it", key));
   if (kind == ConditionKind::user || kind == ConditionKind::user_group) return;
-  if (const auto problem = glob_problem(text))
+  const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
+  if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return in.error(pattern.where, fmt::format("'{}' is not a glob: {}", text, *problem));
   if ((kind == ConditionKind::name || kind == ConditionKind::thread) && glob_is_literal(text) &&
       text.size() > longest_comm)
@@ -351,10 +352,11 @@ void Builder::check_pattern(const FileReader& in, ConditionKind kind,
         pattern.where,
         fmt::format("'{}' can never match: the kernel cuts names to 15 characters", text),
         fmt::format("write \"{}\", or use 'exe'", text.substr(0, longest_comm)));
-  if (kind == ConditionKind::cgroup && !text.starts_with('/') && !text.starts_with("**"))
+  const bool absolute = text.starts_with('/') || text.starts_with("**/") || text == "**";
+  if (kind == ConditionKind::cgroup && !absolute)
     return in.error(pattern.where,
                     fmt::format("'{}' can never match: a cgroup path begins with '/'", text));
-  if (kind == ConditionKind::exe && !text.starts_with('/') && !text.starts_with("**"))
+  if (kind == ConditionKind::exe && !absolute)
     return in.error(pattern.where,
                     fmt::format("'{}' can never match: an executable's path begins with '/'", text),
                     "'name' is for the bare name");

@@ -55,6 +55,12 @@ TEST(Policy, Errors) {
       {"[[rule]]\ngroup = \"default\"\nname = \"[ab\"\n",
        "p.toml:3:8: error: '[ab' is not a glob: its '[' has no ']'\n    3 | name = \"[ab\"\n      "
        "|        ^~~~~\n"},
+      {"[[rule]]\ngroup = \"default\"\ncgroup = \"/**/a/**/b/**/c\"\n",
+       "p.toml:3:10: error: '/**/a/**/b/**/c' is not a glob: it has more than two '**'\n    3 | "
+       "cgroup = \"/**/a/**/b/**/c\"\n      |          ^~~~~~~~~~~~~~~~~\n"},
+      {"[[rule]]\ngroup = \"default\"\nexe = \"**x\"\n",
+       "p.toml:3:7: error: '**x' can never match: an executable's path begins with '/'\n    3 | "
+       "exe = \"**x\"\n      |       ^~~~~ 'name' is for the bare name\n"},
       {"[[rule]]\ngroup = \"default\"\nname = []\n",
        "p.toml:3:8: error: 'name' is an empty array: nothing can match it\n    3 | name = []\n     "
        " |        ^~\n"},

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "rdtd/base/glob.hpp"
 #include "rdtd/plan/rules.hpp"
 #include "support.hpp"
 
@@ -140,6 +141,42 @@ TEST(Match, AgreesWithTryingEachRule) {
     if (decision.kind == Decision::Kind::matched) {
       EXPECT_EQ(decision.rule, trials.back().rule) << i;
     }
+  }
+}
+
+// Twice the path costs twice the work, and a rule is not evaluated once per component.
+TEST(Match, WorkIsLinearInTheCgroupPath) {
+  std::string text;
+  for (int i = 0; i < 100; i++) {
+    const std::string n = std::to_string(i);
+    text += rule("cgroup = \"/**/a" + n + "/**/b\"\n") + rule("cgroup = \"/**/x/**/b\"\n") +
+            rule("cgroup = \"/x/**/" + n + "\"\n") + rule("cgroup = \"/x/x\"\nname = \"n\"\n") +
+            rule("unit = \"x*.service\"\n") + rule("unit = \"x\"\n") +
+            rule("exe = \"/**/a/**/b\"\n") + rule("cmdline = \"*x*x*x*b\"\n");
+  }
+  const RuleSet set = rules(text);
+  const auto steps = [&](size_t components) {
+    ProcessFacts process = facts("p");
+    process.cgroup = process.exe = "";
+    for (size_t i = 0; i < components; i++) *process.cgroup += "/x";
+    *process.cmdline = *process.exe = *process.cgroup;
+    const uint64_t before = glob_steps();
+    EXPECT_EQ(set.match(process).kind, Decision::Kind::unmatched);
+    EXPECT_FALSE(set.speaks_of_cgroup("x"));
+    return glob_steps() - before;
+  };
+  EXPECT_LE(steps(2'000), 2 * steps(1'000) + 1'000);
+  EXPECT_LE(steps(1'000), 1'000 * text.size());
+}
+
+TEST(Match, APathWithoutSlashMatchesNothing) {
+  const RuleSet set = rules(rule("cgroup = [\"/\", \"/x\", \"**\", \"/**\"]\n") +
+                            rule("exe = [\"/**\", \"**/x\"]\n"));
+  for (const char* path : {"", "x"}) {
+    ProcessFacts process = facts("p");
+    process.cgroup = process.exe = path;
+    EXPECT_EQ(set.match(process).kind, Decision::Kind::unmatched) << path;
+    EXPECT_FALSE(set.speaks_of_cgroup(path)) << path;
   }
 }
 

@@ -95,19 +95,21 @@ class RuleSet {
   };
   template <class Value>
   using ByText = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+  using Postings = std::vector<size_t>;  // rules, in order
+  using Candidates = std::vector<const Postings*>;
   struct Index {
-    ByText<std::vector<size_t>> literal;
-    std::map<size_t, ByText<std::vector<size_t>>> prefix;  // by length of the prefix
-    size_t first = SIZE_MAX;                               // the first rule in it
+    ByText<Postings> literal;
+    std::map<size_t, ByText<Postings>> prefix;  // by length of the prefix
+    size_t first = SIZE_MAX;                    // the first rule in it
     void add(const CompiledCondition& condition, size_t rule);
-    void find(std::string_view text, bool literals, bool prefixes, std::vector<size_t>& out) const;
+    void find(std::string_view text, Candidates& out) const;
   };
 
   [[nodiscard]] const Index& index(ConditionKind kind) const {
     return indexes_[static_cast<size_t>(kind)];
   }
   [[nodiscard]] size_t first_rule(Fact fact, bool for_thread) const;
-  void find_candidates(Fact fact, const ProcessFacts& facts, std::vector<size_t>& out) const;
+  void find_candidates(Fact fact, const ProcessFacts& facts, Candidates& out) const;
   [[nodiscard]] static Decision evaluate(const CompiledRule& rule, const ProcessFacts& facts);
 
   std::vector<CompiledRule> rules_;
