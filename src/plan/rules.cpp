@@ -4,12 +4,29 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
+
+// A process that rules are tried on: its facts, and the units that follow from them.
+class Subject {
+ public:
+  explicit Subject(const ProcessFacts& of) : facts(of) {}
+
+  const ProcessFacts& facts;
+  [[nodiscard]] const CgroupUnits& units() {
+    if (!units_) units_ = units_of_cgroup(*facts.cgroup);
+    return *units_;
+  }
+
+ private:
+  std::optional<CgroupUnits> units_;
+};
 
 namespace {
 
@@ -19,7 +36,8 @@ Fact fact_of(ConditionKind kind) {
     case ConditionKind::thread: return Fact::name;
     case ConditionKind::exe: return Fact::exe;
     case ConditionKind::cgroup:
-    case ConditionKind::unit: return Fact::cgroup;
+    case ConditionKind::unit:
+    case ConditionKind::user_unit: return Fact::cgroup;
     case ConditionKind::cmdline: return Fact::cmdline;
     case ConditionKind::user:
     case ConditionKind::user_group: return Fact::identity;
@@ -29,17 +47,6 @@ Fact fact_of(ConditionKind kind) {
 
 bool by_number(ConditionKind kind) {
   return kind == ConditionKind::user || kind == ConditionKind::user_group;
-}
-
-template <class F>
-bool any_component(std::string_view path, F f) {
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    if (slash != 0 && f(path.substr(0, slash))) return true;
-    if (slash == std::string_view::npos) return false;
-    path.remove_prefix(slash + 1);
-  }
-  return false;
 }
 
 bool text_matches(const CompiledCondition::Pattern& pattern, std::string_view text) {
@@ -58,37 +65,48 @@ bool cgroup_matches(const CompiledCondition::Pattern& pattern, std::string_view 
          path[pattern.text.size()] == '/';
 }
 
+bool unit_matches(const CompiledCondition::Pattern& pattern,
+                  std::span<const std::string_view> units) {
+  return std::ranges::any_of(units,
+                             [&](std::string_view unit) { return text_matches(pattern, unit); });
+}
+
 bool pattern_holds(ConditionKind kind, const CompiledCondition::Pattern& pattern,
-                   const ProcessFacts& facts) {
+                   Subject& subject) {
+  const ProcessFacts& facts = subject.facts;
   switch (kind) {
     case ConditionKind::name: return text_matches(pattern, *facts.name);
     case ConditionKind::thread: return facts.thread && text_matches(pattern, *facts.thread);
     case ConditionKind::exe: return path_matches(pattern, *facts.exe);
     case ConditionKind::cmdline: return text_matches(pattern, *facts.cmdline);
     case ConditionKind::cgroup: return cgroup_matches(pattern, *facts.cgroup);
-    case ConditionKind::unit:
-      return any_component(*facts.cgroup,
-                           [&](std::string_view name) { return text_matches(pattern, name); });
+    case ConditionKind::unit: return unit_matches(pattern, subject.units().system);
+    case ConditionKind::user_unit: return unit_matches(pattern, subject.units().user);
     case ConditionKind::user: return facts.identity->uid == pattern.id;
     case ConditionKind::user_group: return facts.identity->gid == pattern.id;
   }
   return false;
 }
 
-bool holds(const CompiledCondition& condition, const ProcessFacts& facts) {
+bool holds(const CompiledCondition& condition, Subject& subject) {
   return std::ranges::any_of(condition.patterns, [&](const auto& pattern) {
-    return pattern_holds(condition.kind, pattern, facts);
+    return pattern_holds(condition.kind, pattern, subject);
   });
 }
 
-std::string value_of(ConditionKind kind, const ProcessFacts& facts) {
+std::string value_of(ConditionKind kind, Subject& subject) {
+  const ProcessFacts& facts = subject.facts;
+  const auto unit = [](std::span<const std::string_view> units) {
+    return std::string(units.empty() ? "" : units.back());
+  };
   switch (kind) {
     case ConditionKind::name: return *facts.name;
     case ConditionKind::thread: return facts.thread.value_or("");
     case ConditionKind::exe: return *facts.exe;
     case ConditionKind::cmdline: return *facts.cmdline;
-    case ConditionKind::cgroup:
-    case ConditionKind::unit: return *facts.cgroup;
+    case ConditionKind::cgroup: return *facts.cgroup;
+    case ConditionKind::unit: return unit(subject.units().system);
+    case ConditionKind::user_unit: return unit(subject.units().user);
     case ConditionKind::user: return std::to_string(facts.identity->uid);
     case ConditionKind::user_group: return std::to_string(facts.identity->gid);
   }
@@ -104,19 +122,20 @@ std::string wanted_text(ConditionKind kind, const CompiledCondition::Pattern& pa
                                                      : fmt::format("{} ({})", text, *pattern.id);
 }
 
-std::string failure(const CompiledCondition& condition, const ProcessFacts& facts,
-                    bool with_values) {
+std::string failure(const CompiledCondition& condition, Subject& subject, bool with_values) {
   std::vector<std::string> wanted;
   for (const auto& pattern : condition.patterns)
     wanted.push_back(wanted_text(condition.kind, pattern));
+  const std::string any = join(wanted, " or ");
   const std::string_view kind = to_string(condition.kind);
-  if (condition.kind == ConditionKind::thread && !facts.thread)
+  if (condition.kind == ConditionKind::thread && !subject.facts.thread)
     return fmt::format("thread {} is for single threads", join(wanted, ", "));
-  if (!with_values) return fmt::format("{} is not {}", kind, join(wanted, " or "));
-  const std::string value = value_of(condition.kind, facts);
-  if (condition.kind == ConditionKind::unit)
-    return fmt::format("no unit {} in cgroup '{}'", join(wanted, " or "), value);
-  return fmt::format("{} is '{}', not {}", kind, value, join(wanted, " or "));
+  if (!with_values) return fmt::format("{} is not {}", kind, any);
+  const std::string value = value_of(condition.kind, subject);
+  const bool of_cgroup = fact_of(condition.kind) == Fact::cgroup;
+  if (of_cgroup && value.empty())
+    return fmt::format("cgroup '{}' has no {}, rule requires {}", *subject.facts.cgroup, kind, any);
+  return fmt::format("{} is '{}', not {}", kind, value, any);
 }
 
 }  // namespace
@@ -224,7 +243,8 @@ size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
                       for_thread ? index(ConditionKind::thread).first : SIZE_MAX);
     case Fact::exe: return index(ConditionKind::exe).first;
     case Fact::cgroup:
-      return std::min(index(ConditionKind::cgroup).first, index(ConditionKind::unit).first);
+      return std::min({index(ConditionKind::cgroup).first, index(ConditionKind::unit).first,
+                       index(ConditionKind::user_unit).first});
     case Fact::cmdline: return index(ConditionKind::cmdline).first;
     case Fact::identity:
       return std::min(index(ConditionKind::user).first, index(ConditionKind::user_group).first);
@@ -232,7 +252,8 @@ size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
   return SIZE_MAX;
 }
 
-void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, Candidates& out) const {
+void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) const {
+  const ProcessFacts& facts = subject.facts;
   out.clear();
   const auto by_number = [&](const auto& map, uint32_t id) {
     if (const auto found = map.find(id); found != map.end()) out.push_back(&found->second);
@@ -245,11 +266,11 @@ void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, Candidates& 
     case Fact::exe: index(ConditionKind::exe).find(*facts.exe, out); break;
     case Fact::cgroup:
       index(ConditionKind::cgroup).find(*facts.cgroup, out);
-      any_component(*facts.cgroup, [&](std::string_view name) {
-        index(ConditionKind::unit).find(name, out);
-        return false;
-      });
-      // Many components may lead to the same rules.
+      for (const std::string_view unit : subject.units().system)
+        index(ConditionKind::unit).find(unit, out);
+      for (const std::string_view unit : subject.units().user)
+        index(ConditionKind::user_unit).find(unit, out);
+      // Several slices may lead to the same rules.
       std::ranges::sort(out);
       out.erase(std::ranges::unique(out).begin(), out.end());
       break;
@@ -261,27 +282,28 @@ void RuleSet::find_candidates(Fact fact, const ProcessFacts& facts, Candidates& 
   }
 }
 
-Decision RuleSet::evaluate(const CompiledRule& rule, const ProcessFacts& facts) {
+Decision RuleSet::evaluate(const CompiledRule& rule, Subject& subject) {
   for (const CompiledCondition& condition : rule.conditions) {
     const Fact fact = fact_of(condition.kind);
-    if (condition.kind != ConditionKind::thread && !facts.has(fact))
+    if (condition.kind != ConditionKind::thread && !subject.facts.has(fact))
       return {Decision::Kind::needs_fact, 0, fact};
-    if (!holds(condition, facts)) return {Decision::Kind::unmatched};
+    if (!holds(condition, subject)) return {Decision::Kind::unmatched};
   }
   return {Decision::Kind::matched};
 }
 
 Decision RuleSet::match(const ProcessFacts& facts) const {
   Decision best{Decision::Kind::unmatched, SIZE_MAX};
+  Subject subject(facts);
   Candidates candidates;
   for (const Fact fact : all_facts) {
     if (first_rule(fact, facts.thread.has_value()) >= best.rule) continue;
     if (!facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
-    find_candidates(fact, facts, candidates);
+    find_candidates(fact, subject, candidates);
     for (const Postings* rules : candidates)
       for (const size_t rule : *rules) {
         if (rule >= best.rule) break;
-        const Decision decision = evaluate(rules_[rule], facts);
+        const Decision decision = evaluate(rules_[rule], subject);
         if (decision.kind == Decision::Kind::unmatched) continue;
         best = {decision.kind, rule, decision.fact};
         break;
@@ -294,20 +316,22 @@ Decision RuleSet::match(const ProcessFacts& facts) const {
 bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   ProcessFacts facts;
   facts.cgroup = path;
+  Subject subject(facts);
   return std::ranges::any_of(rules_, [&](const CompiledRule& rule) {
     return std::ranges::any_of(rule.conditions, [&](const CompiledCondition& condition) {
-      return fact_of(condition.kind) == Fact::cgroup && holds(condition, facts);
+      return fact_of(condition.kind) == Fact::cgroup && holds(condition, subject);
     });
   });
 }
 
 std::vector<RuleTrial> RuleSet::explain(const ProcessFacts& facts, bool with_values) const {
+  Subject subject(facts);
   std::vector<RuleTrial> trials;
   for (size_t i = 0; i < rules_.size(); i++) {
     RuleTrial trial{i, true, {}};
     for (const CompiledCondition& condition : rules_[i].conditions) {
-      if (holds(condition, facts)) continue;
-      trial = {i, false, failure(condition, facts, with_values)};
+      if (holds(condition, subject)) continue;
+      trial = {i, false, failure(condition, subject, with_values)};
       break;
     }
     trials.push_back(trial);

@@ -9,12 +9,13 @@
 #include "file_reader.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 
 std::string_view to_string(ConditionKind kind) {
-  constexpr std::array<std::string_view, 8> names = {"name",   "thread", "exe",  "cmdline",
-                                                     "cgroup", "unit",   "user", "user_group"};
+  constexpr std::array<std::string_view, 9> names = {
+      "name", "thread", "exe", "cmdline", "cgroup", "unit", "user_unit", "user", "user_group"};
   return names.at(static_cast<size_t>(kind));
 }
 
@@ -26,13 +27,7 @@ std::string resource_key(Resource resource) {
 }
 
 std::string complete_unit_name(std::string name) {
-  constexpr std::array<std::string_view, 11> types = {".service", ".slice", ".scope",    ".socket",
-                                                      ".mount",   ".swap",  ".target",   ".timer",
-                                                      ".device",  ".path",  ".automount"};
-  const bool complete =
-      name.ends_with('*') ||
-      std::ranges::any_of(types, [&](std::string_view type) { return name.ends_with(type); });
-  return complete ? name : name + ".service";
+  return name.ends_with('*') || has_unit_type(name) ? name : name + ".service";
 }
 
 namespace {
@@ -41,13 +36,27 @@ namespace {
 constexpr size_t longest_comm = 15;
 
 constexpr std::array condition_kinds = {
-    ConditionKind::name,   ConditionKind::thread, ConditionKind::exe,  ConditionKind::cmdline,
-    ConditionKind::cgroup, ConditionKind::unit,   ConditionKind::user, ConditionKind::user_group};
+    ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
+    ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
+    ConditionKind::user_unit, ConditionKind::user,   ConditionKind::user_group};
 
 // Names that resctrl itself uses in its root.
 constexpr std::array<std::string_view, 12> reserved_names = {
     "info",      "mon_groups", "mon_data", "schemata",   "tasks",     "cpus",
     "cpus_list", "mode",       "size",     "ctrl_hw_id", "mon_hw_id", "mon_features"};
+
+// The '\' in "\x2d" is part of a unit's name as systemd writes it, and not the glob's.
+std::string keep_unit_escapes(std::string_view pattern) {
+  std::string out;
+  for (size_t at = 0; at < pattern.size(); at++) {
+    out += pattern[at];
+    if (pattern[at] != '\\' || at + 1 == pattern.size()) continue;
+    const bool of_systemd = at + 3 < pattern.size() && pattern[at + 1] == 'x' &&
+                            parse_unsigned<unsigned>(pattern.substr(at + 2, 2), 16);
+    out += of_systemd ? '\\' : pattern[++at];
+  }
+  return out;
+}
 
 // Merges the files into one policy.
 class Builder {
@@ -331,8 +340,8 @@ void Builder::read_rule(const FileReader& in, const toml::table& table) {
   if (!has_group) in.error(rule.where, "a rule names its group: group = \"NAME\"");
   if (rule.conditions.empty() && out_.diagnostics.size() == before)
     in.error(rule.where,
-             "a rule has at least one condition: name, thread, exe, cmdline, cgroup, unit, user or "
-             "user_group");
+             "a rule has at least one condition: name, thread, exe, cmdline, cgroup, unit, "
+             "user_unit, user or user_group");
   out_.policy.rules.push_back(std::move(rule));
 }
 
@@ -361,7 +370,20 @@ void Builder::check_pattern(const FileReader& in, ConditionKind kind,
                     fmt::format("'{}' can never match: an executable's path begins with '/'", text),
                     "'name' is for the bare name");
   while (kind == ConditionKind::cgroup && text.size() > 1 && text.ends_with('/')) text.pop_back();
-  if (kind == ConditionKind::unit) text = complete_unit_name(text);
+  if (kind == ConditionKind::exe && text.contains(" -"))
+    out_.diagnostics.push_back(
+        {Severity::warning, pattern.where,
+         fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of the "
+                     "executable",
+                     text),
+         "'cmdline' matches the arguments"});
+  if (kind != ConditionKind::unit && kind != ConditionKind::user_unit) return;
+  if (text.find_first_of("/ \t") != std::string::npos)
+    return in.error(
+        pattern.where,
+        fmt::format("'{}' can never match: the name of a unit has no '/' and no blank", text),
+        text.contains('/') ? "'cgroup' matches a path" : "");
+  text = complete_unit_name(keep_unit_escapes(text));
 }
 
 void Builder::refuse_remainder(const AmountTables& amounts) {

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 namespace {
@@ -67,6 +69,54 @@ TEST(Mode, ParseAfterFormat) {
     EXPECT_EQ(parse_mode(to_string(mode)), mode);
   EXPECT_EQ(parse_mode("exclusive\n"), Mode::exclusive);
   EXPECT_FALSE(parse_mode("other"));
+}
+
+// Rows as in systemd's own tests of cg_path_get_unit and cg_path_get_user_unit, and what users try.
+TEST(SystemdUnit, OfCgroup) {
+  const struct {
+    const char* path;
+    const char* system;
+    const char* user;
+  } rows[] = {
+      {"", "", ""},
+      {"/", "", ""},
+      {"x.service", "", ""},
+      {"/init.scope", "init.scope", ""},
+      {"/foobar.service/aa", "foobar.service", ""},
+      {"/system.slice", "system.slice", ""},
+      {"/system.slice/foobar.service/sdfdsaf", "system.slice foobar.service", ""},
+      {"/system.slice/getty@tty1.service", "system.slice getty@tty1.service", ""},
+      {"/system.slice/getty@.service", "system.slice", ""},
+      {"/system.slice/.service", "system.slice", ""},
+      {"/system.slice/@x.service", "system.slice", ""},
+      {"/system.slice/a b.service", "system.slice", ""},
+      {"/system.slice/a@b.slice/x.service", "system.slice", ""},
+      {"/system.slice/_cpu.service", "system.slice cpu.service", ""},
+      {"/_a.slice/x.scope", "a.slice x.scope", ""},
+      {"/system.slice//x.service", "system.slice", ""},
+      {"/getty@tty3.service/x.service", "getty@tty3.service", ""},
+      {"/kubepods.slice/kubepods-burstable.slice/cri-1.scope/system.slice/x.service",
+       "kubepods.slice kubepods-burstable.slice cri-1.scope", ""},
+      {"/kubepods/x.service", "", ""},
+      {"/user.slice/user-1.slice/session-2.scope/x.service",
+       "user.slice user-1.slice session-2.scope", ""},
+      {"/user.slice/user-1.slice/user@1.service", "user.slice user-1.slice user@1.service", ""},
+      {"/user.slice/user-1.slice/user@1.service/app.slice/a.slice/b.service/c.service",
+       "user.slice user-1.slice user@1.service", "app.slice a.slice b.service"},
+      {"/user@0.service/foo/x.service", "user@0.service", ""},
+      {"/user@x.service/foo.service", "user@x.service", ""},
+      {"/x.service/user@1.service/foo.service", "x.service", ""},
+  };
+  const auto text = [](const std::vector<std::string_view>& units) {
+    return join(std::vector<std::string>(units.begin(), units.end()), " ");
+  };
+  for (const auto& row : rows) {
+    const CgroupUnits units = units_of_cgroup(row.path);
+    EXPECT_EQ(text(units.system), row.system) << row.path;
+    EXPECT_EQ(text(units.user), row.user) << row.path;
+  }
+  EXPECT_TRUE(units_of_cgroup("/" + std::string(248, 'a') + ".service").system.empty());
+  EXPECT_EQ(units_of_cgroup("/" + std::string(247, 'a') + ".service").system.size(), 1U);
 }
 
 }  // namespace

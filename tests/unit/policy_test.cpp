@@ -50,7 +50,7 @@ TEST(Policy, Errors) {
        "^~~~~~~~\n"},
       {"[[rule]]\ngroup = \"default\"\n",
        "p.toml:1:1: error: a rule has at least one condition: name, thread, exe, cmdline, cgroup, "
-       "unit, user or user_group\n    1 | [[rule]]\n      | "
+       "unit, user_unit, user or user_group\n    1 | [[rule]]\n      | "
        "^~~~~~~~\n"},
       {"[[rule]]\ngroup = \"default\"\nname = \"[ab\"\n",
        "p.toml:3:8: error: '[ab' is not a glob: its '[' has no ']'\n    3 | name = \"[ab\"\n      "
@@ -61,6 +61,19 @@ TEST(Policy, Errors) {
       {"[[rule]]\ngroup = \"default\"\nexe = \"**x\"\n",
        "p.toml:3:7: error: '**x' can never match: an executable's path begins with '/'\n    3 | "
        "exe = \"**x\"\n      |       ^~~~~ 'name' is for the bare name\n"},
+      {"[[rule]]\ngroup = \"default\"\nunit = \"/var/lib\"\n",
+       "p.toml:3:8: error: '/var/lib' can never match: the name of a unit has no '/' and no "
+       "blank\n "
+       "   3 | unit = \"/var/lib\"\n      |        ^~~~~~~~~~ 'cgroup' matches a path\n"},
+      {"[[rule]]\ngroup = \"default\"\nuser_unit = \"a b\"\n",
+       "p.toml:3:13: error: 'a b' can never match: the name of a unit has no '/' and no blank\n    "
+       "3 "
+       "| user_unit = \"a b\"\n      |             ^~~~~\n"},
+      {"[[rule]]\ngroup = \"default\"\nexe = \"/usr/bin/java -jar\"\n",
+       "p.toml:3:7: warning: '/usr/bin/java -jar' looks like a command with arguments; 'exe' "
+       "matches "
+       "the path of the executable\n    3 | exe = \"/usr/bin/java -jar\"\n      |       "
+       "^~~~~~~~~~~~~~~~~~~~ 'cmdline' matches the arguments\n"},
       {"[[rule]]\ngroup = \"default\"\nname = []\n",
        "p.toml:3:8: error: 'name' is an empty array: nothing can match it\n    3 | name = []\n     "
        " |        ^~\n"},

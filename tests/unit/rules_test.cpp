@@ -144,6 +144,42 @@ TEST(Match, AgreesWithTryingEachRule) {
   }
 }
 
+// A user cannot claim another unit: only the part of the path that systemd created counts.
+TEST(Match, Units) {
+  constexpr const char* session =
+      "/user.slice/user-1000.slice/user@1000.service/app.slice/redis.service/nginx.service";
+  const struct {
+    const char* condition;
+    const char* cgroup;
+    bool matches;
+  } rows[] = {{"unit = \"redis\"\n", "/system.slice/redis.service", true},
+              {"unit = \"redis\"\n", "/system.slice/redis.service/worker", true},
+              {"unit = \"redis\"\n", "/system.slice/x.service/redis.service", false},
+              {"unit = \"redis\"\n", "/kubepods/redis.service", false},
+              {"unit = \"redis\"\n", session, false},
+              {"unit = \"app.slice\"\n", session, false},
+              {"unit = \"user@1000.service\"\n", session, true},
+              {"unit = \"user-1000.slice\"\n", session, true},
+              {"user_unit = \"redis\"\n", session, true},
+              {"user_unit = \"redis*\"\n", session, true},
+              {"user_unit = \"app.slice\"\n", session, true},
+              {"user_unit = \"nginx\"\n", session, false},
+              {"user_unit = \"user.slice\"\n", session, false},
+              {"user_unit = \"user@1000.service\"\n", session, false},
+              {"user_unit = \"redis\"\n", "/system.slice/redis.service", false},
+              {"unit = 'a\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
+              {"unit = 'a\\\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
+              {"unit = 'a\\x2db.service'\n", "/system.slice/ax2db.service", false}};
+  for (const auto& row : rows) {
+    const RuleSet set = rules(rule(row.condition));
+    ProcessFacts process = facts("p");
+    process.cgroup = row.cgroup;
+    EXPECT_EQ(set.match(process).kind == Decision::Kind::matched, row.matches)
+        << row.condition << row.cgroup;
+    EXPECT_EQ(set.speaks_of_cgroup(row.cgroup), row.matches) << row.condition << row.cgroup;
+  }
+}
+
 // Twice the path costs twice the work, and a rule is not evaluated once per component.
 TEST(Match, WorkIsLinearInTheCgroupPath) {
   std::string text;
@@ -183,8 +219,8 @@ TEST(Match, APathWithoutSlashMatchesNothing) {
 TEST(Explain, SaysWhyNot) {
   const RuleSet set =
       rules(rule("name = \"nginx\"\n") + rule("name = \"redis-server\"\nuser = [0, \"redis2\"]\n") +
-            rule("unit = [\"x\", \"y\"]\n") + rule("thread = \"t\"\n") +
-            rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
+            rule("unit = [\"x\", \"y\"]\n") + rule("user_unit = \"z\"\n") +
+            rule("thread = \"t\"\n") + rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
   std::string open, closed;
   for (const RuleTrial& trial : set.explain(facts("redis-server"), true))
     open += trial.matched ? "matches\n" : trial.reason + "\n";
@@ -192,12 +228,13 @@ TEST(Explain, SaysWhyNot) {
     closed += trial.matched ? "matches\n" : trial.reason + "\n";
   EXPECT_EQ(open,
             "name is 'redis-server', not 'nginx'\nuser is '100', not '0' or 'redis2' (unknown "
-            "here)\nno unit 'x.service' or 'y.service' in cgroup "
-            "'/system.slice/redis.service'\nthread "
+            "here)\nunit is 'redis.service', not 'x.service' or 'y.service'\ncgroup "
+            "'/system.slice/redis.service' has no user_unit, rule requires 'z.service'\nthread "
             "'t' is for single threads\nmatches\n");
   EXPECT_EQ(closed,
             "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not "
-            "'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
+            "'x.service' or 'y.service'\nuser_unit is not 'z.service'\nthread 't' is for single "
+            "threads\nmatches\n");
 }
 
 TEST(RuleSet, SpeaksOfCgroup) {

@@ -63,6 +63,8 @@ struct RuleTrial {
   std::string reason;  // of the first condition that failed: "name is 'bash', not 'redis-server'"
 };
 
+class Subject;
+
 class RuleSet {
  public:
   RuleSet() = default;
@@ -79,7 +81,7 @@ class RuleSet {
   [[nodiscard]] const std::vector<std::string>& groups() const {
     return groups_;
   }  // directories that rules name
-  // Whether a `cgroup` or `unit` condition holds for processes in this cgroup.
+  // Whether a `cgroup`, `unit` or `user_unit` condition holds for processes in this cgroup.
   [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;
   [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
   [[nodiscard]] const std::string& group_of(size_t rule) const {
@@ -109,12 +111,12 @@ class RuleSet {
     return indexes_[static_cast<size_t>(kind)];
   }
   [[nodiscard]] size_t first_rule(Fact fact, bool for_thread) const;
-  void find_candidates(Fact fact, const ProcessFacts& facts, Candidates& out) const;
-  [[nodiscard]] static Decision evaluate(const CompiledRule& rule, const ProcessFacts& facts);
+  void find_candidates(Fact fact, Subject& subject, Candidates& out) const;
+  [[nodiscard]] static Decision evaluate(const CompiledRule& rule, Subject& subject);
 
   std::vector<CompiledRule> rules_;
   std::vector<std::string> groups_;
-  std::array<Index, 8> indexes_;  // by ConditionKind
+  std::array<Index, 9> indexes_;  // by ConditionKind
   std::unordered_map<uint32_t, std::vector<size_t>> by_user_, by_user_group_;
   bool has_thread_rules_ = false;
 };

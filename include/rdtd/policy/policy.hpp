@@ -20,8 +20,8 @@ namespace rdtd {
 // The key that a resource is written as: "l3".
 [[nodiscard]] std::string resource_key(Resource resource);
 
-// As systemctl does: a unit's type may be left out where it is a service. A glob that ends in '*'
-// stays as it is.
+// Appends ".service" to a name without a type, as systemctl does. A glob that ends in '*' stays as
+// it is.
 [[nodiscard]] std::string complete_unit_name(std::string name);
 
 enum class OnStop { keep, remove };
@@ -59,7 +59,17 @@ struct Partition {
   AmountTables amounts;  // caches only
 };
 
-enum class ConditionKind { name, thread, exe, cmdline, cgroup, unit, user, user_group };
+enum class ConditionKind {
+  name,
+  thread,
+  exe,
+  cmdline,
+  cgroup,
+  unit,
+  user_unit,
+  user,
+  user_group,
+};
 
 // The key that the condition is written as.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);
