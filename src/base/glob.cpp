@@ -54,7 +54,11 @@ std::optional<std::string_view> class_name(std::string_view text) {
 struct Element {
   size_t length = 0;  // 0: a '[' without its ']'
   bool matches = false;
-  std::string_view problem = {};  // of a '[' with its ']'
+};
+
+struct Bracket {
+  Element element;
+  std::string_view problem = {};
 };
 
 // The byte at `at`, or the one that a '\' there escapes; moves `at` behind it.
@@ -64,16 +68,15 @@ unsigned char take_member(std::string_view pattern, size_t& at) {
 }
 
 // A ']' directly after the '[', or after its '!' or '^', is a member and not the end.
-Element match_bracket(std::string_view pattern, unsigned char c) {
+Bracket match_bracket(std::string_view pattern, unsigned char c) {
   size_t at = 1;
   const bool negated = pattern.size() > at && (pattern[at] == '!' || pattern[at] == '^');
   if (negated) at++;
-  Element out;
+  Bracket out;
   bool member = false;
   for (const size_t first = at; at < pattern.size();) {
     if (pattern[at] == ']' && at != first) {
-      out.length = at + 1;
-      out.matches = member != negated;
+      out.element = {at + 1, member != negated};
       return out;
     }
     const std::string_view rest = pattern.substr(at);
@@ -99,7 +102,8 @@ Element match_bracket(std::string_view pattern, unsigned char c) {
 Element match_element(std::string_view pattern, unsigned char c) {
   if (pattern.front() == '?') return {1, true};
   if (pattern.front() == '[')
-    if (Element bracket = match_bracket(pattern, c); bracket.length > 0) return bracket;
+    if (const Element bracket = match_bracket(pattern, c).element; bracket.length > 0)
+      return bracket;
   const size_t escape = pattern.front() == '\\' && pattern.size() > 1 ? 1 : 0;
   return {escape + 1, static_cast<unsigned char>(pattern[escape]) == c};
 }
@@ -217,11 +221,11 @@ bool match_path(std::string_view pattern, std::string_view path, bool ancestors)
 std::optional<std::string> glob_problem(std::string_view pattern) {
   while (!pattern.empty()) {
     if (pattern == "\\") return "it ends in a lone '\\'";
-    const Element element =
-        pattern.front() == '[' ? match_bracket(pattern, 0) : match_element(pattern, 0);
-    if (element.length == 0) return "its '[' has no ']'";
-    if (!element.problem.empty()) return std::string(element.problem);
-    pattern.remove_prefix(element.length);
+    const Bracket bracket = pattern.front() == '[' ? match_bracket(pattern, 0)
+                                                   : Bracket{.element = match_element(pattern, 0)};
+    if (bracket.element.length == 0) return "its '[' has no ']'";
+    if (!bracket.problem.empty()) return std::string(bracket.problem);
+    pattern.remove_prefix(bracket.element.length);
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
+#include "rdtd/rules/explain.hpp"
 
 namespace rdtd {
 
@@ -104,7 +105,7 @@ std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& 
   if (auto group = by_hand_.group_of(pid)) {
     out.trials.push_back({"by hand", std::move(*group), true, {}});
   } else {
-    for (RuleTrial& trial : rules.explain(facts, may_know)) {
+    for (RuleTrial& trial : rdtd::explain(rules, facts, may_know)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread)
         trial.reason += matching_threads(rules, *process, facts, trial.rule);

@@ -9,8 +9,9 @@
 namespace rdtd {
 
 Decision decide(const RuleSet& rules, const Process& process, ProcessFacts& facts) {
+  thread_local CgroupMemo memo;  // the threads share the rules, but not this
   while (true) {
-    const Decision decision = rules.match(facts);
+    const Decision decision = rules.match(facts, &memo);
     if (decision.kind != Decision::Kind::needs_fact) return decision;
     process.read(decision.fact, facts);
   }
@@ -84,11 +85,11 @@ class Assigner {
 
   // False where the process has ended or the kernel refuses.
   bool put(pid_t tid, size_t rule, Assignment& out) {
-    const size_t group = table_.rules.rules()[rule].group;
+    const size_t group = table_.rules.rules()[rule].destination;
     // The list was read before the scan began: what has come into the group since is in its place
     // too.
     if (placed_ != nullptr && (std::ranges::binary_search((*placed_)[group], tid) ||
-                               process_.read_thread_group(tid) == table_.rules.groups()[group]))
+                               process_.read_thread_group(tid) == table_.rules.group_of(rule)))
       return true;
     const int error = mode_ == AssignMode::move ? add_task(table_.tasks[group].get(), tid) : 0;
     if (mode_ == AssignMode::move && error == 0)
@@ -118,8 +119,8 @@ Assignment put_right(const RuleTable& table, const ProcFs& proc, pid_t pid) {
   const auto process = proc.open(pid);
   const auto parent = process ? proc.open(process->read_parent()) : std::nullopt;
   const auto group = parent ? parent->read_thread_group(parent->pid()) : std::nullopt;
-  const auto& groups = table.rules.groups();
-  const auto known = group ? std::ranges::find(groups, *group) : groups.end();
+  const auto& groups = table.rules.destinations();
+  const auto known = group ? std::ranges::find(groups, *group, &Destination::group) : groups.end();
   (void)add_task(known == groups.end()
                      ? table.root_tasks.get()
                      : table.tasks[static_cast<size_t>(known - groups.begin())].get(),
@@ -190,8 +191,8 @@ SecondLook second_look(const RuleTable& table, const ProcFs& proc, pid_t pid) {
   if (threads > 1)
     out.moved += assign(table, proc, pid, OtherThreads::now, nullptr, AssignMode::move).moved;
   for (const pid_t child : proc.children(pid)) {
-    const Placed nowhere(
-        table.rules.groups().size());  // a child that inherited the group is not written again
+    const Placed nowhere(table.rules.destinations()
+                             .size());  // a child that inherited the group is not written again
     const Assignment assignment =
         assign(table, proc, child, OtherThreads::now, &nowhere, AssignMode::move);
     out.moved += assignment.moved;

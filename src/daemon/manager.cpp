@@ -90,11 +90,11 @@ Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& polic
   table->by_hand = &by_hand_;
   std::vector<Diagnostic> told_already;
   table->rules = RuleSet(policy, look_up_users(policy, find_user, find_user_group, told_already));
-  for (const std::string& group : table->rules.groups()) {
-    auto tasks = tree_.open_tasks(group);
+  for (const Destination& destination : table->rules.destinations()) {
+    auto tasks = tree_.open_tasks(destination.group);
     if (!tasks) return std::unexpected(tasks.error());
     table->tasks.push_back(std::move(*tasks));
-    table->counters.push_back(&counters_[group]);
+    table->counters.push_back(&counters_[destination.group]);
   }
   auto root = tree_.open_tasks(std::string(root_group));
   if (!root) return std::unexpected(root.error());

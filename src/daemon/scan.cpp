@@ -21,8 +21,8 @@ constexpr int most_passes = 5;
 
 Placed Manager::placed_by(const RuleSet& rules) const {
   Placed placed;
-  for (const std::string& group : rules.groups())
-    placed.push_back(tree_.read_tasks(group).value_or(std::vector<pid_t>{}));
+  for (const Destination& destination : rules.destinations())
+    placed.push_back(tree_.read_tasks(destination.group).value_or(std::vector<pid_t>{}));
   return placed;
 }
 
@@ -40,7 +40,7 @@ size_t Manager::release(pid_t pid, const RuleSet& previous, const Placed& held) 
     if (per_thread) facts.thread = process->read_thread_name(tid);
     const Decision old_one = decide(previous, *process, facts);
     if (old_one.kind != Decision::Kind::matched ||
-        !std::ranges::binary_search(held[previous.rules()[old_one.rule].group], tid))
+        !std::ranges::binary_search(held[previous.rules()[old_one.rule].destination], tid))
       continue;
     if (decide(table_->rules, *process, facts).kind == Decision::Kind::matched) continue;
     if (add_task(table_->root_tasks.get(), tid) == 0) released++;

@@ -13,8 +13,8 @@ namespace {
 constexpr size_t unit_name_max = 256;  // UNIT_NAME_MAX in systemd, with its NUL
 
 bool is_unit_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("@:-_.\\").contains(c);
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '@' ||
+         c == ':' || c == '-' || c == '_' || c == '.' || c == '\\';
 }
 
 // A valid name of a unit, or of an instance "NAME@INSTANCE.TYPE", but not of a template.
@@ -23,10 +23,6 @@ bool is_unit_name(std::string_view name) {
   if (name.size() >= unit_name_max || !has_unit_type(name) || dot == 0) return false;
   const size_t at = name.find('@');
   return at != 0 && at + 1 != dot && std::ranges::all_of(name, is_unit_name_char);
-}
-
-bool is_slice(std::string_view name) {
-  return name.ends_with(".slice") && is_unit_name(name) && !name.contains('@');
 }
 
 bool is_user_manager(std::string_view name) {
@@ -50,8 +46,8 @@ std::vector<std::string_view> take_units(std::string_view& path) {
   while (path.starts_with('/')) {
     const std::string_view component = path.substr(1, path.find('/', 1) - 1);
     const std::string_view name = unescape(component);
-    const bool slice = is_slice(name);
-    if (!slice && (!is_unit_name(name) || name.ends_with(".slice"))) break;
+    const bool slice = name.ends_with(".slice");
+    if (!is_unit_name(name) || (slice && name.contains('@'))) break;
     out.push_back(name);
     path.remove_prefix(component.size() + 1);
     if (!slice) break;

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "rdtd/plan/rules.hpp"
+#include "rdtd/rules/users.hpp"
 #include "rdtd/proc/users.hpp"
 
 namespace rdtd {

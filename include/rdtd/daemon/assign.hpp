@@ -11,9 +11,9 @@
 
 #include "rdtd/base/unique_fd.hpp"
 #include "rdtd/daemon/hand_assignments.hpp"
-#include "rdtd/plan/rules.hpp"
 #include "rdtd/proc/process.hpp"
 #include "rdtd/resctrl/tree.hpp"
+#include "rdtd/rules/rule_set.hpp"
 
 namespace rdtd {
 
@@ -26,13 +26,13 @@ struct AssignmentCounter {
 // the threads.
 struct RuleTable {
   RuleSet rules;
-  std::vector<UniqueFd> tasks;  // by index into rules.groups(), as are the counters
+  std::vector<UniqueFd> tasks;  // by index into rules.destinations(), as are the counters
   std::vector<AssignmentCounter*> counters;
   UniqueFd root_tasks;
   HandAssignments* by_hand = nullptr;
 };
 
-// Which threads are in which group already, by index into RuleSet::groups(); each list sorted.
+// Which threads are in which group already, by index into RuleSet::destinations(); each list sorted.
 using Placed = std::vector<std::vector<pid_t>>;
 
 struct Assignment {
