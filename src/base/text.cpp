@@ -50,10 +50,16 @@ size_t edits(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How many bytes the UTF-8 sequence at the front has; 0 where there is none, or one that D-Bus
-// refuses: a form too long for its character, half of a surrogate pair, a noncharacter, beyond
-// U+10FFFF.
-size_t sequence_length(std::string_view text) {
+// Characters that change how a terminal or an editor shows the text around them: C0 and C1
+// controls, line and paragraph separators, and the controls of bidirectional text.
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || c == 0x2028 ||
+         c == 0x2029 || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+}  // namespace
+
+Character first_character(std::string_view text) {
   constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<unsigned char>(text.front());
   const size_t length = first < 0x80   ? 1
@@ -62,30 +68,24 @@ size_t sequence_length(std::string_view text) {
                         : first < 0xf0 ? 3
                         : first < 0xf8 ? 4
                                        : 0;
-  if (length > text.size()) return 0;
-  char32_t character = length == 1 ? first : first & (0x7fU >> length);
+  if (length == 0 || length > text.size()) return {};
+  char32_t code = length == 1 ? first : first & (0x7fU >> length);
   for (size_t i = 1; i < length; i++) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xc0) != 0x80) return 0;
-    character = character << 6 | (byte & 0x3fU);
+    if ((byte & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte & 0x3fU);
   }
-  const bool surrogate = character >= 0xd800 && character < 0xe000;
-  const bool noncharacter =
-      (character & 0xfffe) == 0xfffe || (character >= 0xfdd0 && character < 0xfdf0);
-  return character < smallest.at(length) || surrogate || noncharacter || character > 0x10ffff
-             ? 0
-             : length;
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  const bool noncharacter = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code < 0xfdf0);
+  if (code < smallest.at(length) || surrogate || noncharacter || code > 0x10ffff) return {};
+  return {code, length};
 }
-
-}  // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
-    const bool control =
-        length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
-    if (length == 0 || control)
+    const auto [code, length] = first_character(text);
+    if (length == 0 || is_control(code))
       out += text.front() == '\t' ? ' ' : '?';
     else
       out += text.substr(0, length);

@@ -35,6 +35,31 @@ TEST(Text, ParseUnsigned) {
     EXPECT_FALSE(parse_unsigned<uint8_t>(bad)) << bad;
 }
 
+TEST(Text, Printable) {
+  const struct {
+    const char* text;
+    const char* printed;
+  } rows[] = {{"plain", "plain"},
+              {"\xc3\xa4", "\xc3\xa4"},
+              {"\xc3", "?"},
+              {"a\x1b[0m", "a?[0m"},
+              {"\t", " "},
+              {"\xff\xfe", "??"},
+              {"\xe2\x96\x88", "\xe2\x96\x88"},
+              {"\xf0\x9f", "??"},
+              {"\xed\xa0\x80", "???"},
+              {"\xe0\x80\x80", "???"},
+              {"\xc0\x80", "??"},
+              {"\xf4\x90\x80\x80", "????"},
+              {"\xef\xbf\xbe", "???"},
+              {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+              {"a\u0080b\u009fc\u00a0", "a?b?c\u00a0"},
+              {"\u2028\u2029", "??"},
+              {"\u200e\u200f\u202a\u202e\u2066\u2069", "??????"},
+              {"\u200d\u2027\u202f\u2065\u206a", "\u200d\u2027\u202f\u2065\u206a"}};
+  for (const auto& row : rows) EXPECT_EQ(printable(row.text), row.printed) << row.text;
+}
+
 TEST(Text, NearestName) {
   const std::vector<std::string> keys = {"l3", "mb", "exclusive", "partition"};
   const struct {

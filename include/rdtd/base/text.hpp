@@ -26,8 +26,16 @@ template <std::unsigned_integral T>
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
-// The text with a '?' for each byte that could drive a terminal or is not UTF-8, and a space for a
-// tab.
+// The first character of a text that is not empty. Its length is 0 bytes if the text does not begin
+// with UTF-8 that D-Bus accepts: a form too long for its character, half of a surrogate pair, a
+// noncharacter, or a character beyond U+10FFFF.
+struct Character {
+  char32_t code = 0;
+  size_t length = 0;
+};
+[[nodiscard]] Character first_character(std::string_view text);
+// The text with a space for each tab, and a '?' for each byte that is not UTF-8 and each character
+// that could drive a terminal or reorder the text.
 [[nodiscard]] std::string printable(std::string_view text);
 // The candidate with the fewest edits, where so few that the name is likely a slip of it.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
