@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rdtd/base/text.hpp"
+#include "text_check.hpp"
 
 namespace rdtd {
 
@@ -25,6 +26,10 @@ std::string_view type_name(const toml::node& node) {
 }  // namespace
 
 std::optional<toml::table> FileReader::parse(std::string_view text) const {
+  if (auto problem = check_text(path_, text)) {
+    diagnostics_->push_back(std::move(*problem));
+    return std::nullopt;
+  }
   toml::parse_result result = toml::parse(text);
   if (result) return std::move(result).table();
   Location where = at(result.error().source());

@@ -1,7 +1,6 @@
 // Every error that a policy file can cause by itself, with its whole text.
 #include <gtest/gtest.h>
 
-#include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "support.hpp"
 
@@ -135,10 +134,6 @@ TEST(Policy, Errors) {
        "p.toml:2:22: error: 'soon' is not a time span; write \"30s\", \"5min\" or \"0\"\n    2 | "
        "reconcile_interval = \"soon\"\n      |                      "
        "^~~~~~\n"},
-      {"[group.a]\nl3 = \"1 way\n",
-       "p.toml:2:12: error: not TOML: Error while parsing string: unescaped control characters "
-       "other than TAB (U+0009) are explicitly prohibited\n    2 | l3 = "
-       "\"1 way\n      |            ^\n"},
   };
   for (const Row& row : rows) EXPECT_EQ(diagnostics(row.text), row.errors) << row.text;
 }
@@ -186,27 +181,6 @@ TEST(Policy, UnprintableBytesAreNotPrinted) {
   EXPECT_EQ(diagnostics("[group.a]\nl3 = \"\x1b[31m\"\n").find('\x1b'), std::string::npos);
   const std::string errors = diagnostics("a = \"\xff\"\n");
   EXPECT_TRUE(errors.starts_with("p.toml:1:")) << errors;
-}
-
-TEST(Text, Printable) {
-  const struct {
-    const char* text;
-    const char* printed;
-  } rows[] = {{"plain", "plain"},
-              {"\xc3\xa4", "\xc3\xa4"},
-              {"\xc3", "?"},
-              {"a\x1b[0m", "a?[0m"},
-              {"\t", " "},
-              {"\xff\xfe", "??"},
-              {"\xe2\x96\x88", "\xe2\x96\x88"},
-              {"\xf0\x9f", "??"},
-              {"\xed\xa0\x80", "???"},
-              {"\xe0\x80\x80", "???"},
-              {"\xc0\x80", "??"},
-              {"\xf4\x90\x80\x80", "????"},
-              {"\xef\xbf\xbe", "???"},
-              {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
-  for (const auto& row : rows) EXPECT_EQ(printable(row.text), row.printed) << row.text;
 }
 
 TEST(Amount, Cache) {
