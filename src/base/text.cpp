@@ -34,20 +34,22 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 
 namespace {
 
-// Levenshtein distance, one row at a time.
+// How many letters have to be inserted, removed, replaced, or swapped with their neighbour to turn
+// `a` into `b` (optimal string alignment), three rows at a time.
 size_t edits(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
   for (size_t i = 0; i < a.size(); i++) {
-    size_t diagonal = row[0];
     row[0] = i + 1;
     for (size_t j = 0; j < b.size(); j++) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
 // Characters that change how a terminal or an editor shows the text around them: C0 and C1
@@ -96,10 +98,14 @@ std::string printable(std::string_view text) {
 
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {
+  constexpr size_t longest = 64;
+  if (name.size() > longest) return std::nullopt;
   const size_t allowed = std::max<size_t>(1, (name.size() + 1) / 3);
   std::optional<std::string> nearest;
   size_t fewest = allowed + 1;
   for (const std::string& candidate : candidates) {
+    const size_t shorter = std::min(name.size(), candidate.size());
+    if (std::max(name.size(), candidate.size()) - shorter >= fewest) continue;
     const size_t distance = edits(name, candidate);
     if (distance < fewest && distance < candidate.size()) {
       fewest = distance;

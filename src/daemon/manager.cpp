@@ -61,12 +61,15 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
     if (file.state == PolicyFile::State::active) out.files.push_back(file.path);
   ParsedPolicy parsed = parse_policy(files);
   const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
+    const std::string text = format_diagnostics(diagnostics, parsed.policy.sources);
+    // Not InvalidPolicy: without an edit, the next attempt may succeed.
+    if (std::ranges::find(diagnostics, Cause::machine, &Diagnostic::cause) != diagnostics.end())
+      return std::unexpected(CallError{CallError::Kind::KernelRejected, text});
     const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
     CallError::Kind kind = CallError::Kind::InvalidPolicy;
     if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
     if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
-    return std::unexpected(
-        CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
+    return std::unexpected(CallError{kind, text, first->where});
   };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <utility>
 #include <vector>
 
+#include "name_tree.hpp"
+#include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/search.hpp"
 
@@ -21,87 +18,11 @@ constexpr size_t most_names = 100'000;  // keys and tables; toml++ is quadratic 
 constexpr size_t most_parts = 16;       // of a dotted key
 constexpr unsigned deepest = 16;        // arrays and inline tables within each other
 
-constexpr std::string_view digits = "0123456789";
-constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view blank = " \t";
 
-bool is_digit(char c) { return digits.contains(c); }
-bool is_bare(char c) { return is_digit(c) || letters.contains(c) || c == '-' || c == '_'; }
-
-// Removes `form` from the front of the text, in which 'd' stands for a digit; false if the text
-// begins otherwise.
-bool take(std::string_view& text, std::string_view form) {
-  const auto matches = [](char expected, char c) {
-    return expected == 'd' ? is_digit(c) : expected == c;
-  };
-  if (text.size() < form.size() || !std::ranges::equal(form, text.substr(0, form.size()), matches))
-    return false;
-  text.remove_prefix(form.size());
-  return true;
-}
-
-// Digits, with underscores between them.
-bool take_digits(std::string_view& text, std::string_view allowed) {
-  const std::string_view number =
-      text.substr(0, std::find_if(text.begin(), text.end(), [&](char c) {
-                       return c != '_' && !allowed.contains(c);
-                     }) - text.begin());
-  text.remove_prefix(number.size());
-  return !number.empty() && !number.starts_with('_') && !number.ends_with('_') &&
-         !number.contains("__");
-}
-
-bool take_time(std::string_view& text) {
-  if (!take(text, "dd:dd:dd")) return false;
-  if (!take(text, ".")) return true;
-  if (!take(text, "d")) return false;
-  while (take(text, "d")) continue;
-  return true;
-}
-
-bool is_date_or_time(std::string_view text) {
-  if (!take(text, "dddd-dd-dd")) return take_time(text) && text.empty();
-  if (text.empty()) return true;
-  if (!take(text, "T") && !take(text, "t") && !take(text, " ")) return false;
-  if (!take_time(text)) return false;
-  return text.empty() || text == "Z" || text == "z" ||
-         ((take(text, "+dd:dd") || take(text, "-dd:dd")) && text.empty());
-}
-
-bool is_number(std::string_view text) {
-  if (take(text, "0x")) return take_digits(text, "0123456789abcdefABCDEF") && text.empty();
-  if (take(text, "0o")) return take_digits(text, "01234567") && text.empty();
-  if (take(text, "0b")) return take_digits(text, "01") && text.empty();
-  if (!take(text, "+")) take(text, "-");
-  if (text == "inf" || text == "nan") return true;
-  if (!take_digits(text, digits)) return false;
-  if (take(text, ".") && !take_digits(text, digits)) return false;
-  if (!take(text, "e") && !take(text, "E")) return text.empty();
-  if (!take(text, "+")) take(text, "-");
-  return take_digits(text, digits) && text.empty();
-}
-
-bool is_plain_value(std::string_view text) {
-  return text == "true" || text == "false" || is_number(text) || is_date_or_time(text);
-}
-
-// The boolean that a word of another language stands for.
-std::optional<std::string_view> boolean_meant(std::string_view text) {
-  for (const std::string_view word : {"yes", "on", "True", "TRUE", "Yes"})
-    if (text == word) return "true";
-  for (const std::string_view word : {"no", "off", "False", "FALSE", "No"})
-    if (text == word) return "false";
-  return std::nullopt;
-}
-
-// As a TOML string. Quotation marks of a word processor are taken for plain ones.
-std::string quoted(std::string_view text) {
-  for (const std::string_view mark : {"\u201c", "\u201d", "\u2018", "\u2019"}) {
-    if (text.starts_with(mark)) text.remove_prefix(mark.size());
-    if (text.ends_with(mark)) text.remove_suffix(mark.size());
-  }
-  const bool literal = text.find_first_of("\"\\") != std::string_view::npos;
-  return literal ? fmt::format("'{}'", text) : fmt::format("\"{}\"", text);
+bool is_bare(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '_';
 }
 
 // Reads the text once from front to back. Each function leaves `place_.at` behind the thing that it
@@ -123,40 +44,30 @@ class Scanner {
   }
 
  private:
-  // A table that only longer names mention so far is implicit if a header does, dotted if a key
-  // does.
-  enum class Kind { implicit, dotted, table, array, value };
-  struct Name {
-    unsigned line = 0;  // of its first definition
-    size_t node = 0;    // the parent of the names below it
-    Kind kind = Kind::implicit;
-  };
   struct Place {
     size_t at = 0;
     unsigned line = 1;
     size_t line_start = 0;
   };
   using Parts = std::vector<std::string_view>;
+  using Node = NameTree::Node;
 
   bool fail(size_t from, size_t to, std::string message, std::string hint = {});
   bool check_characters();
   bool scan_line();
   bool scan_header();
-  bool scan_pair(size_t table, unsigned depth);
+  bool scan_pair(Node table, unsigned depth);
   bool scan_key(Parts& parts, bool in_header);
   bool scan_key_part(Parts& parts, bool in_header, size_t begin);
-  bool scan_value(size_t node, unsigned depth);
+  bool scan_value(Node node, unsigned depth);
   bool scan_array(unsigned depth);
-  bool scan_inline_table(size_t node, unsigned depth);
+  bool scan_inline_table(Node node, unsigned depth);
   bool scan_plain(unsigned depth);
   bool scan_string();
   bool scan_multi_line_string(std::string_view quotes);
   bool scan_escape(bool multi_line);
   bool scan_end_of_line(std::string_view after);
-  bool count_name(size_t begin);
-  bool enter(size_t& table, const Parts& parts, size_t begin, Kind made);
-  bool define_header(const Parts& parts, size_t begin, Kind kind);
-  bool define_pair(size_t table, const Parts& parts, size_t begin, size_t& node);
+  bool defined(size_t begin, size_t end, const NameTree::Outcome& outcome, Node& node);
 
   [[nodiscard]] char current() const { return place_.at < text_.size() ? text_[place_.at] : '\n'; }
   [[nodiscard]] bool at_end_of_line() const { return current() == '\n' || current() == '\r'; }
@@ -173,17 +84,12 @@ class Scanner {
   }
   void skip_lines_and_comments();
 
-  [[nodiscard]] std::string line_text(const Name& name) const {
-    return Location{file_, name.line}.text();
-  }
-
   const std::string& file_;
   std::string_view text_;
   Place place_;
-  std::map<std::pair<size_t, std::string_view>, Name> names_;  // by parent and last part
-  size_t names_count_ = 0;
-  size_t nodes_ = 1;  // 0 is the root
-  size_t table_ = 0;  // the node of the last header
+  NameTree names_{file_};
+  size_t definitions_ = 0;
+  Node table_ = Node::root;  // of the last header
   std::optional<Diagnostic> error_;
 };
 
@@ -247,11 +153,13 @@ bool Scanner::scan_header() {
   if (!text_.substr(place_.at).starts_with(close))
     return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
   place_.at += close.size();
-  return define_header(parts, begin, is_array ? Kind::array : Kind::table) &&
-         scan_end_of_line(fmt::format("'{}'", close));
+  const std::string_view title = text_.substr(begin, place_.at - begin);
+  const auto node = is_array ? names_.define_array_element(parts, place_.line, title)
+                             : names_.define_table(parts, place_.line, title);
+  return defined(begin, place_.at, node, table_) && scan_end_of_line(fmt::format("'{}'", close));
 }
 
-bool Scanner::scan_pair(size_t table, unsigned depth) {
+bool Scanner::scan_pair(Node table, unsigned depth) {
   const size_t begin = place_.at;
   Parts parts;
   if (!scan_key(parts, false)) return false;
@@ -265,8 +173,10 @@ bool Scanner::scan_pair(size_t table, unsigned depth) {
                     ? ""
                     : fmt::format("quote the key: {}", quoted(trim(rest.substr(0, equals)))));
   }
-  size_t node = 0;
-  if (!define_pair(table, parts, begin, node)) return false;
+  Node node{};
+  if (!defined(begin, begin + trim(key).size(), names_.define_value(table, parts, place_.line),
+               node))
+    return false;
   place_.at++;
   skip_blanks();
   return scan_value(node, depth);
@@ -318,7 +228,7 @@ bool Scanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
               fmt::format("quote the key: {}", quoted(trim(line.substr(0, end)))));
 }
 
-bool Scanner::scan_value(size_t node, unsigned depth) {
+bool Scanner::scan_value(Node node, unsigned depth) {
   if (depth > deepest)
     return fail(place_.at, place_.at + 1,
                 fmt::format("values are nested more than {} levels deep", deepest));
@@ -355,7 +265,7 @@ bool Scanner::scan_array(unsigned depth) {
     skip_lines_and_comments();
     if (place_.at >= text_.size()) return unclosed();
     if (current() == ']') break;
-    if (!scan_value(nodes_++, depth + 1)) return false;
+    if (!scan_value(names_.make_node(), depth + 1)) return false;
     skip_lines_and_comments();
     if (place_.at >= text_.size()) return unclosed();
     if (current() == ']') break;
@@ -367,7 +277,7 @@ bool Scanner::scan_array(unsigned depth) {
   return true;
 }
 
-bool Scanner::scan_inline_table(size_t node, unsigned depth) {
+bool Scanner::scan_inline_table(Node node, unsigned depth) {
   const size_t begin = place_.at++;
   skip_blanks();
   while (current() != '}') {
@@ -484,54 +394,12 @@ bool Scanner::scan_end_of_line(std::string_view after) {
               fmt::format("unexpected '{}' after {}", found, after));
 }
 
-// Counts a key or a table.
-bool Scanner::count_name(size_t begin) {
-  if (++names_count_ <= most_names) return true;
-  return fail(begin, begin + 1, fmt::format("a file has at most {} keys and tables", most_names));
-}
-
-// The table of the names before the last one.
-bool Scanner::enter(size_t& table, const Parts& parts, size_t begin, Kind made) {
-  for (const std::string_view part : std::span(parts).first(parts.size() - 1)) {
-    const auto [name, is_new] = names_.try_emplace({table, part}, Name{place_.line, nodes_, made});
-    if (is_new) nodes_++;
-    if (is_new && !count_name(begin)) return false;
-    if (name->second.kind == Kind::value)
-      return fail(begin, place_.at,
-                  fmt::format("'{}' already has a value, in {}", part, line_text(name->second)));
-    table = name->second.node;
-  }
-  return true;
-}
-
-bool Scanner::define_header(const Parts& parts, size_t begin, Kind kind) {
-  size_t table = 0;
-  if (!count_name(begin) || !enter(table, parts, begin, Kind::implicit)) return false;
-  const auto [entry, is_new] =
-      names_.try_emplace({table, parts.back()}, Name{place_.line, nodes_, kind});
-  Name& name = entry->second;
-  if (is_new || kind == Kind::array) name.node = nodes_++;  // [[x]]: one more element
-  if (name.kind == Kind::implicit && kind == Kind::table) {
-    name.kind = kind;
-    name.line = place_.line;
-  } else if (!is_new && (name.kind != kind || kind == Kind::table)) {
-    return fail(begin, place_.at,
-                fmt::format("{} is defined twice: here and in {}",
-                            text_.substr(begin, place_.at - begin), line_text(name)));
-  }
-  table_ = name.node;
-  return true;
-}
-
-bool Scanner::define_pair(size_t table, const Parts& parts, size_t begin, size_t& node) {
-  if (!count_name(begin) || !enter(table, parts, begin, Kind::dotted)) return false;
-  const auto [entry, is_new] =
-      names_.try_emplace({table, parts.back()}, Name{place_.line, nodes_, Kind::value});
-  if (!is_new)
-    return fail(
-        begin, begin + trim(text_.substr(begin, place_.at - begin)).size(),
-        fmt::format("'{}' is set twice: here and in {}", parts.back(), line_text(entry->second)));
-  node = nodes_++;
+// Counts a key or a table, at bytes [begin, end).
+bool Scanner::defined(size_t begin, size_t end, const NameTree::Outcome& outcome, Node& node) {
+  if (!outcome) return fail(begin, end, outcome.error());
+  if (++definitions_ > most_names)
+    return fail(begin, begin + 1, fmt::format("a file has at most {} keys and tables", most_names));
+  node = *outcome;
   return true;
 }
 

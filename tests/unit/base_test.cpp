@@ -69,6 +69,8 @@ TEST(Text, NearestName) {
               {"exclusiv", "exclusive"},
               {"partitoin", "partition"},
               {"l4", "l3"},
+              {"bm", "mb"},
+              {"xeclusive", "exclusive"},
               {"colour", ""},
               {"x", ""}};
   for (const auto& row : rows)

@@ -2,7 +2,11 @@
 // the examples.
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+
 #include "files.hpp"
+#include "rdtd/base/unique_fd.hpp"
 #include "rdtd/policy/search.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/tree.hpp"
@@ -41,8 +45,55 @@ TEST_F(Files, SearchPath) {
             "etc/rdtd/40-d.toml masked\n"
             "usr/lib/rdtd/40-d.toml replaced\n"
             "etc/rdtd/50-e.toml unreadable: is a link to a file that does not exist\n"
-            "etc/rdtd/60-f.toml unreadable: is a folder, not a policy file\n"
+            "etc/rdtd/60-f.toml unreadable: is a directory, not a policy file\n"
             "etc/rdtd/70-g.toml unreadable: is larger than 1 MiB, which no policy is\n");
+}
+
+// The name is shown in a form that D-Bus and a terminal can take.
+TEST_F(Files, UnprintableNames) {
+  put("etc/rdtd/10-\xff.toml", "[group.a]\n");
+  put("run/rdtd/10-\xff.toml", "[group.a]\n");
+  put("etc/rdtd/20-\x1b[31m.toml", "");
+  const ParsedPolicy parsed = parse_policy(find_policy_files(root_.string()));
+  const std::string etc = root_.string() + "/etc/rdtd/";
+  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources),
+            etc +
+                "10-?.toml: error: has a name that is not valid UTF-8 or contains control "
+                "characters\n" +
+                etc +
+                "20-?[31m.toml: error: has a name that is not valid UTF-8 or contains "
+                "control characters\n");
+  EXPECT_TRUE(parsed.policy.groups.empty());
+}
+
+// A failure that may pass must not count as a bad policy.
+TEST_F(Files, TransientFailures) {
+  put("etc/rdtd/10-a.toml", "[group.a]\n");
+  const std::string path = root_.string() + "/etc/rdtd/10-a.toml";
+  std::vector<UniqueFd> all;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  while (true) {
+    UniqueFd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!fd) break;
+    all.push_back(std::move(fd));
+  }
+  const std::vector<PolicyFile> files = {read_policy_file(path)};
+  const std::vector<PolicyFile> found = find_policy_files(root_.string());
+  all.clear();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const ParsedPolicy parsed = parse_policy(files);
+  ASSERT_EQ(parsed.diagnostics.size(), 1U);
+  EXPECT_EQ(format_diagnostic(parsed.diagnostics[0], {}),
+            path + ": error: cannot be read: Too many open files\n");
+  EXPECT_EQ(parsed.diagnostics[0].cause, Cause::machine);
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(found[0].transient);
+  const ParsedPolicy missing = parse_policy(std::vector{read_policy_file(path + "x")});
+  ASSERT_EQ(missing.diagnostics.size(), 1U);
+  EXPECT_EQ(missing.diagnostics[0].cause, Cause::policy);
 }
 
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }

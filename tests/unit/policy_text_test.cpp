@@ -301,7 +301,7 @@ TEST(PolicyText, Errors) {
       {"a = 1\na.b = 2\n",
        R"(p.toml:2:1: error: 'a' already has a value, in p.toml:1
     2 | a.b = 2
-      | ^~~~
+      | ^~~
 )"},
       {"a.b = 1\n[a]\n",
        R"(p.toml:2:1: error: [a] is defined twice: here and in p.toml:1
