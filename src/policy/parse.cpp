@@ -44,7 +44,7 @@ std::string complete_unit_name(std::string name) {
 
 namespace {
 
-// The longest comm there is: the kernel cuts what is longer (TASK_COMM_LEN, 16 with its NUL).
+// The kernel cuts a comm to this length (TASK_COMM_LEN is 16, with the NUL).
 constexpr size_t longest_comm = 15;
 
 constexpr std::array condition_kinds = {
