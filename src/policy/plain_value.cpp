@@ -26,10 +26,8 @@ bool take(std::string_view& text, std::string_view form) {
 
 // Digits, with underscores between them.
 bool take_digits(std::string_view& text, std::string_view allowed) {
-  const std::string_view number =
-      text.substr(0, std::find_if(text.begin(), text.end(), [&](char c) {
-                       return c != '_' && !allowed.contains(c);
-                     }) - text.begin());
+  const size_t end = text.find_first_not_of(std::string(allowed) + '_');
+  const std::string_view number = text.substr(0, end);
   text.remove_prefix(number.size());
   return !number.empty() && !number.starts_with('_') && !number.ends_with('_') &&
          !number.contains("__");
