@@ -2,6 +2,15 @@
 
 namespace rdtd {
 
+GroupList::GroupList(std::vector<GroupStatus> groups) : groups_(std::move(groups)) {
+  for (size_t i = 0; i < groups_.size(); i++) by_name_.emplace(groups_[i].name, i);
+}
+
+const GroupStatus* GroupList::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &groups_[found->second];
+}
+
 std::string shares_line(const std::vector<Share>& shares) {
   std::string out;
   std::string_view resource;

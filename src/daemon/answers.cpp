@@ -27,14 +27,14 @@ std::string matching_threads(const RuleSet& rules, const Process& process, Proce
 
 }  // namespace
 
-std::expected<std::vector<DomainCounters>, CallError> Manager::counters() {
+std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
   if (!capabilities_.num_rmids)
     return std::unexpected(
-        CallError{CallError::Kind::NotSupported,
-                  "this machine's resctrl does not monitor: there is no info/L3_MON"});
+        Refusal{Refusal::Kind::not_supported,
+                "this machine's resctrl does not monitor: there is no info/L3_MON"});
   auto counters = tree_.read_counters();
   if (!counters)
-    return std::unexpected(CallError{CallError::Kind::KernelRejected, counters.error().text()});
+    return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, counters.error().text()});
   return std::move(*counters);
 }
 
@@ -74,13 +74,13 @@ std::string Manager::status_line() {
   return line;
 }
 
-std::expected<std::string, CallError> Manager::check() {
+std::expected<CheckResult, Refusal> Manager::check() {
   auto loaded = load();
   if (!loaded) return std::unexpected(loaded.error());
-  return loaded->warnings;
+  return CheckResult{std::move(loaded->warnings), std::move(loaded->public_warnings)};
 }
 
-std::expected<PlanSummary, CallError> Manager::plan() {
+std::expected<PlanSummary, Refusal> Manager::plan() {
   const auto loaded = load();
   if (!loaded) return std::unexpected(loaded.error());
   PlanSummary out{{}, plan_summary(loaded->plan)};
@@ -91,20 +91,22 @@ std::expected<PlanSummary, CallError> Manager::plan() {
   return out;
 }
 
-std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& caller) {
+std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = proc_.open(pid);
   if (!process)
     return std::unexpected(
-        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+        Refusal{Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)});
   ProcessFacts facts;
   for (const Fact fact : all_facts) process->read(fact, facts);
-  const bool may_know = caller.uid == 0 || caller.uid == facts.identity->uid;
+  if (owner && (*owner != facts.identity->uid || *owner == UINT32_MAX))
+    return std::unexpected(Refusal{Refusal::Kind::not_permitted,
+                                   fmt::format("process {} belongs to another user", pid)});
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
   const RuleSet& rules = table_->rules;
   if (auto group = by_hand_.group_of(pid)) {
     out.trials.push_back({"by hand", std::move(*group), true, {}});
   } else {
-    for (RuleTrial& trial : rules.explain(facts, may_know)) {
+    for (RuleTrial& trial : rules.explain(facts, true)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread)
         trial.reason += matching_threads(rules, *process, facts, trial.rule);
@@ -118,7 +120,10 @@ std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& 
   return out;
 }
 
-std::vector<GroupStatus> Manager::list_groups() {
+std::shared_ptr<const GroupList> Manager::list_groups() {
+  if (groups_) return groups_;
+  std::map<std::string_view, std::vector<std::string>> rules;  // by group
+  for (const Rule& rule : policy_.rules) rules[rule.group.value].push_back(rule.where.text());
   std::vector<GroupStatus> out;
   for (const GroupTarget& target : targets_) {
     GroupStatus status;
@@ -135,11 +140,21 @@ std::vector<GroupStatus> Manager::list_groups() {
              is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
     status.mode = to_string(target.state.mode);
     status.cpus = format_cpu_list(target.state.cpus);
-    for (const Rule& rule : policy_.rules)
-      if (rule.group.value == status.name) status.rules.push_back(rule.where.text());
+    if (const auto named = rules.find(status.name); named != rules.end())
+      status.rules = named->second;
     out.push_back(std::move(status));
   }
-  return out;
+  groups_ = std::make_shared<const GroupList>(std::move(out));
+  return groups_;
+}
+
+std::optional<uid_t> Manager::owner_of(pid_t pid) {
+  const auto process = proc_.open(pid);
+  if (!process) return std::nullopt;
+  ProcessFacts facts;
+  process->read(Fact::identity, facts);
+  if (facts.identity->uid == UINT32_MAX) return std::nullopt;  // it has ended meanwhile
+  return facts.identity->uid;
 }
 
 size_t Manager::tasks_in(const std::string& group) {
@@ -155,6 +170,7 @@ ManagerProperties Manager::properties() {
                   : "degraded";
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;
+  out.last_reload_error_public = last_reload_error_public_;
   out.last_reload_timestamp = last_reload_timestamp_;
   out.drift = drift_.size();
   for (const auto& [group, counter] : counters_) {

@@ -130,11 +130,15 @@ Result<void> Loop::prepare(int requests_fd, Classifier* classifier,
            },
        .on_assigned = [this](pid_t pid, const std::string& group,
                              const std::string& rule) { tell_assigned(pid, group, rule); }});
-  auto service = Service::open(event_, manager_);
-  if (service)
-    service_ = std::move(*service);
-  else
-    spdlog::warn("{}; rdtctl and reload through it will not work", service.error().text());
+  auto service = Service::open(event_, manager_, [](const Result<void>& connection) {
+    if (connection)
+      spdlog::info("on the system bus");
+    else
+      spdlog::warn("{}; trying again every second, and rdtctl cannot reach rdtd meanwhile",
+                   connection.error().text());
+  });
+  if (!service) return std::unexpected(service.error());
+  service_ = std::move(*service);
   return {};
 }
 

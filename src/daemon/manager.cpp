@@ -17,11 +17,11 @@ namespace rdtd {
 
 namespace {
 
-CallError call_error(const Error& error) {
-  CallError out{CallError::Kind::KernelRejected, error.text()};
+Refusal refusal_of(const Error& error) {
+  Refusal out{Refusal::Kind::kernel_rejected, error.text()};
   if (error.code == ENOSPC && error.operation == "make group")
-    out.kind = CallError::Kind::OutOfClosids;
-  if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
+    out.kind = Refusal::Kind::out_of_closids;
+  if (error.code == EBUSY) out.kind = Refusal::Kind::busy;
   return out;
 }
 
@@ -54,7 +54,7 @@ Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Direct
   table_ = std::move(empty);
 }
 
-std::expected<Manager::Loaded, CallError> Manager::load() const {
+std::expected<Manager::Loaded, Refusal> Manager::load() const {
   Loaded out;
   const std::vector<PolicyFile> files = find_policy_files(policy_root_);
   for (const PolicyFile& file : files)
@@ -62,23 +62,24 @@ std::expected<Manager::Loaded, CallError> Manager::load() const {
   ParsedPolicy parsed = parse_policy(files);
   const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
     const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-    CallError::Kind kind = CallError::Kind::InvalidPolicy;
-    if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
-    if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
-    return std::unexpected(
-        CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
+    Refusal::Kind kind = Refusal::Kind::invalid_policy;
+    if (first->cause == Cause::mount) kind = Refusal::Kind::not_supported;
+    if (first->cause == Cause::closids) kind = Refusal::Kind::out_of_closids;
+    return std::unexpected(Refusal{kind, format_diagnostics(diagnostics, parsed.policy.sources),
+                                   first->where, format_diagnostics(diagnostics, {})});
   };
   if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
   auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(call_error(capabilities.error()));
+  if (!capabilities) return std::unexpected(refusal_of(capabilities.error()));
   const auto now = snapshot();
-  if (!now) return std::unexpected(call_error(now.error()));
+  if (!now) return std::unexpected(refusal_of(now.error()));
   auto plan = make_plan(parsed.policy, *capabilities, *now);
   if (!plan) return invalid(plan.error());
   (void)look_up_users(parsed.policy, find_user, find_user_group, plan->warnings);
   std::ranges::move(parsed.diagnostics, std::back_inserter(plan->warnings));
   sort_by_place(plan->warnings);
   out.warnings = format_diagnostics(plan->warnings, parsed.policy.sources);
+  out.public_warnings = format_diagnostics(plan->warnings, {});
   out.policy = std::move(parsed.policy);
   out.capabilities = std::move(*capabilities);
   out.plan = std::move(*plan);
@@ -104,12 +105,12 @@ Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& polic
 
 // The steps of a policy that could not be put in force are undone. A group that was removed for
 // them and made again is another directory, and empty.
-CallError Manager::undone(Error error, const std::vector<Step>& steps) {
+Refusal Manager::undone(Error error, const std::vector<Step>& steps) {
   if (std::ranges::count(steps, StepKind::remove, &Step::kind) > 0) {
     renew_table();
     (void)scan_until_quiet(AssignMode::move, nullptr);
   }
-  return call_error(error);
+  return refusal_of(error);
 }
 
 // Opens the `tasks` files again, for groups that were removed and made again under the same name.
@@ -163,7 +164,7 @@ void Manager::remove_groups(const std::vector<Step>& removals) {
       spdlog::warn("{}", removed.error().text());
 }
 
-std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
+std::expected<void, Refusal> Manager::put_in_force(Loaded loaded) {
   const std::vector<Step>& steps = loaded.plan.steps;
   if (const auto applied = tree_.apply(steps, ownership_); !applied)
     return std::unexpected(undone(applied.error(), steps));
@@ -181,6 +182,7 @@ std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
   policy_ = std::move(loaded.policy);
   capabilities_ = std::move(loaded.capabilities);
   targets_ = std::move(loaded.plan.groups);
+  groups_.reset();
   files_ = std::move(loaded.files);
   drift_.clear();
   trouble_.clear();
@@ -211,28 +213,29 @@ Result<void> Manager::forget_vanished_groups() {
   return {};
 }
 
-std::expected<void, CallError> Manager::load_and_apply() {
+std::expected<void, Refusal> Manager::load_and_apply() {
   const auto forgotten = forget_vanished_groups();
-  auto loaded = forgotten ? load() : std::unexpected(call_error(forgotten.error()));
+  auto loaded = forgotten ? load() : std::unexpected(refusal_of(forgotten.error()));
   auto done = loaded ? put_in_force(std::move(*loaded)) : std::unexpected(loaded.error());
   last_reload_error_ = done ? "" : std::string(trim(done.error().text));
+  last_reload_error_public_ = done ? "" : std::string(trim(done.error().text_for(false)));
   if (done) last_reload_timestamp_ = now_usec();
   return done;
 }
 
 // Every way in which a policy may fail to be put in force, told once.
-void Manager::log_failure(const CallError& error, const char* consequence) const {
+void Manager::log_failure(const Refusal& error, const char* consequence) const {
   Happening happening = Happening::reload_failed;
-  if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
-  if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
-  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy)
+  if (error.kind == Refusal::Kind::out_of_closids) happening = Happening::out_of_closids;
+  if (error.kind == Refusal::Kind::not_supported) happening = Happening::wrong_mount_options;
+  if (error.kind == Refusal::Kind::kernel_rejected || error.kind == Refusal::Kind::busy)
     happening = Happening::kernel_refused;
   log(happening,
       fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_),
       error.where);
 }
 
-std::expected<void, CallError> Manager::start() {
+std::expected<void, Refusal> Manager::start() {
   auto done = load_and_apply();
   if (!done) {
     log_failure(done.error(), "nothing was changed");
@@ -243,7 +246,7 @@ std::expected<void, CallError> Manager::start() {
   return done;
 }
 
-std::expected<void, CallError> Manager::reload() {
+std::expected<void, Refusal> Manager::reload() {
   observer_.before_reload();
   auto done = load_and_apply();
   if (done)
@@ -258,14 +261,15 @@ void Manager::store() {
   if (const auto stored = by_hand_.store(); !stored) spdlog::warn("{}", stored.error().text());
 }
 
-std::expected<void, CallError> Manager::reset() {
+std::expected<void, Refusal> Manager::reset() {
   auto empty = make_table(Policy{});
-  if (!empty) return std::unexpected(call_error(empty.error()));
+  if (!empty) return std::unexpected(refusal_of(empty.error()));
   observer_.before_reload();
   // First the rules, so that nobody is put in a group that is going.
   table_ = std::move(*empty);
   policy_ = Policy{.daemon = policy_.daemon};
   targets_.clear();
+  groups_.reset();
   files_.clear();
   drift_.clear();
   trouble_.clear();
@@ -273,53 +277,92 @@ std::expected<void, CallError> Manager::reset() {
   observer_.rules_changed();
   const auto removed = remove_all();
   last_reload_error_ = removed ? "" : removed.error().text();
+  last_reload_error_public_ = last_reload_error_;
   if (removed)
     spdlog::info(
         "every group that rdtd made is removed; no policy is in force until the next reload");
   else
     log(Happening::kernel_refused, removed.error().text());
   observer_.after_reload(removed.has_value());
-  if (!removed) return std::unexpected(call_error(removed.error()));
+  if (!removed) return std::unexpected(refusal_of(removed.error()));
   return {};
 }
 
-std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::string& group,
-                                                       const Caller& caller) {
-  std::vector<std::string> names;
-  for (const GroupTarget& target : targets_) names.push_back(group_label(target.directory));
-  if (std::ranges::find(names, group) == names.end()) {
+class Manager::OpenedAssign final : public PreparedAssign {
+ public:
+  OpenedAssign(Manager& manager, Details details, Process process, std::string group,
+               bool for_next_program)
+      : PreparedAssign(std::move(details)),
+        manager_(manager),
+        process_(std::move(process)),
+        group_(std::move(group)),
+        for_next_program_(for_next_program) {}
+
+  std::expected<void, Refusal> run() override {
+    return manager_.assign_process(std::move(process_), group_, for_next_program_);
+  }
+
+ private:
+  Manager& manager_;
+  Process process_;
+  std::string group_;
+  bool for_next_program_;
+};
+
+std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
+    pid_t pid, const std::string& group, const Caller& caller) {
+  if (list_groups()->find(group) == nullptr) {
+    std::vector<std::string> names;
+    for (const GroupStatus& known : list_groups()->all()) names.push_back(known.name);
     const auto nearest = nearest_name(group, names);
     return std::unexpected(
-        CallError{CallError::Kind::NoSuchGroup,
-                  fmt::format("there is no group '{}' in the policy in force{}", printable(group),
-                              nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
+        Refusal{Refusal::Kind::no_such_group,
+                fmt::format("there is no group '{}' in the policy in force{}", printable(group),
+                            nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
   }
   // 0 would be the thread that writes: the daemon's own.
   auto process = pid > 0 ? proc_.open(pid) : std::nullopt;
   if (!process)
     return std::unexpected(
-        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+        Refusal{Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)});
   if (const pid_t whole = process->read_process(); whole != pid && whole != 0)
-    return std::unexpected(CallError{
-        CallError::Kind::NoSuchProcess,
+    return std::unexpected(Refusal{
+        Refusal::Kind::no_such_process,
         fmt::format(
             "{} is a thread of process {}, and only a whole process is put in a group by hand", pid,
             whole)});
+  ProcessFacts facts;
+  process->read(Fact::identity, facts);
+  PreparedAssign::Details details = {
+      {"pid", std::to_string(pid)}, {"uid", std::to_string(facts.identity->uid)}, {"group", group}};
+  return std::make_shared<OpenedAssign>(*this, std::move(details), std::move(*process), group,
+                                        caller.pid == pid);
+}
+
+std::expected<void, Refusal> Manager::assign_process(Process process, const std::string& group,
+                                                     bool for_next_program) {
+  const pid_t pid = process.pid();
+  const auto gone = [&] {
+    return std::unexpected(
+        Refusal{Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)});
+  };
+  if (!process.read_name()) return gone();
   const auto tasks = tree_.open_tasks(group_directory(group));
-  if (!tasks) return std::unexpected(call_error(tasks.error()));
-  if (!by_hand_.add(std::move(*process), group, caller.pid == pid))
-    return std::unexpected(CallError{
-        CallError::Kind::Busy,
-        fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
+  if (!tasks) return std::unexpected(refusal_of(tasks.error()));
   const auto moving = proc_.open(pid);
-  if (const int error = moving ? assign_all_threads(*moving, tasks->get()) : ESRCH; error != 0) {
+  if (!moving || !process.read_name()) return gone();
+  if (!by_hand_.add(std::move(process), group, for_next_program))
+    return std::unexpected(Refusal{
+        Refusal::Kind::busy,
+        fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
+  if (const int error = assign_all_threads(*moving, tasks->get()); error != 0) {
     by_hand_.remove(pid);
     store();
     const Error refused{
         fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
     return std::unexpected(
-        CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected,
-                  refused.text()});
+        Refusal{error == ESRCH ? Refusal::Kind::no_such_process : Refusal::Kind::kernel_rejected,
+                refused.text()});
   }
   store();
   observer_.on_assigned(pid, group, "");

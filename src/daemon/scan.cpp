@@ -124,6 +124,7 @@ std::string Manager::follow_machine(const Capabilities& capabilities, const Snap
   capabilities_ = capabilities;
   targets_ = std::move(plan->groups);
   spdlog::info("the machine has changed, and the policy in force is planned for it anew");
+  groups_.reset();
   observer_.groups_changed();
   return {};
 }
@@ -144,6 +145,7 @@ std::string Manager::reconcile_groups(bool restore, std::vector<Drift>& found) {
   if (const GroupState& root = now->groups.at(std::string(root_group));
       !targets_.empty() && leaves_default_group(policy_, *now) && targets_.back().state != root) {
     targets_.back().state = root;
+    groups_.reset();
     observer_.groups_changed();
   }
   const Steps back = steps_to(targets_, capabilities_, *now);

@@ -25,7 +25,7 @@ int report(const Client::Failure& failure) {
   // A refusal that names its places reads like a compiler's: no name before it.
   fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
              ends_line ? "" : "\n");
-  if (failure.kind == Client::Failure::Kind::not_running) return Exit::not_running;
+  if (failure.unreachable()) return Exit::not_running;
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 

@@ -35,7 +35,7 @@ int verbs::reset(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reset() : std::unexpected(client.error());
   const bool directly =
-      !answer && answer.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0;
+      !answer && answer.error().unreachable() && ::geteuid() == 0;
   if (const int exit = answer     ? Exit::ok
                        : directly ? reset_directly(context)
                                   : report(answer.error());

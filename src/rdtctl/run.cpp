@@ -36,7 +36,7 @@ int join(const Context& context, const std::string& group) {
   const auto assigned =
       client ? client->assign(::getpid(), group) : std::unexpected(client.error());
   if (assigned) return Exit::ok;
-  if (assigned.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0)
+  if (assigned.error().unreachable() && ::geteuid() == 0)
     return join_directly(context, group);
   return report(assigned.error());
 }

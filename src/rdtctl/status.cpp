@@ -172,7 +172,7 @@ int verbs::status(const Context& context, bool verify) {
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
   if (!groups) {
     const int exit = report(groups.error());
-    if (groups.error().kind == Client::Failure::Kind::not_running) print_tree(context);
+    if (groups.error().unreachable()) print_tree(context);
     return exit;
   }
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))

@@ -45,7 +45,7 @@ class Manager final : public ManagerInterface {
 
   // The first load. Other than a reload it is not announced as one, and a failure leaves no policy
   // in force.
-  [[nodiscard]] std::expected<void, CallError> start();
+  [[nodiscard]] std::expected<void, Refusal> start();
   // Looks at every process and puts it where the rules want it; until a pass finds nothing to move.
   // `why` is for the log.
   void scan(const char* why);
@@ -67,17 +67,18 @@ class Manager final : public ManagerInterface {
   // For people, one line: "2 groups, 3 rules, 120 threads assigned".
   [[nodiscard]] std::string status_line();
 
-  std::expected<void, CallError> reload() override;
-  std::expected<std::string, CallError> check() override;
-  std::expected<PlanSummary, CallError> plan() override;
-  std::expected<void, CallError> reset() override;
-  std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group,
-                                                const Caller& caller) override;
-  std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) override;
-  std::expected<std::vector<DomainCounters>, CallError> counters() override;
-  std::vector<GroupStatus> list_groups() override;
+  std::expected<void, Refusal> reload() override;
+  std::expected<CheckResult, Refusal> check() override;
+  std::expected<PlanSummary, Refusal> plan() override;
+  std::expected<void, Refusal> reset() override;
+  std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
+      pid_t pid, const std::string& group, const Caller& caller) override;
+  std::expected<Explanation, Refusal> explain(pid_t pid, std::optional<uid_t> owner) override;
+  std::expected<std::vector<DomainCounters>, Refusal> counters() override;
+  std::shared_ptr<const GroupList> list_groups() override;
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
+  std::optional<uid_t> owner_of(pid_t pid) override;
   void watch_assignments(bool on) override;
   std::string log_level() override;
   bool set_log_level(const std::string& level) override;
@@ -89,13 +90,19 @@ class Manager final : public ManagerInterface {
     Capabilities capabilities;
     Plan plan;
     std::string warnings;
+    std::string public_warnings;
     std::vector<std::string> files;
   };
-  [[nodiscard]] std::expected<Loaded, CallError> load() const;
-  [[nodiscard]] std::expected<void, CallError> load_and_apply();
-  [[nodiscard]] std::expected<void, CallError> put_in_force(Loaded loaded);
+  [[nodiscard]] std::expected<Loaded, Refusal> load() const;
+  [[nodiscard]] std::expected<void, Refusal> load_and_apply();
+  [[nodiscard]] std::expected<void, Refusal> put_in_force(Loaded loaded);
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(const Policy& policy);
-  void log_failure(const CallError& error, const char* consequence) const;
+  // A process that is open for a manual assignment, and is the one that was asked about.
+  class OpenedAssign;
+  [[nodiscard]] std::expected<void, Refusal> assign_process(Process process,
+                                                            const std::string& group,
+                                                            bool for_next_program);
+  void log_failure(const Refusal& error, const char* consequence) const;
   struct ScanResult {
     std::map<std::string, size_t> matched;  // processes, by the group's label
     size_t moved = 0;                       // threads
@@ -118,7 +125,7 @@ class Manager final : public ManagerInterface {
   [[nodiscard]] std::string reconcile_groups(bool restore, std::vector<Drift>& found);
   [[nodiscard]] std::string follow_machine(const Capabilities& capabilities, const Snapshot& now);
   void renew_held();
-  [[nodiscard]] CallError undone(Error error, const std::vector<Step>& steps);
+  [[nodiscard]] Refusal undone(Error error, const std::vector<Step>& steps);
   void renew_table();
   void publish_table();
   void remove_groups(const std::vector<Step>& removals);
@@ -136,6 +143,7 @@ class Manager final : public ManagerInterface {
   Policy policy_;
   Capabilities capabilities_;
   std::vector<GroupTarget> targets_;
+  std::shared_ptr<const GroupList> groups_;  // of targets_ and policy_; null: to be made again
   std::vector<std::string> files_;
   HandAssignments by_hand_;
   std::map<std::string, AssignmentCounter>
@@ -143,6 +151,7 @@ class Manager final : public ManagerInterface {
   std::shared_ptr<const RuleTable> table_;  // of the policy in force
   std::string in_force_;                    // what was done to put it in force, for the log
   std::string last_reload_error_;
+  std::string last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
   std::vector<Drift> drift_;  // found by the last look
   std::string trouble_;       // what was in its way; empty: nothing
