@@ -10,7 +10,7 @@ namespace {
 
 // For the few questions to the bus itself that the service waits for. A bus that does not answer
 // must not stop the loop for longer.
-constexpr uint64_t call_timeout = 2'000'000;  // microseconds
+constexpr uint64_t call_timeout = 5'000'000;  // microseconds
 
 Error bus_error(const char* operation, int code) { return {operation, "the system bus", code, {}}; }
 

@@ -112,7 +112,7 @@ struct ManagerProperties {
 // The sender of a request, as the bus knows it.
 struct Caller {
   uid_t uid = UINT32_MAX;
-  pid_t pid = 0;  // tells whether a caller means itself; grants nothing
+  pid_t pid = 0;  // shows whether a caller means itself; grants nothing
   [[nodiscard]] bool root() const { return uid == 0; }
 };
 
