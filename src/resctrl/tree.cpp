@@ -134,7 +134,7 @@ void append_counters(const Directory& group, DomainCounters whose,
 }  // namespace
 
 Result<Tree> Tree::open(const std::string& path) {
-  auto root = Directory::open(path);
+  auto root = Directory::open_untrusted(path);
   if (!root) return std::unexpected(root.error());
   if (!root->open_file("schemata", O_RDONLY))
     return std::unexpected(Error{

@@ -1,6 +1,10 @@
 // What reads files: the search path, the resctrl tree from captured machines, the ownership record,
 // the examples.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
 
 #include "files.hpp"
 #include "rdtd/policy/search.hpp"
@@ -46,6 +50,59 @@ TEST_F(Files, SearchPath) {
 }
 
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }
+
+TEST_F(Files, UntrustedDirectory) {
+  put("tree/sub/file", "inside");
+  put("outside", "outside");
+  fs::create_symlink("../outside", root_ / "tree/link");
+  fs::create_directory_symlink("..", root_ / "tree/up");
+  ASSERT_EQ(::mkfifo((root_ / "tree/fifo").c_str(), 0600), 0);
+  const std::string path = (root_ / "tree").string();
+  const auto tree = Directory::open_untrusted(path);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->read("sub/file"), "inside");
+  EXPECT_EQ(tree->open_directory("sub")->read("file"), "inside");
+  const struct {
+    const char* name;
+    const char* error;
+  } rows[] = {
+      {"link", "link: Too many levels of symbolic links (it is a symbolic link)"},
+      {"up/outside", "up/outside: Not a directory"},
+      {"../outside", "../outside: Invalid cross-device link"},
+      {"fifo", "fifo: Invalid argument (it is not a regular file)"},
+      {"sub", "sub: Invalid argument (it is not a regular file)"},
+      {"none", "none: No such file or directory"},
+  };
+  for (const auto& row : rows) {
+    const auto text = tree->read(row.name);
+    ASSERT_FALSE(text) << row.name;
+    EXPECT_EQ(text.error().text(), "cannot open " + path + "/" + row.error) << row.name;
+  }
+  EXPECT_FALSE(tree->open_directory("up"));
+  EXPECT_FALSE(tree->open_directory("sub")->open_directory(".."));
+  const auto entries = tree->list();
+  ASSERT_TRUE(entries);
+  for (const Directory::Entry& entry : *entries)
+    EXPECT_EQ(entry.is_directory, entry.name == "sub") << entry.name;
+}
+
+// A failed write names the file and not the text, which may be long.
+TEST_F(Files, ReplaceOnAFullDisk) {
+  const auto directory = Directory::open(root_.string());
+  ASSERT_TRUE(directory);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const auto written = directory->replace("file", std::string(8192, 'x'));
+  ::signal(SIGXFSZ, handler);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().text(),
+            "cannot write " + root_.string() + "/.file.new: File too large");
+  EXPECT_TRUE(fs::is_empty(root_));
+}
 
 TEST_F(Files, Ownership) {
   auto ownership = Ownership::load(*Directory::open(root_.string()));

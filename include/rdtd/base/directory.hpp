@@ -22,6 +22,10 @@ namespace rdtd {
 class Directory {
  public:
   [[nodiscard]] static Result<Directory> open(std::string path);
+  // For a directory whose contents somebody else controls. Below it, and below the directories that
+  // are opened from it, symbolic links are not followed, only regular files and directories are
+  // opened, and no open waits.
+  [[nodiscard]] static Result<Directory> open_untrusted(std::string path);
   [[nodiscard]] Result<Directory> open_directory(const std::string& name) const;
   // openat(2) with O_CLOEXEC. `mode`: of a file that is made.
   [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags,
@@ -44,9 +48,12 @@ class Directory {
   [[nodiscard]] std::string path_of(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  Directory(UniqueFd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  enum class Links { followed, refused };
+  Directory(UniqueFd fd, std::string path, Links links)
+      : fd_(std::move(fd)), path_(std::move(path)), links_(links) {}
   UniqueFd fd_;
   std::string path_;
+  Links links_;
 };
 
 }  // namespace rdtd
