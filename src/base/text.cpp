@@ -77,22 +77,43 @@ size_t sequence_length(std::string_view text) {
              : length;
 }
 
-}  // namespace
+// C0, DEL and C1, which starts an escape sequence in one character (U+009B).
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return character.size() == 2 && first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
 
-std::string printable(std::string_view text) {
+// `kept`: the control characters that stay.
+std::string without_controls(std::string_view text, std::string_view kept) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
-    const bool control =
-        length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
-    if (length == 0 || control)
-      out += text.front() == '\t' ? ' ' : '?';
+    const size_t length = std::max<size_t>(sequence_length(text), 1);
+    const std::string_view character = text.substr(0, length);
+    const bool bad = sequence_length(text) == 0 || is_control(character);
+    if (!bad || kept.contains(text.front()))
+      out += character;
     else
-      out += text.substr(0, length);
-    text.remove_prefix(std::max<size_t>(length, 1));
+      out += text.front() == '\t' ? ' ' : '?';
+    text.remove_prefix(length);
   }
   return out;
 }
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) { return without_controls(text, ""); }
+
+std::string printable_lines(std::string_view text) { return without_controls(text, "\n\t"); }
 
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {

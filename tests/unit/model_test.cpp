@@ -55,6 +55,24 @@ TEST(Schemata, ReadsWhatEveryKernelWrites) {
     EXPECT_FALSE(parse_schemata(bad)) << bad;
 }
 
+TEST(Schemata, MergesDomainsForPeople) {
+  const struct {
+    const char* text;
+    const char* merged;
+  } rows[] = {
+      {"L3:0=f;1=f;2=f;3=f", "L3:0-3=f"},
+      {"L3:0=f;1=ff0;2=f;3=ff0", "L3:0,2=f;1,3=ff0"},
+      {"L3:4=1;0=ff;7=1", "L3:0=ff;4,7=1"},
+      {"MB:0=100;1=20\nL3:0=f;1=f", "L3:0-1=f MB:0=100;1=20"},
+      {"L3:0=fff0;1=fff0;2=fff0;3=fff0;4=fff0;5=fff0;6=fff0;7=fff0;8=f;9=f;10=f;11=f;12=f;13=f;"
+       "14=f;15=f",
+       "L3:0-7=fff0;8-15=f"},
+      {"L3:70000=f;70001=f", "L3:70000-70001=f"},
+      {"", ""}};
+  for (const auto& row : rows)
+    EXPECT_EQ(schemata_line(parse_schemata(row.text).value()), row.merged) << row.text;
+}
+
 TEST(Snapshot, DefaultIsTheRoot) {
   EXPECT_EQ(group_label(""), "default");
   EXPECT_EQ(group_directory("default"), "");

@@ -335,7 +335,7 @@ TEST(Steps, Differences) {
          s.groups.at("b").schemata[Resource::L3][DomainId{1}] = 1;
          s.groups.at("b").schemata[Resource::MB] = {{DomainId{0}, 10}, {DomainId{1}, 20}};
        },
-       "group 'b': L3:1=1 MB:0=10;1=20, granted L3:1=ffff0 MB:0=50;1=50\n"},
+       "group 'b': L3:1=1 MB:0=10;1=20, granted L3:1=ffff0 MB:0-1=50\n"},
       {"the mode", [](Snapshot& s) { s.groups.at("a").mode = Mode::shareable; },
        "group 'a': mode shareable, granted exclusive\n"},
       {"CPUs", [](Snapshot& s) { std::swap(s.groups.at("a").cpus, s.groups.at("b").cpus); },

@@ -197,6 +197,9 @@ TEST(Text, Printable) {
               {"\xc3", "?"},
               {"a\x1b[0m", "a?[0m"},
               {"\t", " "},
+              {"a\nb\x7f", "a?b?"},
+              {"\xc2\x9b[0m", "?[0m"},
+              {"\xc2\xa0", "\xc2\xa0"},
               {"\xff\xfe", "??"},
               {"\xe2\x96\x88", "\xe2\x96\x88"},
               {"\xf0\x9f", "??"},
@@ -207,6 +210,7 @@ TEST(Text, Printable) {
               {"\xef\xbf\xbe", "???"},
               {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}};
   for (const auto& row : rows) EXPECT_EQ(printable(row.text), row.printed) << row.text;
+  EXPECT_EQ(printable_lines("a\n\tb\x1b\r\xc2\x9b\xff"), "a\n\tb????");
 }
 
 TEST(Amount, Cache) {

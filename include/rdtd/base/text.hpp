@@ -26,9 +26,12 @@ template <std::unsigned_integral T>
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
-// The text with a '?' for each byte that could drive a terminal or is not UTF-8, and a space for a
-// tab.
+[[nodiscard]] bool is_utf8(std::string_view text);
+// The text with a '?' for each byte that is not UTF-8 and each control character, C1 included,
+// since these can drive a terminal; and with a space for a tab.
 [[nodiscard]] std::string printable(std::string_view text);
+// The same for a text of several lines: line breaks and tabs stay.
+[[nodiscard]] std::string printable_lines(std::string_view text);
 // The candidate with the fewest edits, where so few that the name is likely a slip of it.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       std::span<const std::string> candidates);

@@ -51,7 +51,7 @@ struct GroupStatus {
   std::vector<std::string> rules;  // FILE:LINE of each that names it
 };
 
-// "L3:0=4 ways;1=4 ways MB:0=10%".
+// For people, domains with equal shares merged: "L3:0-1=4 ways MB:0=10%".
 [[nodiscard]] std::string shares_line(const std::vector<Share>& shares);
 
 struct AssignmentCount {
@@ -87,6 +87,7 @@ struct ManagerProperties {
   std::string state;  // "running", or "degraded": a policy could not be applied, drift was only
                       // reported, or the process events fail
   std::vector<std::string> config_files;
+  std::vector<std::string> problems;   // why the state is degraded, for people
   std::string last_reload_error;       // empty after a good one
   uint64_t last_reload_timestamp = 0;  // CLOCK_REALTIME, microseconds
   uint64_t events_seen = 0;            // process events received
