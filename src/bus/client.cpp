@@ -218,11 +218,12 @@ Client::Answer<ManagerProperties> Client::properties() {
       if (r >= 0) r = sd_bus_message_exit_container(*reply);
     } else if (name == "Drift") {
       r = read_number(out.drift);
-    } else if (name == "ConfigFiles") {
+    } else if (name == "ConfigFiles" || name == "Problems") {
+      auto& texts = name == "Problems" ? out.problems : out.config_files;
       if (r = sd_bus_message_enter_container(*reply, 'v', "as"); r >= 0)
         r = sd_bus_message_enter_container(*reply, 'a', "s");
       while (r >= 0 && (r = sd_bus_message_read(*reply, "s", &value)) > 0)
-        out.config_files.push_back(text(value));
+        texts.push_back(text(value));
       if (r >= 0) r = sd_bus_message_exit_container(*reply);
       if (r >= 0) r = sd_bus_message_exit_container(*reply);
     } else {

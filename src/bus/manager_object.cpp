@@ -176,6 +176,10 @@ int get_property(sd_bus*, const char*, const char*, const char* property, sd_bus
       return sd_bus_message_append(reply, "(sst)", count.group.c_str(), count.result.c_str(),
                                    count.threads);
     });
+  if (name == "Problems")
+    return append_array(reply, "s", now.problems, [&](const std::string& problem) {
+      return sd_bus_message_append(reply, "s", printable_lines(problem).c_str());
+    });
   return append_array(reply, "s", now.config_files, [&](const std::string& file) {
     return sd_bus_message_append(reply, "s", file.c_str());
   });
@@ -208,6 +212,8 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_METHOD("Unsubscribe", "", "", on_unsubscribe, open_to_all),
     sd_bus_vtable SD_BUS_PROPERTY("Version", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     sd_bus_vtable SD_BUS_PROPERTY("State", "s", get_property, 0,
+                                  SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+    sd_bus_vtable SD_BUS_PROPERTY("Problems", "as", get_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("ConfigFiles", "as", get_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

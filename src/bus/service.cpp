@@ -30,14 +30,16 @@ class BusService final : public Service {
 
   void emit_reloaded(bool success) override {
     emit_groups();
-    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", "ConfigFiles",
-                                         "LastReloadError", "LastReloadTimestamp", nullptr);
+    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", "Problems",
+                                         "ConfigFiles", "LastReloadError", "LastReloadTimestamp",
+                                         nullptr);
     (void)sd_bus_emit_signal(bus_, bus_path, bus_interface, "Reloaded", "b",
                              static_cast<int>(success));
   }
 
   void emit_state() override {
-    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", nullptr);
+    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", "Problems",
+                                         nullptr);
   }
 
   void emit_drift(std::string_view what) override {

@@ -153,6 +153,11 @@ ManagerProperties Manager::properties() {
   out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted
                   ? "running"
                   : "degraded";
+  if (!last_reload_error_.empty()) out.problems.push_back("the last reload failed");
+  if (!events_available_) out.problems.push_back("the kernel sends no process events");
+  if (!trouble_.empty()) out.problems.push_back(trouble_);
+  for (const Drift& drift : drift_)
+    if (!drift.put_back) out.problems.push_back(drift.text);
   out.config_files = files_;
   out.last_reload_error = last_reload_error_;
   out.last_reload_timestamp = last_reload_timestamp_;

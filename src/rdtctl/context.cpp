@@ -1,5 +1,7 @@
 #include "context.hpp"
 
+#include "print.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +16,7 @@
 namespace rdtd {
 
 int report(const Error& error) {
-  fmt::print(stderr, "rdtctl: {}\n", error.text());
+  note("rdtctl: {}\n", error.text());
   if (error.code == ENODEV || error.code == ENOENT) return Exit::no_resctrl;
   return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
 }
@@ -23,8 +25,8 @@ int report(const Client::Failure& failure) {
   using enum Client::Failure::Kind;
   const bool ends_line = failure.text.ends_with('\n');
   // A refusal that names its places reads like a compiler's: no name before it.
-  fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
-             ends_line ? "" : "\n");
+  note("{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
+       ends_line ? "" : "\n");
   if (failure.kind == Client::Failure::Kind::not_running) return Exit::not_running;
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
@@ -41,16 +43,17 @@ std::vector<Diagnostic> unknown_users(const Context& context, const Policy& poli
 
 Result<Machine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
-  if (!tree && context.snapshot_given)
+  if (!tree && context.snapshot_given && tree.error().code == ENODEV)
     return std::unexpected(
-        Error{"use", context.resctrl, ENODEV, "it is no copy of resctrl: it has no schemata"});
+        Error{"use", context.resctrl, ENODEV, "not a copy of resctrl: schemata is missing"});
   if (!tree) return std::unexpected(tree.error());
   auto capabilities = tree->read_capabilities();
   if (!capabilities) return std::unexpected(capabilities.error());
   std::set<std::string> owned;
-  const std::filesystem::path carried = std::filesystem::path(context.resctrl) / snapshot_state;
-  auto state =
-      Directory::open(std::filesystem::exists(carried) ? carried.string() : state_folder(context));
+  const auto copy = Directory::open_untrusted(context.resctrl);
+  if (!copy) return std::unexpected(copy.error());
+  auto state = copy->open_directory(snapshot_state);
+  if (!state && state.error().code == ENOENT) state = Directory::open(state_folder(context));
   if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
   if (state) {
     const auto ownership = Ownership::load(std::move(*state));
@@ -64,10 +67,10 @@ Result<Machine> read_machine(const Context& context) {
 
 std::expected<Planned, int> plan_files(const Context& context) {
   ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
-  const auto print = [&](const std::vector<Diagnostic>& diagnostics) {
-    fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
+  const auto report_all = [&](const std::vector<Diagnostic>& diagnostics) {
+    note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
   };
-  print(parsed.diagnostics);
+  report_all(parsed.diagnostics);
   if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
@@ -76,7 +79,7 @@ std::expected<Planned, int> plan_files(const Context& context) {
     std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
     sort_by_place(plan->warnings);
   }
-  print(plan ? plan->warnings : plan.error());
+  report_all(plan ? plan->warnings : plan.error());
   if (!plan) return std::unexpected(Exit::failed);
   return Planned{std::move(*machine), std::move(parsed.policy), std::move(*plan)};
 }

@@ -6,13 +6,14 @@
 #include <filesystem>
 #include <system_error>
 
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// For root while the daemon does not run, as when its package is removed.
+// For root while the daemon is not running, for example when its package is removed.
 int reset_directly(const Context& context) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
@@ -41,8 +42,8 @@ int verbs::reset(const Context& context) {
                                   : report(answer.error());
       exit != Exit::ok)
     return exit;
-  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next {} of rdtd\n",
-             directly ? "start" : "reload or start");
+  note("rdtctl: removed every group that rdtd created, until the next {} of rdtd\n",
+       directly ? "start" : "reload or start");
   return Exit::ok;
 }
 
