@@ -103,6 +103,8 @@ std::string unexpected(const CLI::App& app, const std::string& word) {
   for (const CLI::App* part : {verb, &app})
     if (part != nullptr)
       for (const CLI::Option* option : options_of(*part, false)) names.push_back(name_of(*option));
+  // One letter is near every other one.
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("--"); });
   return fmt::format("unknown option '{}'{}{}", word, of_verb,
                      nearest_text(word.substr(0, word.find('=')), names));
 }

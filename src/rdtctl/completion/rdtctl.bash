@@ -13,12 +13,17 @@ _rdtctl() {
     if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
     return
   fi
-  # The lines of the input that begin with the current word. compgen -W would expand them as a shell does, and a group
-  # may have any name; readline quotes the result.
+  # The lines of the input that begin with the current word. A group may have any name: compgen -W would expand it as a
+  # shell does, and readline leaves '$' and '`' unquoted.
   _rdtctl_lines() {
-    local line plain=${current//\\/}
-    plain=${plain#[\"\']}
-    while IFS= read -r line; do [[ -n $line && $line == "$plain"* ]] && COMPREPLY+=("$line"); done
+    local line plain=${current//\\/} quoted
+    compopt +o filenames 2>/dev/null
+    [[ $current != [\"\']* ]] || return
+    while IFS= read -r line; do
+      [[ -n $line && $line == "$plain"* ]] || continue
+      printf -v quoted %q "$line"
+      COMPREPLY+=("$quoted")
+    done
   }
   _rdtctl_words() { tr ' ' '\n' <<<"$1"; }
   COMPREPLY=()
