@@ -29,6 +29,28 @@ namespace {
 
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
+UniqueFd open_component(int directory, const std::string& name, int flags, mode_t mode) {
+  if (name == "..") {
+    errno = EXDEV;
+    return UniqueFd();
+  }
+  return UniqueFd(
+      ::openat(directory, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode));
+}
+
+// openat(2) that follows no links, does not leave the directory and does not wait for the other end
+// of a FIFO. openat2(2) does the same, but many sandboxes refuse it.
+UniqueFd open_confined(int directory, std::string_view name, int flags, mode_t mode) {
+  UniqueFd parent;
+  for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/')) {
+    parent = open_component(directory, std::string(name.substr(0, slash)), O_PATH | O_DIRECTORY, 0);
+    if (!parent) return parent;
+    directory = parent.get();
+    name.remove_prefix(slash + 1);
+  }
+  return open_component(directory, std::string(name), flags, mode);
+}
+
 Result<void> write_once(int fd, std::string_view text, const std::string& path) {
   const ssize_t n = ::write(fd, text.data(), text.size());
   if (n == static_cast<ssize_t>(text.size())) return {};
@@ -37,23 +59,50 @@ Result<void> write_once(int fd, std::string_view text, const std::string& path) 
       "write '" + std::string(text.substr(0, text.find_last_not_of('\n') + 1)) + "' to", path);
 }
 
+// All of the text, into a regular file.
+Result<void> write_all(int fd, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("write", path);
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Directory> Directory::open(std::string path) {
   UniqueFd fd(::open(path.c_str(), directory_flags));
   if (!fd) return errno_error("open", path);
-  return Directory(std::move(fd), std::move(path));
+  return Directory(std::move(fd), std::move(path), Links::followed);
+}
+
+Result<Directory> Directory::open_untrusted(std::string path) {
+  auto directory = open(std::move(path));
+  if (directory) directory->links_ = Links::refused;
+  return directory;
 }
 
 Result<Directory> Directory::open_directory(const std::string& name) const {
-  UniqueFd fd(::openat(fd_.get(), name.c_str(), directory_flags));
-  if (!fd) return errno_error("open", path_of(name));
-  return Directory(std::move(fd), path_of(name));
+  auto fd = open_file(name, directory_flags);
+  if (!fd) return std::unexpected(fd.error());
+  return Directory(std::move(*fd), path_of(name), links_);
 }
 
 Result<UniqueFd> Directory::open_file(const std::string& name, int flags, mode_t mode) const {
-  UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, mode));
+  if (links_ == Links::followed) {
+    UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, mode));
+    if (!fd) return errno_error("open", path_of(name));
+    return fd;
+  }
+  UniqueFd fd = open_confined(fd_.get(), name, flags, mode);
+  if (!fd && errno == ELOOP)
+    return std::unexpected(Error{"open", path_of(name), ELOOP, "it is a symbolic link"});
   if (!fd) return errno_error("open", path_of(name));
+  struct stat status{};
+  if ((flags & O_DIRECTORY) == 0 && (::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)))
+    return std::unexpected(Error{"open", path_of(name), EINVAL, "it is not a regular file"});
   return fd;
 }
 
@@ -71,12 +120,12 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 
 Result<void> Directory::replace(const std::string& name, std::string_view text) const {
   const std::string temporary = "." + name + ".new";
-  // What lies there under this name is left from a crash, or is a link that somebody laid to have
-  // another file written.
+  // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
+  // overwritten.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!fd) return std::unexpected(fd.error());
-  Result<void> done = write_once(fd->get(), text, path_of(temporary));
+  Result<void> done = write_all(fd->get(), text, path_of(temporary));
   if (done && ::fchmod(fd->get(), 0644) < 0)
     done = errno_error("change the mode of", path_of(temporary));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
@@ -92,15 +141,15 @@ Result<std::vector<Directory::Entry>> Directory::list() const {
   if (!stream) return errno_error("list", path_);
   (void)own.release();  // closedir closes it
   std::vector<Entry> entries;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) {
+  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     bool is_directory = entry->d_type == DT_DIR;
     if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+      const int flags = links_ == Links::followed ? 0 : AT_SYMLINK_NOFOLLOW;
       struct stat status{};
       is_directory =
-          ::fstatat(fd_.get(), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+          ::fstatat(fd_.get(), entry->d_name, &status, flags) == 0 && S_ISDIR(status.st_mode);
       errno = 0;
     }
     entries.push_back({name, is_directory});

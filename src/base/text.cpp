@@ -34,26 +34,34 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 
 namespace {
 
-// Levenshtein distance, one row at a time.
+// How many letters have to be inserted, removed, replaced, or swapped with their neighbour to turn
+// `a` into `b` (optimal string alignment), three rows at a time.
 size_t edits(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
   for (size_t i = 0; i < a.size(); i++) {
-    size_t diagonal = row[0];
     row[0] = i + 1;
     for (size_t j = 0; j < b.size(); j++) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row.back();
+  return last.back();
 }
 
-// How many bytes the UTF-8 sequence at the front has; 0 where there is none, or one that D-Bus
-// refuses: a form too long for its character, half of a surrogate pair, a noncharacter, beyond
-// U+10FFFF.
-size_t sequence_length(std::string_view text) {
+// Characters that change how a terminal or an editor shows the text around them: C0 and C1
+// controls, line and paragraph separators, and the controls of bidirectional text.
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || c == 0x2028 ||
+         c == 0x2029 || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+}  // namespace
+
+Character first_character(std::string_view text) {
   constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<unsigned char>(text.front());
   const size_t length = first < 0x80   ? 1
@@ -62,44 +70,62 @@ size_t sequence_length(std::string_view text) {
                         : first < 0xf0 ? 3
                         : first < 0xf8 ? 4
                                        : 0;
-  if (length > text.size()) return 0;
-  char32_t character = length == 1 ? first : first & (0x7fU >> length);
+  if (length == 0 || length > text.size()) return {};
+  char32_t code = length == 1 ? first : first & (0x7fU >> length);
   for (size_t i = 1; i < length; i++) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xc0) != 0x80) return 0;
-    character = character << 6 | (byte & 0x3fU);
+    if ((byte & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte & 0x3fU);
   }
-  const bool surrogate = character >= 0xd800 && character < 0xe000;
-  const bool noncharacter =
-      (character & 0xfffe) == 0xfffe || (character >= 0xfdd0 && character < 0xfdf0);
-  return character < smallest.at(length) || surrogate || noncharacter || character > 0x10ffff
-             ? 0
-             : length;
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  const bool noncharacter = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code < 0xfdf0);
+  if (code < smallest.at(length) || surrogate || noncharacter || code > 0x10ffff) return {};
+  return {code, length};
 }
 
-}  // namespace
+namespace {
 
-std::string printable(std::string_view text) {
+// `kept`: the control characters that stay.
+std::string without_controls(std::string_view text, std::string_view kept) {
   std::string out;
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
-    const bool control =
-        length == 1 && (static_cast<unsigned char>(text.front()) < 0x20 || text.front() == 0x7f);
-    if (length == 0 || control)
-      out += text.front() == '\t' ? ' ' : '?';
+    const auto [code, length] = first_character(text);
+    const bool bad = length == 0 || is_control(code);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    if (!bad || kept.contains(text.front()))
+      out += character;
     else
-      out += text.substr(0, length);
-    text.remove_prefix(std::max<size_t>(length, 1));
+      out += text.front() == '\t' ? ' ' : '?';
+    text.remove_prefix(character.size());
   }
   return out;
 }
 
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = first_character(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) { return without_controls(text, ""); }
+
+std::string printable_lines(std::string_view text) { return without_controls(text, "\n\t"); }
+
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {
+  constexpr size_t longest = 64;
+  if (name.size() > longest) return std::nullopt;
   const size_t allowed = std::max<size_t>(1, (name.size() + 1) / 3);
   std::optional<std::string> nearest;
   size_t fewest = allowed + 1;
   for (const std::string& candidate : candidates) {
+    const size_t shorter = std::min(name.size(), candidate.size());
+    if (std::max(name.size(), candidate.size()) - shorter >= fewest) continue;
     const size_t distance = edits(name, candidate);
     if (distance < fewest && distance < candidate.size()) {
       fewest = distance;

@@ -1,75 +1,112 @@
 #include "authorize.hpp"
 
-#include <memory>
+#include <algorithm>
+#include <tuple>
+#include <utility>
 
-#include "message.hpp"
+#include "names.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// A person may have to find a password.
+// Somebody may have to enter a password.
 constexpr uint64_t polkit_timeout = 120'000'000;  // microseconds
-// So many callers at once may be waiting for polkit.
-constexpr unsigned most_pending = 64;
-unsigned pending = 0;
+// Calls that wait for polkit: of all users, and of one.
+constexpr size_t max_pending = 64;
+constexpr auto max_pending_per_user = 4;
 
-struct Pending {
-  Pending(sd_bus_message* message, Carry carry_, void* userdata_)
-      : call(sd_bus_message_ref(message)), carry(carry_), userdata(userdata_) {
-    rdtd::pending++;
-  }
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
-  ~Pending() { rdtd::pending--; }
-  Message call;
-  Carry carry;
-  void* userdata;
-};
+constexpr const char* polkit_name = "org.freedesktop.PolicyKit1";
+constexpr const char* polkit_path = "/org/freedesktop/PolicyKit1/Authority";
+constexpr const char* polkit_interface = "org.freedesktop.PolicyKit1.Authority";
 
-int refuse(sd_bus_message* call, const char* why) {
-  return reply_error(call, {CallError::Kind::NotPermitted, why});
+int refuse(sd_bus_message* call, Refusal::Kind kind, const char* why) {
+  return wire::reply_error(call, error_name(kind), why);
 }
 
-int on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) {
-  const std::unique_ptr<Pending> waiting(static_cast<Pending*>(userdata));
-  sd_bus_message* call = waiting->call.get();
-  if (sd_bus_message_is_method_error(answer, nullptr) > 0)
-    return refuse(call, "only root may do this: polkit cannot be asked");
-  int authorized = 0, challenge = 0;
-  if (sd_bus_message_enter_container(answer, 'r', "bba{ss}") < 0 ||
-      sd_bus_message_read(answer, "bb", &authorized, &challenge) < 0)
-    return refuse(call, "only root may do this: polkit's answer is malformed");
-  if (authorized == 0)
-    return refuse(call, challenge != 0
-                            ? "polkit wants a password, and there is nobody to ask for it"
-                            : "polkit does not permit it");
-  return waiting->carry(call, waiting->userdata);
+Message new_question(sd_bus* bus, const char* method) {
+  sd_bus_message* made = nullptr;
+  (void)sd_bus_message_new_method_call(bus, &made, polkit_name, polkit_path, polkit_interface,
+                                       method);
+  return Message(made);
 }
 
 }  // namespace
 
-int authorize(sd_bus_message* call, const char* action, Carry carry, void* userdata) {
-  if (caller_of(call).uid == 0) return carry(call, userdata);
-  if (pending >= most_pending)
-    return reply_error(call, {CallError::Kind::Busy, "too many callers wait for polkit"});
-  auto waiting = std::make_unique<Pending>(call, carry, userdata);
-  sd_bus* bus = sd_bus_message_get_bus(call);
-  sd_bus_message* made = nullptr;
-  int r = sd_bus_message_new_method_call(
-      bus, &made, "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
-      "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization");
-  const Message question(made);
-  const uint32_t interaction = sd_bus_message_get_allow_interactive_authorization(call) > 0 ? 1 : 0;
-  if (r >= 0)
-    r = sd_bus_message_append(question.get(), "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
-                              sd_bus_message_get_sender(call), action, 0, interaction, "");
-  if (r >= 0)
-    r = sd_bus_call_async(bus, nullptr, question.get(), on_answer, waiting.get(), polkit_timeout);
+int Authority::authorize(sd_bus_message* call, const Caller& caller, const char* action,
+                         const Details& details, Carry carry) {
+  using enum Refusal::Kind;
+  if (caller.root()) return carry(call);
+  if (std::ranges::count(pending_, caller.uid, &Pending::uid) >= max_pending_per_user)
+    return refuse(call, busy, "too many requests of this user wait for polkit");
+  if (pending_.size() >= max_pending)
+    return refuse(call, busy, "too many requests wait for polkit");
+  Pending& pending =
+      pending_.emplace_back(this, Message(sd_bus_message_ref(call)), caller.uid, std::move(carry),
+                            "rdtd-" + std::to_string(questions_++));
+  const int r = ask(pending, action, details);
+  if (r < 0) pending_.pop_back();
+  return r == -ENXIO ? 1 : r;  // the sender has left the bus: nobody waits for a reply
+}
+
+int Authority::ask(Pending& pending, const char* action, const Details& details) {
+  sd_bus_track* track = nullptr;
+  int r = sd_bus_track_new(bus_, &track, on_sender_left, &pending);
+  pending.sender.reset(track);
+  if (r >= 0) r = sd_bus_track_add_sender(track, pending.call.get());
   if (r < 0) return r;
-  (void)waiting
-      .release();  // on_answer's now: sd-bus calls it once, with an error where no answer comes
-  return 1;
+  const Message question = new_question(bus_, "CheckAuthorization");
+  const char* sender = sd_bus_message_get_sender(pending.call.get());
+  r = sd_bus_message_append(question.get(), "(sa{sv})s", "system-bus-name", 1, "name", "s", sender,
+                            action);
+  const uint32_t interactive =
+      sd_bus_message_get_allow_interactive_authorization(pending.call.get()) > 0 ? 1 : 0;
+  if (r >= 0) r = wire::append_all(question.get(), details, interactive, pending.cancellation_id);
+  sd_bus_slot* slot = nullptr;
+  if (r >= 0)
+    r = sd_bus_call_async(bus_, &slot, question.get(), on_answer, &pending, polkit_timeout);
+  pending.question.reset(slot);
+  return r < 0 ? r : 1;
+}
+
+// Ends the question and gives up the call, which no callback refers to any more.
+Authority::Pending Authority::take(const Pending* pending) {
+  const Position position =
+      std::ranges::find(pending_, pending, [](const Pending& each) { return &each; });
+  Pending out = std::move(*position);
+  out.sender.reset();
+  out.question.reset();
+  pending_.erase(position);
+  return out;
+}
+
+int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) {
+  using enum Refusal::Kind;
+  auto* waiting = static_cast<Pending*>(userdata);
+  const Pending pending = waiting->authority->take(waiting);
+  sd_bus_message* call = pending.call.get();
+  if (sd_bus_message_is_method_error(answer, nullptr) > 0)
+    return refuse(call, not_permitted, "polkit does not answer; only root may do this");
+  std::tuple<bool, bool, std::map<std::string, std::string>> result;
+  const auto& [authorized, challenge, details] = result;
+  if (wire::read(answer, result) < 0)
+    return refuse(call, not_permitted, "polkit's answer is malformed; only root may do this");
+  if (!authorized)
+    return refuse(call, not_permitted,
+                  challenge ? "polkit requires a password, and there is no agent to ask for it"
+                            : "polkit does not authorize it");
+  return pending.carry(call);
+}
+
+int Authority::on_sender_left(sd_bus_track*, void* userdata) {
+  auto* waiting = static_cast<Pending*>(userdata);
+  Authority& authority = *waiting->authority;
+  const Pending pending = authority.take(waiting);
+  const Message cancel = new_question(authority.bus_, "CancelCheckAuthorization");
+  if (wire::append_all(cancel.get(), pending.cancellation_id) >= 0)
+    (void)sd_bus_send(authority.bus_, cancel.get(), nullptr);
+  return 1;  // after 0, sd-bus would call this again
 }
 
 }  // namespace rdtd

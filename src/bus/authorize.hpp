@@ -1,17 +1,56 @@
-// authorize: who may change something. Root may; of others polkit is asked, by the caller's name on
-// the bus, which cannot be taken over by another process as a pid can, and without waiting for the
-// answer.
+// Authority: decides who may change something. Root may; about others it asks polkit, by the
+// caller's name on the bus, which no other process can take over as it could a pid, and without
+// waiting for the answer.
 #pragma once
 
-#include <systemd/sd-bus.h>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+
+#include "handles.hpp"
+#include "rdtd/bus/manager_interface.hpp"
 
 namespace rdtd {
 
-// Carries out a call and replies to it.
-using Carry = int (*)(sd_bus_message* call, void* userdata);
+class Authority {
+ public:
+  // Carries out a call and replies to it; returns the result of a method handler.
+  using Carry = std::function<int(sd_bus_message* call)>;
+  // Shown to the rules of polkit, and in the message of the action as $(key).
+  using Details = std::map<std::string, std::string>;
 
-// Runs `carry` at once for root, later for whom polkit permits `action`, and else replies
-// NotPermitted. Returns what a method handler returns.
-int authorize(sd_bus_message* call, const char* action, Carry carry, void* userdata);
+  explicit Authority(sd_bus* bus) : bus_(bus) {}
+  Authority(const Authority&) = delete;
+  Authority& operator=(const Authority&) = delete;
+
+  // Runs `carry` at once for root, and later for a caller that polkit authorizes for `action`;
+  // replies NotPermitted to other callers. Forgets the call if its sender leaves the bus. Returns
+  // the result of a method handler.
+  [[nodiscard]] int authorize(sd_bus_message* call, const Caller& caller, const char* action,
+                              const Details& details, Carry carry);
+
+ private:
+  struct Pending {
+    Authority* authority;
+    Message call;
+    uid_t uid;
+    Carry carry;
+    std::string cancellation_id;
+    Track sender = {};
+    Slot question = {};
+  };
+  using Position = std::list<Pending>::iterator;
+
+  [[nodiscard]] int ask(Pending& pending, const char* action, const Details& details);
+  [[nodiscard]] Pending take(const Pending* pending);
+  static int on_answer(sd_bus_message* answer, void* pending, sd_bus_error*);
+  static int on_sender_left(sd_bus_track*, void* pending);
+
+  sd_bus* bus_;
+  std::list<Pending> pending_;
+  uint64_t questions_ = 0;
+};
 
 }  // namespace rdtd

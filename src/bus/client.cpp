@@ -2,91 +2,142 @@
 
 #include <systemd/sd-bus.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <tuple>
 
+#include "fields.hpp"
 #include "names.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// A reload looks at every process of the machine, after a person may have been asked for a password
-// for 120 s.
+// A reload looks at every process of the machine, after somebody may have had 120 s to enter a
+// password.
 constexpr uint64_t call_timeout = 180'000'000;  // microseconds
 
-struct Call {
-  Call() = default;
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  ~Call() {
-    sd_bus_error_free(&error);
-    sd_bus_message_unref(request);
-    sd_bus_message_unref(reply);
+class ErrorHolder {
+ public:
+  ErrorHolder() = default;
+  ErrorHolder(const ErrorHolder&) = delete;
+  ErrorHolder& operator=(const ErrorHolder&) = delete;
+  ~ErrorHolder() { sd_bus_error_free(&error_); }
+  [[nodiscard]] sd_bus_error* get() { return &error_; }
+  [[nodiscard]] bool is(const std::string& name) const {
+    return sd_bus_error_has_name(&error_, name.c_str()) != 0;
+  }
+  [[nodiscard]] std::string text(int r) const {
+    return error_.message != nullptr ? error_.message : std::strerror(-r);
   }
 
-  // The reply to a method call whose arguments are appended already.
-  [[nodiscard]] Client::Answer<sd_bus_message*> send(sd_bus* bus) {
-    (void)sd_bus_message_set_auto_start(request, 0);
-    const int r = sd_bus_call(bus, request, call_timeout, &error, &reply);
-    if (r >= 0) return reply;
-    return std::unexpected(failure(r));
-  }
-
-  [[nodiscard]] Client::Failure failure(int r) const {
-    using enum Client::Failure::Kind;
-    const std::string text = error.message != nullptr ? error.message : std::strerror(-r);
-    if (sd_bus_error_has_name(&error, SD_BUS_ERROR_SERVICE_UNKNOWN) != 0 ||
-        sd_bus_error_has_name(&error, SD_BUS_ERROR_NAME_HAS_NO_OWNER) != 0 ||
-        sd_bus_error_has_name(&error, SD_BUS_ERROR_NO_REPLY) != 0)
-      return {not_running, "rdtd is not running: systemctl start rdtd"};
-    const std::string refusal = std::string(bus_error_prefix) + "NotPermitted";
-    if (sd_bus_error_has_name(&error, refusal.c_str()) != 0)
-      return {not_permitted, "not permitted: " + text};
-    return {refused, text};
-  }
-
-  sd_bus_error error = SD_BUS_ERROR_NULL;
-  sd_bus_message* request = nullptr;
-  sd_bus_message* reply = nullptr;
+ private:
+  sd_bus_error error_ = SD_BUS_ERROR_NULL;
 };
+
+// systemd knows whether the daemon runs without being on the bus.
+bool unit_is_active(sd_bus* bus) {
+  sd_bus_message* made = nullptr;
+  int r = sd_bus_message_new_method_call(bus, &made, "org.freedesktop.systemd1",
+                                         "/org/freedesktop/systemd1/unit/rdtd_2eservice",
+                                         properties_interface, "Get");
+  const Message request(made);
+  if (r >= 0)
+    r = wire::append_all(made, std::string("org.freedesktop.systemd1.Unit"),
+                         std::string("ActiveState"));
+  if (r >= 0) r = sd_bus_message_set_auto_start(made, 0);
+  sd_bus_message* answer = nullptr;
+  if (r >= 0) r = sd_bus_call(bus, made, 0, nullptr, &answer);
+  const Message reply(answer);
+  std::string state;
+  if (r >= 0) r = wire::read_variant(answer, state);
+  return r >= 0 && (state == "active" || state == "reloading");
+}
+
+Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
+  using enum Client::Failure::Kind;
+  const bool no_owner =
+      error.is(SD_BUS_ERROR_SERVICE_UNKNOWN) || error.is(SD_BUS_ERROR_NAME_HAS_NO_OWNER);
+  if (no_owner && unit_is_active(bus))
+    return {not_on_bus,
+            "rdtd is running, but it is not on the system bus: journalctl -u rdtd shows why"};
+  if (no_owner || error.is(SD_BUS_ERROR_NO_REPLY))
+    return {not_running, "rdtd is not running: systemctl start rdtd"};
+  if (error.is(error_name(Refusal::Kind::not_permitted)))
+    return {not_permitted, "not permitted: " + error.text(r)};
+  return {refused, error.text(r)};
+}
 
 Client::Failure malformed() {
   return {Client::Failure::Kind::refused,
           "the daemon's answer is malformed; is it of another version?"};
 }
 
-Client::Answer<sd_bus_message*> call_method(Call& call, sd_bus* bus, const char* interface,
-                                            const char* method) {
-  if (call.request == nullptr &&
-      sd_bus_message_new_method_call(bus, &call.request, bus_name, bus_path, interface, method) < 0)
-    return std::unexpected(malformed());
-  return call.send(bus);
+// Calls a method. An administrator at a desktop may be asked for a password.
+template <class... Args>
+Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* method,
+                             const Args&... args) {
+  sd_bus_message* made = nullptr;
+  int r = sd_bus_message_new_method_call(bus, &made, bus_name, bus_path, interface, method);
+  const Message request(made);
+  if (r >= 0) r = wire::append_all(made, args...);
+  if (r >= 0) r = sd_bus_message_set_allow_interactive_authorization(made, 1);
+  if (r >= 0) r = sd_bus_message_set_auto_start(made, 0);
+  ErrorHolder error;
+  sd_bus_message* reply = nullptr;
+  if (r >= 0) r = sd_bus_call(bus, made, call_timeout, error.get(), &reply);
+  if (r < 0) return std::unexpected(failure(bus, error, r));
+  return Message(reply);
 }
 
-std::string text(const char* value) { return value == nullptr ? "" : value; }
-
-// A method that changes something. A person at a desktop may be asked for a password.
 template <class... Args>
-Client::Answer<void> change(sd_bus* bus, const char* method, const char* types, Args... args) {
-  Call call;
-  if (sd_bus_message_new_method_call(bus, &call.request, bus_name, bus_path, bus_interface,
-                                     method) < 0 ||
-      sd_bus_message_append(call.request, types, args...) < 0 ||
-      sd_bus_message_set_allow_interactive_authorization(call.request, 1) < 0)
-    return std::unexpected(malformed());
-  const auto reply = call.send(bus);
+Client::Answer<void> change(sd_bus* bus, const char* method, const Args&... args) {
+  const auto reply = call(bus, bus_interface, method, args...);
   if (!reply) return std::unexpected(reply.error());
   return {};
 }
 
-int read_shares(sd_bus_message* reply, std::vector<Share>& out) {
-  int r = sd_bus_message_enter_container(reply, 'a', "(sus)");
-  const char *resource = nullptr, *amount = nullptr;
-  uint32_t domain = 0;
-  while (r >= 0 && (r = sd_bus_message_read(reply, "(sus)", &resource, &domain, &amount)) > 0)
-    out.push_back({text(resource), domain, text(amount)});
-  return r < 0 ? r : sd_bus_message_exit_container(reply);
+// The values of a reply.
+template <class... Ts>
+Client::Answer<void> read_reply(const Client::Answer<Message>& reply, Ts&... values) {
+  if (!reply) return std::unexpected(reply.error());
+  int r = 0;
+  ((r = r < 0 ? r : wire::read(reply->get(), values)), ...);
+  if (r < 0) return std::unexpected(malformed());
+  return {};
+}
+
+template <class T>
+Client::Answer<T> answer(Client::Answer<void> read, T value) {
+  if (!read) return std::unexpected(std::move(read.error()));
+  return value;
+}
+
+int read_property(sd_bus_message* reply, const std::string& name, ManagerProperties& out) {
+  if (name == "State") return wire::read_variant(reply, out.state);
+  if (name == "LastReloadError") return wire::read_variant(reply, out.last_reload_error);
+  if (name == "LastReloadTimestamp") return wire::read_variant(reply, out.last_reload_timestamp);
+  if (name == "EventsSeen") return wire::read_variant(reply, out.events_seen);
+  if (name == "EventOverruns") return wire::read_variant(reply, out.event_overruns);
+  if (name == "Assignments") return wire::read_variant(reply, out.assignments);
+  if (name == "Drift") return wire::read_variant(reply, out.drift);
+  if (name == "ConfigFiles") return wire::read_variant(reply, out.config_files);
+  if (name == "Problems") return wire::read_variant(reply, out.problems);
+  return sd_bus_message_skip(reply, "v");
+}
+
+int read_properties(sd_bus_message* reply, ManagerProperties& out) {
+  int r = sd_bus_message_enter_container(reply, 'a', "{sv}");
+  while (r >= 0 && (r = sd_bus_message_enter_container(reply, 'e', "sv")) > 0) {
+    std::string name;
+    r = wire::read(reply, name);
+    if (r >= 0) r = read_property(reply, name, out);
+    if (r >= 0) r = sd_bus_message_exit_container(reply);
+  }
+  return r;
 }
 
 }  // namespace
@@ -97,194 +148,89 @@ Client::Answer<Client> Client::connect() {
   sd_bus* bus = nullptr;
   if (const int r = sd_bus_open_system(&bus); r < 0)
     return std::unexpected(
-        Failure{Failure::Kind::not_running,
+        Failure{Failure::Kind::no_bus,
                 std::string("cannot connect to the system bus: ") + std::strerror(-r)});
   return Client(std::unique_ptr<sd_bus, Unref>(bus));
 }
 
-Client::Answer<void> Client::reload() { return change(bus_.get(), "Reload", ""); }
+Client::Answer<void> Client::reload() { return change(bus_.get(), "Reload"); }
 
-Client::Answer<void> Client::reset() { return change(bus_.get(), "Reset", ""); }
+Client::Answer<void> Client::reset() { return change(bus_.get(), "Reset"); }
 
 Client::Answer<void> Client::assign(pid_t pid, const std::string& group) {
-  return change(bus_.get(), "Assign", "us", static_cast<uint32_t>(pid), group.c_str());
+  return change(bus_.get(), "Assign", static_cast<uint32_t>(pid), group);
 }
 
 Client::Answer<PlanSummary> Client::plan() {
-  Call call;
-  const auto reply = call_method(call, bus_.get(), bus_interface, "Plan");
-  if (!reply) return std::unexpected(reply.error());
   PlanSummary out;
-  const char *kind = nullptr, *group = nullptr, *line = nullptr;
-  int r = sd_bus_message_enter_container(*reply, 'a', "(sss)");
-  while (r >= 0 && (r = sd_bus_message_read(*reply, "(sss)", &kind, &group, &line)) > 0)
-    out.steps.push_back({text(kind), text(group), text(line)});
-  if (r >= 0) r = sd_bus_message_exit_container(*reply);
-  if (r >= 0) r = sd_bus_message_read(*reply, "s", &line);
-  if (r < 0) return std::unexpected(malformed());
-  out.summary = text(line);
-  return out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "Plan"), out.steps, out.summary);
+  return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<Explanation> Client::explain(pid_t pid) {
-  Call call;
-  if (sd_bus_message_new_method_call(bus_.get(), &call.request, bus_name, bus_path, bus_interface,
-                                     "Explain") < 0 ||
-      sd_bus_message_append(call.request, "u", static_cast<uint32_t>(pid)) < 0)
-    return std::unexpected(malformed());
-  const auto reply = call_method(call, bus_.get(), bus_interface, "Explain");
-  if (!reply) return std::unexpected(reply.error());
   Explanation out;
-  const char* name = nullptr;
-  int r = sd_bus_message_read(*reply, "s", &name);
-  out.name = text(name);
-  if (r >= 0) r = sd_bus_message_enter_container(*reply, 'a', "(ssbs)");
-  const char *place = nullptr, *group = nullptr, *reason = nullptr;
-  int matched = 0;
-  while (r >= 0 &&
-         (r = sd_bus_message_read(*reply, "(ssbs)", &place, &group, &matched, &reason)) > 0)
-    out.trials.push_back({text(place), text(group), matched != 0, text(reason)});
-  if (r >= 0) r = sd_bus_message_exit_container(*reply);
-  if (r >= 0) r = sd_bus_message_enter_container(*reply, 'a', "(us)");
-  uint32_t tid = 0;
-  while (r >= 0 && (r = sd_bus_message_read(*reply, "(us)", &tid, &group)) > 0)
-    out.threads.emplace_back(tid, text(group));
-  if (r < 0) return std::unexpected(malformed());
-  return out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "Explain", static_cast<uint32_t>(pid)),
+                         out.name, out.trials, out.threads);
+  return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<std::vector<Client::GroupRow>> Client::list_groups() {
-  Call call;
-  const auto reply = call_method(call, bus_.get(), bus_interface, "ListGroups");
-  if (!reply) return std::unexpected(reply.error());
   std::vector<GroupRow> out;
-  int r = sd_bus_message_enter_container(*reply, 'a', "(sa(sus)a(sus)ssuu)");
-  while (r >= 0 && (r = sd_bus_message_enter_container(*reply, 'r', "sa(sus)a(sus)ssuu")) > 0) {
-    GroupRow& row = out.emplace_back();
-    const char *name = nullptr, *mode = nullptr, *cpus = nullptr;
-    r = sd_bus_message_read(*reply, "s", &name);
-    if (r >= 0) r = read_shares(*reply, row.asked);
-    if (r >= 0) r = read_shares(*reply, row.granted);
-    if (r >= 0) r = sd_bus_message_read(*reply, "ssuu", &mode, &cpus, &row.rules, &row.tasks);
-    row.name = text(name), row.mode = text(mode), row.cpus = text(cpus);
-    if (r >= 0) r = sd_bus_message_exit_container(*reply);
-  }
-  if (r < 0) return std::unexpected(malformed());
-  return out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "ListGroups"), out);
+  return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<ManagerProperties> Client::properties() {
-  Call call;
-  if (sd_bus_message_new_method_call(bus_.get(), &call.request, bus_name, bus_path,
-                                     "org.freedesktop.DBus.Properties", "GetAll") < 0 ||
-      sd_bus_message_append(call.request, "s", bus_interface) < 0)
-    return std::unexpected(malformed());
-  const auto reply = call_method(call, bus_.get(), "org.freedesktop.DBus.Properties", "GetAll");
+  const auto reply = call(bus_.get(), properties_interface, "GetAll", std::string(bus_interface));
   if (!reply) return std::unexpected(reply.error());
   ManagerProperties out;
-  int r = sd_bus_message_enter_container(*reply, 'a', "{sv}");
-  while (r >= 0 && (r = sd_bus_message_enter_container(*reply, 'e', "sv")) > 0) {
-    const char* key = nullptr;
-    const char* value = nullptr;
-    r = sd_bus_message_read(*reply, "s", &key);
-    const std::string name = text(key);
-    const auto read_number = [&](uint64_t& number) {
-      return sd_bus_message_read(*reply, "v", "t", &number);
-    };
-    const auto read_text = [&](std::string& string) {
-      const int result = sd_bus_message_read(*reply, "v", "s", &value);
-      string = text(value);
-      return result;
-    };
-    if (r < 0) break;
-    if (name == "State") {
-      r = read_text(out.state);
-    } else if (name == "LastReloadError") {
-      r = read_text(out.last_reload_error);
-    } else if (name == "LastReloadTimestamp") {
-      r = read_number(out.last_reload_timestamp);
-    } else if (name == "EventsSeen") {
-      r = read_number(out.events_seen);
-    } else if (name == "EventOverruns") {
-      r = read_number(out.event_overruns);
-    } else if (name == "Assignments") {
-      if (r = sd_bus_message_enter_container(*reply, 'v', "a(sst)"); r >= 0)
-        r = sd_bus_message_enter_container(*reply, 'a', "(sst)");
-      const char* result = nullptr;
-      uint64_t threads = 0;
-      while (r >= 0 && (r = sd_bus_message_read(*reply, "(sst)", &value, &result, &threads)) > 0)
-        out.assignments.push_back({text(value), text(result), threads});
-      if (r >= 0) r = sd_bus_message_exit_container(*reply);
-      if (r >= 0) r = sd_bus_message_exit_container(*reply);
-    } else if (name == "Drift") {
-      r = read_number(out.drift);
-    } else if (name == "ConfigFiles") {
-      if (r = sd_bus_message_enter_container(*reply, 'v', "as"); r >= 0)
-        r = sd_bus_message_enter_container(*reply, 'a', "s");
-      while (r >= 0 && (r = sd_bus_message_read(*reply, "s", &value)) > 0)
-        out.config_files.push_back(text(value));
-      if (r >= 0) r = sd_bus_message_exit_container(*reply);
-      if (r >= 0) r = sd_bus_message_exit_container(*reply);
-    } else {
-      r = sd_bus_message_skip(*reply, "v");
-    }
-    if (r >= 0) r = sd_bus_message_exit_container(*reply);
-  }
-  if (r < 0) return std::unexpected(malformed());
+  if (read_properties(reply->get(), out) < 0) return std::unexpected(malformed());
   return out;
 }
 
 namespace {
 
-using Tell = std::function<void(const Client::Event&)>;
+using Listener = std::function<void(const Client::Event&)>;
 
 int on_signal(sd_bus_message* signal, void* userdata, sd_bus_error*) {
-  const auto& tell = *static_cast<const Tell*>(userdata);
+  const auto& listener = *static_cast<const Listener*>(userdata);
   Client::Event event;
-  const char *first = nullptr, *second = nullptr;
+  int r = 0;
   if (sd_bus_message_is_signal(signal, bus_interface, "TaskAssigned") > 0) {
-    if (sd_bus_message_read(signal, "uss", &event.pid, &first, &second) < 0) return 0;
-    event.group = text(first);
-    event.rule = text(second);
+    r = wire::read(signal, event.pid);
+    if (r >= 0) r = wire::read(signal, event.group);
+    if (r >= 0) r = wire::read(signal, event.rule);
   } else if (sd_bus_message_is_signal(signal, bus_interface, "DriftDetected") > 0) {
     event.kind = Client::Event::Kind::drift;
-    if (sd_bus_message_read(signal, "s", &first) < 0) return 0;
-    event.what = text(first);
+    r = wire::read(signal, event.what);
   } else if (sd_bus_message_is_signal(signal, bus_interface, "Reloaded") > 0) {
     event.kind = Client::Event::Kind::reloaded;
-    int success = 0;
-    if (sd_bus_message_read(signal, "b", &success) < 0) return 0;
-    event.success = success != 0;
+    r = wire::read(signal, event.success);
   } else {
     return 0;
   }
-  tell(event);
+  if (r >= 0) listener(event);
   return 0;
 }
 
 int on_owner_changed(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   const char *name = nullptr, *before = nullptr, *after = nullptr;
   if (sd_bus_message_read(signal, "sss", &name, &before, &after) < 0) return 0;
-  const bool came = text(after) != "";
-  if (came) {
-    // The subscription went with the daemon that it was made with.
-    Call call;
-    if (sd_bus_message_new_method_call(sd_bus_message_get_bus(signal), &call.request, bus_name,
-                                       bus_path, bus_interface, "Subscribe") >= 0)
-      (void)sd_bus_call_async(sd_bus_message_get_bus(signal), nullptr, call.request, nullptr,
-                              nullptr, call_timeout);
-  }
-  (*static_cast<const Tell*>(userdata))(
+  const bool came = *after != '\0';
+  if (came)  // the subscription was the previous daemon's
+    (void)sd_bus_call_method_async(sd_bus_message_get_bus(signal), nullptr, bus_name, bus_path,
+                                   bus_interface, "Subscribe", nullptr, nullptr, "");
+  (*static_cast<const Listener*>(userdata))(
       {.kind = came ? Client::Event::Kind::started : Client::Event::Kind::stopped});
   return 0;
 }
 
 }  // namespace
 
-Client::Answer<void> Client::follow(const Tell& tell) {
-  // sd-bus hands the pointer back as it was given; nothing writes through it.
-  void* userdata = const_cast<Tell*>(
-      &tell);  // NOLINT(cppcoreguidelines-pro-type-const-cast): the C interface takes void*
+Client::Answer<void> Client::follow(const Listener& listener) {
+  // sd-bus returns the pointer as it was given; nothing writes through it.
+  void* userdata = const_cast<Listener*>(
+      &listener);  // NOLINT(cppcoreguidelines-pro-type-const-cast): the C interface takes void*
   int r = sd_bus_match_signal(bus_.get(), nullptr, bus_name, bus_path, bus_interface, nullptr,
                               on_signal, userdata);
   const std::string owner =
@@ -295,16 +241,15 @@ Client::Answer<void> Client::follow(const Tell& tell) {
     return std::unexpected(
         Failure{Failure::Kind::refused,
                 std::string("cannot listen on the system bus: ") + std::strerror(-r)});
-  Call call;
-  if (const auto reply = call_method(call, bus_.get(), bus_interface, "Subscribe"); !reply)
-    return std::unexpected(reply.error());
+  if (auto subscribed = change(bus_.get(), "Subscribe"); !subscribed) return subscribed;
   while (r >= 0) {
     r = sd_bus_process(bus_.get(), nullptr);
     if (r == 0) r = sd_bus_wait(bus_.get(), UINT64_MAX);
     if (r == -EINTR) r = 0;
   }
   return std::unexpected(
-      Failure{Failure::Kind::refused, std::string("the system bus went: ") + std::strerror(-r)});
+      Failure{Failure::Kind::refused,
+              std::string("the connection to the system bus ended: ") + std::strerror(-r)});
 }
 
 }  // namespace rdtd

@@ -1,13 +1,14 @@
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
-#include "message.hpp"
+#include "fields.hpp"
 #include "names.hpp"
 #include "objects.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
@@ -23,41 +24,38 @@ std::string name_in(const char* path) {
 
 int find_group(sd_bus*, const char* path, const char*, void* userdata, void** found,
                sd_bus_error*) {
-  const auto groups = manager_of(userdata).list_groups();
-  if (std::ranges::find(groups, name_in(path), &GroupStatus::name) == groups.end()) return 0;
+  if (objects_of(userdata).manager.list_groups()->find(name_in(path)) == nullptr) return 0;
   *found = userdata;
   return 1;
 }
 
 int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error*) {
-  const auto groups = manager_of(userdata).list_groups();
-  // For sd-bus to free: an array of texts with a null behind the last.
-  char** out = static_cast<char**>(std::calloc(groups.size() + 1, sizeof(char*)));
+  const auto groups = objects_of(userdata).manager.list_groups();
+  // sd-bus frees this: an array of strings with a null at the end.
+  char** out = static_cast<char**>(std::calloc(groups->all().size() + 1, sizeof(char*)));
   if (out == nullptr) return -ENOMEM;
-  for (size_t i = 0; i < groups.size(); i++)
-    out[i] = ::strdup(path_of_group(groups[i].name).c_str());
+  char** next = out;
+  for (const GroupStatus& group : groups->all())
+    *next++ = ::strdup(path_of_group(group.name).c_str());
   *nodes = out;
   return 0;
 }
 
 int get_property(sd_bus*, const char* path, const char*, const char* property,
                  sd_bus_message* reply, void* userdata, sd_bus_error*) {
-  const auto groups = manager_of(userdata).list_groups();
-  const auto group = std::ranges::find(groups, name_in(path), &GroupStatus::name);
-  if (group == groups.end()) return -ENOENT;
+  Objects& objects = objects_of(userdata);
+  const auto groups = objects.manager.list_groups();
+  const GroupStatus* group = groups->find(name_in(path));
+  if (group == nullptr) return -ENOENT;
   const std::string_view name = property;
-  if (name == "Name") return sd_bus_message_append(reply, "s", group->name.c_str());
-  if (name == "Description") return sd_bus_message_append(reply, "s", group->description.c_str());
-  if (name == "Asked") return append_shares(reply, group->asked);
-  if (name == "Granted") return append_shares(reply, group->granted);
-  if (name == "Mode") return sd_bus_message_append(reply, "s", group->mode.c_str());
-  if (name == "CPUs") return sd_bus_message_append(reply, "s", group->cpus.c_str());
-  if (name == "Tasks")
-    return sd_bus_message_append(reply, "u",
-                                 static_cast<uint32_t>(manager_of(userdata).tasks_in(group->name)));
-  return append_array(reply, "s", group->rules, [&](const std::string& rule) {
-    return sd_bus_message_append(reply, "s", rule.c_str());
-  });
+  if (name == "Name") return wire::append(reply, group->name);
+  if (name == "Description") return wire::append(reply, group->description);
+  if (name == "Asked") return wire::append(reply, group->asked);
+  if (name == "Granted") return wire::append(reply, group->granted);
+  if (name == "Mode") return wire::append(reply, group->mode);
+  if (name == "CPUs") return wire::append(reply, group->cpus);
+  if (name == "Tasks") return wire::append(reply, objects.tasks.in(group->name, monotonic_now()));
+  return wire::append(reply, group->rules);
 }
 
 #pragma GCC diagnostic push
@@ -93,12 +91,12 @@ std::string path_of_group(const std::string& name) {
   return out;
 }
 
-int add_group_objects(sd_bus* bus, ManagerInterface& manager) {
+int add_group_objects(sd_bus* bus, Objects& objects) {
   int r = sd_bus_add_object_manager(bus, nullptr, bus_path);
   if (r >= 0)
     r = sd_bus_add_fallback_vtable(bus, nullptr, group_path, group_interface, vtable.data(),
-                                   find_group, &manager);
-  if (r >= 0) r = sd_bus_add_node_enumerator(bus, nullptr, group_path, list_nodes, &manager);
+                                   find_group, &objects);
+  if (r >= 0) r = sd_bus_add_node_enumerator(bus, nullptr, group_path, list_nodes, &objects);
   return r;
 }
 

@@ -1,10 +1,10 @@
-// org.freedesktop.LogControl1(5), which `systemctl service-log-level` speaks.
+// org.freedesktop.LogControl1(5), which `systemctl service-log-level` uses.
 #include <array>
 #include <cerrno>
 #include <string_view>
 
-#include "message.hpp"
 #include "objects.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
@@ -13,28 +13,27 @@ namespace {
 int get_property(sd_bus*, const char*, const char*, const char* property, sd_bus_message* reply,
                  void* userdata, sd_bus_error*) {
   const std::string_view name = property;
-  if (name == "LogLevel")
-    return sd_bus_message_append(reply, "s", manager_of(userdata).log_level().c_str());
-  if (name == "LogTarget")
-    return sd_bus_message_append(reply, "s", manager_of(userdata).log_target().c_str());
-  return sd_bus_message_append(reply, "s", "rdtd");
+  ManagerInterface& manager = objects_of(userdata).manager;
+  if (name == "LogLevel") return wire::append(reply, manager.log_level());
+  if (name == "LogTarget") return wire::append(reply, manager.log_target());
+  return wire::append(reply, std::string("rdtd"));
 }
 
 int set_level(sd_bus*, const char*, const char*, const char*, sd_bus_message* value, void* userdata,
               sd_bus_error* error) {
-  const char* level = nullptr;
-  if (const int r = sd_bus_message_read(value, "s", &level); r < 0) return r;
-  if (manager_of(userdata).set_log_level(level)) return 0;
+  std::string level;
+  if (const int r = wire::read(value, level); r < 0) return r;
+  if (objects_of(userdata).manager.set_log_level(level)) return 0;
   return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-                           "there is no log level '%s'; there are debug, info, notice, warning, "
-                           "err, crit, alert and emerg",
-                           level);
+                           "there is no log level '%s'; the levels are debug, info, notice, "
+                           "warning, err, crit, alert and emerg",
+                           wire::clean(level).c_str());
 }
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wpedantic"
-// Without SD_BUS_VTABLE_UNPRIVILEGED only root may set.
+// Without SD_BUS_VTABLE_UNPRIVILEGED, sd-bus lets only root set a property.
 const std::array vtable = {
     sd_bus_vtable SD_BUS_VTABLE_START(0),
     sd_bus_vtable SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get_property, set_level, 0, 0),
@@ -47,9 +46,9 @@ const std::array vtable = {
 
 }  // namespace
 
-int add_log_control(sd_bus* bus, ManagerInterface& manager) {
+int add_log_control(sd_bus* bus, Objects& objects) {
   return sd_bus_add_object_vtable(bus, nullptr, "/org/freedesktop/LogControl1",
-                                  "org.freedesktop.LogControl1", vtable.data(), &manager);
+                                  "org.freedesktop.LogControl1", vtable.data(), &objects);
 }
 
 }  // namespace rdtd

@@ -1,191 +1,201 @@
 #include <array>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string_view>
 
-#include "authorize.hpp"
-#include "message.hpp"
+#include "fields.hpp"
 #include "names.hpp"
 #include "objects.hpp"
-#include "rdtd/base/text.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
 namespace {
 
-ManagerInterface& of(void* userdata) { return static_cast<ManagerObject*>(userdata)->manager; }
-
-int reply_done(sd_bus_message* call, const std::expected<void, CallError>& result) {
-  return result ? sd_bus_reply_method_return(call, "") : reply_error(call, result.error());
+int refuse(sd_bus_message* call, const Refusal& refusal, const Caller& caller) {
+  return wire::reply_error(call, error_name(refusal.kind), refusal.text_for(caller.root()));
 }
 
-int send(const Message& reply, int r) {
-  return r < 0 ? r : sd_bus_send(nullptr, reply.get(), nullptr);
+int reply_done(sd_bus_message* call, const std::expected<void, Refusal>& result,
+               const Caller& caller) {
+  return result ? wire::reply(call) : refuse(call, result.error(), caller);
+}
+
+// A change may end after the handler has returned.
+ManagerInterface::Done reply_later(sd_bus_message* call, const Caller& caller) {
+  return [message = std::shared_ptr<sd_bus_message>(sd_bus_message_ref(call), sd_bus_message_unref),
+          caller](const std::expected<void, Refusal>& result) {
+    (void)reply_done(message.get(), result, caller);
+  };
+}
+
+// The filter has seen the caller already, so that the bus is not asked again.
+Caller caller_of(sd_bus_message* call, Objects& objects) {
+  return objects.callers.find(call).value_or(Caller{});
 }
 
 int on_reload(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  return authorize(
-      call, action_reload,
-      [](sd_bus_message* permitted, void* object) {
-        return reply_done(permitted, of(object).reload());
-      },
-      userdata);
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  return objects.authority.authorize(call, caller, action_reload, {},
+                                     [&objects, caller](sd_bus_message* permitted) {
+                                       objects.manager.reload(reply_later(permitted, caller));
+                                       return 1;
+                                     });
 }
 
 int on_reset(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  return authorize(
-      call, action_manage,
-      [](sd_bus_message* permitted, void* object) {
-        return reply_done(permitted, of(object).reset());
-      },
-      userdata);
-}
-
-int carry_assign(sd_bus_message* call, void* userdata) {
-  uint32_t pid = 0;
-  const char* group = nullptr;
-  if (const int r = sd_bus_message_read(call, "us", &pid, &group); r < 0) return r;
-  return reply_done(call,
-                    of(userdata).assign_by_hand(static_cast<pid_t>(pid), group, caller_of(call)));
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  return objects.authority.authorize(call, caller, action_manage, {},
+                                     [&objects, caller](sd_bus_message* permitted) {
+                                       objects.manager.reset(reply_later(permitted, caller));
+                                       return 1;
+                                     });
 }
 
 int on_assign(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  return authorize(call, action_assign, carry_assign, userdata);
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  uint32_t pid = 0;
+  std::string group;
+  int r = wire::read(call, pid);
+  if (r >= 0) r = wire::read(call, group);
+  if (r < 0) return r;
+  const auto prepared = objects.manager.prepare_assign(static_cast<pid_t>(pid), group, caller);
+  if (!prepared) return refuse(call, prepared.error(), caller);
+  return objects.authority.authorize(call, caller, action_assign, (*prepared)->details(),
+                                     [assign = *prepared, caller](sd_bus_message* permitted) {
+                                       return reply_done(permitted, assign->run(), caller);
+                                     });
 }
 
 int on_check(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  const auto result = of(userdata).check();
-  return result ? sd_bus_reply_method_return(call, "s", result->c_str())
-                : reply_error(call, result.error());
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  return objects.authority.authorize(
+      call, caller, action_inspect, {}, [&objects, caller](sd_bus_message* permitted) {
+        const auto result = objects.manager.check();
+        if (!result) return refuse(permitted, result.error(), caller);
+        return wire::reply(permitted, caller.root() ? result->warnings : result->public_warnings);
+      });
 }
 
 int on_plan(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  const auto result = of(userdata).plan();
-  if (!result) return reply_error(call, result.error());
-  const Message reply = new_reply(call);
-  int r = append_array(reply.get(), "(sss)", result->steps, [&](const PlannedStep& step) {
-    return sd_bus_message_append(reply.get(), "(sss)", step.kind.c_str(), step.group.c_str(),
-                                 step.text.c_str());
-  });
-  if (r >= 0) r = sd_bus_message_append(reply.get(), "s", result->summary.c_str());
-  return send(reply, r);
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  return objects.authority.authorize(
+      call, caller, action_inspect, {}, [&objects, caller](sd_bus_message* permitted) {
+        const auto result = objects.manager.plan();
+        if (!result) return refuse(permitted, result.error(), caller);
+        return wire::reply(permitted, result->steps, result->summary);
+      });
 }
 
+int reply_explanation(sd_bus_message* call, const std::expected<Explanation, Refusal>& result,
+                      const Caller& caller) {
+  if (!result) return refuse(call, result.error(), caller);
+  return wire::reply(call, result->name, result->trials, result->threads);
+}
+
+// Everybody may ask about their own processes.
 int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
   uint32_t pid = 0;
-  if (const int r = sd_bus_message_read(call, "u", &pid); r < 0) return r;
-  const auto result = of(userdata).explain(static_cast<pid_t>(pid), caller_of(call));
-  if (!result) return reply_error(call, result.error());
-  const Message reply = new_reply(call);
-  int r = sd_bus_message_append(reply.get(), "s", printable(result->name).c_str());
-  if (r >= 0)
-    r = append_array(reply.get(), "(ssbs)", result->trials, [&](const Explanation::Trial& trial) {
-      return sd_bus_message_append(reply.get(), "(ssbs)", trial.place.c_str(), trial.group.c_str(),
-                                   static_cast<int>(trial.matched),
-                                   printable(trial.reason).c_str());
-    });
-  if (r >= 0)
-    r = append_array(reply.get(), "(us)", result->threads, [&](const auto& thread) {
-      return sd_bus_message_append(reply.get(), "(us)", thread.first, thread.second.c_str());
-    });
-  return send(reply, r);
-}
-
-int append_group(sd_bus_message* reply, const GroupStatus& group, size_t tasks) {
-  int r = sd_bus_message_open_container(reply, 'r', "sa(sus)a(sus)ssuu");
-  if (r >= 0) r = sd_bus_message_append(reply, "s", group.name.c_str());
-  if (r >= 0) r = append_shares(reply, group.asked);
-  if (r >= 0) r = append_shares(reply, group.granted);
-  if (r >= 0)
-    r = sd_bus_message_append(reply, "ssuu", group.mode.c_str(), group.cpus.c_str(),
-                              static_cast<uint32_t>(group.rules.size()),
-                              static_cast<uint32_t>(tasks));
-  return r < 0 ? r : sd_bus_message_close_container(reply);
+  if (const int r = wire::read(call, pid); r < 0) return r;
+  const auto explain = [&objects, pid](std::optional<uid_t> owner) {
+    return objects.manager.explain(static_cast<pid_t>(pid), owner);
+  };
+  if (!caller.root()) {
+    const auto own = explain(caller.uid);
+    if (own || own.error().kind != Refusal::Kind::not_permitted)
+      return reply_explanation(call, own, caller);
+  }
+  return objects.authority.authorize(call, caller, action_inspect, {{"pid", std::to_string(pid)}},
+                                     [explain, caller](sd_bus_message* permitted) {
+                                       return reply_explanation(permitted, explain(std::nullopt),
+                                                                caller);
+                                     });
 }
 
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  const Message reply = new_reply(call);
-  ManagerInterface& manager = of(userdata);
-  return send(reply, append_array(reply.get(), "(sa(sus)a(sus)ssuu)", manager.list_groups(),
-                                  [&](const GroupStatus& group) {
-                                    return append_group(reply.get(), group,
-                                                        manager.tasks_in(group.name));
-                                  }));
+  Objects& objects = objects_of(userdata);
+  const uint64_t now = monotonic_now();
+  const auto groups = objects.manager.list_groups();
+  std::vector<Client::GroupRow> rows;
+  rows.reserve(groups->all().size());
+  for (const GroupStatus& group : groups->all())
+    rows.push_back({group.name, group.asked, group.granted, group.mode, group.cpus,
+                    static_cast<uint32_t>(group.rules.size()), objects.tasks.in(group.name, now)});
+  return wire::reply(call, rows);
 }
 
-int append_counters(sd_bus_message* reply, const DomainCounters& domain) {
-  int r = sd_bus_message_open_container(reply, 'r', "ssua{st}");
-  if (r >= 0)
-    r = sd_bus_message_append(reply, "ssu", domain.group.empty() ? "default" : domain.group.c_str(),
-                              domain.mon_group.c_str(), static_cast<uint32_t>(domain.domain));
-  const std::array counters = {std::pair{"llc_occupancy", domain.llc_occupancy},
-                               std::pair{"mbm_total_bytes", domain.mbm_total_bytes},
-                               std::pair{"mbm_local_bytes", domain.mbm_local_bytes}};
-  if (r >= 0)
-    r = append_array(reply, "{st}", counters, [&](const auto& counter) {
-      return counter.second ? sd_bus_message_append(reply, "{st}", counter.first, *counter.second)
-                            : 0;
-    });
-  return r < 0 ? r : sd_bus_message_close_container(reply);
+using CounterRow = std::tuple<std::string, std::string, uint32_t, std::map<std::string, uint64_t>>;
+
+CounterRow counter_row(const DomainCounters& domain) {
+  std::map<std::string, uint64_t> counters;
+  if (domain.llc_occupancy) counters.emplace("llc_occupancy", *domain.llc_occupancy);
+  if (domain.mbm_total_bytes) counters.emplace("mbm_total_bytes", *domain.mbm_total_bytes);
+  if (domain.mbm_local_bytes) counters.emplace("mbm_local_bytes", *domain.mbm_local_bytes);
+  return {domain.group.empty() ? "default" : domain.group, domain.mon_group,
+          static_cast<uint32_t>(domain.domain), std::move(counters)};
 }
 
 int on_get_counters(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  const auto result = of(userdata).counters();
-  if (!result) return reply_error(call, result.error());
-  const Message reply = new_reply(call);
-  return send(reply,
-              append_array(reply.get(), "(ssua{st})", *result, [&](const DomainCounters& domain) {
-                return append_counters(reply.get(), domain);
-              }));
-}
-
-int on_no_subscribers(sd_bus_track*, void* userdata) {
-  of(userdata).watch_assignments(false);
-  return 1;  // 0 would have sd-bus call this again and again
+  Objects& objects = objects_of(userdata);
+  const auto result = objects.manager.counters();
+  if (!result) return refuse(call, result.error(), caller_of(call, objects));
+  std::vector<CounterRow> rows;
+  rows.reserve(result->size());
+  for (const DomainCounters& domain : *result) rows.push_back(counter_row(domain));
+  return wire::reply(call, rows);
 }
 
 int on_subscribe(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  if (const int r =
-          sd_bus_track_add_sender(static_cast<ManagerObject*>(userdata)->subscribers, call);
-      r < 0)
-    return r;
-  of(userdata).watch_assignments(true);
-  return sd_bus_reply_method_return(call, "");
+  Objects& objects = objects_of(userdata);
+  return objects.subscribers.add(call, caller_of(call, objects));
 }
 
 int on_unsubscribe(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  (void)sd_bus_track_remove_sender(static_cast<ManagerObject*>(userdata)->subscribers,
-                                   call);  // who was none is none
-  return sd_bus_reply_method_return(call, "");
+  return objects_of(userdata).subscribers.remove(call);
 }
 
-int get_property(sd_bus*, const char*, const char*, const char* property, sd_bus_message* reply,
+// Root sees the whole text in the reply to its own request; a signal goes to everybody.
+std::string last_reload_error(sd_bus* bus, sd_bus_message* reply, Objects& objects) {
+  uint8_t type = 0;
+  sd_bus_message* call = sd_bus_get_current_message(bus);
+  const bool in_reply =
+      sd_bus_message_get_type(reply, &type) >= 0 && type == SD_BUS_MESSAGE_METHOD_RETURN;
+  const bool root = in_reply && call != nullptr && caller_of(call, objects).root();
+  ManagerProperties now = objects.manager.properties();
+  return root ? now.last_reload_error : now.last_reload_error_public;
+}
+
+int get_property(sd_bus* bus, const char*, const char*, const char* property, sd_bus_message* reply,
                  void* userdata, sd_bus_error*) {
+  Objects& objects = objects_of(userdata);
   const std::string_view name = property;
-  if (name == "Version") return sd_bus_message_append(reply, "s", RDTD_VERSION);
-  const ManagerProperties now = of(userdata).properties();
-  if (name == "State") return sd_bus_message_append(reply, "s", now.state.c_str());
-  if (name == "LastReloadError")
-    return sd_bus_message_append(reply, "s", now.last_reload_error.c_str());
-  if (name == "LastReloadTimestamp")
-    return sd_bus_message_append(reply, "t", now.last_reload_timestamp);
-  if (name == "EventsSeen") return sd_bus_message_append(reply, "t", now.events_seen);
-  if (name == "EventOverruns") return sd_bus_message_append(reply, "t", now.event_overruns);
-  if (name == "Assigned") return sd_bus_message_append(reply, "t", now.assigned());
-  if (name == "Drift") return sd_bus_message_append(reply, "t", now.drift);
-  if (name == "Assignments")
-    return append_array(reply, "(sst)", now.assignments, [&](const AssignmentCount& count) {
-      return sd_bus_message_append(reply, "(sst)", count.group.c_str(), count.result.c_str(),
-                                   count.threads);
-    });
-  return append_array(reply, "s", now.config_files, [&](const std::string& file) {
-    return sd_bus_message_append(reply, "s", file.c_str());
-  });
+  if (name == "Version") return wire::append(reply, std::string(RDTD_VERSION));
+  if (name == "LastReloadError") return wire::append(reply, last_reload_error(bus, reply, objects));
+  const ManagerProperties now = objects.manager.properties();
+  if (name == "State") return wire::append(reply, now.state);
+  if (name == "LastReloadTimestamp") return wire::append(reply, now.last_reload_timestamp);
+  if (name == "EventsSeen") return wire::append(reply, now.events_seen);
+  if (name == "EventOverruns") return wire::append(reply, now.event_overruns);
+  if (name == "Assigned") return wire::append(reply, now.assigned());
+  if (name == "Drift") return wire::append(reply, now.drift);
+  if (name == "Assignments") return wire::append(reply, now.assignments);
+  if (name == "Problems") return wire::append(reply, now.problems);
+  return wire::append(reply, now.config_files);
 }
 
-// The macros of sd-bus.h are C: their casts and initialisers are not ours to mend.
+// The macros of sd-bus.h are C, with its casts and initializers.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wpedantic"
-// Every method is open to every caller as far as sd-bus goes; who may is asked by authorize().
+// sd-bus passes every call on; the handlers ask Authority.
 constexpr uint64_t open_to_all = SD_BUS_VTABLE_UNPRIVILEGED;
 const std::array vtable = {
     sd_bus_vtable SD_BUS_VTABLE_START(0),
@@ -209,6 +219,8 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_PROPERTY("Version", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
     sd_bus_vtable SD_BUS_PROPERTY("State", "s", get_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+    sd_bus_vtable SD_BUS_PROPERTY("Problems", "as", get_property, 0,
+                                  SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("ConfigFiles", "as", get_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("LastReloadError", "s", get_property, 0,
@@ -230,11 +242,8 @@ const std::array vtable = {
 
 }  // namespace
 
-int add_manager_object(sd_bus* bus, ManagerObject& object) {
-  const int r = sd_bus_track_new(bus, &object.subscribers, on_no_subscribers, &object);
-  return r < 0 ? r
-               : sd_bus_add_object_vtable(bus, nullptr, bus_path, bus_interface, vtable.data(),
-                                          &object);
+int add_manager_object(sd_bus* bus, Objects& objects) {
+  return sd_bus_add_object_vtable(bus, nullptr, bus_path, bus_interface, vtable.data(), &objects);
 }
 
 }  // namespace rdtd

@@ -1,6 +1,11 @@
 // The names on the bus and of the polkit actions, all from the one build constant RDTD_BUS_NAME.
 #pragma once
 
+#include <array>
+#include <string>
+
+#include "rdtd/model/refusal.hpp"
+
 namespace rdtd {
 
 inline constexpr const char* bus_name = RDTD_BUS_NAME;
@@ -8,9 +13,19 @@ inline constexpr const char* bus_path = "/org/rdtd1";
 inline constexpr const char* bus_interface = RDTD_BUS_NAME ".Manager";
 inline constexpr const char* group_path = "/org/rdtd1/group";
 inline constexpr const char* group_interface = RDTD_BUS_NAME ".Group";
+inline constexpr const char* properties_interface = "org.freedesktop.DBus.Properties";
 inline constexpr const char* action_reload = RDTD_BUS_NAME ".reload";
 inline constexpr const char* action_manage = RDTD_BUS_NAME ".manage";
 inline constexpr const char* action_assign = RDTD_BUS_NAME ".assign";
-inline constexpr const char* bus_error_prefix = RDTD_BUS_NAME ".Error.";
+inline constexpr const char* action_inspect = RDTD_BUS_NAME ".inspect";
+
+// By Refusal::Kind.
+inline constexpr std::array<const char*, 8> error_names = {
+    "InvalidPolicy", "NoSuchGroup", "NoSuchProcess",  "NotSupported",
+    "OutOfClosids",  "Busy",        "KernelRejected", "NotPermitted"};
+
+[[nodiscard]] inline std::string error_name(Refusal::Kind kind) {
+  return std::string(RDTD_BUS_NAME ".Error.") + error_names.at(static_cast<size_t>(kind));
+}
 
 }  // namespace rdtd

@@ -1,30 +1,47 @@
-// The objects on the bus, each put there by one function. `userdata` of all is the
-// ManagerInterface.
+// The objects on the bus, each added by one function, and the state that they share on one
+// connection. `userdata` of all callbacks is Objects.
 #pragma once
 
 #include <systemd/sd-bus.h>
 
+#include <cstdint>
 #include <string>
 
+#include "authorize.hpp"
+#include "callers.hpp"
+#include "limits.hpp"
 #include "rdtd/bus/manager_interface.hpp"
+#include "subscribers.hpp"
+#include "task_counts.hpp"
 
 namespace rdtd {
 
-// Who wants TaskAssigned: callers of Subscribe that are still on the bus. Tells the manager when
-// the first comes and the last goes.
-struct ManagerObject {
-  explicit ManagerObject(ManagerInterface& manager_) : manager(manager_) {}
-  ManagerObject(const ManagerObject&) = delete;
-  ManagerObject& operator=(const ManagerObject&) = delete;
-  ~ManagerObject() { sd_bus_track_unref(subscribers); }
+struct Objects {
+  Objects(sd_bus* bus, ManagerInterface& manager_)
+      : manager(manager_), authority(bus), subscribers(bus, manager_), tasks(manager_) {}
+
   ManagerInterface& manager;
-  sd_bus_track* subscribers = nullptr;
+  Callers callers;
+  CallBudget budget;
+  Authority authority;
+  Subscribers subscribers;
+  TaskCounts tasks;
 };
 
-[[nodiscard]] int add_manager_object(sd_bus* bus, ManagerObject& object);
-[[nodiscard]] int add_group_objects(sd_bus* bus, ManagerInterface& manager);
-[[nodiscard]] int add_log_control(sd_bus* bus, ManagerInterface& manager);
+// Sees every call before the objects do. Ignores calls without effect that expect no reply, and
+// calls of users who exceed their budget.
+[[nodiscard]] int add_filter(sd_bus* bus, Objects& objects);
+[[nodiscard]] int add_manager_object(sd_bus* bus, Objects& objects);
+[[nodiscard]] int add_group_objects(sd_bus* bus, Objects& objects);
+[[nodiscard]] int add_log_control(sd_bus* bus, Objects& objects);
 
 [[nodiscard]] std::string path_of_group(const std::string& name);
+
+[[nodiscard]] inline Objects& objects_of(void* userdata) {
+  return *static_cast<Objects*>(userdata);
+}
+
+// CLOCK_MONOTONIC, microseconds.
+[[nodiscard]] uint64_t monotonic_now();
 
 }  // namespace rdtd

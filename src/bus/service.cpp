@@ -1,104 +1,155 @@
 #include "rdtd/bus/service.hpp"
 
-#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
 
-#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "fields.hpp"
 #include "names.hpp"
-#include "objects.hpp"
+#include "session.hpp"
+#include "wire.hpp"
 
 namespace rdtd {
 
 namespace {
 
+constexpr uint64_t retry_interval = 1'000'000;  // microseconds
+
+// The properties of a group whose values differ.
+std::vector<std::string> changed_properties(const GroupStatus& before, const GroupStatus& after) {
+  std::vector<std::string> out;
+  const auto compare = [&](const char* property, const auto& old_value, const auto& new_value) {
+    if (old_value != new_value) out.emplace_back(property);
+  };
+  compare("Description", before.description, after.description);
+  compare("Asked", before.asked, after.asked);
+  compare("Granted", before.granted, after.granted);
+  compare("Mode", before.mode, after.mode);
+  compare("CPUs", before.cpus, after.cpus);
+  compare("Rules", before.rules, after.rules);
+  return out;
+}
+
 class BusService final : public Service {
  public:
-  BusService(sd_bus* bus, ManagerInterface& manager)
-      : bus_(bus), manager_(manager), object_(manager) {}
+  BusService(sd_event* event, ManagerInterface& manager, Report report)
+      : event_(event),
+        manager_(manager),
+        report_(std::move(report)),
+        announced_(manager.list_groups()) {}
   BusService(const BusService&) = delete;
   BusService& operator=(const BusService&) = delete;
-  ~BusService() override { sd_bus_flush_close_unref(bus_); }
+  ~BusService() override {
+    session_.reset();
+    sd_event_source_disable_unref(retry_);
+  }
 
-  [[nodiscard]] int serve(sd_event* event) {
-    int r = add_manager_object(bus_, object_);
-    if (r >= 0) r = add_group_objects(bus_, manager_);
-    if (r >= 0) r = add_log_control(bus_, manager_);
-    if (r >= 0) r = sd_bus_attach_event(bus_, event, SD_EVENT_PRIORITY_NORMAL);
-    if (r >= 0) r = sd_bus_set_exit_on_disconnect(bus_, 1);
-    return r < 0 ? r : sd_bus_request_name(bus_, bus_name, 0);
+  [[nodiscard]] int start() {
+    const int r =
+        sd_event_add_time_relative(event_, &retry_, CLOCK_MONOTONIC, 0, 0, on_retry, this);
+    if (r >= 0) connect();
+    return r;
   }
 
   void emit_reloaded(bool success) override {
     emit_groups();
-    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", "ConfigFiles",
-                                         "LastReloadError", "LastReloadTimestamp", nullptr);
-    (void)sd_bus_emit_signal(bus_, bus_path, bus_interface, "Reloaded", "b",
-                             static_cast<int>(success));
+    emit_changed(bus_path, bus_interface,
+                 {"State", "Problems", "ConfigFiles", "LastReloadError", "LastReloadTimestamp"});
+    emit("Reloaded", success);
   }
 
-  void emit_state() override {
-    (void)sd_bus_emit_properties_changed(bus_, bus_path, bus_interface, "State", nullptr);
-  }
+  void emit_state() override { emit_changed(bus_path, bus_interface, {"State", "Problems"}); }
 
-  void emit_drift(std::string_view what) override {
-    (void)sd_bus_emit_signal(bus_, bus_path, bus_interface, "DriftDetected", "s",
-                             std::string(what).c_str());
-  }
+  void emit_drift(std::string_view what) override { emit("DriftDetected", std::string(what)); }
 
   void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) override {
-    if (sd_bus_track_count(object_.subscribers) == 0) return;
-    (void)sd_bus_emit_signal(bus_, bus_path, bus_interface, "TaskAssigned", "uss",
-                             static_cast<uint32_t>(pid), group.c_str(), rule.c_str());
+    if (has_name_) session_->objects().subscribers.emit_assigned(pid, group, rule);
   }
 
-  // What came, went and changed since the last time.
   void emit_groups() override {
-    std::map<std::string, GroupStatus> now;
-    for (GroupStatus& group : manager_.list_groups()) now.emplace(group.name, std::move(group));
-    for (const auto& [name, group] : told_)
-      if (!now.contains(name))
-        (void)sd_bus_emit_interfaces_removed(bus_, path_of_group(name).c_str(), group_interface,
-                                             nullptr);
-    for (const auto& [name, group] : now) {
-      const auto before = told_.find(name);
-      const std::string path = path_of_group(name);
-      if (before == told_.end()) {
-        (void)sd_bus_emit_interfaces_added(bus_, path.c_str(), group_interface, nullptr);
-        continue;
-      }
-      const GroupStatus& old = before->second;
-      const auto changed = [&](bool differs, const char* property) {
-        if (differs)
-          (void)sd_bus_emit_properties_changed(bus_, path.c_str(), group_interface, property,
-                                               nullptr);
-      };
-      changed(group.description != old.description, "Description");
-      changed(group.asked != old.asked, "Asked");
-      changed(group.granted != old.granted, "Granted");
-      changed(group.mode != old.mode, "Mode");
-      changed(group.cpus != old.cpus, "CPUs");
-      changed(group.rules != old.rules, "Rules");
+    const auto now = manager_.list_groups();
+    const auto before = std::exchange(announced_, now);
+    if (!has_name_ || now == before) return;
+    for (const GroupStatus& group : before->all())
+      if (now->find(group.name) == nullptr)
+        (void)sd_bus_emit_interfaces_removed(session_->bus(), path_of_group(group.name).c_str(),
+                                             group_interface, nullptr);
+    for (const GroupStatus& group : now->all()) {
+      const std::string path = path_of_group(group.name);
+      if (const GroupStatus* old = before->find(group.name))
+        emit_changed(path.c_str(), group_interface, changed_properties(*old, group));
+      else
+        (void)sd_bus_emit_interfaces_added(session_->bus(), path.c_str(), group_interface, nullptr);
     }
-    told_ = std::move(now);
   }
 
  private:
-  sd_bus* bus_;
-  ManagerInterface& manager_;
-  ManagerObject object_;
-  std::map<std::string, GroupStatus> told_;
-};
+  void connect() {
+    has_name_ = false;
+    session_.reset();
+    auto session = Session::open(
+        event_, manager_,
+        {.on_name = [this] { on_name(); }, .on_end = [this](const Error& cause) { fail(cause); }});
+    if (session)
+      session_ = std::move(*session);
+    else
+      fail(session.error());
+  }
 
-Error bus_error(const char* operation, int r) { return {operation, "the system bus", -r, {}}; }
+  void on_name() {
+    has_name_ = true;
+    if (!std::exchange(reported_, true).value_or(false)) report_({});
+  }
+
+  void fail(const Error& cause) {
+    has_name_ = false;
+    if (std::exchange(reported_, false).value_or(true)) report_(std::unexpected(cause));
+    (void)sd_event_source_set_time_relative(retry_, retry_interval);
+    (void)sd_event_source_set_enabled(retry_, SD_EVENT_ONESHOT);
+  }
+
+  static int on_retry(sd_event_source*, uint64_t, void* self) {
+    static_cast<BusService*>(self)->connect();
+    return 0;
+  }
+
+  template <class T>
+  void emit(const char* signal, const T& value) {
+    if (!has_name_) return;
+    sd_bus_message* made = nullptr;
+    int r = sd_bus_message_new_signal(session_->bus(), &made, bus_path, bus_interface, signal);
+    const Message message(made);
+    if (r >= 0) r = wire::append(made, value);
+    if (r >= 0) (void)sd_bus_message_send(made);
+  }
+
+  void emit_changed(const char* path, const char* interface, std::vector<std::string> properties) {
+    if (!has_name_ || properties.empty()) return;
+    std::vector<char*> names;
+    for (std::string& property : properties) names.push_back(property.data());
+    names.push_back(nullptr);
+    (void)sd_bus_emit_properties_changed_strv(session_->bus(), path, interface, names.data());
+  }
+
+  sd_event* event_;
+  ManagerInterface& manager_;
+  Report report_;
+  std::shared_ptr<const GroupList> announced_;  // the listeners on the bus know of these
+  std::unique_ptr<Session> session_;
+  sd_event_source* retry_ = nullptr;
+  bool has_name_ = false;
+  std::optional<bool> reported_;  // whether the last report was of a connection
+};
 
 }  // namespace
 
-Result<std::unique_ptr<Service>> Service::open(sd_event* event, ManagerInterface& manager) {
-  sd_bus* bus = nullptr;
-  if (const int r = sd_bus_open_system(&bus); r < 0)
-    return std::unexpected(bus_error("connect to", r));
-  auto service = std::make_unique<BusService>(bus, manager);
-  if (const int r = service->serve(event); r < 0) return std::unexpected(bus_error("serve on", r));
+Result<std::unique_ptr<Service>> Service::open(sd_event* event, ManagerInterface& manager,
+                                               Report report) {
+  auto service = std::make_unique<BusService>(event, manager, std::move(report));
+  if (const int r = service->start(); r < 0)
+    return std::unexpected(Error{"set a timer for", "the system bus", -r, {}});
   return service;
 }
 

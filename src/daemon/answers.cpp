@@ -1,4 +1,4 @@
-// Manager's answers to those who ask on D-Bus.
+// Manager's answers to requests on D-Bus that change nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,35 +6,67 @@
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
+#include "rdtd/resctrl/counters.hpp"
+#include "rdtd/rules/explain.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// Which threads a rule for single threads decides about.
-std::string matching_threads(const RuleSet& rules, const Process& process, ProcessFacts facts,
-                             size_t rule) {
+// A process may have any number of threads; an explanation shows so many.
+constexpr size_t max_threads_shown = 1000;
+
+struct NamedThread {
+  pid_t tid;
+  std::string name;
+};
+
+// The threads that a rule for single threads decides about.
+std::string matching_threads(const RuleSet& rules, ProcessFacts facts,
+                             const std::vector<NamedThread>& threads, size_t rule) {
   std::vector<std::string> matching;
-  for (const pid_t tid : process.threads()) {
-    facts.thread = process.read_thread_name(tid);
-    const Decision decision = decide(rules, process, facts);
+  for (const NamedThread& thread : threads) {
+    facts.thread = thread.name;
+    const Decision decision = rules.match(facts);
     if (decision.kind == Decision::Kind::matched && decision.rule == rule)
-      matching.push_back(std::to_string(tid));
+      matching.push_back(std::to_string(thread.tid));
   }
   return matching.empty() ? ", and matches none"
                           : fmt::format(", and matches {}", join(matching, ", "));
 }
 
+Refusal no_such_process(pid_t pid) {
+  return {Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)};
+}
+
+GroupStatus status_of(const GroupTarget& target) {
+  GroupStatus status;
+  status.name = group_label(target.directory);
+  status.description = target.description;
+  for (const auto& [resource, domains] : target.asked)
+    for (const auto& [domain, text] : domains)
+      status.asked.push_back(
+          {std::string(to_string(resource)), static_cast<uint32_t>(domain), text});
+  for (const auto& [resource, values] : target.state.schemata)
+    for (const auto& [domain, value] : values)
+      status.granted.push_back(
+          {std::string(to_string(resource)), static_cast<uint32_t>(domain),
+           is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
+  status.mode = to_string(target.state.mode);
+  status.cpus = format_cpu_list(target.state.cpus);
+  return status;
+}
+
 }  // namespace
 
-std::expected<std::vector<DomainCounters>, CallError> Manager::counters() {
-  if (!capabilities_.num_rmids)
-    return std::unexpected(
-        CallError{CallError::Kind::NotSupported,
-                  "this machine's resctrl does not monitor: there is no info/L3_MON"});
-  auto counters = tree_.read_counters();
+std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
+  auto counters = resctrl::read_counters(system_.resctrl);
   if (!counters)
-    return std::unexpected(CallError{CallError::Kind::KernelRejected, counters.error().text()});
+    return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, counters.error().text()});
+  if (counters->empty())
+    return std::unexpected(
+        Refusal{Refusal::Kind::not_supported,
+                "this machine's resctrl does not monitor: there is no info/L3_MON"});
   return std::move(*counters);
 }
 
@@ -43,10 +75,8 @@ void Manager::watch_assignments(bool on) {
   apply_watch();
 }
 
-// The classifier tells of assignments while somebody subscribes or the log wants them.
-void Manager::apply_watch() {
-  if (classifier_ != nullptr) classifier_->watch_assignments(watched_ || logs_assignments());
-}
+// The classifier reports assignments while somebody subscribes or the log shows them.
+void Manager::apply_watch() { observer_.watch_assignments(watched_ || logs_assignments()); }
 
 std::string Manager::log_level() { return syslog_level(); }
 
@@ -58,114 +88,136 @@ bool Manager::set_log_level(const std::string& level) {
 
 std::string Manager::log_target() { return rdtd::log_target(); }
 
-bool Manager::cgroup_matters(const std::string& path) const {
-  return table_->rules.speaks_of_cgroup(path);
+void Manager::set_events_available(bool available) { events_available_ = available; }
+
+void Manager::set_event_counters(uint64_t seen, uint64_t overruns) {
+  events_seen_ = seen;
+  event_overruns_ = overruns;
+}
+
+bool Manager::degraded() const {
+  const bool drifted = !std::ranges::all_of(drift_, &Drift::restored);
+  return !last_reload_error_.empty() || !guard_.problems().empty() || !events_available_ || drifted;
 }
 
 std::string Manager::status_line() {
-  const ManagerProperties now = properties();
-  const std::string line = fmt::format("{} groups, {} rules, {} threads assigned", targets_.size(),
-                                       policy_.rules.size(), now.assigned());
+  const std::string line =
+      fmt::format("{} groups, {} rules, {} threads assigned", in_force_->groups.size(),
+                  in_force_->policy.rules.size(), properties().assigned());
+  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!last_reload_error_.empty())
-    return fmt::format("{}; last reload failed: {}", line,
-                       last_reload_error_.substr(0, last_reload_error_.find('\n')));
-  if (!trouble_.empty())
-    return fmt::format("{}; {}", line, trouble_.substr(0, trouble_.find('\n')));
+    return fmt::format("{}; last reload failed: {}", line, first_line(last_reload_error_public_));
+  if (const auto problems = guard_.problems(); !problems.empty())
+    return fmt::format("{}; {}", line, first_line(problems.front()));
+  for (const Drift& drift : drift_)
+    if (!drift.restored) return fmt::format("{}; {}", line, drift.text);
   return line;
 }
 
-std::expected<std::string, CallError> Manager::check() {
-  auto loaded = load();
+std::expected<CheckResult, Refusal> Manager::check() {
+  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files());
   if (!loaded) return std::unexpected(loaded.error());
-  return loaded->warnings;
+  const Prepared& prepared = loaded->prepared;
+  return CheckResult{format_diagnostics(prepared.warnings, prepared.policy.sources),
+                     format_diagnostics(prepared.warnings, {})};
 }
 
-std::expected<PlanSummary, CallError> Manager::plan() {
-  const auto loaded = load();
+std::expected<PlanSummary, Refusal> Manager::plan() {
+  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files());
   if (!loaded) return std::unexpected(loaded.error());
-  PlanSummary out{{}, plan_summary(loaded->plan)};
-  for (const auto* steps : {&loaded->plan.steps, &loaded->plan.removals})
+  const Plan& plan = loaded->prepared.plan;
+  PlanSummary out{{}, plan_summary(plan)};
+  for (const auto* steps : {&plan.steps, &plan.removals})
     for (const Step& step : *steps)
       out.steps.push_back(
-          {std::string(to_string(step.kind)), group_label(step.group), format_step(step)});
+          {std::string(kind_of(step)), group_label(group_of(step)), format_step(step)});
   return out;
 }
 
-std::expected<Explanation, CallError> Manager::explain(pid_t pid, const Caller& caller) {
-  const auto process = proc_.open(pid);
-  if (!process)
-    return std::unexpected(
-        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
+std::optional<uid_t> Manager::owner_of(pid_t pid) {
+  const auto process = system_.processes.open(pid);
   ProcessFacts facts;
-  for (const Fact fact : all_facts) process->read(fact, facts);
-  const bool may_know = caller.uid == 0 || caller.uid == facts.identity->uid;
+  if (!process || !(*process)->read(Fact::identity, facts)) return std::nullopt;
+  return facts.identity->uid;
+}
+
+std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<uid_t> owner) {
+  const auto process = system_.processes.open(pid);
+  if (!process) return std::unexpected(no_such_process(pid));
+  ProcessFacts facts;
+  for (const Fact fact : all_facts)
+    if (!(*process)->read(fact, facts)) return std::unexpected(no_such_process(pid));
+  if (owner && (*owner != facts.identity->uid || *owner == UINT32_MAX))
+    return std::unexpected(Refusal{Refusal::Kind::not_permitted,
+                                   fmt::format("process {} belongs to another user", pid)});
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
-  const RuleSet& rules = table_->rules;
-  if (auto group = by_hand_.group_of(pid)) {
-    out.trials.push_back({"by hand", std::move(*group), true, {}});
+  std::vector<pid_t> tids = (*process)->threads().value_or(std::vector<pid_t>{});
+  tids.resize(std::min(tids.size(), max_threads_shown));
+  const RuleSet& rules = in_force_->table->rules;
+  if (auto group = manual_.group_of(pid)) {
+    out.trials.push_back({"manual assignment", std::move(*group), true, {}});
   } else {
-    for (RuleTrial& trial : rules.explain(facts, may_know)) {
+    std::vector<NamedThread> threads;
+    if (rules.has_thread_rules())
+      for (const pid_t tid : tids)
+        if (auto name = (*process)->read_thread_name(tid))
+          threads.push_back({tid, std::move(*name)});
+    for (RuleTrial& trial : rdtd::explain(rules, facts, true)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread)
-        trial.reason += matching_threads(rules, *process, facts, trial.rule);
+        trial.reason += matching_threads(rules, facts, threads, trial.rule);
       out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)),
                             trial.matched, std::move(trial.reason)});
     }
   }
-  for (const pid_t tid : process->threads())
-    if (const auto group = process->read_thread_group(tid))
+  for (const pid_t tid : tids)
+    if (const auto group = (*process)->read_thread_group(tid))
       out.threads.emplace_back(static_cast<uint32_t>(tid), group_label(*group));
   return out;
 }
 
-std::vector<GroupStatus> Manager::list_groups() {
+std::shared_ptr<const GroupList> Manager::list_groups() {
+  if (group_list_) return group_list_;
+  std::map<std::string_view, std::vector<std::string>> rules;  // by group
+  for (const Rule& rule : in_force_->policy.rules)
+    rules[rule.group.value].push_back(rule.where.text());
   std::vector<GroupStatus> out;
-  for (const GroupTarget& target : targets_) {
-    GroupStatus status;
-    status.name = group_label(target.directory);
-    status.description = target.description;
-    for (const auto& [resource, domains] : target.asked)
-      for (const auto& [domain, text] : domains)
-        status.asked.push_back(
-            {std::string(to_string(resource)), static_cast<uint32_t>(domain), text});
-    for (const auto& [resource, values] : target.state.schemata)
-      for (const auto& [domain, value] : values)
-        status.granted.push_back(
-            {std::string(to_string(resource)), static_cast<uint32_t>(domain),
-             is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
-    status.mode = to_string(target.state.mode);
-    status.cpus = format_cpu_list(target.state.cpus);
-    for (const Rule& rule : policy_.rules)
-      if (rule.group.value == status.name) status.rules.push_back(rule.where.text());
-    out.push_back(std::move(status));
+  for (const GroupTarget& target : in_force_->groups) {
+    GroupStatus& status = out.emplace_back(status_of(target));
+    if (const auto named = rules.find(status.name); named != rules.end())
+      status.rules = named->second;
   }
-  return out;
+  group_list_ = std::make_shared<const GroupList>(std::move(out));
+  return group_list_;
 }
 
 size_t Manager::tasks_in(const std::string& group) {
-  return tree_.read_tasks(group_directory(group)).value_or(std::vector<pid_t>{}).size();
+  return resctrl::read_tasks(system_.resctrl, group_directory(group))
+      .value_or(std::vector<pid_t>{})
+      .size();
 }
 
 ManagerProperties Manager::properties() {
   ManagerProperties out;
-  // What was put back is no trouble any more.
-  const bool drifted = !std::ranges::all_of(drift_, &Drift::put_back);
-  out.state = last_reload_error_.empty() && trouble_.empty() && events_available_ && !drifted
-                  ? "running"
-                  : "degraded";
-  out.config_files = files_;
+  out.state = degraded() ? "degraded" : "running";
+  for (const PolicyFile& file : in_force_->files)
+    if (file.state == PolicyFile::State::active) out.config_files.push_back(file.path);
+  out.problems = guard_.problems();
+  if (!last_reload_error_.empty())
+    out.problems.insert(out.problems.begin(), "the last reload failed");
+  if (!events_available_) out.problems.push_back("the kernel sends no process events");
+  for (const Drift& drift : drift_)
+    if (!drift.restored) out.problems.push_back(drift.text);
   out.last_reload_error = last_reload_error_;
+  out.last_reload_error_public = last_reload_error_public_;
   out.last_reload_timestamp = last_reload_timestamp_;
   out.drift = drift_.size();
-  for (const auto& [group, counter] : counters_) {
+  for (const auto& [group, counter] : applier_.counters()) {
     out.assignments.push_back({group_label(group), "moved", counter.moved});
     out.assignments.push_back({group_label(group), "refused", counter.refused});
   }
-  if (classifier_ != nullptr) {
-    const Classifier::Counters counters = classifier_->counters();
-    out.events_seen = counters.events_seen;
-    out.event_overruns = counters.event_overruns;
-  }
+  out.events_seen = events_seen_;
+  out.event_overruns = event_overruns_;
   return out;
 }
 

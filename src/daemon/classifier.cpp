@@ -1,51 +1,113 @@
 #include "rdtd/daemon/classifier.hpp"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <chrono>
+#include <csignal>
 #include <ctime>
+#include <system_error>
 #include <utility>
+
+#include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// After so many events without a pause the thread sleeps for a moment: RLIMIT_RTTIME counts from
-// the last time that a real-time thread blocked, and whoever shares the CPU gets a turn.
-constexpr size_t events_between_pauses = 256;
-constexpr timespec pause_length{0, 50'000};
+// Requests that wait; more assignments are only counted, more moved processes are found by a look
+// at all of them.
+constexpr size_t max_queued = 4096;
+// Receiving fails for good after so many errors in a row, a second apart.
+constexpr int max_errors = 10;
 
-// How long a thread may be in the making: a clone(2) that has copied its parent's group and is not
-// yet seen in /proc.
-constexpr std::chrono::milliseconds second_look_delay(20);
-constexpr size_t most_second_looks = 4096;
-// Assignments that wait to be told; in a storm the rest is only counted.
-constexpr size_t most_untold = 4096;
+// The thread's id, for the handler of SIGXCPU.
+std::atomic<pid_t> classifier_thread = 0;
+
+// The limit on CPU time of real-time threads is near: an ordinary thread has none.
+void leave_real_time(int) {
+  const sched_param ordinary{0};
+  (void)::sched_setscheduler(classifier_thread, SCHED_OTHER, &ordinary);
+}
+
+// Sleeps after max_work of CPU time without waiting.
+class Pacer {
+ public:
+  void pace() {
+    const auto used = cpu_time();
+    if (used - since_ < Classifier::max_work) return;
+    const long waits = voluntary_waits();
+    if (waits != waits_) {  // it has waited for events meanwhile
+      in_a_row_ = 0;
+    } else {
+      // A burst of programs is through within the first pauses; a flood gets half of a CPU.
+      const timespec pause{0, ++in_a_row_ <= 20 ? 50'000 : 5'000'000};
+      (void)::nanosleep(&pause, nullptr);
+    }
+    since_ = used;
+    waits_ = voluntary_waits();
+  }
+
+ private:
+  static std::chrono::nanoseconds cpu_time() {
+    timespec used{};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+  }
+  static long voluntary_waits() {
+    rusage usage{};
+    (void)::getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+  }
+
+  std::chrono::nanoseconds since_{};
+  long waits_ = 0;
+  int in_a_row_ = 0;
+};
 
 }  // namespace
 
-Classifier::Classifier(Connector connector, const ProcFs& proc, int requests_fd)
-    : connector_(std::move(connector)),
-      proc_(proc),
-      requests_fd_(requests_fd),
-      self_(::getpid()),
-      thread_([this] { run(); }) {}
+Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd) {
+  std::unique_ptr<Classifier> out(new Classifier(requests_fd));
+  try {
+    out->thread_ = std::thread([self = out.get()] { self->run(); });
+  } catch (const std::system_error& error) {
+    return std::unexpected(
+        Error{"start", "the thread for process events", error.code().value(), {}});
+  }
+  return out;
+}
 
 Classifier::~Classifier() {
+  if (!thread_.joinable()) return;
   stop_ = true;
+  started_.release();
   beat();
   thread_.join();
 }
 
-bool Classifier::publish(std::shared_ptr<const RuleTable> table) {
-  (void)taken_.try_acquire();  // of a table that was given up on
-  table_ = std::move(table);
-  published_++;
+void Classifier::start(Connector connector, const proc::Processes& processes,
+                       ManualAssignments& manual) {
+  connector_.emplace(std::move(connector));
+  processes_ = &processes;
+  manual_ = &manual;
+  started_.release();
+}
+
+uint64_t Classifier::publish(std::shared_ptr<const RuleTable> table) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(requests_mutex_);
+    table_.swap(table);
+    number = ++published_;
+  }
   beat();
-  return taken_.try_acquire_for(std::chrono::seconds(2));
+  return number;
 }
 
 bool Classifier::heartbeat() {
@@ -59,109 +121,103 @@ void Classifier::beat() {
   if (::prctl(PR_GET_NAME, name.data()) == 0) (void)::prctl(PR_SET_NAME, name.data());
 }
 
-Classifier::Counters Classifier::counters() const { return {events_seen_, event_overruns_}; }
+template <class Change>
+void Classifier::request(Change change) {
+  {
+    const std::lock_guard lock(requests_mutex_);
+    change(requests_);
+  }
+  (void)::eventfd_write(requests_fd_, 1);
+}
 
 Classifier::Requests Classifier::take_requests() {
   const std::lock_guard lock(requests_mutex_);
   return std::exchange(requests_, {});
 }
 
-void Classifier::tell_assigned(pid_t pid, const Assignment& assignment, const RuleTable& table) {
-  if (!watched_ || assignment.kind != Assignment::Kind::in_group) return;
-  {
-    const std::lock_guard lock(requests_mutex_);
-    if (requests_.assigned.size() >= most_untold)
-      requests_.untold++;
-    else
-      requests_.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),
-                                    table.rules.rules()[assignment.rule].where.text()});
-  }
-  (void)::eventfd_write(requests_fd_, 1);
-}
-
 void Classifier::run() {
   (void)::prctl(PR_SET_NAME, "rdtd-events");
+  started_.acquire();
+  classifier_thread = static_cast<pid_t>(::syscall(SYS_gettid));
+  struct sigaction action{};
+  action.sa_handler = leave_real_time;
+  action.sa_flags = SA_RESTART;
+  (void)::sigaction(SIGXCPU, &action, nullptr);
+
   std::vector<ProcEvent> events;
   std::shared_ptr<const RuleTable> table;
   uint64_t in_use = 0;
   bool lost = false;
-  size_t since_pause = 0;
+  int errors = 0;
+  Pacer pacer;
   while (!stop_) {
     events.clear();
-    // Waiting and receiving in one call, unless something has to be done in between.
-    if (!moved_.empty() && !connector_.wait(second_look_delay)) {
-      look_again(*table);
-      continue;
+    const auto batch = connector_->receive(events);
+    errors = batch ? 0 : errors + 1;
+    if (errors > 0) {
+      if (errors >= max_errors) return request([&](Requests& r) { r.failed = batch.error(); });
+      const timespec pause{1, 0};
+      (void)::nanosleep(&pause, nullptr);
     }
-    const auto batch = connector_.receive(events);
     lost = lost || !batch || batch->lost;
-    if (const uint64_t published = published_; published != in_use) {
-      table = table_;
-      in_use = published;
-      taken_.release();
-    }
-    events_seen_.fetch_add(events.size(), std::memory_order_relaxed);
-    for (const ProcEvent& event : events)
-      if (table) handle(event, *table);
-    if (table) look_again(*table);
-    // Once it has lost one, the kernel drops all further events until the queue is empty, and does
-    // not say so again.
+    if (published_ != in_use)
+      request([&](Requests& r) {
+        table = table_;
+        r.table_in_use = in_use = published_;
+      });
+    handle_batch(events, table.get());
+    // Once it has lost an event, the kernel drops all further ones until the queue is empty, and
+    // does not say so again.
     const bool drained = events.size() < Connector::batch_size && !(batch && batch->lost);
     if (lost && drained) {
       lost = false;
-      event_overruns_ = connector_.dropped();
-      {
-        const std::lock_guard lock(requests_mutex_);
-        requests_.rescan = true;
-      }
-      (void)::eventfd_write(requests_fd_, 1);
+      event_overruns_ = connector_->dropped();
+      request([](Requests& r) { r.events_lost = true; });
     }
-    since_pause = events.size() < Connector::batch_size ? 0 : since_pause + events.size();
-    if (since_pause >= events_between_pauses) {
-      (void)::nanosleep(&pause_length, nullptr);
-      since_pause = 0;
-    }
+    pacer.pace();
+  }
+}
+
+void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table) {
+  events_seen_.fetch_add(events.size(), std::memory_order_relaxed);
+  for (size_t i = 0; i < events.size(); i++) {
+    const ProcEvent& event = events[i];
+    if (event.kind == ProcEvent::Kind::comm) beat_seen_ = true;
+    if (event.kind != ProcEvent::Kind::exec || table == nullptr) continue;
+    // The last exec of a process in a batch decides; /proc shows its result already.
+    const bool repeated =
+        std::any_of(events.begin() + static_cast<std::ptrdiff_t>(i) + 1, events.end(),
+                    [&](const ProcEvent& later) {
+                      return later.pid == event.pid && later.kind == ProcEvent::Kind::exec;
+                    });
+    if (!repeated) handle(event, *table);
   }
 }
 
 void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
-  if (event.pid == self_) {
-    beat_seen_ = true;
-    return;
-  }
-  Assignment assignment;
-  switch (event.kind) {
-    case ProcEvent::Kind::exec:
-      if (table.by_hand->exec(event.pid)) return;
-      // exec has ended all other threads, so the new ones can wait for the second look.
-      assignment = assign(table, proc_, event.pid, OtherThreads::later, nullptr, AssignMode::move);
-      break;
-    case ProcEvent::Kind::comm:
-      // The name of a process is that of its first thread.
-      if (event.tid == event.pid) table.by_hand->rename(event.pid);
-      if (event.tid != event.pid && !table.rules.has_thread_rules()) return;
-      assignment = event.tid == event.pid ? assign(table, proc_, event.pid, OtherThreads::now,
-                                                   nullptr, AssignMode::move)
-                                          : assign_thread(table, proc_, event.pid, event.tid);
-      break;
-    case ProcEvent::Kind::identity:
-      assignment = assign(table, proc_, event.pid, OtherThreads::now, nullptr, AssignMode::move);
-      break;
-    default: return;
-  }
+  if (manual_->exec(event.pid, event.timestamp_ns)) return;
+  const Assignment assignment = place_leader({table, *processes_, *manual_}, event.pid);
+  if (assignment.kind == Assignment::Kind::no_group)
+    request([](Requests& r) { r.table_old = true; });
+  // It could not be examined now: the main thread tries again.
+  if (assignment.kind == Assignment::Kind::unknown)
+    request([&](Requests& r) {
+      if (r.moved.size() < max_queued) r.moved.push_back(event.pid);
+    });
   if (assignment.moved == 0) return;
-  moved_.push_back({event.pid, std::chrono::steady_clock::now() + second_look_delay});
-  tell_assigned(event.pid, assignment, table);
-}
-
-void Classifier::look_again(const RuleTable& table) {
-  const auto now = std::chrono::steady_clock::now();
-  while (!moved_.empty() && (moved_.front().due <= now || moved_.size() > most_second_looks)) {
-    const pid_t pid = moved_.front().pid;
-    moved_.pop_front();
-    const SecondLook found = second_look(table, proc_, pid);
-    for (const pid_t child : found.children) moved_.push_back({child, now + second_look_delay});
-  }
+  const bool report = watched_;
+  request([&](Requests& r) {
+    if (r.moved.size() < max_queued)
+      r.moved.push_back(event.pid);
+    else
+      r.events_lost = true;
+    if (!report) return;
+    if (r.assigned.size() < max_queued)
+      r.assigned.push_back({event.pid, group_label(table.rules.group_of(assignment.rule)),
+                            table.rules.rules()[assignment.rule].where.text()});
+    else
+      r.dropped++;
+  });
 }
 
 }  // namespace rdtd

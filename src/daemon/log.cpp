@@ -27,7 +27,7 @@ struct Kind {
   spdlog::level::level_enum level;
 };
 
-// In the order of Happening. Made once with `systemd-id128 new`; they are for ever.
+// In the order of LogEvent. Made once with `systemd-id128 new`; they are for ever.
 constexpr std::array kinds = {
     Kind{"182ffdfcc20c4f2a89c84c7d36ca7c7f", spdlog::level::info},
     Kind{"bdb75df7ba7f45ce8e45e5c8121d4383", spdlog::level::info},
@@ -87,8 +87,8 @@ void open_log() {
   }
 }
 
-void log(Happening happening, std::string_view text, std::initializer_list<LogField> fields) {
-  const Kind& kind = kinds.at(static_cast<size_t>(happening));
+void log(LogEvent event, std::string_view text, std::initializer_list<LogField> fields) {
+  const Kind& kind = kinds.at(static_cast<size_t>(event));
   fields_of_message = {fmt::format("MESSAGE_ID={}", kind.message_id)};
   for (const LogField& field : fields)
     fields_of_message.push_back(fmt::format("{}={}", field.name, field.value));
@@ -96,9 +96,9 @@ void log(Happening happening, std::string_view text, std::initializer_list<LogFi
   fields_of_message.clear();
 }
 
-void log(Happening happening, std::string_view text, const Location& where) {
-  if (where.file.empty()) return log(happening, text);
-  log(happening, text, {{"CONFIG_FILE", where.file}, {"CONFIG_LINE", std::to_string(where.line)}});
+void log(LogEvent event, std::string_view text, const Location& where) {
+  if (where.file.empty()) return log(event, text);
+  log(event, text, {{"CONFIG_FILE", where.file}, {"CONFIG_LINE", std::to_string(where.line)}});
 }
 
 void log_assignment(pid_t pid, const std::string& group, const std::string& rule) {

@@ -12,9 +12,9 @@
 
 namespace rdtd {
 
-// Happenings that an administrator may look for or be told of; each has a MESSAGE_ID and a text in
+// Events that an administrator may look for; each has a MESSAGE_ID and a text in
 // systemd/rdtd.catalog.
-enum class Happening {
+enum class LogEvent {
   applied,
   reloaded,
   reload_failed,
@@ -32,9 +32,9 @@ struct LogField {
 };
 
 void open_log();
-void log(Happening happening, std::string_view text, std::initializer_list<LogField> fields = {});
+void log(LogEvent event, std::string_view text, std::initializer_list<LogField> fields = {});
 // CONFIG_FILE and CONFIG_LINE of a place in a policy.
-void log(Happening happening, std::string_view text, const Location& where);
+void log(LogEvent event, std::string_view text, const Location& where);
 // One assignment, at debug level: a machine may see thousands a second.
 void log_assignment(pid_t pid, const std::string& group, const std::string& rule);
 [[nodiscard]] bool logs_assignments();

@@ -1,175 +1,335 @@
 #include "rdtd/daemon/loop.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
-#include <systemd/sd-event.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "log.hpp"
-#include "rdtd/bus/service.hpp"
-#include "rdtd/daemon/manager.hpp"
-#include "rdtd/proc/cgroup_watch.hpp"
 
 namespace rdtd {
 
 namespace {
 
-constexpr uint64_t heartbeat_interval = 10'000'000;  // microseconds
-// A storm of processes overruns the kernel's queue again and again; the log hears of it so often at
-// most.
-constexpr uint64_t loss_log_interval = 60'000'000;  // microseconds
-constexpr int exit_no_resctrl = 69;                 // EX_UNAVAILABLE
-constexpr int exit_bad_policy = 78;                 // EX_CONFIG
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's timers here
 
-uint64_t monotonic_usec() {
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+constexpr seconds heartbeat_interval(10);
+// How long the manager works before others have their turn.
+constexpr milliseconds slice_length(50);
+// Requests of the classifier are collected: what they ask for has this much time.
+constexpr milliseconds request_interval(5);
+// Looks at all processes that events ask for, at most so often.
+constexpr seconds sweep_interval(1);
+// A storm of processes overruns the kernel's queue again and again; the log says so at most so
+// often.
+constexpr seconds loss_log_interval(60);
+// Batches of changes that are read before others have their turn.
+constexpr int change_batches = 16;
+constexpr int exit_bad_policy = 78;  // EX_CONFIG
+constexpr int exit_try_again = 1;    // systemd starts the daemon again
+
+uint64_t usec(Clock::time_point time) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<microseconds>(time.time_since_epoch()).count());
 }
 
-class Loop {
- public:
-  explicit Loop(Manager& manager) : manager_(manager) {}
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
-  ~Loop();
-
-  [[nodiscard]] Result<void> prepare(int requests_fd, Classifier* classifier,
-                                     std::unique_ptr<CgroupWatch> cgroups);
-  [[nodiscard]] int run();
-
- private:
-  using Timer = int (*)(sd_event_source*, uint64_t, void*);
-  [[nodiscard]] int add_timer(sd_event_source** source, uint64_t delay, Timer callback);
-  void watch_cgroups();
-  void take_log_level();
-  void after_reload(bool success);
-  void log_loss();
-  void tell_assigned(pid_t pid, const std::string& group, const std::string& rule);
-  static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
-  static int on_terminate(sd_event_source*, const signalfd_siginfo*, void* self);
-  static int on_requests(sd_event_source*, int fd, uint32_t, void* self);
-  static int on_cgroups(sd_event_source*, int, uint32_t, void* self);
-  static int on_reconcile(sd_event_source*, uint64_t now, void* self);
-  static int on_heartbeat(sd_event_source*, uint64_t now, void* self);
-
-  Manager& manager_;
-  Classifier* classifier_ = nullptr;
-  std::unique_ptr<CgroupWatch> cgroups_;
-  std::unique_ptr<Service> service_;
-  sd_event* event_ = nullptr;
-  sd_event_source* reconcile_ = nullptr;
-  sd_event_source* heartbeat_ = nullptr;
-  uint64_t loss_logged_ = 0;   // CLOCK_MONOTONIC, microseconds; 0: never
-  uint64_t dropped_told_ = 0;  // process events
-  bool events_alive_ = true;
-  std::string policy_log_level_;
-};
+}  // namespace
 
 Loop::~Loop() {
   service_.reset();
-  sd_event_source_unref(reconcile_);
-  sd_event_source_unref(heartbeat_);
+  for (sd_event_source* source : {requests_, requests_timer_, changes_, changes_timer_,
+                                  cgroups_timer_, reconcile_, heartbeat_, sweep_, work_})
+    sd_event_source_unref(source);
   sd_event_unref(event_);
 }
 
-int Loop::add_timer(sd_event_source** source, uint64_t delay, Timer callback) {
-  const int r =
-      sd_event_add_time_relative(event_, source, CLOCK_MONOTONIC, delay, 0, callback, this);
-  return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_ON);
+int Loop::add_timer(sd_event_source** source, sd_event_time_handler_t handler) {
+  const int r = sd_event_add_time(event_, source, CLOCK_MONOTONIC, 0, 1000, handler, this);
+  return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
 }
 
-Result<void> Loop::prepare(int requests_fd, Classifier* classifier,
-                           std::unique_ptr<CgroupWatch> cgroups) {
-  classifier_ = classifier;
-  cgroups_ = std::move(cgroups);
+// From now, not from when it was due: a loop that was held up does not catch up on what it missed.
+void Loop::set_timer(sd_event_source* source, microseconds delay) {
+  (void)sd_event_source_set_time(source, usec(Clock::now() + delay));
+  (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int Loop::add_sources() {
   int r = sd_event_default(&event_);
   for (const auto& [signal, handler] : {std::pair{SIGHUP, &Loop::on_hangup},
                                         {SIGTERM, &Loop::on_terminate},
                                         {SIGINT, &Loop::on_terminate}})
     if (r >= 0) r = sd_event_add_signal(event_, nullptr, signal, handler, this);
-  if (r >= 0) r = sd_event_add_io(event_, nullptr, requests_fd, EPOLLIN, on_requests, this);
-  if (r >= 0 && cgroups_)
-    r = sd_event_add_io(event_, nullptr, cgroups_->fd(), EPOLLIN, on_cgroups, this);
-  if (r >= 0 && classifier_ != nullptr)
-    r = add_timer(&heartbeat_, heartbeat_interval, on_heartbeat);
+  if (r >= 0)
+    r = sd_event_add_io(event_, &requests_, sources_.requests_fd, EPOLLIN,
+                        on_io<&Loop::take_requests>, this);
+  if (r >= 0 && sources_.changes)
+    r = sd_event_add_io(event_, &changes_, sources_.changes->fd(), EPOLLIN,
+                        on_io<&Loop::read_changes>, this);
+  if (r >= 0 && sources_.cgroups)
+    r = sd_event_add_io(event_, nullptr, sources_.cgroups->fd(), EPOLLIN,
+                        on_io<&Loop::read_cgroups>, this);
+  if (r >= 0) r = add_timer(&requests_timer_, on_timer<&Loop::resume_requests>);
+  if (r >= 0) r = add_timer(&changes_timer_, on_timer<&Loop::resume_changes>);
+  if (r >= 0) r = add_timer(&cgroups_timer_, on_timer<&Loop::read_cgroups>);
+  if (r >= 0) r = add_timer(&reconcile_, on_timer<&Loop::reconcile>);
+  if (r >= 0) r = add_timer(&heartbeat_, on_timer<&Loop::beat>);
+  if (r >= 0) r = add_timer(&sweep_, on_timer<&Loop::sweep_now>);
+  if (r >= 0) r = add_timer(&work_, on_timer<&Loop::work>);
+  if (r >= 0) r = sd_event_source_set_prepare(work_, before_poll);
+  if (r >= 0) r = sd_event_source_set_enabled(work_, SD_EVENT_ON);
   if (r >= 0) r = sd_event_set_watchdog(event_, 1);
-  if (r < 0) return std::unexpected(Error{"set up", "the event loop", -r, {}});
+  return r;
+}
+
+Result<void> Loop::prepare(Sources sources) {
+  sources_ = std::move(sources);
+  events_available_ = sources_.classifier != nullptr;
+  manager_.set_events_available(events_available_);
+  if (const int r = add_sources(); r < 0)
+    return std::unexpected(Error{"set up", "the event loop", -r, {}});
+  set_timer(heartbeat_, heartbeat_interval);
+  observe();
+  auto service = Service::open(event_, manager_, [](const Result<void>& connection) {
+    if (connection)
+      spdlog::info("on the system bus");
+    else
+      spdlog::warn("{}; trying again every second, and rdtctl cannot reach rdtd meanwhile",
+                   connection.error().text());
+  });
+  if (!service) return std::unexpected(service.error());
+  service_ = std::move(*service);
+  return {};
+}
+
+void Loop::observe() {
   manager_.observe(
-      {.before_reload =
+      {.publish =
+           [this](std::shared_ptr<const RuleTable> table) {
+             return sources_.classifier == nullptr ? 0
+                                                   : sources_.classifier->publish(std::move(table));
+           },
+       .before_reload =
            [] {
              (void)sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading",
-                                            monotonic_usec())
+                                            usec(Clock::now()))
                                     .c_str());
            },
-       .rules_changed =
-           [this] {
-             take_log_level();
-             watch_cgroups();
+       .rules_changed = [this] { rules_changed(); },
+       .after_reload =
+           [this](bool success) {
+             if (success) loaded();
+             report_state();
+             (void)sd_notify(0, "READY=1");
+             service_->emit_reloaded(success);
            },
-       .groups_changed =
-           [this] {
-             if (service_) service_->emit_groups();
-           },
-       .after_reload = [this](bool success) { after_reload(success); },
-       .on_drift =
-           [this](const std::string& what) {
-             if (service_) service_->emit_drift(what);
-           },
+       .groups_changed = [this] { service_->emit_groups(); },
+       .state_changed = [this] { report_state(); },
+       .on_drift = [this](const std::string& what) { service_->emit_drift(what); },
        .on_assigned = [this](pid_t pid, const std::string& group,
-                             const std::string& rule) { tell_assigned(pid, group, rule); }});
-  auto service = Service::open(event_, manager_);
-  if (service)
-    service_ = std::move(*service);
-  else
-    spdlog::warn("{}; rdtctl and reload through it will not work", service.error().text());
-  return {};
+                             const std::string& rule) { report_assigned(pid, group, rule); },
+       .watch_assignments =
+           [this](bool on) {
+             if (sources_.classifier != nullptr) sources_.classifier->watch_assignments(on);
+           }});
+}
+
+// The manager's work, one slice; before_poll says when the next one is due.
+void Loop::work() { manager_.step(Clock::now() + slice_length); }
+
+// sd-event calls this before each wait, as long as the source is enabled: without work it is set to
+// a time that never comes.
+int Loop::before_poll(sd_event_source* source, void* self) {
+  const auto due = static_cast<Loop*>(self)->manager_.next_due();
+  if (due == Clock::time_point::max()) return sd_event_source_set_time(source, UINT64_MAX);
+  return sd_event_source_set_time(source, due < Clock::now() ? 0 : usec(due));
+}
+
+void Loop::take_requests() {
+  eventfd_t ignored = 0;
+  (void)::eventfd_read(sources_.requests_fd, &ignored);
+  const Classifier::Requests requests = sources_.classifier->take_requests();
+  if (requests.table_in_use != 0) manager_.table_taken(requests.table_in_use);
+  for (const pid_t pid : requests.moved)
+    manager_.sweeper().visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+  for (const Classifier::Assigned& assigned : requests.assigned)
+    report_assigned(assigned.pid, assigned.group, assigned.rule);
+  if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);
+  if (requests.table_old) manager_.reconcile();
+  if (requests.failed) {
+    log(LogEvent::events_lost,
+        requests.failed->text() + "; processes are found at each reconcile only");
+    manager_.set_events_available(false);
+    classifier_drops_ = sources_.classifier->event_overruns();
+    sources_.classifier = nullptr;
+    (void)sd_event_source_set_enabled(requests_, SD_EVENT_OFF);
+    return report_state();
+  }
+  if (requests.events_lost) {
+    note_loss();
+    sweep_soon("the kernel dropped process events");
+  }
+  // One wake-up for many requests.
+  (void)sd_event_source_set_enabled(requests_, SD_EVENT_OFF);
+  set_timer(requests_timer_, request_interval);
+}
+
+void Loop::resume_requests() { (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON); }
+
+void Loop::read_changes() {
+  const RuleSet& rules = manager_.in_force().table->rules;
+  std::vector<ProcEvent> events;
+  bool lost = false, failed = false;
+  for (int i = 0; i < change_batches; i++) {
+    events.clear();
+    const auto batch = sources_.changes->receive(events);
+    lost = lost || !batch || batch->lost;
+    for (const ProcEvent& event : events) {
+      const bool first_thread = event.tid == event.pid;
+      if (event.kind == ProcEvent::Kind::comm && first_thread) manager_.manual().rename(event.pid);
+      if (rules.rules().empty()) continue;
+      if (event.kind == ProcEvent::Kind::identity ||
+          (event.kind == ProcEvent::Kind::comm && first_thread))
+        manager_.sweeper().visit({.pid = event.pid});
+      else if (event.kind == ProcEvent::Kind::comm && rules.has_thread_rules())
+        manager_.sweeper().visit({.pid = event.pid, .only_thread = event.tid});
+    }
+    if (!batch) failed = true;
+    if (events.size() < Connector::batch_size) break;
+  }
+  // A flood of renames leaves time for other work; a failure is tried again later.
+  (void)sd_event_source_set_enabled(changes_, SD_EVENT_OFF);
+  set_timer(changes_timer_, failed ? microseconds(seconds(1)) : microseconds(request_interval));
+  if (!lost) return;
+  changes_dropped_ = sources_.changes->dropped();
+  note_loss();
+  sweep_soon("the kernel dropped process events");
+}
+
+void Loop::resume_changes() { (void)sd_event_source_set_enabled(changes_, SD_EVENT_ON); }
+
+void Loop::read_cgroups() {
+  const CgroupWatch::Changes changes = sources_.cgroups->read_changes();
+  for (const pid_t pid : changes.processes) manager_.sweeper().visit({.pid = pid});
+  // Its processes may have ended, or gone to another cgroup.
+  if (!changes.emptied.empty()) sweep_soon("a cgroup became empty");
+  if (changes.lost) {
+    sources_.cgroups->watch(interest());
+    sweep_soon("cgroup changes were lost");
+  }
+  if (changes.more || sources_.cgroups->walking()) set_timer(cgroups_timer_, request_interval);
+}
+
+void Loop::sweep_soon(const char* why) {
+  if (sweep_reason_ != nullptr) {
+    sweep_again_ = why;
+    return;
+  }
+  sweep_reason_ = why;
+  const auto delay = std::max(next_sweep_ - Clock::now(), Clock::duration::zero());
+  set_timer(sweep_, std::chrono::duration_cast<microseconds>(delay));
+}
+
+// The interval counts from the end of the last one, and grows with its length.
+void Loop::sweep_now() {
+  const auto begin = Clock::now();
+  manager_.sweep(sweep_reason_, [this, begin] {
+    const auto now = Clock::now();
+    sweep_reason_ = nullptr;
+    next_sweep_ = now + std::max<Clock::duration>(sweep_interval, 10 * (now - begin));
+    if (const char* const again = std::exchange(sweep_again_, nullptr)) sweep_soon(again);
+  });
+}
+
+void Loop::note_loss() {
+  if (sources_.classifier != nullptr) classifier_drops_ = sources_.classifier->event_overruns();
+  const uint64_t dropped = classifier_drops_ + changes_dropped_;
+  if (sources_.classifier != nullptr)
+    manager_.set_event_counters(sources_.classifier->events_seen(), dropped);
+  const auto now = Clock::now();
+  if (last_loss_log_ != Clock::time_point{} && now - last_loss_log_ < loss_log_interval) return;
+  log(LogEvent::events_lost,
+      fmt::format("the kernel dropped {} process events; all processes are examined instead",
+                  dropped - std::exchange(drops_logged_, dropped)));
+  last_loss_log_ = now;
+}
+
+void Loop::report_assigned(pid_t pid, const std::string& group, const std::string& rule) {
+  if (logs_assignments()) log_assignment(pid, group, rule);
+  service_->emit_assigned(pid, group, rule);
 }
 
 // A reload that does not change the policy's level leaves the one that systemctl service-log-level
 // set.
 void Loop::take_log_level() {
-  if (const std::string& level = manager_.settings().log_level;
-      level != std::exchange(policy_log_level_, level)) {
-    set_policy_log_level(level);
-    manager_.apply_watch();
-  }
+  const std::string& level = manager_.in_force().policy.daemon.log_level;
+  if (level == std::exchange(policy_log_level_, level)) return;
+  set_policy_log_level(level);
+  manager_.apply_watch();
 }
 
 void Loop::watch_cgroups() {
-  if (!cgroups_) return;
-  if (const auto watched = cgroups_->watch(
-          [this](const std::string& path) { return manager_.cgroup_matters(path); });
-      !watched)
-    spdlog::warn("{}; moves between cgroups are seen at the next reconcile only",
-                 watched.error().text());
+  if (!sources_.cgroups) return;
+  sources_.cgroups->watch(interest());
+  // The walk itself is done as events are read.
+  read_cgroups();
 }
 
-void Loop::after_reload(bool success) {
-  if (success) {
-    sd_event_source_unref(std::exchange(reconcile_, nullptr));
-    const auto interval = static_cast<uint64_t>(manager_.settings().reconcile_interval.count());
-    if (interval > 0 && add_timer(&reconcile_, interval, on_reconcile) < 0)
-      spdlog::warn("cannot set the timer for reconciling, ignoring");
+CgroupWatch::InterestIn Loop::interest() const {
+  return [table = manager_.in_force().table](std::string_view path) {
+    return CgroupWatch::Interest{table->rules.speaks_of_cgroup(std::string(path)),
+                                 table->rules.may_speak_below_cgroup(path)};
+  };
+}
+
+void Loop::rules_changed() {
+  take_log_level();
+  watch_cgroups();
+}
+
+void Loop::loaded() {
+  const auto interval = manager_.in_force().policy.daemon.reconcile_interval;
+  if (interval > microseconds::zero())
+    set_timer(reconcile_, interval);
+  else
+    (void)sd_event_source_set_enabled(reconcile_, SD_EVENT_OFF);
+}
+
+void Loop::report_state() {
+  (void)sd_notify(0, fmt::format("STATUS={}", manager_.status_line()).c_str());
+  if (const std::string state = manager_.properties().state; state != std::exchange(state_, state))
+    service_->emit_state();
+}
+
+void Loop::started(const std::expected<void, Refusal>& result) {
+  if (!result && result.error().kind == Refusal::Kind::invalid_policy) {
+    (void)sd_event_exit(event_, exit_bad_policy);
+    return;
   }
-  (void)sd_notify(0, fmt::format("READY=1\nSTATUS={}", manager_.status_line()).c_str());
-  if (service_) service_->emit_reloaded(success);
+  // A policy file that could not be read now.
+  if (!result && result.error().kind == Refusal::Kind::busy && !result.error().where.file.empty() &&
+      result.error().where.line == 0) {
+    (void)sd_event_exit(event_, exit_try_again);
+    return;
+  }
+  loaded();
+  report_state();
+  (void)sd_notify(0, "READY=1");
+  service_->emit_reloaded(result.has_value());
 }
 
 int Loop::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
-  (void)static_cast<Loop*>(self)->manager_.reload();  // its error is logged and told by the manager
+  // Its error is logged and shown by the manager.
+  static_cast<Loop*>(self)->manager_.reload([](const auto&) {});
   return 0;
 }
 
@@ -177,179 +337,44 @@ int Loop::on_terminate(sd_event_source* source, const signalfd_siginfo*, void*) 
   return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
-int Loop::on_requests(sd_event_source*, int fd, uint32_t, void* self) {
-  eventfd_t requests = 0;
-  (void)::eventfd_read(fd, &requests);
-  auto& loop = *static_cast<Loop*>(self);
-  const Classifier::Requests wanted = loop.classifier_->take_requests();
-  for (const Classifier::Assigned& assigned : wanted.assigned)
-    loop.tell_assigned(assigned.pid, assigned.group, assigned.rule);
-  if (wanted.untold > 0) spdlog::debug("{} more assignments", wanted.untold);
-  if (wanted.rescan) {
-    loop.log_loss();
-    loop.manager_.scan("the kernel dropped process events");
-  }
-  return 0;
+void Loop::reconcile() {
+  manager_.reconcile();
+  loaded();
 }
 
-void Loop::log_loss() {
-  const uint64_t now = monotonic_usec(), dropped = manager_.properties().event_overruns;
-  if (loss_logged_ != 0 && now - loss_logged_ < loss_log_interval) return;
-  log(Happening::events_lost,
-      fmt::format("the kernel dropped {} process events; all processes are looked at instead",
-                  dropped - std::exchange(dropped_told_, dropped)));
-  loss_logged_ = now;
-}
-
-void Loop::tell_assigned(pid_t pid, const std::string& group, const std::string& rule) {
-  if (logs_assignments()) log_assignment(pid, group, rule);
-  if (service_) service_->emit_assigned(pid, group, rule);
-}
-
-int Loop::on_cgroups(sd_event_source*, int, uint32_t, void* self) {
-  auto& loop = *static_cast<Loop*>(self);
-  const CgroupWatch::Changes changes = loop.cgroups_->read_changes();
-  if (changes.lost)
-    loop.manager_.scan("cgroup changes were lost");
+void Loop::set_events_available(bool available) {
+  manager_.set_events_available(available);
+  if (available == std::exchange(events_available_, available)) return;
+  if (available)
+    spdlog::info("process events arrive again");
   else
-    loop.manager_.classify(changes.processes);
-  return 0;
+    spdlog::warn(
+        "no process events arrived for {} s; subscribing again, and examining all "
+        "processes meanwhile",
+        heartbeat_interval.count());
+  report_state();
 }
 
-int Loop::on_reconcile(sd_event_source* source, uint64_t now, void* self) {
-  auto& loop = *static_cast<Loop*>(self);
-  const std::string before = loop.manager_.properties().state;
-  loop.manager_.reconcile();
-  if (loop.service_ && loop.manager_.properties().state != before) loop.service_->emit_state();
-  (void)sd_notify(0, fmt::format("STATUS={}", loop.manager_.status_line()).c_str());
-  return sd_event_source_set_time(
-      source, now + static_cast<uint64_t>(loop.manager_.settings().reconcile_interval.count()));
-}
-
-int Loop::on_heartbeat(sd_event_source* source, uint64_t now, void* self) {
-  auto& loop = *static_cast<Loop*>(self);
-  loop.manager_.store();
-  const bool alive = loop.classifier_->heartbeat();
-  loop.manager_.set_events_available(alive);
-  if (alive != std::exchange(loop.events_alive_, alive)) {
-    if (alive)
-      spdlog::info("process events come again");
-    else
-      spdlog::warn(
-          "no process events for {} s; subscribing anew, and looking at all processes until they "
-          "come",
-          heartbeat_interval / 1'000'000);
-    if (loop.service_) loop.service_->emit_state();
-  }
-  if (!alive) {
-    if (const auto subscribed = loop.classifier_->resubscribe(); !subscribed)
-      spdlog::debug("{}", subscribed.error().text());
-    loop.manager_.scan("process events did not come");
-  }
-  return sd_event_source_set_time(source, now + heartbeat_interval);
+void Loop::beat() {
+  set_timer(heartbeat_, heartbeat_interval);
+  manager_.store();
+  if (sources_.classifier == nullptr) return;
+  manager_.set_event_counters(sources_.classifier->events_seen(),
+                              sources_.classifier->event_overruns() + changes_dropped_);
+  const bool alive = sources_.classifier->heartbeat();
+  set_events_available(alive);
+  if (alive) return;
+  if (const auto subscribed = sources_.classifier->resubscribe(); !subscribed)
+    spdlog::debug("{}", subscribed.error().text());
+  sweep_soon("process events did not arrive");
 }
 
 int Loop::run() {
+  manager_.start([this](const std::expected<void, Refusal>& result) { started(result); });
   const int r = sd_event_loop(event_);
   (void)sd_notify(0, "STOPPING=1");
+  if (r < 0) spdlog::error("the event loop failed: {}", std::strerror(-r));
   return r < 0 ? 1 : r;
-}
-
-// The first folder that is a unified cgroup hierarchy.
-std::unique_ptr<CgroupWatch> open_cgroups(const std::vector<std::string>& candidates) {
-  for (const std::string& candidate : candidates) {
-    auto root = Directory::open(candidate);
-    if (!root || !root->open_file("cgroup.controllers", O_RDONLY)) continue;
-    auto watch = CgroupWatch::open(std::move(*root));
-    if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
-    spdlog::warn("{}", watch.error().text());
-  }
-  spdlog::warn(
-      "no unified cgroup hierarchy is mounted: moves between cgroups are seen at the next "
-      "reconcile only");
-  return nullptr;
-}
-
-Result<std::unique_ptr<Manager>> make_manager(const Surroundings& surroundings) {
-  auto tree = Tree::open(surroundings.resctrl);
-  if (!tree) return std::unexpected(tree.error());
-  auto proc = Directory::open(surroundings.proc);
-  if (!proc) return std::unexpected(proc.error());
-  std::error_code made;
-  std::filesystem::create_directories(surroundings.state, made);
-  auto state = Directory::open(surroundings.state);
-  if (!state) return std::unexpected(state.error());
-  auto record = Directory::open(surroundings.state);
-  if (!record) return std::unexpected(record.error());
-  auto ownership = Ownership::load(std::move(*record));
-  if (!ownership) return std::unexpected(ownership.error());
-  if (auto locked = ownership->lock(); !locked) return std::unexpected(locked.error());
-  return std::make_unique<Manager>(surroundings.policy_root, std::move(*tree),
-                                   std::move(*ownership), std::move(*state),
-                                   ProcFs(std::move(*proc)));
-}
-
-int fail(const Error& error, int status) {
-  spdlog::error("{}", error.text());
-  (void)sd_notify(0, fmt::format("STATUS={}\nERRNO={}", error.text(), error.code).c_str());
-  return status;
-}
-
-}  // namespace
-
-int run_daemon(const Surroundings& surroundings) {
-  open_log();
-  auto manager = make_manager(surroundings);
-  if (!manager)
-    return fail(manager.error(), manager.error().code == ENODEV || manager.error().code == ENOENT
-                                     ? exit_no_resctrl
-                                     : 1);
-  auto proc = Directory::open(surroundings.proc);
-  if (!proc) return fail(proc.error(), 1);
-  const ProcFs classifier_proc(std::move(*proc));
-
-  // Before the first thread, so that every thread leaves these signals to the loop.
-  sigset_t blocked;
-  (void)::sigemptyset(&blocked);
-  for (const int signal : {SIGHUP, SIGTERM, SIGINT}) (void)::sigaddset(&blocked, signal);
-  (void)::sigprocmask(SIG_BLOCK, &blocked, nullptr);
-
-  // Subscribed before the first look at the processes, so that none slips in between.
-  const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  auto connector = Connector::open(surroundings.receive_buffer);
-  auto subscribed = connector ? connector->subscribe(std::chrono::seconds(2))
-                              : std::unexpected(connector.error());
-  std::optional<Classifier> classifier;
-  if (subscribed) {
-    classifier.emplace(std::move(*connector), classifier_proc, requests.get());
-    (*manager)->use(*classifier);
-  } else {
-    spdlog::warn("process events unavailable: {}; processes are found at each reconcile only",
-                 subscribed.error().text());
-    (*manager)->set_events_available(false);
-  }
-  // The unit starts the daemon under a real-time policy for the classifier's sake; this thread is
-  // an ordinary one.
-  const sched_param ordinary{0};
-  if (::sched_setscheduler(0, SCHED_OTHER, &ordinary) < 0)
-    spdlog::warn("cannot leave the real-time policy: {}, ignoring", std::strerror(errno));
-
-  int status = 1;
-  {
-    Loop loop(**manager);
-    if (const auto prepared = loop.prepare(requests.get(), classifier ? &*classifier : nullptr,
-                                           open_cgroups(surroundings.cgroups));
-        !prepared)
-      return fail(prepared.error(), 1);
-    if (const auto started = (*manager)->start(); !started)
-      return started.error().where.file.empty() ? 1 : exit_bad_policy;
-    status = loop.run();
-  }
-  (*manager)->store();
-  // Where the loop failed, the next rdtd takes over.
-  if (status == 0 && (*manager)->settings().on_stop == OnStop::remove)
-    if (const auto removed = (*manager)->remove_all(); !removed) return fail(removed.error(), 1);
-  return status;
 }
 
 }  // namespace rdtd

@@ -1,3 +1,4 @@
+// Loading a policy: files, lock, plan, steps, rules, a look at all processes, removals.
 #include "rdtd/daemon/manager.hpp"
 
 #include <fmt/format.h>
@@ -5,31 +6,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <set>
+#include <utility>
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/proc/users.hpp"
 
 namespace rdtd {
 
 namespace {
 
-CallError call_error(const Error& error) {
-  CallError out{CallError::Kind::KernelRejected, error.text()};
-  if (error.code == ENOSPC && error.operation == "make group")
-    out.kind = CallError::Kind::OutOfClosids;
-  if (error.code == EBUSY) out.kind = CallError::Kind::Busy;
-  return out;
-}
-
-uint64_t now_usec() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                   std::chrono::system_clock::now().time_since_epoch())
-                                   .count());
-}
+// The classifier answers within microseconds; if it does not, work goes on without it.
+constexpr std::chrono::seconds max_wait_for_classifier{2};
+// A group that cannot be made again must not keep the daemon busy.
+constexpr std::chrono::seconds renewal_interval{1};
 
 std::string matched_text(const std::map<std::string, size_t>& matched) {
   std::vector<std::string> parts;
@@ -38,292 +28,314 @@ std::string matched_text(const std::map<std::string, size_t>& matched) {
   return parts.empty() ? "no process matches" : fmt::format("processes: {}", join(parts, ", "));
 }
 
-}  // namespace
-
-Manager::Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state,
-                 ProcFs proc)
-    : policy_root_(std::move(policy_root)),
-      tree_(std::move(tree)),
-      ownership_(std::move(ownership)),
-      proc_(std::move(proc)),
-      by_hand_(std::move(state)) {
-  if (const auto loaded = by_hand_.load(proc_); !loaded)
-    spdlog::warn("{}; what was assigned by hand is left to the rules", loaded.error().text());
-  auto empty = std::make_shared<RuleTable>();
-  empty->by_hand = &by_hand_;
-  table_ = std::move(empty);
-}
-
-std::expected<Manager::Loaded, CallError> Manager::load() const {
-  Loaded out;
-  const std::vector<PolicyFile> files = find_policy_files(policy_root_);
-  for (const PolicyFile& file : files)
-    if (file.state == PolicyFile::State::active) out.files.push_back(file.path);
-  ParsedPolicy parsed = parse_policy(files);
-  const auto invalid = [&](const std::vector<Diagnostic>& diagnostics) {
-    const auto first = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-    CallError::Kind kind = CallError::Kind::InvalidPolicy;
-    if (first->cause == Cause::mount) kind = CallError::Kind::NotSupported;
-    if (first->cause == Cause::closids) kind = CallError::Kind::OutOfClosids;
-    return std::unexpected(
-        CallError{kind, format_diagnostics(diagnostics, parsed.policy.sources), first->where});
-  };
-  if (has_errors(parsed.diagnostics)) return invalid(parsed.diagnostics);
-  auto capabilities = tree_.read_capabilities();
-  if (!capabilities) return std::unexpected(call_error(capabilities.error()));
-  const auto now = snapshot();
-  if (!now) return std::unexpected(call_error(now.error()));
-  auto plan = make_plan(parsed.policy, *capabilities, *now);
-  if (!plan) return invalid(plan.error());
-  (void)look_up_users(parsed.policy, find_user, find_user_group, plan->warnings);
-  std::ranges::move(parsed.diagnostics, std::back_inserter(plan->warnings));
-  sort_by_place(plan->warnings);
-  out.warnings = format_diagnostics(plan->warnings, parsed.policy.sources);
-  out.policy = std::move(parsed.policy);
-  out.capabilities = std::move(*capabilities);
-  out.plan = std::move(*plan);
+std::shared_ptr<const InForce> nothing_in_force() {
+  auto out = std::make_shared<InForce>();
+  out->table = std::make_shared<RuleTable>();
   return out;
 }
 
-Result<std::shared_ptr<const RuleTable>> Manager::make_table(const Policy& policy) {
-  auto table = std::make_shared<RuleTable>();
-  table->by_hand = &by_hand_;
-  std::vector<Diagnostic> told_already;
-  table->rules = RuleSet(policy, look_up_users(policy, find_user, find_user_group, told_already));
-  for (const std::string& group : table->rules.groups()) {
-    auto tasks = tree_.open_tasks(group);
-    if (!tasks) return std::unexpected(tasks.error());
-    table->tasks.push_back(std::move(*tasks));
-    table->counters.push_back(&counters_[group]);
+LogEvent event_of(Refusal::Kind kind) {
+  switch (kind) {
+    case Refusal::Kind::out_of_closids: return LogEvent::out_of_closids;
+    case Refusal::Kind::not_supported: return LogEvent::wrong_mount_options;
+    case Refusal::Kind::kernel_rejected:
+    case Refusal::Kind::busy: return LogEvent::kernel_refused;
+    default: return LogEvent::reload_failed;
   }
-  auto root = tree_.open_tasks(std::string(root_group));
-  if (!root) return std::unexpected(root.error());
-  table->root_tasks = std::move(*root);
-  return table;
 }
 
-// The steps of a policy that could not be put in force are undone. A group that was removed for
-// them and made again is another directory, and empty.
-CallError Manager::undone(Error error, const std::vector<Step>& steps) {
-  if (std::ranges::count(steps, StepKind::remove, &Step::kind) > 0) {
-    renew_table();
-    (void)scan_until_quiet(AssignMode::move, nullptr);
+}  // namespace
+
+Manager::Manager(System system, Ownership ownership, Directory state)
+    : system_(std::move(system)),
+      manual_(std::move(state)),
+      applier_(system_, std::move(ownership)),
+      guard_(applier_),
+      sweeper_(system_, manual_,
+               [this](pid_t pid, const Assignment& assignment, const RuleTable& table) {
+                 observer_.on_assigned(pid, group_label(table.rules.group_of(assignment.rule)),
+                                       table.rules.rules()[assignment.rule].where.text());
+               }),
+      changes_(
+          system_, [this] { guard_.clear_problem("lock"); },
+          [this](const std::string& why) { problem("lock", why); }),
+      in_force_(nothing_in_force()) {
+  if (const auto loaded = manual_.load(system_.processes); !loaded)
+    spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());
+  sweeper_.use(in_force_->table);
+}
+
+void Manager::problem(const std::string& key, const std::string& text) {
+  if (guard_.set_problem(key, text)) log(LogEvent::kernel_refused, text);
+}
+
+void Manager::replace(std::shared_ptr<const InForce> in_force) {
+  in_force_ = std::move(in_force);
+  group_list_.reset();
+}
+
+// Hands the rules to the classifier, and goes on once it uses them: only then is a process that is
+// looked at safe from the old rules.
+void Manager::publish(std::function<void()> then) {
+  sweeper_.use(in_force_->table);
+  awaited_table_ = observer_.publish(in_force_->table);
+  if (awaited_table_ == 0) {
+    when_taken_ = nullptr;
+    return then();
   }
-  return call_error(error);
+  when_taken_ = std::move(then);
+  taken_deadline_ = system_.now() + max_wait_for_classifier;
 }
 
-// Opens the `tasks` files again, for groups that were removed and made again under the same name.
-void Manager::renew_table() {
-  auto table = make_table(policy_);
-  if (!table) return spdlog::warn("{}", table.error().text());
-  table_ = std::move(*table);
-  publish_table();
-  renew_held();
+void Manager::table_taken(uint64_t number) {
+  if (number < awaited_table_) return;
+  if (const auto then = std::exchange(when_taken_, nullptr)) then();
 }
 
-// What somebody put in a group by hand is there again after the group was made anew, and forgotten
-// with its group.
-void Manager::renew_held() {
-  if (targets_.empty()) return;  // no policy has been in force yet
-  for (const auto& [pid, group] : by_hand_.all()) {
-    const auto process = proc_.open(pid);
-    const std::string directory = group_directory(group);
-    if (std::ranges::find(targets_, directory, &GroupTarget::directory) == targets_.end()) {
-      spdlog::info(
-          "process {} was put in group '{}' by hand; the policy has no such group any more, and "
-          "the rules decide",
-          pid, group);
-      by_hand_.remove(pid);
-    } else if (process && process->read_thread_group(pid) != directory) {
-      const auto tasks = tree_.open_tasks(directory);
-      if (const int error = tasks ? assign_all_threads(*process, tasks->get()) : tasks.error().code;
-          error != 0)
-        spdlog::warn("cannot put process {} in group '{}' again: {}", pid, group,
-                     std::strerror(error));
+// What changes the state in force is done one after the other, each to its end: a load lasts until
+// all processes were looked at.
+void Manager::begin(std::function<void()> job) {
+  jobs_.push_back(std::move(job));
+  next_job();
+}
+
+void Manager::next_job() {
+  if (busy_ || jobs_.empty()) return;
+  busy_ = true;
+  const auto job = std::move(jobs_.front());
+  jobs_.pop_front();
+  job();
+}
+
+void Manager::finished() {
+  busy_ = false;
+  next_job();
+}
+
+void Manager::refused(const Refusal& refusal) {
+  last_reload_error_ = trim(refusal.text);
+  last_reload_error_public_ = trim(refusal.text_for(false));
+  log(event_of(refusal.kind),
+      fmt::format("the policy was not applied{}:\n{}",
+                  in_force_->groups.empty() ? "" : ", the previous one stays in force",
+                  last_reload_error_),
+      refusal.where);
+}
+
+void Manager::load_and_apply(Applier::Fit fit, std::vector<PolicyFile> files, Done done) {
+  changes_.run([this, fit, files = std::move(files), done = std::move(done)]() mutable {
+    auto applied = applier_.apply(fit, files);
+    if (applied) return put_in_force(std::move(*applied), std::move(done));
+    if (applier_.made_groups_again()) {
+      renew_table([] {});
+      sweeper_.sweep({});
     }
-  }
-  store();
+    done(std::unexpected(applied.error()));
+  });
 }
 
-Result<void> Manager::remove_all() {
-  by_hand_.clear();
-  store();
-  return remove_owned_groups(tree_, ownership_);
-}
-
-void Manager::publish_table() {
-  if (classifier_ != nullptr && !classifier_->publish(table_))
-    spdlog::warn("the classifier has not taken the new rules within 2 s");
+void Manager::put_in_force(Applier::Applied applied, Done done) {
+  const std::shared_ptr<const RuleTable> previous = in_force_->table;
+  replace(applied.in_force);
+  wanted_files_.clear();
+  drift_.clear();
+  guard_.forget();
+  last_reload_error_.clear();
+  last_reload_error_public_.clear();
+  last_reload_timestamp_ = system_.realtime_usec();
+  publish([this, previous, applied = std::move(applied), done = std::move(done)]() mutable {
+    observer_.rules_changed();
+    restore_manual();
+    sweeper_.sweep({.previous = previous,
+                    .done = [this, applied = std::move(applied),
+                             done = std::move(done)](const Result<SweepResult>& swept) {
+                      remove_groups(applied.removals, [this, applied, swept, done] {
+                        finish_load(applied, swept, done);
+                      });
+                    }});
+  });
 }
 
 // Groups that nobody is in any more. One that stays does no harm; the next reconcile tries again.
-void Manager::remove_groups(const std::vector<Step>& removals) {
-  for (const Step& removal : removals)
-    if (const auto removed = tree_.apply({&removal, 1}, ownership_); !removed)
-      spdlog::warn("{}", removed.error().text());
+void Manager::remove_groups(std::vector<Step> removals, std::function<void()> then) {
+  if (removals.empty()) return then();
+  changes_.run([this, removals = std::move(removals), then = std::move(then)] {
+    const auto machine = applier_.read_machine();
+    for (const Step& removal : removals) {
+      const auto removed =
+          machine ? applier_.carry_out({removal}, *machine) : std::unexpected(machine.error());
+      if (!removed) problem("remove " + group_of(removal), removed.error().text());
+    }
+    then();
+  });
 }
 
-std::expected<void, CallError> Manager::put_in_force(Loaded loaded) {
-  const std::vector<Step>& steps = loaded.plan.steps;
-  if (const auto applied = tree_.apply(steps, ownership_); !applied)
-    return std::unexpected(undone(applied.error(), steps));
-  auto table = make_table(loaded.policy);
-  if (!table) {
-    std::vector<Step> back;
-    for (const Step& step : steps) back.insert(back.begin(), inverse(step));
-    Error error = table.error();
-    if (const auto applied = tree_.apply(back, ownership_); !applied)
-      error.detail += "; nor put back what was there: " + applied.error().text();
-    return std::unexpected(undone(error, steps));
-  }
-  // From here on the new policy is in force.
-  const std::shared_ptr<const RuleTable> previous = std::exchange(table_, std::move(*table));
-  policy_ = std::move(loaded.policy);
-  capabilities_ = std::move(loaded.capabilities);
-  targets_ = std::move(loaded.plan.groups);
-  files_ = std::move(loaded.files);
-  drift_.clear();
-  trouble_.clear();
-  publish_table();
-  observer_.rules_changed();
-  renew_held();
-  const ScanResult scanned = scan_until_quiet(AssignMode::move, &previous->rules);
-  remove_groups(loaded.plan.removals);
-  if (policy_.groups.empty() && policy_.partitions.empty())
-    if (const auto forgotten = ownership_.remove(std::string(root_group)); !forgotten)
-      spdlog::warn("{}", forgotten.error().text());
-  if (!loaded.warnings.empty()) spdlog::warn("{}", trim(loaded.warnings));
-  in_force_ = fmt::format(
-      "policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} released",
-      targets_.size(), policy_.rules.size(), steps.size() + loaded.plan.removals.size(),
-      matched_text(scanned.matched), scanned.moved, scanned.released);
-  return {};
+void Manager::finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
+                          const Done& done) {
+  const Policy& policy = in_force_->policy;
+  if (policy.groups.empty() && policy.partitions.empty()) applier_.release_default_group();
+  note_sweep(swept);
+  report_missing();
+  if (const std::string warnings = format_diagnostics(in_force_->warnings, policy.sources);
+      !warnings.empty())
+    spdlog::warn("{}", trim(warnings));
+  const SweepResult found = swept.value_or(SweepResult{});
+  summary_ = fmt::format(
+      "policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} "
+      "released",
+      in_force_->groups.size(), policy.rules.size(), applied.steps, matched_text(found.matched),
+      found.moved, found.released);
+  done({});
 }
 
-// A group that somebody removed is not rdtd's any more, whoever makes the next of that name.
-Result<void> Manager::forget_vanished_groups() {
-  const auto now = snapshot();
-  if (!now) return std::unexpected(now.error());
-  const std::set<std::string> owned = ownership_.groups();
-  for (const std::string& group : owned)
-    if (!now->groups.contains(group))
-      if (auto forgotten = ownership_.remove(group); !forgotten) return forgotten;
-  return {};
+void Manager::start(Done done) {
+  begin([this, done = std::move(done)] {
+    std::vector<PolicyFile> files = system_.policy_files();
+    load_and_apply(Applier::Fit::what_fits, files,
+                   [this, files, done](const std::expected<void, Refusal>& loaded) {
+                     if (loaded)
+                       log(LogEvent::applied, summary_);
+                     else
+                       refused(loaded.error());
+                     // The machine may permit it later.
+                     if (!loaded && loaded.error().kind != Refusal::Kind::invalid_policy)
+                       wanted_files_ = files;
+                     done(loaded);
+                     finished();
+                   });
+  });
 }
 
-std::expected<void, CallError> Manager::load_and_apply() {
-  const auto forgotten = forget_vanished_groups();
-  auto loaded = forgotten ? load() : std::unexpected(call_error(forgotten.error()));
-  auto done = loaded ? put_in_force(std::move(*loaded)) : std::unexpected(loaded.error());
-  last_reload_error_ = done ? "" : std::string(trim(done.error().text));
-  if (done) last_reload_timestamp_ = now_usec();
-  return done;
+void Manager::reload(Done done) {
+  // Requests that wait for the same reload are served by it.
+  reload_requests_.push_back(std::move(done));
+  if (reload_requests_.size() > 1) return;
+  begin([this] {
+    const std::vector<Done> requests = std::exchange(reload_requests_, {});
+    observer_.before_reload();
+    load_and_apply(Applier::Fit::whole, system_.policy_files(),
+                   [this, requests](const std::expected<void, Refusal>& loaded) {
+                     if (loaded)
+                       log(LogEvent::reloaded, summary_);
+                     else
+                       refused(loaded.error());
+                     observer_.after_reload(loaded.has_value());
+                     for (const Done& request : requests) request(loaded);
+                     finished();
+                   });
+  });
 }
 
-// Every way in which a policy may fail to be put in force, told once.
-void Manager::log_failure(const CallError& error, const char* consequence) const {
-  Happening happening = Happening::reload_failed;
-  if (error.kind == CallError::Kind::OutOfClosids) happening = Happening::out_of_closids;
-  if (error.kind == CallError::Kind::NotSupported) happening = Happening::wrong_mount_options;
-  if (error.kind == CallError::Kind::KernelRejected || error.kind == CallError::Kind::Busy)
-    happening = Happening::kernel_refused;
-  log(happening,
-      fmt::format("the policy was not applied, {}:\n{}", consequence, last_reload_error_),
-      error.where);
+void Manager::reset(Done done) {
+  begin([this, done = std::move(done)] {
+    observer_.before_reload();
+    auto table = applier_.make_table(Policy{}, {});
+    auto nothing = std::make_shared<InForce>();
+    nothing->policy.daemon = in_force_->policy.daemon;
+    nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
+    replace(std::move(nothing));
+    wanted_files_.clear();
+    drift_.clear();
+    guard_.forget();
+    manual_.clear();
+    store();
+    // First the rules, so that nobody is put in a group that is going.
+    publish([this, done] {
+      observer_.rules_changed();
+      changes_.run([this, done] { finish_reset(applier_.remove_all(), done); });
+    });
+  });
 }
 
-std::expected<void, CallError> Manager::start() {
-  auto done = load_and_apply();
-  if (!done) {
-    log_failure(done.error(), "nothing was changed");
-    return done;
-  }
-  log(Happening::applied, in_force_);
-  observer_.after_reload(true);
-  return done;
-}
-
-std::expected<void, CallError> Manager::reload() {
-  observer_.before_reload();
-  auto done = load_and_apply();
-  if (done)
-    log(Happening::reloaded, in_force_);
+void Manager::finish_reset(const Result<void>& removed, const Done& done) {
+  last_reload_error_ = last_reload_error_public_ = removed ? "" : removed.error().text();
+  if (removed)
+    spdlog::info(
+        "all groups that rdtd made were removed; no policy is in force until the next reload");
   else
-    log_failure(done.error(), "the old one stays in force");
-  observer_.after_reload(done.has_value());
-  return done;
+    log(LogEvent::kernel_refused, last_reload_error_);
+  observer_.after_reload(removed.has_value());
+  done(removed ? std::expected<void, Refusal>{} : std::unexpected(refusal(removed.error())));
+  finished();
+}
+
+Result<void> Manager::remove_all() {
+  manual_.clear();
+  store();
+  const auto lock = system_.resctrl.lock();
+  return applier_.remove_all();
+}
+
+// Opens the `tasks` files again, for groups that were removed and made again under the same name.
+void Manager::renew_table(std::function<void()> then) {
+  auto table = applier_.make_table(in_force_->policy, in_force_->taken);
+  if (!table) {
+    problem("table", table.error().text());
+    return then();
+  }
+  guard_.clear_problem("table");
+  auto renewed = std::make_shared<InForce>(*in_force_);
+  renewed->table = std::move(*table);
+  replace(std::move(renewed));
+  restore_manual();
+  publish(std::move(then));
+}
+
+// A manual assignment outlives its group if the group is made again, and ends if the policy has no
+// such group any more.
+void Manager::restore_manual() {
+  if (in_force_->groups.empty()) return;  // no policy has been in force yet
+  for (const ManualAssignments::Held& held : manual_.all()) {
+    const pid_t pid = held.process->pid();
+    const std::string directory = group_directory(held.group);
+    if (in_force_->find(directory) == nullptr) {
+      spdlog::info(
+          "process {} was assigned to group '{}' manually; the policy has no such group "
+          "any more, and the rules decide",
+          pid, held.group);
+      manual_.remove(pid);
+      continue;
+    }
+    if (in_force_->taken.contains(directory)) continue;
+    const auto now = held.process->read_thread_group(pid);
+    if (now && *now == directory) continue;
+    const auto tasks = system_.resctrl.open_tasks(directory);
+    const int error = tasks ? put_all_threads(*held.process, **tasks) : tasks.error().code;
+    if (error != 0 && error != ESRCH)
+      spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
+                   std::strerror(error));
+  }
+  store();
 }
 
 void Manager::store() {
-  if (const auto stored = by_hand_.store(); !stored) spdlog::warn("{}", stored.error().text());
+  for (const auto& stored : {manual_.store(), applier_.store()}) {
+    if (stored) continue;
+    problem("store", stored.error().text() + ": a restart will not know what rdtd has made");
+    return;
+  }
+  guard_.clear_problem("store");
 }
 
-std::expected<void, CallError> Manager::reset() {
-  auto empty = make_table(Policy{});
-  if (!empty) return std::unexpected(call_error(empty.error()));
-  observer_.before_reload();
-  // First the rules, so that nobody is put in a group that is going.
-  table_ = std::move(*empty);
-  policy_ = Policy{.daemon = policy_.daemon};
-  targets_.clear();
-  files_.clear();
-  drift_.clear();
-  trouble_.clear();
-  publish_table();
-  observer_.rules_changed();
-  const auto removed = remove_all();
-  last_reload_error_ = removed ? "" : removed.error().text();
-  if (removed)
-    spdlog::info(
-        "every group that rdtd made is removed; no policy is in force until the next reload");
-  else
-    log(Happening::kernel_refused, removed.error().text());
-  observer_.after_reload(removed.has_value());
-  if (!removed) return std::unexpected(call_error(removed.error()));
-  return {};
+void Manager::step(Time deadline) {
+  const Time now = system_.now();
+  if (when_taken_ && now >= taken_deadline_) {
+    spdlog::warn("the classifier does not use the new rules yet, after {} s",
+                 max_wait_for_classifier.count());
+    table_taken(awaited_table_);
+  }
+  if (changes_.next_due() <= now) changes_.step();
+  if (sweeper_.next_due() <= now) (void)sweeper_.slice(deadline);
+  if (sweeper_.table_out_of_date() && now >= next_renewal_) {
+    next_renewal_ = now + renewal_interval;
+    reconcile();
+  }
 }
 
-std::expected<void, CallError> Manager::assign_by_hand(pid_t pid, const std::string& group,
-                                                       const Caller& caller) {
-  std::vector<std::string> names;
-  for (const GroupTarget& target : targets_) names.push_back(group_label(target.directory));
-  if (std::ranges::find(names, group) == names.end()) {
-    const auto nearest = nearest_name(group, names);
-    return std::unexpected(
-        CallError{CallError::Kind::NoSuchGroup,
-                  fmt::format("there is no group '{}' in the policy in force{}", printable(group),
-                              nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")});
-  }
-  // 0 would be the thread that writes: the daemon's own.
-  auto process = pid > 0 ? proc_.open(pid) : std::nullopt;
-  if (!process)
-    return std::unexpected(
-        CallError{CallError::Kind::NoSuchProcess, fmt::format("there is no process {}", pid)});
-  if (const pid_t whole = process->read_process(); whole != pid && whole != 0)
-    return std::unexpected(CallError{
-        CallError::Kind::NoSuchProcess,
-        fmt::format(
-            "{} is a thread of process {}, and only a whole process is put in a group by hand", pid,
-            whole)});
-  const auto tasks = tree_.open_tasks(group_directory(group));
-  if (!tasks) return std::unexpected(call_error(tasks.error()));
-  if (!by_hand_.add(std::move(*process), group, caller.pid == pid))
-    return std::unexpected(CallError{
-        CallError::Kind::Busy,
-        fmt::format("{} processes are in their groups by hand already", HandAssignments::most)});
-  const auto moving = proc_.open(pid);
-  if (const int error = moving ? assign_all_threads(*moving, tasks->get()) : ESRCH; error != 0) {
-    by_hand_.remove(pid);
-    store();
-    const Error refused{
-        fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
-    return std::unexpected(
-        CallError{error == ESRCH ? CallError::Kind::NoSuchProcess : CallError::Kind::KernelRejected,
-                  refused.text()});
-  }
-  store();
-  observer_.on_assigned(pid, group, "");
-  return {};
+Manager::Time Manager::next_due() const {
+  const Time taken = when_taken_ ? taken_deadline_ : Time::max();
+  const Time renewal = sweeper_.table_out_of_date() ? next_renewal_ : Time::max();
+  return std::min({taken, renewal, changes_.next_due(), sweeper_.next_due()});
 }
 
 }  // namespace rdtd

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
 
 namespace rdtd {
 
@@ -10,6 +11,10 @@ namespace {
 
 std::unexpected<Error> bad(std::string_view line) {
   return std::unexpected(Error{"read schemata line", fmt::format("'{}'", line), 0, {}});
+}
+
+std::string value_text(Resource resource, uint32_t value) {
+  return is_cache(resource) ? fmt::format("{:x}", value) : std::to_string(value);
 }
 
 }  // namespace
@@ -41,10 +46,27 @@ std::string format_values(Resource resource, const DomainValues& values) {
   std::string out;
   for (const auto& [id, value] : values) {
     if (!out.empty()) out += ';';
-    out += is_cache(resource) ? fmt::format("{}={:x}", to_string(id), value)
-                              : fmt::format("{}={}", to_string(id), value);
+    out += fmt::format("{}={}", to_string(id), value_text(resource, value));
   }
   return out;
+}
+
+std::vector<std::string> merged_domains(const std::map<DomainId, std::string>& values) {
+  std::map<std::string, std::set<unsigned>> domains;
+  for (const auto& [id, value] : values) domains[value].insert(static_cast<unsigned>(id));
+  // The entry with the lowest domain comes first.
+  std::map<unsigned, std::string> entries;
+  for (const auto& [value, ids] : domains)
+    entries[*ids.begin()] = fmt::format("{}={}", format_cpu_list(ids), value);
+  std::vector<std::string> out;
+  for (auto& [first, entry] : entries) out.push_back(std::move(entry));
+  return out;
+}
+
+std::string format_values_merged(Resource resource, const DomainValues& values) {
+  std::map<DomainId, std::string> texts;
+  for (const auto& [id, value] : values) texts[id] = value_text(resource, value);
+  return join(merged_domains(texts), ";");
 }
 
 std::string format_schemata(const Schemata& schemata) {
@@ -57,7 +79,8 @@ std::string format_schemata(const Schemata& schemata) {
 std::string schemata_line(const Schemata& schemata) {
   std::vector<std::string> parts;
   for (const auto& [resource, values] : schemata)
-    parts.push_back(fmt::format("{}:{}", to_string(resource), format_values(resource, values)));
+    parts.push_back(
+        fmt::format("{}:{}", to_string(resource), format_values_merged(resource, values)));
   return join(parts, " ");
 }
 

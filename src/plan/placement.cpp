@@ -1,245 +1,176 @@
 #include "placement.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <numeric>
-#include <optional>
 
-#include "rdtd/base/text.hpp"
+#include "arrangement.hpp"
+#include "placement_refusals.hpp"
 
 namespace rdtd {
 
 namespace {
 
-std::string ways(unsigned count) { return fmt::format("{} way{}", count, count == 1 ? "" : "s"); }
-
-std::optional<Cbm> lowest_run(Cbm free, unsigned count) {
-  for (unsigned first = 0; first + count <= 32; first++)
-    if (const Cbm run = Cbm::range(first, count); free.contains(run)) return run;
-  return std::nullopt;
+bool is_mask(Cbm mask, bool sparse_masks) {
+  return mask.contiguous() || (sparse_masks && !mask.empty());
 }
 
-// The lowest `count` ways of a mask, neighbours or not.
-Cbm lowest_ways(Cbm free, unsigned count) {
-  Cbm out;
-  for (; count > 0; count--) out = out | Cbm::range(free.without(out).lowest(), 1);
-  return out;
-}
-
-const Cbm* as_mask(const Party& party) { return std::get_if<Cbm>(&party.want); }
-
-bool keeps_its_place(const Party& party, Cbm free) {
-  const auto* count = std::get_if<unsigned>(&party.want);
-  return count != nullptr && party.previous.contiguous() && party.previous.count() == *count &&
-         free.contains(party.previous);
-}
-
-struct Packing {
-  std::vector<Cbm> masks;
-  Cbm free;  // what is left
-};
-
-// Puts the counted parties into `free`, those that may keep their place first, then each in the
-// lowest gap, in the order given. Explicit masks are in `free` no more.
-std::optional<Packing> pack(const std::vector<Party>& parties, Cbm free, bool keep,
-                            const std::vector<size_t>& order) {
-  Packing out{std::vector<Cbm>(parties.size()), free};
-  std::vector<bool> placed(parties.size(), false);
-  const auto put = [&](size_t i, Cbm mask) {
-    out.masks[i] = mask;
-    out.free = out.free.without(mask);
-    placed[i] = true;
-  };
-  for (const size_t i : order)
-    if (keep && keeps_its_place(parties[i], out.free)) put(i, parties[i].previous);
-  for (const size_t i : order) {
-    const auto* count = std::get_if<unsigned>(&parties[i].want);
-    if (count == nullptr || placed[i]) continue;
-    const auto run = lowest_run(out.free, *count);
-    if (!run) return std::nullopt;
-    put(i, *run);
-  }
-  return out;
-}
-
-// The packing that leaves the longest run free; of equals the one that moves the least.
-std::optional<Packing> best_packing(const DomainRequest& request, Cbm free) {
-  std::vector<size_t> written(request.exclusive.size());
-  std::iota(written.begin(), written.end(), 0);
-  std::vector<size_t> largest_first = written;
-  std::ranges::stable_sort(largest_first, std::greater<>{}, [&](size_t i) {
-    const auto* count = std::get_if<unsigned>(&request.exclusive[i].want);
-    return count == nullptr ? 0U : *count;
-  });
-  std::optional<Packing> best;
-  const auto rest = [&](const Packing& packing) {
-    return longest_run(packing.free | request.shareable).count();
-  };
-  for (auto& packing :
-       {pack(request.exclusive, free, true, written), pack(request.exclusive, free, false, written),
-        pack(request.exclusive, free, false, largest_first)})
-    if (packing && (!best || rest(*packing) > rest(*best))) best = packing;
-  return best;
-}
-
-unsigned ways_wanted(const Party& party, Cbm all) {
-  if (const Cbm* mask = as_mask(party)) return mask->count();
-  if (const auto* count = std::get_if<unsigned>(&party.want)) return *count;
-  return all.count();
-}
-
-Refusal too_much_exclusive(const DomainRequest& request) {
-  unsigned sum = 0;
-  std::vector<std::string> parties;
-  std::vector<std::string> limits;
-  for (const Party& party : request.exclusive) {
-    sum += ways_wanted(party, request.all);
-    parties.push_back(fmt::format("{} {}", party.name, ways_wanted(party, request.all)));
-  }
-  if (!request.shareable.empty())
-    limits.push_back(
-        fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
+Board make_board(const DomainRequest& request) {
+  Board board{.usable = request.all,
+              .exclusive = {},
+              .min_ways = request.sparse_masks ? 1 : request.min_ways,
+              .places = {}};
   for (const Obstacle& obstacle : request.obstacles)
-    limits.push_back(fmt::format("{} held by {}, which rdtd did not make", obstacle.mask.count(),
-                                 obstacle.name));
-  for (const Party& party : request.shared)
-    if (const Cbm* mask = as_mask(party))
-      limits.push_back(fmt::format("{} named by {}", mask->count(), party.name));
-  if (request.remainder_needed && request.shareable.count() < request.min_cbm_bits)
-    limits.push_back(fmt::format("{} must be left to default", request.min_cbm_bits));
-  const std::string after = limits.empty() ? "" : ", " + join(limits, ", ");
-  return {request.exclusive.back().where,
-          fmt::format("{} asked for exclusively ({}), {} in ", ways(sum), join(parties, ", "),
-                      ways(request.all.count())),
-          after};
+    board.usable = board.usable.without(obstacle.mask);
+  for (const Exclusive& exclusive : request.exclusive)
+    if (const Cbm* mask = named_ways(exclusive.party)) board.usable = board.usable.without(*mask);
+  board.exclusive = board.usable.without(request.shareable);
+  for (const Party& party : request.shared) {
+    if (const Cbm* mask = named_ways(party))
+      board.exclusive = board.exclusive.without(*mask);
+    else if (const unsigned* count = number_of_ways(party);
+             count != nullptr && party.previous.contiguous() && party.previous.count() == *count &&
+             board.usable.contains(party.previous))
+      board.places.push_back(party.previous);
+  }
+  return board;
 }
 
-// What is wrong with the explicit masks, each alone and against the others.
-std::vector<Refusal> check_masks(const DomainRequest& request) {
-  std::vector<Refusal> refusals;
-  const auto check = [&](const Party& party, bool exclusive) {
-    const Cbm* mask = as_mask(party);
-    if (mask == nullptr) return;
-    if (auto problem =
-            mask_problem(party, *mask, request.all, request.min_cbm_bits, request.sparse_masks))
-      refusals.push_back(std::move(*problem));
-    for (const Obstacle& obstacle : request.obstacles)
-      if (obstacle.mask.overlaps(*mask))
-        refusals.push_back({party.where,
-                            fmt::format("{}: '{}' overlaps ways {} of ", party.name, party.asked,
-                                        way_list(obstacle.mask & *mask)),
-                            fmt::format(", which {} holds and rdtd did not make", obstacle.name)});
-    if (exclusive && request.shareable.overlaps(*mask))
-      refusals.push_back({party.where,
-                          fmt::format("{}: '{}' cannot be exclusive: I/O devices fill ways {} of ",
-                                      party.name, party.asked, way_list(request.shareable & *mask)),
-                          " too"});
-  };
-  for (const Party& party : request.exclusive) check(party, true);
-  for (const Party& party : request.shared) check(party, false);
-  const auto against = [&](const Party& exclusive, const Party& other) {
-    const Cbm* a = as_mask(exclusive);
-    const Cbm* b = as_mask(other);
-    if (a == nullptr || b == nullptr || !a->overlaps(*b)) return;
-    refusals.push_back(
-        {other.where,
-         fmt::format("{}: '{}' overlaps ways {} of ", other.name, other.asked, way_list(*a & *b)),
-         fmt::format(", which are exclusive to {} ({})", exclusive.name, exclusive.where.text())});
-  };
-  for (size_t i = 0; i < request.exclusive.size(); i++) {
-    for (size_t j = i + 1; j < request.exclusive.size(); j++)
-      against(request.exclusive[i], request.exclusive[j]);
-    for (const Party& other : request.shared) against(request.exclusive[i], other);
+// The places that the groups of a partition can keep together, the first group's before the
+// others'.
+Cbm places_of_members(const DomainRequest& request, const Board& board, const Exclusive& partition,
+                      const Piece& piece) {
+  Cbm place;
+  for (const Party& member : partition.members) {
+    const unsigned* count = number_of_ways(member);
+    if (named_ways(member) != nullptr || !is_mask(member.previous, request.sparse_masks) ||
+        member.previous.count() != (count == nullptr ? piece.ways : *count))
+      continue;
+    const Cbm together = place | piece.required | member.previous;
+    const unsigned span =
+        request.sparse_masks ? together.count() : together.highest() - together.lowest() + 1;
+    if (span <= piece.ways && board.exclusive.contains(together)) place = place | member.previous;
   }
-  return refusals;
+  return place;
 }
+
+// The exclusive parties that ask for a number of ways, in their order.
+std::vector<Piece> make_pieces(const DomainRequest& request, const Board& board) {
+  std::vector<Piece> pieces;
+  for (const Exclusive& exclusive : request.exclusive) {
+    const unsigned* count = number_of_ways(exclusive.party);
+    if (count == nullptr) continue;
+    Piece& piece = pieces.emplace_back(Piece{.ways = *count, .required = {}, .place = {}});
+    for (const Party& member : exclusive.members)
+      if (const Cbm* mask = named_ways(member)) piece.required = piece.required | *mask;
+    const Cbm previous = exclusive.party.previous;
+    if (!exclusive.members.empty())
+      piece.place = places_of_members(request, board, exclusive, piece);
+    else if (is_mask(previous, request.sparse_masks) && previous.count() == *count &&
+             board.exclusive.contains(previous))
+      piece.place = previous;
+  }
+  return pieces;
+}
+
+// The ways that must be left side by side, or, with sparse masks, that must be left at all.
+unsigned ways_to_leave(const DomainRequest& request) {
+  unsigned ways = request.least_remainder();
+  for (const Party& party : request.shared)
+    if (const unsigned* count = number_of_ways(party)) ways = std::max(ways, *count);
+  return ways;
+}
+
+// The masks of the pieces: contiguous, and where sparse masks are possible, only as a last resort
+// otherwise.
+std::optional<std::vector<Cbm>> place_pieces(const DomainRequest& request, const Board& board,
+                                             const std::vector<Piece>& pieces) {
+  const unsigned to_leave = ways_to_leave(request);
+  if (auto masks = arrange(board, pieces, to_leave)) return masks;
+  if (!request.sparse_masks) return std::nullopt;
+  uint64_t asked = 0;
+  for (const Piece& piece : pieces) asked += piece.ways;
+  if (asked > board.exclusive.count() || asked + to_leave > board.usable.count())
+    return std::nullopt;
+  if (auto masks = arrange(board, pieces, 0)) return masks;
+  return scatter(board, pieces);
+}
+
+// Places parties that share a region: in their places, then side by side while there is room, then
+// overlapping. Each fits in the region.
+class Sharing {
+ public:
+  Sharing(Cbm region, bool sparse_masks)
+      : region_(region), sparse_masks_(sparse_masks), unused_(region) {}
+
+  std::vector<Cbm> place(const std::vector<Party>& parties) {
+    std::vector<Cbm> masks(parties.size());
+    for (size_t i = 0; i < parties.size(); i++) masks[i] = fixed_mask(parties[i]);
+    std::vector<size_t> waiting;
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i < parties.size(); i++) {
+      if (!masks[i].empty()) continue;
+      waiting.push_back(i);
+      pieces.push_back({.ways = *number_of_ways(parties[i]), .required = {}, .place = {}});
+    }
+    const Board board{.usable = unused_, .exclusive = unused_, .min_ways = 1, .places = {}};
+    const auto side_by_side = arrange(board, pieces, 0);
+    for (size_t i = 0; i < waiting.size(); i++)
+      masks[waiting[i]] = side_by_side ? (*side_by_side)[i] : next_mask(pieces[i].ways);
+    return masks;
+  }
+
+  [[nodiscard]] Cbm whole() const { return sparse_masks_ ? region_ : longest_run(region_); }
+
+ private:
+  // The mask of a party that does not move, else none.
+  Cbm fixed_mask(const Party& party) {
+    Cbm mask;
+    if (const Cbm* named = named_ways(party))
+      mask = *named;
+    else if (const unsigned* count = number_of_ways(party); count == nullptr)
+      return whole();  // whoever takes all leaves the others their room
+    else if (party.previous.count() == *count && region_.contains(party.previous) &&
+             (party.previous.contiguous() || !lowest_run(region_, *count)))
+      mask = party.previous;
+    unused_ = unused_.without(mask);
+    return mask;
+  }
+
+  Cbm next_mask(unsigned count) {
+    auto mask = lowest_run(unused_, count);
+    if (!mask) mask = lowest_run(region_, count);
+    if (!mask) mask = lowest_ways(region_, count);
+    unused_ = unused_.without(*mask);
+    return *mask;
+  }
+
+  Cbm region_;
+  bool sparse_masks_;
+  Cbm unused_;
+};
 
 }  // namespace
 
-std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all, unsigned min_cbm_bits,
-                                    bool sparse_masks) {
-  if (!all.contains(mask))
-    return Refusal{party.where,
-                   fmt::format("{}: '{}' is out of range, the mask of ", party.name, party.asked),
-                   fmt::format(" is 0x{}", to_string(all))};
-  if (!mask.contiguous() && !sparse_masks)
-    return Refusal{party.where,
-                   fmt::format("{}: '{}' has gaps; masks of ", party.name, party.asked),
-                   " must be contiguous"};
-  if (mask.count() < min_cbm_bits)
-    return Refusal{
-        party.where,
-        fmt::format("{}: '{}' is {}; a mask of ", party.name, party.asked, ways(mask.count())),
-        fmt::format(" has at least {} (min_cbm_bits)", min_cbm_bits)};
-  return std::nullopt;
-}
-
-std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(
-    Cbm region, bool sparse_masks, const std::vector<Party>& parties,
-    const std::string& region_name) {
-  std::vector<Cbm> masks;
-  std::vector<Refusal> refusals;
-  Cbm unused = region;
-  const Cbm run = longest_run(region);
-  for (const Party& party : parties) {
-    const auto* count = std::get_if<unsigned>(&party.want);
-    if (const Cbm* mask = as_mask(party)) {
-      masks.push_back(*mask);
-    } else if (count == nullptr) {
-      masks.push_back(sparse_masks ? region : run);
-    } else if (keeps_its_place(party, unused)) {
-      masks.push_back(party.previous);
-    } else if (const auto beside = lowest_run(unused, *count)) {
-      masks.push_back(*beside);
-    } else if (*count <= run.count()) {
-      masks.push_back(*lowest_run(region, *count));
-    } else if (sparse_masks && *count <= region.count()) {
-      masks.push_back(lowest_ways(region, *count));
-    } else {
-      refusals.push_back({party.where,
-                          fmt::format("{}: '{}' is {}, {} of ", party.name, party.asked,
-                                      ways(*count), ways(run.count())),
-                          " are left " + region_name});
-      continue;
-    }
-    unused = unused.without(masks.back());
-  }
-  if (!refusals.empty()) return std::unexpected(std::move(refusals));
-  return masks;
-}
-
-std::expected<DomainPlacement, std::vector<Refusal>> place(const DomainRequest& request) {
-  if (auto refusals = check_masks(request); !refusals.empty())
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
+  if (auto refusals = check_parties(request); !refusals.empty())
     return std::unexpected(std::move(refusals));
-  Cbm taken;  // nobody's to fill but one party's, or not to be given away
-  for (const Obstacle& obstacle : request.obstacles) taken = taken | obstacle.mask;
-  Cbm free = request.all.without(taken).without(request.shareable);
-  for (const Party& party : request.shared)
-    if (const Cbm* mask = as_mask(party)) free = free.without(*mask);
-  for (const Party& party : request.exclusive)
-    if (const Cbm* mask = as_mask(party)) free = free.without(*mask);
+  const Board board = make_board(request);
+  const std::vector<Piece> pieces = make_pieces(request, board);
+  const auto masks = place_pieces(request, board, pieces);
+  if (!masks) return std::unexpected(explain(request, board, pieces));
 
-  const auto packing = best_packing(request, free);
-  if (!packing) return std::unexpected(std::vector{too_much_exclusive(request)});
-  DomainPlacement out{packing->masks, {}, {}};
-  std::vector<std::string> holders;
-  for (size_t i = 0; i < request.exclusive.size(); i++) {
-    if (const Cbm* mask = as_mask(request.exclusive[i])) out.exclusive[i] = *mask;
-    taken = taken | out.exclusive[i];
-    holders.push_back(fmt::format("{} {}", request.exclusive[i].name, out.exclusive[i].count()));
+  DomainPlacement out;
+  auto next = masks->begin();
+  Cbm left = board.usable;
+  for (const Exclusive& exclusive : request.exclusive) {
+    const Cbm* named = named_ways(exclusive.party);
+    const Cbm mask = named != nullptr ? *named : *next++;
+    left = left.without(mask);
+    out.exclusive.push_back(mask);
+    out.members.push_back(Sharing(mask, request.sparse_masks).place(exclusive.members));
   }
-  const Cbm left = request.all.without(taken);
-  out.remainder = request.sparse_masks ? left : longest_run(left);
-  if (request.remainder_needed && out.remainder.count() < request.min_cbm_bits)
-    return std::unexpected(std::vector{too_much_exclusive(request)});
-
-  const std::string beside =
-      holders.empty() ? "" : fmt::format("beside what is exclusive ({})", join(holders, ", "));
-  auto shared = place_shared(out.remainder, request.sparse_masks, request.shared,
-                             beside.empty() ? "for it" : beside);
-  if (!shared) return std::unexpected(std::move(shared.error()));
-  out.shared = std::move(*shared);
+  Sharing remainder(left, request.sparse_masks);
+  out.remainder = remainder.whole();
+  out.shared = remainder.place(request.shared);
   return out;
 }
 

@@ -1,7 +1,13 @@
 // Placement: which ways of one cache domain each party gets. Pure; knows nothing of groups, files
 // or resources.
+//
+// A request is granted if and only if a placement exists. The only hard part is the search for the
+// ways of exclusive parties, which is in arrangement.hpp: everything else follows from it. What
+// the search leaves is the remainder, and any party that fits in its longest run fits, because the
+// parties in it may overlap.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
@@ -14,14 +20,20 @@
 namespace rdtd {
 
 struct Whole {};                                  // all of the region
-using Want = std::variant<Whole, unsigned, Cbm>;  // a number of ways, or these very ways
+using Want = std::variant<Whole, unsigned, Cbm>;  // a number of ways, or exactly these ways
 
 struct Party {
   std::string name;
-  Location where;  // of the amount
-  std::string asked;
+  Location where;     // of the amount
+  std::string asked;  // as written
   Want want;
-  Cbm previous;  // what it holds now; empty where nothing or not known
+  Cbm previous;  // what it holds now; empty if nothing or not known
+};
+
+// An exclusive group, or a partition with its groups. It wants a number of ways or named ways.
+struct Exclusive {
+  Party party;
+  std::vector<Party> members;  // of a partition
 };
 
 struct Obstacle {
@@ -31,39 +43,38 @@ struct Obstacle {
 
 struct DomainRequest {
   Cbm all;
-  Cbm shareable;  // ways that I/O devices fill too
-  unsigned min_cbm_bits = 1;
+  Cbm shareable;          // ways that I/O devices fill too
+  unsigned min_ways = 1;  // the fewest ways that a mask may have, at least 1
   bool sparse_masks = false;
   std::vector<Obstacle> obstacles;
-  std::vector<Party> exclusive;  // nobody else may fill their ways
-  std::vector<Party> shared;     // lie in the remainder
-  bool remainder_needed = true;  // somebody uses the remainder
+  std::vector<Exclusive> exclusive;  // nobody else may fill their ways
+  std::vector<Party> shared;         // lie in the remainder
+  // Who uses the remainder: the default group if it lies there, else another; empty: nobody.
+  std::string remainder_for = "default";
+
+  // The fewest ways side by side that must not be exclusive.
+  [[nodiscard]] unsigned least_remainder() const { return remainder_for.empty() ? 0 : min_ways; }
 };
 
 struct DomainPlacement {
-  std::vector<Cbm> exclusive;  // in the order of the request
-  std::vector<Cbm> shared;     // likewise
-  Cbm remainder;
+  std::vector<Cbm> exclusive;             // in the order of the request
+  std::vector<std::vector<Cbm>> members;  // of each exclusive party
+  std::vector<Cbm> shared;                // likewise
+  Cbm remainder;                          // the mask of a group that uses all that is left
 };
 
-// A refusal names the domain in the middle of its sentence: BEFORE "L3 domain 0" AFTER.
-struct Refusal {
+// A refusal names the domain in the middle of its sentence: BEFORE "L3 domain 0" AFTER, or, if the
+// domain is the subject, BEFORE "L3 domain 0 has" AFTER.
+struct PlacementRefusal {
   Location where;
   std::string before;
   std::string after;
+  bool has = false;
+  auto operator<=>(const PlacementRefusal&) const = default;
 };
 
-// What keeps an explicit mask from being one of this cache, if anything does.
-[[nodiscard]] std::optional<Refusal> mask_problem(const Party& party, Cbm mask, Cbm all,
-                                                  unsigned min_cbm_bits, bool sparse_masks);
-
-[[nodiscard]] std::expected<DomainPlacement, std::vector<Refusal>> place(
+// The refusals name every party.
+[[nodiscard]] std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(
     const DomainRequest& request);
-
-// Parties that share a region: side by side while there is room, then overlapping. `region_name` is
-// for the refusal.
-[[nodiscard]] std::expected<std::vector<Cbm>, std::vector<Refusal>> place_shared(
-    Cbm region, bool sparse_masks, const std::vector<Party>& parties,
-    const std::string& region_name);
 
 }  // namespace rdtd

@@ -8,13 +8,14 @@
 #include <optional>
 #include <utility>
 
+#include "amount_meant.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
 namespace {
 
-using Parsed = std::expected<Amount, std::string>;
+using Parsed = std::expected<Amount, AmountError>;
 using Unit = std::pair<std::string_view, uint64_t>;
 
 constexpr std::array<Unit, 3> binary_units = {
@@ -31,8 +32,8 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-// A number and a unit behind it: "6 MiB" or "6MiB". Nothing where the text does not end in one of
-// the units.
+// A number and a unit behind it: "6 MiB" or "6MiB". Nothing if the text does not end in one of the
+// units.
 template <size_t N>
 std::optional<uint64_t> parse_quantity(std::string_view text, const std::array<Unit, N>& units) {
   for (const auto& [unit, factor] : units) {
@@ -44,12 +45,15 @@ std::optional<uint64_t> parse_quantity(std::string_view text, const std::array<U
   return std::nullopt;
 }
 
+std::unexpected<AmountError> refused(std::string message, std::string hint = {}) {
+  return std::unexpected(AmountError{std::move(message), std::move(hint)});
+}
+
 Parsed parse_percent(std::string_view text) {
   const auto number = parse_number(trim(text.substr(0, text.size() - 1)));
-  if (!number) return std::unexpected(fmt::format("'{}' is not a percentage", text));
-  if (*number > 100) return std::unexpected(fmt::format("'{}' is more than 100%", text));
-  if (*number <= 0)
-    return std::unexpected(fmt::format("'{}' is nothing; the least is above 0%", text));
+  if (!number) return refused(fmt::format("'{}' is not a percentage", text));
+  if (*number > 100) return refused(fmt::format("'{}' is more than 100%", text));
+  if (*number <= 0) return refused(fmt::format("'{}' is not above 0%", text));
   return Amount{Percent{*number}, std::string(text)};
 }
 
@@ -72,40 +76,39 @@ Parsed amount(std::string_view text, decltype(Amount::value) value) {
 
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
+  const auto no_cache = [&] {
+    return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text));
+  };
   if (text == "all") return amount(text, All{});
   if (text == "remainder") return amount(text, Remainder{});
   if (text.ends_with('%')) return parse_percent(text);
   if (text.starts_with("0x")) {
     const auto cbm = parse_cbm(text);
-    if (!cbm) return std::unexpected(fmt::format("'{}' is not a mask of at most 32 bits", text));
-    if (cbm->empty())
-      return std::unexpected(fmt::format("'{}' names no way; a mask has at least one bit", text));
+    if (!cbm) return refused(fmt::format("'{}' is not a mask of at most 32 bits", text));
+    if (cbm->empty()) return refused(fmt::format("'{}' is a mask without any way", text));
     return amount(text, *cbm);
   }
   if (text.starts_with("ways ")) {
     const auto range = parse_way_range(text.substr(5));
-    if (!range)
-      return std::unexpected(
-          fmt::format("'{}' names no ways; write \"ways 4-7\", numbers from 0 to 31", text));
-    return amount(text, *range);
+    if (range) return amount(text, *range);
+    return refused(fmt::format("'{}' is not a range of the ways 0 to 31", text),
+                   "write \"ways 4-7\"");
   }
   for (const std::string_view unit : {"ways", "way"}) {
     if (!text.ends_with(unit)) continue;
     const auto count = parse_unsigned<unsigned>(trim(text.substr(0, text.size() - unit.size())));
     if (!count) break;
-    if (*count == 0)
-      return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
+    if (*count == 0) return no_cache();
     return amount(text, WayCount{*count});
   }
   if (const auto bytes = parse_quantity(text, binary_units)) {
-    if (*bytes == 0)
-      return std::unexpected(fmt::format("'{}' is no cache at all; the least is 1 way", text));
+    if (*bytes == 0) return no_cache();
     return amount(text, Bytes{*bytes});
   }
-  return std::unexpected(
-      fmt::format("'{}' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
-                  "\"0xf0\" or \"all\"",
-                  text));
+  const auto meant = cache_amount_meant(text);
+  return refused(fmt::format("'{}' is not a cache amount", text),
+                 meant ? fmt::format("write \"{}\"", *meant)
+                       : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");
 }
 
 Parsed parse_bandwidth_amount(std::string_view text) {
@@ -118,8 +121,10 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     if (!rate) rate = parse_quantity(quantity, decimal_units);
     if (rate && *rate > 0) return amount(text, Rate{*rate});
   }
-  return std::unexpected(fmt::format(
-      "'{}' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"", text));
+  const auto meant = bandwidth_amount_meant(text);
+  return refused(fmt::format("'{}' is not a bandwidth", text),
+                 meant ? fmt::format("write \"{}\"", *meant)
+                       : "write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"");
 }
 
 }  // namespace rdtd

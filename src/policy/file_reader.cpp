@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-#include "rdtd/base/text.hpp"
+#include "names.hpp"
+#include "synonyms.hpp"
+#include "text_check.hpp"
 
 namespace rdtd {
 
@@ -25,6 +27,10 @@ std::string_view type_name(const toml::node& node) {
 }  // namespace
 
 std::optional<toml::table> FileReader::parse(std::string_view text) const {
+  if (auto problem = check_text(path_, text)) {
+    diagnostics_->push_back(std::move(*problem));
+    return std::nullopt;
+  }
   toml::parse_result result = toml::parse(text);
   if (result) return std::move(result).table();
   Location where = at(result.error().source());
@@ -35,19 +41,16 @@ std::optional<toml::table> FileReader::parse(std::string_view text) const {
 
 void FileReader::read_table(const toml::table& table, const std::string& where,
                             const Keys& keys) const {
+  std::vector<std::string> names;
+  for (const auto& [candidate, handler] : keys) names.push_back(candidate);
   for (const auto& [key, node] : table) {
     const std::string_view name = key.str();
     const auto known = std::ranges::find(keys, name, &std::pair<std::string, Handler>::first);
-    if (known != keys.end()) {
+    if (known != keys.end())
       known->second(key, node);
-      continue;
-    }
-    if (name.starts_with("x-")) continue;
-    std::vector<std::string> names;
-    for (const auto& [candidate, handler] : keys) names.push_back(candidate);
-    const auto nearest = nearest_name(name, names);
-    error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-          nearest ? fmt::format("did you mean '{}'?", *nearest) : "");
+    else if (!name.starts_with("x-"))
+      error(at(key), fmt::format("unknown key '{}' in {}", name, where),
+            unknown_key_hint(name, names));
   }
 }
 
@@ -56,7 +59,7 @@ void FileReader::read_named_tables(
     const std::function<void(const toml::key&, const toml::table&)>& entry) const {
   const toml::table* tables = node.as_table();
   if (tables == nullptr)
-    return wrong_type(key, node, fmt::format("a table: write [{}.NAME]", key.str()));
+    return wrong_type(key, node, "a table", fmt::format("write [{}.NAME]", key.str()));
   // toml++ sorts by name; the order of the file is what counts.
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (const auto& [name, value] : *tables) entries.emplace_back(&name, &value);
@@ -65,7 +68,7 @@ void FileReader::read_named_tables(
     if (const toml::table* table = value->as_table())
       entry(*name, *table);
     else if (!name->str().starts_with("x-"))
-      wrong_type(*name, *value, fmt::format("a table: write [{}.{}]", key.str(), name->str()));
+      wrong_type(*name, *value, "a table", "write " + table_title(key.str(), name->str()));
   }
 }
 
@@ -85,7 +88,7 @@ std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& 
 std::vector<Located<std::string>> FileReader::strings(const toml::key& key, const toml::node& node,
                                                       bool numbers) const {
   std::vector<Located<std::string>> out;
-  const std::string_view wanted =
+  const std::string_view required =
       numbers ? "a name, a number or an array of them" : "a string or an array of strings";
   const auto add = [&](const toml::node& element) {
     if (const auto* value = element.as_string())
@@ -94,7 +97,7 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
              number != nullptr && numbers && number->get() >= 0)
       out.push_back({std::to_string(number->get()), at(element)});
     else
-      wrong_type(key, element, wanted);
+      wrong_type(key, element, required);
   };
   if (const toml::array* array = node.as_array()) {
     if (array->empty())
@@ -106,9 +109,10 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
   return out;
 }
 
-void FileReader::wrong_type(const toml::key& key, const toml::node& node,
-                            std::string_view wanted) const {
-  error(at(node), fmt::format("'{}' wants {}, not {}", key.str(), wanted, type_name(node)));
+void FileReader::wrong_type(const toml::key& key, const toml::node& node, std::string_view required,
+                            std::string hint) const {
+  error(at(node), fmt::format("'{}' must be {}, not {}", key.str(), required, type_name(node)),
+        std::move(hint));
 }
 
 Location FileReader::at(const toml::source_region& source) const {
@@ -116,6 +120,11 @@ Location FileReader::at(const toml::source_region& source) const {
   if (source.end.line == source.begin.line && source.end.column > source.begin.column)
     where.width = source.end.column - source.begin.column;
   return where;
+}
+
+void FileReader::warning(Location where, std::string message, std::string hint) const {
+  diagnostics_->push_back(
+      {Severity::warning, std::move(where), std::move(message), std::move(hint)});
 }
 
 void FileReader::error(Location where, std::string message, std::string hint) const {

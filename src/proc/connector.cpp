@@ -19,39 +19,75 @@ namespace rdtd {
 
 namespace {
 
-// The filter sees the datagram from its netlink header on: what happened stands behind that and the
-// connector's header.
+// Offsets in the datagram, which the filter sees from its netlink header on: proc_event follows the
+// connector's header; in its union, the thread group id follows the id of the thread.
 constexpr uint32_t what_offset = NLMSG_HDRLEN + sizeof(cn_msg);
+constexpr uint32_t process_offset = what_offset + 16 + 4;
 
 // BPF loads words in network order.
-constexpr uint32_t swapped(uint32_t value) { return __builtin_bswap32(value); }
+constexpr sock_filter load(uint32_t offset) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset); }
+constexpr sock_filter jump_if(uint32_t value, uint8_t then, uint8_t otherwise) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __builtin_bswap32(value), then, otherwise);
+}
+constexpr sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
+constexpr sock_filter pass = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
 
-Result<void> attach_filter(int fd) {
-  std::array<sock_filter, 8> program = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, what_offset),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::exec), 5, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::comm), 4, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::uid), 3, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::gid), 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, swapped(event_number::none), 1, 0),  // acknowledgements
-      BPF_STMT(BPF_RET | BPF_K, 0),
-      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-  }};
+// A jump skips this many instructions.
+std::vector<sock_filter> make_filter(Connector::Events events, pid_t own) {
+  const auto process = static_cast<uint32_t>(own);
+  switch (events) {
+    case Connector::Events::exec:
+      return {load(what_offset),
+              jump_if(event_number::none, 5, 0),
+              jump_if(event_number::exec, 4, 0),
+              jump_if(event_number::comm, 0, 2),
+              load(process_offset),
+              jump_if(process, 1, 0),
+              drop,
+              pass};
+    case Connector::Events::changes:
+      return {load(what_offset),
+              jump_if(event_number::none, 6, 0),
+              jump_if(event_number::comm, 2, 0),
+              jump_if(event_number::uid, 1, 0),
+              jump_if(event_number::gid, 0, 2),
+              load(process_offset),
+              jump_if(process, 0, 1),
+              drop,
+              pass};
+    case Connector::Events::all: break;
+  }
+  return {load(what_offset),
+          jump_if(event_number::none, 5, 0),
+          jump_if(event_number::exec, 4, 0),
+          jump_if(event_number::comm, 3, 0),
+          jump_if(event_number::uid, 2, 0),
+          jump_if(event_number::gid, 1, 0),
+          drop,
+          pass};
+}
+
+}  // namespace
+
+Result<void> Connector::attach_filter(int fd, Events events, pid_t own) {
+  std::vector<sock_filter> program = make_filter(events, own);
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
   if (::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0)
     return errno_error("filter", "process events");
   return {};
 }
 
-}  // namespace
+Connector::Connector(UniqueFd fd, bool blocking)
+    : fd_(std::move(fd)),
+      receive_flags_(blocking ? MSG_WAITFORONE : MSG_DONTWAIT),
+      buffer_(batch_size * datagram_size) {}
 
-Connector::Connector(UniqueFd fd) : fd_(std::move(fd)), buffer_(batch_size * datagram_size) {}
-
-Result<Connector> Connector::open(int receive_buffer) {
+Result<Connector> Connector::open(Events events, int receive_buffer, bool blocking) {
   UniqueFd fd(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_CONNECTOR));
   if (!fd) return errno_error("open", "process events");
-  if (auto filtered = attach_filter(fd.get()); !filtered) return std::unexpected(filtered.error());
-  // The kernel doubles what it is given, for its own bookkeeping.
+  if (auto filtered = attach_filter(fd.get(), events, ::getpid()); !filtered)
+    return std::unexpected(filtered.error());
+  // The kernel doubles the value, for its own bookkeeping.
   const int half = receive_buffer / 2;
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) < 0)
     return errno_error("enlarge the buffer of", "process events");
@@ -63,11 +99,11 @@ Result<Connector> Connector::open(int receive_buffer) {
   address.nl_groups = CN_IDX_PROC;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
     return errno_error("listen to", "process events");
-  return Connector(std::move(fd));
+  return Connector(std::move(fd), blocking);
 }
 
 Result<void> Connector::send_subscription(uint32_t number) const {
-  // The plain four-byte request: every kernel knows it, and none filters the acknowledgement.
+  // Every kernel knows the plain four-byte request, and none filters its acknowledgement.
   const uint32_t operation = PROC_CN_MCAST_LISTEN;
   cn_msg connector{};
   connector.id = {CN_IDX_PROC, CN_VAL_PROC};
@@ -90,7 +126,11 @@ Result<void> Connector::subscribe(std::chrono::milliseconds timeout) {
   if (auto sent = send_subscription(number); !sent) return sent;
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::vector<ProcEvent> events;
-  while (std::chrono::steady_clock::now() < deadline) {
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    if (!wait(left)) continue;
     events.clear();
     if (const auto batch = receive(events); !batch) return std::unexpected(batch.error());
     for (const ProcEvent& event : events) {
@@ -118,8 +158,8 @@ Result<Connector::Batch> Connector::receive(std::vector<ProcEvent>& events) {
     messages[i].msg_hdr.msg_iov = &vectors[i];
     messages[i].msg_hdr.msg_iovlen = 1;
   }
-  // Only the kernel and CAP_NET_ADMIN can send here, so the sender is not asked for.
-  const int count = ::recvmmsg(fd_.get(), messages.data(), batch_size, MSG_WAITFORONE, nullptr);
+  // The sender is not checked: only the kernel and CAP_NET_ADMIN can send here.
+  const int count = ::recvmmsg(fd_.get(), messages.data(), batch_size, receive_flags_, nullptr);
   if (count < 0 && errno == ENOBUFS) return Batch{true};
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Batch{};
   if (count < 0) return errno_error("receive", "process events");

@@ -12,7 +12,7 @@ namespace rdtd {
 
 namespace {
 
-// Copies the front of `bytes`, which need not be aligned; false where they are too few.
+// Copies the front of `bytes`, which need not be aligned; false if they are too few.
 template <class T>
 bool copy_front(std::span<const std::byte> bytes, T& out) {
   if (bytes.size() < sizeof(T)) return false;
@@ -20,7 +20,7 @@ bool copy_front(std::span<const std::byte> bytes, T& out) {
   return true;
 }
 
-// What every kernel's proc_event begins with; the union behind it has grown over time.
+// proc_event begins with these fields in every kernel; the union behind them has grown over time.
 struct EventHead {
   uint32_t what;
   uint32_t cpu;
@@ -33,11 +33,17 @@ struct EventBody {
 };
 
 ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
-  ProcEvent event{ProcEvent::Kind::other, static_cast<pid_t>(body.first),
-                  static_cast<pid_t>(body.second), 0, 0};
+  ProcEvent event;
+  event.timestamp_ns = head.timestamp_ns;
+  if (head.what == event_number::none) {
+    event.kind = ProcEvent::Kind::acknowledged;
+    event.ack = ack;
+    event.error = static_cast<int>(body.first);
+    return event;
+  }
+  event.tid = static_cast<pid_t>(body.first);
+  event.pid = static_cast<pid_t>(body.second);
   switch (head.what) {
-    case event_number::none:
-      return {ProcEvent::Kind::acknowledged, 0, 0, ack, static_cast<int>(body.first)};
     case event_number::exec: event.kind = ProcEvent::Kind::exec; break;
     case event_number::comm: event.kind = ProcEvent::Kind::comm; break;
     case event_number::uid:

@@ -1,5 +1,5 @@
-// The numbers of the process connector's events that rdtd asks for. They are the kernel's ABI;
-// linux/cn_proc.h has them in an enumeration whose name differs between versions of the header.
+// The numbers of the process connector's events that rdtd uses. They are the kernel's ABI;
+// linux/cn_proc.h defines them in an enumeration whose name differs between versions of the header.
 #pragma once
 
 #include <cstdint>

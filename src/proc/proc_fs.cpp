@@ -85,8 +85,7 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
   if (!stream) return failed("list", root, path);
   (void)fd.release();  // closedir closes it
   std::vector<pid_t> numbers;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get()))
+  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0)
     if (const auto number = parse_unsigned<uint32_t>(entry->d_name))
       numbers.push_back(static_cast<pid_t>(*number));
   if (errno != 0) return failed("list", root, path);

@@ -1,30 +1,45 @@
 #include "rdtd/proc/users.hpp"
 
-#include <grp.h>
-#include <pwd.h>
+#include <cerrno>
+#include <vector>
 
-#include <array>
+namespace rdtd::proc {
 
-namespace rdtd {
+namespace {
 
-std::optional<uid_t> find_user(const std::string& name) {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, 16384> buffer;
-  if (::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr)
+// The members of a group are part of its entry: some have thousands.
+constexpr size_t max_buffer = 16 << 20;
+
+// Looks up a name. `Entry` is passwd or group, `id` its number.
+template <class Entry, class Query, class Id>
+Result<std::optional<Id>> find(const char* kind, const std::string& name, Query query,
+                               Id Entry::* id) {
+  Entry entry{};
+  Entry* found = nullptr;
+  std::vector<char> buffer(4096);
+  int code = 0;
+  while (true) {
+    code = query(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (code == ERANGE && buffer.size() < max_buffer)
+      buffer.resize(buffer.size() * 4);
+    else if (code != EINTR)
+      break;
+  }
+  if (code == 0 && found != nullptr) return entry.*id;
+  // Each of these means "not found" in some database: getpwnam(3).
+  if (code == 0 || code == ENOENT || code == ESRCH || code == EBADF || code == EPERM)
     return std::nullopt;
-  return entry.pw_uid;
+  return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", code, {}});
 }
 
-std::optional<gid_t> find_user_group(const std::string& name) {
-  group entry{};
-  group* found = nullptr;
-  std::array<char, 65536> buffer;
-  if (::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr)
-    return std::nullopt;
-  return entry.gr_gid;
+}  // namespace
+
+Result<std::optional<uid_t>> find_user(const std::string& name, UserQuery query) {
+  return find("user", name, query, &passwd::pw_uid);
 }
 
-}  // namespace rdtd
+Result<std::optional<gid_t>> find_user_group(const std::string& name, GroupQuery query) {
+  return find("user group", name, query, &group::gr_gid);
+}
+
+}  // namespace rdtd::proc

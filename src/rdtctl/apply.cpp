@@ -5,7 +5,7 @@
 
 namespace rdtd {
 
-// A reload that tells what it did.
+// apply: a reload that prints its changes.
 int verbs::apply(const Context& context) {
   auto client = Client::connect();
   const auto planned = client ? client->plan() : std::unexpected(client.error());
@@ -18,10 +18,10 @@ int verbs::apply(const Context& context) {
     print_json(context, {{"steps", steps}, {"summary", planned->summary}});
     return Exit::ok;
   }
-  for (const PlannedStep& step : planned->steps) fmt::print("{}\n", step.text);
-  fmt::print("{}\n", planned->steps.empty()
-                         ? "The groups were as the policy wants them; its rules are loaded."
-                         : "Done: " + planned->summary);
+  for (const PlannedStep& step : planned->steps) print("{}\n", step.text);
+  print("{}\n", planned->steps.empty()
+                    ? "The groups were as the policy wants them; its rules are loaded."
+                    : "Done: " + planned->summary);
   return Exit::ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -14,9 +15,8 @@ int verbs::assign(const std::string& group, const std::vector<pid_t>& pids) {
     if (const auto assigned = client->assign(pid, group); !assigned)
       exit = report(assigned.error());
   if (exit == Exit::ok)
-    fmt::print(
-        stderr,
-        "rdtctl: in group '{}' until the next exec or the end; a [[rule]] is for what is to last\n",
+    note(
+        "rdtctl: in group '{}' until the next exec or exit; write a [[rule]] for a permanent one\n",
         group);
   return exit;
 }

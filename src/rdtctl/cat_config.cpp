@@ -37,11 +37,11 @@ int verbs::cat_config(const Context& context) {
       continue;
     }
     const bool active = file.state == PolicyFile::State::active;
-    fmt::print("{}\n{}{}",
-               emphasized(context, active ? "# " + file.path
-                                          : fmt::format("# {}: {}", file.path, remark(file))),
-               file.text, file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
-    if (active) fmt::print("\n");
+    print("{}\n{}{}",
+          emphasized(context,
+                     active ? "# " + file.path : fmt::format("# {}: {}", file.path, remark(file))),
+          file.text, file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
+    if (active) print("\n");
   }
   if (context.json != Json::off) print_json(context, {{"files", json}});
   return readable ? Exit::ok : Exit::failed;

@@ -32,7 +32,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
   for (const std::string& file : files) read.push_back(read_policy_file(file));
   ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
-  // Single files are a part of a policy, and only the whole one can be held against this machine.
+  // Single files are a part of a policy; only the whole policy is checked against this machine.
   if (!has_errors(diagnostics) && (files.empty() || context.snapshot_given)) {
     const auto machine = read_machine(context);
     if (!machine && context.snapshot_given) return report(machine.error());
@@ -40,7 +40,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
       auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
       std::ranges::move(plan ? plan->warnings : plan.error(), std::back_inserter(diagnostics));
     } else {
-      fmt::print(stderr, "rdtctl: not held against this machine: {}\n", machine.error().text());
+      note("rdtctl: not checked against this machine: {}\n", machine.error().text());
     }
   }
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
@@ -49,7 +49,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
     print_json(context, {{"valid", !has_errors(diagnostics)},
                          {"diagnostics", diagnostics_json(diagnostics)}});
   else
-    fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
+    note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
   return has_errors(diagnostics) ? Exit::failed : Exit::ok;
 }
 

@@ -1,5 +1,7 @@
 #include "context.hpp"
 
+#include "print.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,13 +10,15 @@
 #include <filesystem>
 #include <iterator>
 
-#include "rdtd/plan/rules.hpp"
+#include "rdtd/rules/users.hpp"
 #include "rdtd/proc/users.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
 int report(const Error& error) {
-  fmt::print(stderr, "rdtctl: {}\n", error.text());
+  note("rdtctl: {}\n", error.text());
   if (error.code == ENODEV || error.code == ENOENT) return Exit::no_resctrl;
   return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
 }
@@ -25,7 +29,7 @@ int report(const Client::Failure& failure) {
   // A refusal that names its places reads like a compiler's: no name before it.
   fmt::print(stderr, "{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
              ends_line ? "" : "\n");
-  if (failure.kind == Client::Failure::Kind::not_running) return Exit::not_running;
+  if (failure.unreachable()) return Exit::not_running;
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 
@@ -39,35 +43,46 @@ std::vector<Diagnostic> unknown_users(const Context& context, const Policy& poli
   return warnings;
 }
 
-Result<Machine> read_machine(const Context& context) {
+MountOptions mount_options(const Context& context, const Tree& tree) {
+  if (context.snapshot_given) return resctrl::read_copied_mount_options(tree.filesystem());
+  const auto proc = Directory::open(context.proc);
+  const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
+  return mounts ? find_mount_options(*mounts).value_or(MountOptions{}) : MountOptions{};
+}
+
+Result<TreeMachine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
-  if (!tree && context.snapshot_given)
+  if (!tree && context.snapshot_given && tree.error().code == ENODEV)
     return std::unexpected(
-        Error{"use", context.resctrl, ENODEV, "it is no copy of resctrl: it has no schemata"});
+        Error{"use", context.resctrl, ENODEV, "not a copy of resctrl: schemata is missing"});
   if (!tree) return std::unexpected(tree.error());
-  auto capabilities = tree->read_capabilities();
+  const MountOptions mount = mount_options(context, *tree);
+  auto capabilities = tree->read_capabilities(mount);
   if (!capabilities) return std::unexpected(capabilities.error());
-  std::set<std::string> owned;
-  const std::filesystem::path carried = std::filesystem::path(context.resctrl) / snapshot_state;
-  auto state =
-      Directory::open(std::filesystem::exists(carried) ? carried.string() : state_folder(context));
+  auto snapshot = tree->read_snapshot({});
+  if (!snapshot) return std::unexpected(snapshot.error());
+  const auto copy = Directory::open_untrusted(context.resctrl);
+  if (!copy) return std::unexpected(copy.error());
+  auto state = copy->open_directory(snapshot_state);
+  const bool is_copy = state.has_value();
+  if (!state && state.error().code == ENOENT) state = Directory::open(state_folder(context));
   if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
   if (state) {
-    const auto ownership = Ownership::load(std::move(*state));
+    auto ownership = Ownership::load(std::move(*state));
     if (!ownership) return std::unexpected(ownership.error());
-    owned = ownership->groups();
+    // A copy has other inodes than its original.
+    snapshot->owned =
+        is_copy || context.snapshot_given ? ownership->names() : ownership->owned(*snapshot);
   }
-  auto snapshot = tree->read_snapshot(std::move(owned));
-  if (!snapshot) return std::unexpected(snapshot.error());
-  return Machine{std::move(*tree), std::move(*capabilities), std::move(*snapshot)};
+  return TreeMachine{std::move(*tree), std::move(*capabilities), std::move(*snapshot), mount};
 }
 
 std::expected<Planned, int> plan_files(const Context& context) {
   ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
-  const auto print = [&](const std::vector<Diagnostic>& diagnostics) {
-    fmt::print(stderr, "{}", format_diagnostics(diagnostics, parsed.policy.sources));
+  const auto report_all = [&](const std::vector<Diagnostic>& diagnostics) {
+    note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
   };
-  print(parsed.diagnostics);
+  report_all(parsed.diagnostics);
   if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
@@ -76,7 +91,7 @@ std::expected<Planned, int> plan_files(const Context& context) {
     std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
     sort_by_place(plan->warnings);
   }
-  print(plan ? plan->warnings : plan.error());
+  report_all(plan ? plan->warnings : plan.error());
   if (!plan) return std::unexpected(Exit::failed);
   return Planned{std::move(*machine), std::move(parsed.policy), std::move(*plan)};
 }

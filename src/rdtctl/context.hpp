@@ -56,17 +56,20 @@ inline constexpr const char* snapshot_state = ".rdtd";
 [[nodiscard]] std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy);
 
 // resctrl as it is now, with what rdtd owns in it.
-struct Machine {
+struct TreeMachine {
   Tree tree;
   Capabilities capabilities;
   Snapshot snapshot;
+  MountOptions mount;
 };
-[[nodiscard]] Result<Machine> read_machine(const Context& context);
+// A copy says how its original was mounted; of resctrl itself, /proc does.
+[[nodiscard]] MountOptions mount_options(const Context& context, const Tree& tree);
+[[nodiscard]] Result<TreeMachine> read_machine(const Context& context);
 
 // The policy files below the root, planned against the machine. Prints what is wrong, warnings
 // included; the error is the exit code.
 struct Planned {
-  Machine machine;
+  TreeMachine machine;
   Policy policy;
   Plan plan;
 };

@@ -15,7 +15,7 @@ using enum Finding::Kind;
 
 // Flags of /proc/cpuinfo (arch/x86/include/asm/cpufeatures.h) that resctrl builds on.
 constexpr std::array control_flags = {"cat_l3", "cat_l2", "mba"};
-// By the names that `rdt=` has for them, in the same order.
+// The names of these in `rdt=`, in the same order.
 constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", "mba"};
 constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total",
                                     "cqm_mbm_local"};
@@ -26,14 +26,14 @@ Finding processor(const MachineFacts& facts) {
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   if (has.empty() && !facts.mount_options)
     return {problem,
-            fmt::format("the processor has no RDT: none of {} is among its flags",
+            fmt::format("the processor has no RDT: its flags include none of {}",
                         fmt::join(control_flags, ", ")),
-            "use a machine with Intel RDT or AMD QoS; a virtual machine has it only where its host "
-            "passes it on"};
+            "use a machine with Intel RDT or AMD QoS; a virtual machine has it only if its host "
+            "passes it through"};
   for (const char* flag : other_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   return {fine,
-          has.empty() ? "resctrl works without flags of the processor"
+          has.empty() ? "resctrl works, although /proc/cpuinfo shows no flag of it"
                       : fmt::format("the processor has {}", join(has, ", ")),
           ""};
 }
@@ -59,64 +59,77 @@ Finding mount(const MachineFacts& facts) {
             fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options),
             ""};
   return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point),
-          "systemctl start sys-fs-resctrl.mount; rdtd.service does so by itself"};
+          "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it"};
 }
 
 void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
   const auto options = split(*facts.mount_options, ',');
   const bool cdp = std::ranges::any_of(
       options, [](std::string_view option) { return option == "cdp" || option == "cdpl2"; });
-  if (!facts.code_and_data_wanted.empty() && !cdp)
+  if (!facts.code_and_data_requested.empty() && !cdp)
     out.push_back(
         {problem,
-         fmt::format("the policy divides code and data ({}), and resctrl is mounted without cdp",
-                     facts.code_and_data_wanted),
-         "systemctl edit sys-fs-resctrl.mount, with the lines \"[Mount]\" and \"Options=cdp\", and "
-         "boot again; this version of rdtd "
-         "itself still refuses such a policy"});
-  if (!facts.l3_wanted.empty() && cdp)
+         fmt::format("the policy divides code and data ({}), but resctrl is mounted without cdp",
+                     facts.code_and_data_requested),
+         "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
+         "reboot; this version of rdtd still refuses such a policy"});
+  if (!facts.l3_requested.empty() && cdp)
     out.push_back(
         {problem,
-         fmt::format("resctrl is mounted with cdp, and this version of rdtd divides only caches "
-                     "that are whole ({})",
-                     facts.l3_wanted),
-         "take cdp out of Options= in the drop-in of sys-fs-resctrl.mount, and boot again"});
+         fmt::format("resctrl is mounted with cdp, but this version of rdtd does not divide code "
+                     "and data ({})",
+                     facts.l3_requested),
+         "remove cdp from Options= in the drop-in of sys-fs-resctrl.mount, and reboot"});
+}
+
+// Groups of the policy whose names somebody else has taken.
+void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
+  for (const std::string& name : facts.policy_groups)
+    if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
+      out.push_back({problem,
+                     fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
+                     fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in "
+                                 "the policy",
+                                 facts.mount_point, name)});
 }
 
 Finding closids(const MachineFacts& facts) {
   const size_t free_for_us =
       facts.num_closids - std::min<size_t>(facts.num_closids, 1 + facts.foreign_groups.size());
   const std::string taken = fmt::format(
-      "{} CLOSIDs: 1 is the default group's, {} {} rdtd's, {} taken by others{}", facts.num_closids,
-      facts.own_groups.size(), facts.own_groups.size() == 1 ? "is" : "are",
-      facts.foreign_groups.size(),
+      "of {} CLOSIDs, the default group uses 1, rdtd {}, others {}{}", facts.num_closids,
+      facts.own_groups.size(), facts.foreign_groups.size(),
       facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
-  if (facts.policy_groups <= free_for_us) return {fine, taken, ""};
+  const size_t groups = facts.policy_groups.size();
+  if (groups <= free_for_us) return {fine, taken, ""};
   return {problem,
-          fmt::format("the policy has {} group{} and {} can be made; {}", facts.policy_groups,
-                      facts.policy_groups == 1 ? "" : "s", free_for_us, taken),
+          fmt::format("no CLOSID is free: the policy has {} group{}, but rdtd can create {}; {}",
+                      groups, groups == 1 ? "" : "s", free_for_us, taken),
           facts.foreign_groups.empty()
               ? "use fewer groups"
-              : fmt::format("remove the groups of others that nobody needs: rmdir {}/{}; pqos -R "
-                            "removes those of pqos",
+              : fmt::format("remove groups of others that nobody needs, for example: rmdir {}/{}; "
+                            "pqos leaves COS groups behind, which only rmdir removes",
                             facts.mount_point, facts.foreign_groups.front())};
 }
 
 Finding daemon(const MachineFacts& facts) {
   if (!facts.daemon_runs && !facts.policy_error.empty())
-    return {problem, "rdtd does not run, and cannot start with a bad policy",
-            "mend the policy, try it with rdtctl check, and systemctl start rdtd"};
+    return {problem, "rdtd is not running, and cannot start with an invalid policy",
+            "fix the policy, verify it with rdtctl check, then systemctl start rdtd"};
   if (!facts.daemon_runs)
-    return {problem, "rdtd does not run",
-            "systemctl start rdtd; journalctl -u rdtd tells why it may have stopped"};
+    return {problem, "rdtd is not running",
+            "systemctl start rdtd; if it has failed, journalctl -u rdtd shows why"};
   if (!facts.last_reload_error.empty())
     return {problem,
             fmt::format("the last reload failed: {}",
                         facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
-            "mend the policy, try it with rdtctl check, and systemctl reload rdtd"};
+            "fix the policy, verify it with rdtctl check, then systemctl reload rdtd"};
   if (facts.daemon_state != "running")
-    return {problem, fmt::format("rdtd is {}", facts.daemon_state), "journalctl -u rdtd tells why"};
-  return {fine, "rdtd runs", ""};
+    return {problem,
+            fmt::format("rdtd is {}{}{}", facts.daemon_state, facts.problems.empty() ? "" : ": ",
+                        join(facts.problems, "; ")),
+            "fix the cause; rdtd retries by itself, and journalctl -u rdtd shows more"};
+  return {fine, "rdtd is running", ""};
 }
 
 }  // namespace
@@ -129,17 +142,16 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
          "run rdtd on the host: its rules find the processes of containers by their cgroups"}};
   std::vector<Finding> out = {processor(facts)};
   const std::vector<TurnedOff> off = turned_off(facts);
-  // Where resctrl is there all the same, that may be what was meant.
+  // If resctrl is mounted nevertheless, a part of it may be turned off on purpose.
   for (const TurnedOff& one : off)
     out.push_back(
         {facts.mount_options ? warning : problem,
          fmt::format("the kernel command line turns {} off: {}", one.feature, one.parameter),
-         fmt::format("take !{} out of the boot loader's configuration and boot again",
-                     one.feature)});
+         fmt::format("remove !{} from the boot loader's configuration and reboot", one.feature)});
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
     out.push_back({problem, "the kernel has no resctrl",
                    "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
-  // Where nothing can be divided, mounting resctrl is no cure.
+  // If nothing can be divided, mounting resctrl does not help.
   bool useless = !off.empty();
   for (size_t i = 0; i < control_flags.size(); i++)
     if (facts.cpu_flags.contains(control_flags[i]) &&
@@ -149,12 +161,13 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
     return out;
   out.push_back(mount(facts));
   if (!facts.policy_error.empty())
-    out.push_back({problem, fmt::format("the policy is bad: {}", trim(facts.policy_error)),
-                   "rdtctl check shows where"});
+    out.push_back({problem, fmt::format("the policy is invalid: {}", trim(facts.policy_error)),
+                   "rdtctl check shows all errors"});
   if (facts.mount_options && !facts.tree_error.empty()) {
-    out.push_back({problem, facts.tree_error, "try it as root"});
+    out.push_back({problem, facts.tree_error, "try again as root"});
   } else if (facts.mount_options) {
     check_cdp(facts, out);
+    check_names(facts, out);
     out.push_back(closids(facts));
   }
   for (const RuntimeSetting& setting : facts.runtimes)
@@ -162,8 +175,8 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
         {warning,
          fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know",
                      setting.runtime, setting.place),
-         fmt::format("take rdt_config_file out there and restart {}; containers can name rdtd's "
-                     "groups as their closID",
+         fmt::format("remove rdt_config_file there and restart {}; a container can still name a "
+                     "group of rdtd as its closID",
                      setting.runtime)});
   out.push_back(daemon(facts));
   return out;

@@ -1,5 +1,5 @@
-// diagnose: from what is known of a machine to why RDT does or does not work on it, and what to do.
-// Pure; doctor.cpp finds the facts.
+// diagnose: from facts about a machine to the reasons why RDT does not work on it, and the fix of
+// each. Pure; doctor.cpp collects the facts.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct MachineFacts {
   std::set<std::string> cpu_flags;  // of /proc/cpuinfo
   std::string command_line;         // of the kernel
   bool kernel_has_resctrl = false;  // /proc/filesystems
-  std::string container;            // what kind of container this is; empty: none
+  std::string container;            // the kind of container; empty: none
   std::string mount_point;
   std::optional<std::string> mount_options;  // absent: nothing is mounted there
 
@@ -25,28 +25,28 @@ struct MachineFacts {
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.
-  std::string policy_error;    // the first, with its place; empty: none
-  unsigned policy_groups = 0;  // besides the default one
-  std::string
-      code_and_data_wanted;  // FILE:LINE of the first l3code, l3data, ...; empty: not wanted
-  std::string l3_wanted;     // FILE:LINE of the first l3 or l2
+  std::string policy_error;                // the first, with its place; empty: none
+  std::vector<std::string> policy_groups;  // without the default one
+  std::string code_and_data_requested;  // FILE:LINE of the first l3code, l3data, ...; empty: none
+  std::string l3_requested;             // FILE:LINE of the first l3 or l2
 
   std::vector<RuntimeSetting> runtimes;
 
   bool daemon_runs = false;
   std::string daemon_state;
   std::string last_reload_error;
+  std::vector<std::string> problems;  // as the daemon reports them
 };
 
 struct Finding {
   enum class Kind { fine, warning, problem };
   Kind kind = Kind::fine;
   std::string what;
-  std::string cure;  // empty where nothing is to be done
+  std::string cure;  // empty if there is nothing to do
   bool operator==(const Finding&) const = default;
 };
 
-// In the order in which they have to be cured.
+// In the order in which to fix them.
 [[nodiscard]] std::vector<Finding> diagnose(const MachineFacts& facts);
 
 }  // namespace rdtd

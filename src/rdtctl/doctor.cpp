@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty where it cannot be read.
+// Empty if it cannot be read.
 std::string text_of(const fs::path& path) {
   const auto folder = Directory::open(path.parent_path().string());
   return folder ? folder->read(path.filename().string()).value_or("") : "";
@@ -41,12 +41,12 @@ void read_kernel(const Context& context, MachineFacts& facts) {
   }
 }
 
-// As systemd-detect-virt(1) finds out: what the container's manager tells pid 1, or leaves under
-// /run.
+// As systemd-detect-virt(1) does it: the container manager sets a variable for pid 1, or creates a
+// file.
 std::string container_kind(const Context& context) {
-  if (const std::string told = text_of(fs::path(context.root) / "run/systemd/container");
-      !told.empty())
-    return std::string(trim(told));
+  if (const std::string kind = text_of(fs::path(context.root) / "run/systemd/container");
+      !kind.empty())
+    return std::string(trim(kind));
   const std::string environment = text_of(fs::path(context.proc) / "1/environ");
   for (const std::string_view variable : split(environment, '\0'))
     if (variable.starts_with("container=")) return std::string(variable.substr(10));
@@ -61,17 +61,17 @@ void read_policy(const Context& context, MachineFacts& facts) {
           std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
       first != parsed.diagnostics.end())
     facts.policy_error = format_diagnostic(*first, {});  // without the excerpt
-  facts.policy_groups = static_cast<unsigned>(std::ranges::count_if(
-      parsed.policy.groups, [](const Group& group) { return group.name.value != "default"; }));
+  for (const Group& group : parsed.policy.groups)
+    if (group.name.value != "default") facts.policy_groups.push_back(group.name.value);
   const auto note = [](std::string& place, const AmountTable& table) {
     if (place.empty() && !table.empty()) place = table.front().amount.where.text();
   };
   const auto look = [&](const AmountTables& tables) {
     for (const auto& [resource, table] : tables)
       if (resource == Resource::L3 || resource == Resource::L2)
-        note(facts.l3_wanted, table);
+        note(facts.l3_requested, table);
       else if (is_cache(resource))
-        note(facts.code_and_data_wanted, table);
+        note(facts.code_and_data_requested, table);
   };
   for (const Group& group : parsed.policy.groups) look(group.amounts);
   for (const Partition& partition : parsed.policy.partitions) look(partition.amounts);
@@ -98,6 +98,7 @@ MachineFacts find_facts(const Context& context) {
     facts.daemon_runs = true;
     facts.daemon_state = daemon->state;
     facts.last_reload_error = daemon->last_reload_error;
+    facts.problems = daemon->problems;
   }
   return facts;
 }
@@ -125,9 +126,9 @@ int verbs::doctor(const Context& context) {
     print_json(context, {{"healthy", healthy}, {"findings", list}});
   } else {
     for (const Finding& finding : findings) {
-      fmt::print("{:<8} {}\n", to_text(finding.kind), finding.what);
+      print("{:<8} {}\n", to_text(finding.kind), finding.what);
       if (!finding.cure.empty())
-        fmt::print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
+        print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
     }
   }
   return healthy ? Exit::ok : Exit::failed;

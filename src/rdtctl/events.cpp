@@ -31,7 +31,7 @@ std::string event_text(const Client::Event& event) {
     case assigned:
       return fmt::format("assigned  {} to {}, {}", event.pid, event.group,
                          event.rule.empty() ? "by hand" : event.rule);
-    case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status tells why";
+    case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status shows why";
     case drift: return fmt::format("drift     {}", event.what);
     case started: return "started   rdtd is on the bus";
     case stopped: return "stopped   rdtd has left the bus";
@@ -44,7 +44,7 @@ std::string event_text(const Client::Event& event) {
 int verbs::events(const Context& context) {
   auto client = Client::connect();
   if (!client) return report(client.error());
-  // A line an event, so that whoever reads them has each at once.
+  // One line per event, flushed at once, for a program that reads them.
   Context by_line = context;
   if (context.json != Json::off) by_line.json = Json::compact;
   const auto followed = client->follow([&](const Client::Event& event) {
@@ -55,8 +55,8 @@ int verbs::events(const Context& context) {
           std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
       print_json(by_line, std::move(json));
     } else {
-      fmt::print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)),
-                 event_text(event));
+      print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)),
+            event_text(event));
     }
     (void)std::fflush(stdout);
   });

@@ -6,7 +6,7 @@
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/proc/process.hpp"
+#include "rdtd/proc/proc_fs.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -16,13 +16,14 @@ namespace {
 Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::string& unit) {
   auto directory = Directory::open(context.proc);
   if (!directory) return std::unexpected(directory.error());
-  const ProcFs proc(std::move(*directory));
+  const proc::ProcFs proc(std::move(*directory));
+  const auto pids = proc.list();
+  if (!pids) return std::unexpected(pids.error());
   std::vector<pid_t> out;
-  for (const pid_t pid : proc.processes()) {
+  for (const pid_t pid : *pids) {
     const auto process = proc.open(pid);
-    if (!process) continue;
     ProcessFacts facts;
-    process->read(Fact::cgroup, facts);
+    if (!process || !(*process)->read(Fact::cgroup, facts)) continue;
     const auto components = split(*facts.cgroup, '/');
     if (std::ranges::find(components, unit) != components.end()) out.push_back(pid);
   }
@@ -42,21 +43,21 @@ JsonValue to_json(pid_t pid, const Explanation& explanation) {
   return {{"pid", pid}, {"name", explanation.name}, {"rules", trials}, {"threads", threads}};
 }
 
-void print(const Context& context, pid_t pid, const Explanation& explanation) {
-  fmt::print("{}\n", emphasized(context, fmt::format("{} ({})", explanation.name, pid)));
+void print_explanation(const Context& context, pid_t pid, const Explanation& explanation) {
+  print("{}\n", emphasized(context, fmt::format("{} ({})", explanation.name, pid)));
   for (const auto& trial : explanation.trials)
-    fmt::print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:",
-               trial.matched ? fmt::format("-> group {}", trial.group) : trial.reason);
+    print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:",
+          trial.matched ? fmt::format("-> group {}", trial.group) : trial.reason);
   if (explanation.trials.empty() || !explanation.trials.back().matched)
-    fmt::print("  no rule matches: it stays in the group it was born in\n");
+    print("  no rule matches: it stays in the group that it started in\n");
   std::map<std::string, std::vector<std::string>> by_group;
   for (const auto& [tid, group] : explanation.threads)
     by_group[group].push_back(std::to_string(tid));
   for (const auto& [group, tids] : by_group)
-    fmt::print("  in group {}: {}\n", group,
-               tids.size() == 1 && tids.front() == std::to_string(pid)
-                   ? "its only thread"
-                   : fmt::format("threads {}", join(tids, " ")));
+    print("  in group {}: {}\n", group,
+          tids.size() == 1 && tids.front() == std::to_string(pid)
+              ? "its only thread"
+              : fmt::format("threads {}", join(tids, " ")));
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
     if (!found) return report(found.error());
     processes = *found;
     if (processes.empty()) {
-      fmt::print(stderr, "rdtctl: no process is in unit '{}'\n", unit);
+      note("rdtctl: no process is in unit '{}'\n", unit);
       return Exit::failed;
     }
   }
@@ -85,7 +86,7 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
       continue;
     if (!explanation) return report(explanation.error());
     json.push_back(to_json(one, *explanation));
-    if (context.json == Json::off) print(context, one, *explanation);
+    if (context.json == Json::off) print_explanation(context, one, *explanation);
   }
   if (context.json != Json::off) print_json(context, {{"processes", json}});
   return Exit::ok;

@@ -4,12 +4,12 @@
 
 namespace rdtd {
 
-std::string made_by(const Machine& machine, const std::string& group) {
+std::string made_by(const TreeMachine& machine, const std::string& group) {
   if (group == root_group) return "kernel";
   return machine.snapshot.owned.contains(group) ? "rdtd" : "other";
 }
 
-JsonValue group_json(const Machine& machine, const std::string& group) {
+JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   const GroupState& state = machine.snapshot.groups.at(group);
   const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
   return {{"group", group_label(group)},   {"made_by", made_by(machine, group)},

@@ -9,8 +9,8 @@
 
 namespace rdtd {
 
-[[nodiscard]] JsonValue group_json(const Machine& machine, const std::string& group);
-[[nodiscard]] std::string made_by(const Machine& machine,
+[[nodiscard]] JsonValue group_json(const TreeMachine& machine, const std::string& group);
+[[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
 // Bytes and bytes a second, where they are known.

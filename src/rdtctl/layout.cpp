@@ -101,13 +101,13 @@ int verbs::layout(const Context& context) {
         const std::string note = exclusive ? "exclusive"
                                  : group.partition.empty()
                                      ? ""
-                                     : fmt::format("partition {}", group.partition);
-        rows.push_back({group_label(group.directory),
+                                     : fmt::format("partition {}", printable(group.partition));
+        rows.push_back({printable(group_label(group.directory)),
                         Cbm{group.state.schemata.at(resource).at(domain)}, note});
         json.push_back({{"resource", to_string(resource)},
                         {"domain", static_cast<uint32_t>(domain)},
-                        {"group", rows.back().name},
-                        {"made_by", rows.back().name == "default" ? "kernel" : "rdtd"},
+                        {"group", group_label(group.directory)},
+                        {"made_by", group.directory == root_group ? "kernel" : "rdtd"},
                         {"mask", to_string(rows.back().mask)},
                         {"ways", rows.back().mask.count()},
                         {"bytes", way_bytes * rows.back().mask.count()},
@@ -116,7 +116,8 @@ int verbs::layout(const Context& context) {
       for (const auto& [name, state] : planned->machine.snapshot.groups)
         if (name != root_group && !planned->machine.snapshot.owned.contains(name) &&
             state.schemata.contains(resource) && state.schemata.at(resource).contains(domain)) {
-          rows.push_back({name, Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
+          rows.push_back(
+              {printable(name), Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
           json.push_back({{"resource", to_string(resource)},
                           {"domain", static_cast<uint32_t>(domain)},
                           {"group", name},
@@ -132,18 +133,17 @@ int verbs::layout(const Context& context) {
     if (context.json != Json::off) continue;
     const char* dot = context.utf8 ? "\u00b7" : "-";
     for (const auto& [look, ids] : domains) {
-      if (!first) fmt::print("\n");
+      if (!first) print("\n");
       first = false;
       const std::string size =
           look.second == 0 ? "" : fmt::format(" of {}", size_text(look.second));
       const std::string io =
           info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
-      fmt::print(
-          "{}\n{}",
-          emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
-                                          ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
-                                          info.cbm_mask.count(), size, io)),
-          look.first);
+      print("{}\n{}",
+            emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
+                                            ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
+                                            info.cbm_mask.count(), size, io)),
+            Styled{look.first});
     }
   }
   if (context.json != Json::off) print_json(context, {{"layout", json}});

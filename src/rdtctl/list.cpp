@@ -1,4 +1,4 @@
-// list and show: the groups as they stand in resctrl, whoever made them.
+// list and show: the control groups in resctrl, no matter who created them.
 #include <fmt/format.h>
 
 #include "groups.hpp"
@@ -7,9 +7,14 @@
 
 namespace rdtd {
 
-int verbs::list(const Context& context) {
+int verbs::list(const Context& context, bool only_names) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
+  if (only_names && context.json == Json::off) {
+    for (const auto& [directory, state] : machine->snapshot.groups)
+      print("{}\n", printable(group_label(directory)));
+    return Exit::ok;
+  }
   JsonValue groups = JsonValue::array();
   std::vector<std::vector<std::string>> rows;
   for (const auto& [directory, state] : machine->snapshot.groups) {
@@ -22,8 +27,10 @@ int verbs::list(const Context& context) {
   if (context.json != Json::off)
     print_json(context, {{"groups", groups}});
   else
-    print_table(context,
-                {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA"}}, rows);
+    print_table(
+        context,
+        {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA", false, true}},
+        rows);
   return Exit::ok;
 }
 
@@ -35,8 +42,8 @@ int verbs::show(const Context& context, const std::string& group) {
     std::vector<std::string> names;
     for (const auto& [name, state] : machine->snapshot.groups) names.push_back(group_label(name));
     const auto nearest = nearest_name(group, names);
-    fmt::print(stderr, "rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(),
-               nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+    note("rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(),
+         nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
     return Exit::failed;
   }
   const JsonValue json = group_json(*machine, directory);
@@ -45,12 +52,12 @@ int verbs::show(const Context& context, const std::string& group) {
     return Exit::ok;
   }
   const GroupState& state = machine->snapshot.groups.at(directory);
-  fmt::print("{}\n    Made by: {}\n       Mode: {}\n       CPUs: {}\n      Tasks: {}\n",
-             emphasized(context, group), made_by(*machine, directory), to_string(state.mode),
-             state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus),
-             json["tasks"].get<size_t>());
+  print("{}\n    Made by: {}\n       Mode: {}\n       CPUs: {}\n      Tasks: {}\n",
+        emphasized(context, group), made_by(*machine, directory), to_string(state.mode),
+        state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus),
+        json["tasks"].get<size_t>());
   for (const auto& [resource, values] : state.schemata)
-    fmt::print("{:>11}: {}\n", to_string(resource), format_values(resource, values));
+    print("{:>11}: {}\n", to_string(resource), format_values_merged(resource, values));
   return Exit::ok;
 }
 

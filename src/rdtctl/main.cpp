@@ -1,22 +1,20 @@
-// rdtctl: the whole command line. What a verb does is in the file of its name. Nothing else
-// includes CLI11, which takes longer to compile than all the rest of a verb.
+// rdtctl: the command line. Each verb is in the file of its name.
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "rdtd/base/text.hpp"
+#include "command_line.hpp"
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -24,15 +22,8 @@ namespace {
 using rdtd::Context;
 using rdtd::Exit;
 using rdtd::Json;
+using rdtd::UsageError;
 namespace verbs = rdtd::verbs;
-
-// CLI11 tells of the values that a validator takes in its own way; here the option's description
-// does.
-template <class Validator>
-Validator untold(Validator validator) {
-  validator.description("");
-  return validator;
-}
 
 void look_at_terminal(Context& context) {
   context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
@@ -41,210 +32,242 @@ void look_at_terminal(Context& context) {
 }
 
 void add_common_options(CLI::App& app, Context& context) {
-  const CLI::Validator folder = untold(CLI::Validator(CLI::ExistingDirectory));
-  auto* root = app.add_option("--root", context.root, "Look for policy files below this folder")
-                   ->type_name("DIR")
-                   ->check(folder);
+  auto* root = app.add_option("--root", context.root, "Read policy files below this directory")
+                   ->type_name("DIR");
+  rdtd::allow_directories(*root);
   auto* snapshot = app.add_option("--resctrl", context.resctrl,
-                                  "A copy of a resctrl tree instead of this machine's")
-                       ->type_name("DIR")
-                       ->check(folder);
-  app.add_option_function<std::string>(
-         "--json",
-         [&](const std::string& form) {
-           context.json = form == "pretty"  ? Json::pretty
-                          : form == "short" ? Json::compact
-                                            : Json::off;
-         },
-         "Print JSON: pretty, short or off")
-      ->type_name("FORM")
-      ->check(untold(CLI::IsMember({"pretty", "short", "off"})));
+                                  "Use this copy of a resctrl tree instead of /sys/fs/resctrl")
+                       ->type_name("DIR");
+  rdtd::allow_directories(*snapshot);
+  auto* json = app.add_option_function<std::string>(
+                      "--json",
+                      [&](const std::string& form) {
+                        context.json = form == "pretty"  ? Json::pretty
+                                       : form == "short" ? Json::compact
+                                                         : Json::off;
+                      },
+                      "Print JSON: pretty, short or off")
+                   ->type_name("FORM");
+  rdtd::allow_only(*json, {"pretty", "short", "off"});
   app.add_flag_callback(
       "-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; },
-      "JSON, pretty on a terminal");
+      "Print JSON, pretty on a terminal");
   app.add_flag_callback(
-      "--no-legend", [&] { context.legend = false; }, "Tables without their heading");
+      "--no-legend", [&] { context.legend = false; }, "Print tables without a heading");
   app.parse_complete_callback([&context, root, snapshot] {
     context.snapshot_given = !snapshot->empty();
     context.elsewhere = !snapshot->empty() || !root->empty();
   });
 }
 
-CLI::Validator a_name() {
-  return CLI::Validator([](const std::string& name) { return name.empty() ? "an empty name" : ""; },
-                        "");
-}
-
-// What the verbs are given; one verb is.
+// The arguments of the verb that is given.
 struct Arguments {
-  std::string group, unit, file, folder, shell;
+  std::string group, unit, file, directory, shell, verb;
   std::vector<std::string> files;
   std::vector<pid_t> pids;
   std::optional<pid_t> pid;
-  bool verify = false, detailed_exitcode = false, unified = false;
+  bool verify = false, names = false, detailed_exitcode = false, unified = false;
   verbs::TopOptions top;
 };
 
 class Verbs {
  public:
-  // `marked`: how many words stand behind the "--" of run.
+  // `marked`: the number of words after the "--" of run.
   Verbs(CLI::App& app, const Context& context, size_t marked)
       : app_(app), context_(context), marked_(marked) {}
 
   [[nodiscard]] int exit() const { return exit_; }
 
-  void add_looking() {
-    CLI::App& status =
-        add_live("status", "Show the daemon and its groups, and what they use", "rdtctl status -j",
-                 [&] { return verbs::status(context_, given_.verify); });
-    status.add_flag("--verify", given_.verify,
-                    "Compare every granted value with the kernel; exit with 5 where one differs");
+  // In the order in which --help and rdtctl(1) list the verbs.
+  void add_all() {
+    group_ = "Query";
+    add_groups();
+    add_processes();
+    add_machine();
+    group_ = "Policy";
+    add_policy();
+    add_copies();
+    group_ = "Control";
+    add_control();
+    add_assignment();
+    group_ = "Other";
+    add_others();
+  }
 
-    add("list", "List the control groups of resctrl, whoever made them", "rdtctl list --no-legend",
-        [&] { return verbs::list(context_); });
+  void run_default() {
+    check_live("status");
+    exit_ = verbs::status(context_, false);
+  }
+
+ private:
+  void add_groups() {
+    CLI::App& status =
+        add_live("status", "Show the state of the daemon, and its groups with their usage",
+                 "rdtctl status -j", [&] { return verbs::status(context_, given_.verify); });
+    status.add_flag("--verify", given_.verify,
+                    "Compare every granted value with the kernel; exit with 5 if one differs");
+
+    CLI::App& list =
+        add("list", "List all control groups, no matter who created them",
+            "rdtctl list --no-legend", [&] { return verbs::list(context_, given_.names); });
+    list.add_flag("--names", given_.names, "Print only the names, one per line");
 
     CLI::App& show = add("show", "Show one control group", "rdtctl show redis",
                          [&] { return verbs::show(context_, given_.group); });
-    show.add_option("GROUP", given_.group, "Its name; default is the root of resctrl")
-        ->required()
-        ->check(a_name());
+    auto* group = show.add_option("GROUP", given_.group, "Its name; default is the resctrl root");
+    rdtd::refuse_empty(*group->required());
 
     CLI::App& top =
-        add("top", "Show what the groups use of cache and bandwidth, refreshed until q is pressed",
+        add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
             "rdtctl top --sort total", [&] { return verbs::top(context_, given_.top); });
-    top.add_option("-d,--interval", given_.top.interval, "Seconds between refreshes, 0.1 to 3600")
-        ->type_name("SECONDS")
-        ->check(untold(CLI::Range(0.1, 3600.0)))
-        ->capture_default_str();
-    top.add_option(
-           "--sort", given_.top.sort,
-           "The column that decides the order: group, domain, tasks, occupancy, total or local")
-        ->type_name("COLUMN")
-        ->check(untold(CLI::IsMember(verbs::top_columns())))
-        ->capture_default_str();
-    top.add_flag("--domains", given_.top.domains, "A row for each domain instead of their sum");
+    auto* interval = top.add_option("-d,--interval", given_.top.interval,
+                                    "Seconds between refreshes, 0.1 to 3600 (default 2)");
+    rdtd::allow_numbers(*interval->type_name("SECONDS"), 0.1, 3600);
+    auto* sort =
+        top.add_option("--sort", given_.top.sort,
+                       "Sort by group, domain, tasks, occupancy (default), total or local");
+    rdtd::allow_only(*sort->type_name("COLUMN"), verbs::top_columns());
+    top.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
 
-    add_live("events", "Tell of assignments, reloads and drift as they happen, until interrupted",
+    add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
              "rdtctl events -j", [&] { return verbs::events(context_); });
+  }
 
-    CLI::App& explain =
-        add_live("explain", "Tell which rule decides about a process, and why the others do not",
-                 "rdtctl explain --unit redis-server.service", [&] {
-                   if (!given_.pid && given_.unit.empty())
-                     throw CLI::RequiredError("PID or --unit");
-                   return verbs::explain(context_, given_.pid, given_.unit);
-                 });
-    auto* pid = explain.add_option("PID", given_.pid, "Of the process")->check(process_id());
-    explain.add_option("--unit", given_.unit, "All processes of a systemd unit")
-        ->type_name("UNIT")
-        ->excludes(pid);
+  void add_processes() {
+    CLI::App& explain = add_live(
+        "explain", "Explain which rule decides about a process, and why the others do not match",
+        "rdtctl explain --unit redis-server.service", [&] {
+          if (!given_.pid && given_.unit.empty())
+            throw UsageError{"explain requires PID or --unit UNIT"};
+          if (given_.pid && !given_.unit.empty())
+            throw UsageError{"explain takes either PID or --unit UNIT, not both"};
+          return verbs::explain(context_, given_.pid, given_.unit);
+        });
+    rdtd::allow_process_ids(*explain.add_option("PID", given_.pid, "The process"));
+    explain.add_option("--unit", given_.unit, "Explain all processes of this systemd unit")
+        ->type_name("UNIT");
+  }
+
+  void add_machine() {
+    CLI::App& metrics =
+        add("metrics", "Print counters for Prometheus",
+            "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom", [&] {
+              check_no_json("metrics", "the format of Prometheus");
+              return verbs::metrics(context_, given_.file);
+            });
+    metrics.add_option("--output", given_.file, "Replace this file instead of printing")
+        ->type_name("FILE");
+
+    add("doctor", "Find out why RDT does not work on this machine, and how to fix it",
+        "rdtctl doctor", [&] {
+          if (context_.snapshot_given)
+            throw UsageError{"doctor examines this machine: it does not take --resctrl"};
+          return verbs::doctor(context_);
+        });
   }
 
   void add_policy() {
     CLI::App& check =
-        add("check", "Tell what is wrong with the policy files, or with FILE",
+        add("check", "Check the policy files, or FILE, and print errors and warnings",
             "rdtctl check 20-db.toml", [&] { return verbs::check(context_, given_.files); });
-    check.add_option("FILE", given_.files,
-                     "Only these files, and only what they say by themselves");
+    check.add_option("FILE", given_.files, "Check these files only, as a policy of their own");
 
     CLI::App& plan =
-        add("plan", "Show what an apply would change now, and what is granted for what was asked",
+        add("plan", "Show the values that the policy grants, and the changes that apply would make",
             "rdtctl plan --unified",
             [&] { return verbs::plan(context_, given_.detailed_exitcode, given_.unified); });
     plan.add_flag("--detailed-exitcode", given_.detailed_exitcode,
-                  "Exit with 2 where something would change");
-    plan.add_flag("--unified", given_.unified, "Show the files of resctrl as a diff");
+                  "Exit with 2 if there are changes");
+    plan.add_flag("--unified", given_.unified, "Show the changes as a diff of the resctrl files");
 
-    add("layout", "Draw which group may fill which cache ways", "rdtctl layout",
+    add("layout", "Draw the cache ways and the groups that may fill them", "rdtctl layout",
         [&] { return verbs::layout(context_); });
-    add_live("apply", "Put the policy files in force, and tell what that changed", "rdtctl apply",
-             [&] { return verbs::apply(context_); });
-    add_live(
-        "reload",
-        "Have the daemon read its policy anew; fails where that is bad, the old one still in force",
-        "rdtctl reload", [&] { return verbs::reload(context_); });
-    add_live("reset", "Remove every group that rdtd made; other groups stay", "rdtctl reset",
-             [&] { return verbs::reset(context_); });
+    add("cat-config", "Print the policy files in effect, and name the others", "rdtctl cat-config",
+        [&] { return verbs::cat_config(context_); });
   }
 
-  void add_processes() {
-    CLI::App& run = add("run", "Run a command in a group from its first instruction",
-                        "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
-    run.add_option("-g,--group", given_.group, "The group; default is the root of resctrl")
-        ->type_name("GROUP")
-        ->required()
-        ->check(a_name());
-    // From its first word on, the command's options are its own.
-    run.prefix_command()->fallthrough(false);
-    run.callback([&] {
-      check_live("run");
-      const std::vector<std::string> command = run.remaining();
-      if (command.empty()) throw CLI::RequiredError("COMMAND");
-      if (command.front().starts_with('-') && command.size() != marked_)
-        throw CLI::ValidationError(command.front(),
-                                   "is no option of run; options for every verb stand before it, "
-                                   "and a command that begins so behind --");
-      exit_ = verbs::run(context_, given_.group, command);
-    });
-
-    CLI::App& assign = add_live(
-        "assign",
-        "Put running processes in a group, whatever the rules say, until they exec or end",
-        "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
-    assign.add_option("-g,--group", given_.group, "A group of the policy in force")
-        ->type_name("GROUP")
-        ->required();
-    assign.add_option("PID", given_.pids, "Of the processes")->required()->check(process_id());
-  }
-
-  void add_others() {
-    CLI::App& metrics =
-        add("metrics", "Print counters for Prometheus",
-            "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom", [&] {
-              check_no_json("metrics", "Prometheus' text");
-              return verbs::metrics(context_, given_.file);
-            });
-    metrics.add_option("--output", given_.file, "Put them in this file instead, by rename")
-        ->type_name("FILE");
-
-    add("import", "Print the control groups as they stand as a policy that yields them",
+  void add_copies() {
+    add("import", "Print a policy that reproduces the current control groups",
         "rdtctl import >/etc/rdtd/10-imported.toml", [&] {
           check_no_json("import", "TOML");
           return verbs::import(context_);
         });
 
-    CLI::App& snapshot =
-        add("snapshot", "Copy this machine's resctrl to a new folder, for --resctrl elsewhere",
-            "rdtctl snapshot xeon-node", [&] { return verbs::snapshot(context_, given_.folder); });
-    snapshot.add_option("DIR", given_.folder, "The folder to make")->required();
-
-    add("doctor", "Tell why RDT does not work here, and what to do about it", "rdtctl doctor", [&] {
-      if (context_.snapshot_given)
-        throw CLI::ValidationError("doctor", "is about this machine: --resctrl is not for it");
-      return verbs::doctor(context_);
-    });
-    add("cat-config", "Print the policy files that count, and name those that do not",
-        "rdtctl cat-config", [&] { return verbs::cat_config(context_); });
-
-    CLI::App& completion =
-        add("completion", "Print the script by which a shell completes rdtctl's words",
-            "source <(rdtctl completion bash)", [&] { return verbs::completion(given_.shell); });
-    completion.add_option("SHELL", given_.shell, "bash, zsh or fish")
-        ->required()
-        ->check(untold(CLI::IsMember(verbs::completion_shells())));
+    CLI::App& snapshot = add("snapshot", "Copy the resctrl tree of this machine, for --resctrl",
+                             "rdtctl snapshot xeon-node",
+                             [&] { return verbs::snapshot(context_, given_.directory); });
+    auto* directory =
+        snapshot.add_option("DIR", given_.directory, "The directory to create")->required();
+    rdtd::refuse_empty(*directory);
   }
 
- private:
+  void add_control() {
+    add_live("apply", "Put the policy files in force, and print the changes", "rdtctl apply",
+             [&] { return verbs::apply(context_); });
+    add_live("reload", "Reload the policy; if it is invalid, keep the current one and fail",
+             "rdtctl reload", [&] { return verbs::reload(context_); });
+    add_live("reset", "Remove every group that rdtd created", "rdtctl reset",
+             [&] { return verbs::reset(context_); });
+  }
+
+  void add_assignment() {
+    CLI::App& run = add("run", "Run a command in a group from its first instruction on",
+                        "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
+    add_group_option(run, "The group; default is the resctrl root");
+    // From its first word on, the command's options are its own.
+    run.prefix_command()->fallthrough(false);
+    run.callback([&] {
+      check_live("run");
+      const std::vector<std::string> command = run.remaining();
+      if (command.empty()) throw UsageError{"run requires COMMAND"};
+      if (command.front().starts_with('-') && command.size() != marked_)
+        throw UsageError{
+            fmt::format("unknown option '{}' of run: options of rdtctl precede run, "
+                        "and '--' precedes a command that begins with '-'",
+                        command.front())};
+      exit_ = verbs::run(context_, given_.group, command);
+    });
+
+    CLI::App& assign = add_live(
+        "assign",
+        "Move running processes to a group until they exec or end, whatever the rules say",
+        "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
+    add_group_option(assign, "A group of the policy in force");
+    rdtd::allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
+  }
+
+  void add_others() {
+    CLI::App& completion =
+        add("completion", "Print the completion script for a shell",
+            "source <(rdtctl completion bash)", [&] { return verbs::completion(given_.shell); });
+    auto* shell = completion.add_option("SHELL", given_.shell, "bash, zsh or fish")->required();
+    rdtd::allow_only(*shell, verbs::completion_shells());
+
+    CLI::App& help = add("help", "Show this help, or the help of a verb", "rdtctl help plan", [&] {
+      rdtd::print(
+          "{}", rdtd::help_text(given_.verb.empty() ? app_ : rdtd::verb_named(app_, given_.verb)));
+      return static_cast<int>(Exit::ok);
+    });
+    help.add_option("VERB", given_.verb, "The verb");
+  }
+
+  void add_group_option(CLI::App& verb, const char* description) {
+    auto* group = verb.add_option("-g,--group", given_.group, description);
+    rdtd::refuse_empty(*group->type_name("GROUP")->required());
+  }
+
   // A verb with the example that its help ends with.
   CLI::App& add(const char* name, const char* description, const char* example,
                 const std::function<int()>& verb) {
-    CLI::App& added =
-        *app_.add_subcommand(name, description)->footer(std::string("Example: ") + example);
+    CLI::App& added = *app_.add_subcommand(name, description)
+                           ->footer(std::string("Example: ") + example)
+                           ->group(group_);
+    added.set_help_flag("-h,--help", "Show this help");
     added.callback([this, verb] { exit_ = verb(); });
     return added;
   }
 
-  // A verb that speaks to the daemon, or changes what is here.
+  // A verb that asks the daemon, or changes this machine.
   CLI::App& add_live(const char* name, const char* description, const char* example,
                      const std::function<int()>& verb) {
     return add(name, description, example, [this, name, verb] {
@@ -253,29 +276,27 @@ class Verbs {
     });
   }
 
-  void check_live(const char* verb) const {
+  void check_live(const std::string& verb) const {
     if (context_.elsewhere)
-      throw CLI::ValidationError(verb,
-                                 "is about this machine: --root and --resctrl are not for it");
+      throw UsageError{verb + " uses this machine: it does not take --root and --resctrl"};
   }
 
-  void check_no_json(const char* verb, const std::string& form) const {
+  void check_no_json(const std::string& verb, const std::string& form) const {
     if (context_.json != Json::off)
-      throw CLI::ValidationError(verb, "prints " + form + ", and no JSON");
+      throw UsageError{fmt::format("{} prints {}: it does not take --json and -j", verb, form)};
   }
-
-  static CLI::Validator process_id() { return untold(CLI::Range(1, 1 << 22)); }
 
   CLI::App& app_;
   const Context& context_;  // complete by the time that a verb runs
   size_t marked_;
+  std::string group_;  // that verbs are added to
   Arguments given_;
   int exit_ = Exit::ok;
 };
 
-// CLI11 ends a verb at "--". Where run has it in front of its command, the command begins there
-// without it too; behind the command's first word it is the command's own. Returns how many words
-// stand behind it; 0 where there is none.
+// CLI11 ends a verb at "--". If run has it before its command, the command begins there without it;
+// behind the command's first word it belongs to the command. Returns the number of words after it,
+// or 0.
 size_t drop_mark_of_run(std::vector<std::string>& arguments) {
   for (auto word = std::ranges::find(arguments, "run");
        word != arguments.end() && ++word != arguments.end();) {
@@ -290,23 +311,30 @@ size_t drop_mark_of_run(std::vector<std::string>& arguments) {
   return 0;
 }
 
-// CLI11 calls a verb a subcommand, and says of an unknown one only that one is required.
-int report_usage(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> rest = app.remaining();
-  if (error.get_exit_code() != 0 && app.get_subcommands().empty() && rest.empty() &&
-      error.get_name() == "RequiredError") {
-    std::cerr << "rdtctl: a verb is required; rdtctl --help lists them\n";
-    return Exit::usage;
-  }
-  if (error.get_exit_code() == 0 || !app.get_subcommands().empty() || rest.empty() ||
-      rest.front().starts_with('-'))
-    return app.exit(error) == 0 ? Exit::ok : Exit::usage;
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) names.push_back(verb->get_name());
-  const auto nearest = rdtd::nearest_name(rest.front(), names);
-  std::cerr << "rdtctl: unknown verb '" << rest.front() << "'"
-            << (nearest ? "; did you mean '" + *nearest + "'?" : "") << "\n";
+int report_usage(const CLI::App& app, const std::string& error) {
+  const CLI::App* verb = rdtd::given_verb(app);
+  rdtd::note("rdtctl: {}\nTry 'rdtctl help{}'.\n", error,
+             verb == nullptr ? "" : " " + verb->get_name());
   return Exit::usage;
+}
+
+int parse(CLI::App& app, std::vector<std::string> arguments, Verbs& verbs) {
+  std::ranges::reverse(arguments);  // as CLI11 expects them
+  try {
+    app.parse(arguments);
+    if (rdtd::given_verb(app) == nullptr) verbs.run_default();
+    return verbs.exit();
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* verb = rdtd::given_verb(app);
+    rdtd::print("{}", rdtd::help_text(verb == nullptr ? app : *verb));
+  } catch (const CLI::CallForVersion&) {
+    rdtd::print("rdtctl {}\n", RDTD_VERSION);
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, rdtd::usage_error_text(app, error));
+  } catch (const UsageError& error) {
+    return report_usage(app, error.text);
+  }
+  return Exit::ok;
 }
 
 }  // namespace
@@ -318,36 +346,25 @@ int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   const size_t marked = drop_mark_of_run(arguments);
 
-  CLI::App app("Shows and steers the partitions of the shared caches and the memory bandwidth.",
-               "rdtctl");
-  app.set_version_flag("--version", "rdtctl " RDTD_VERSION);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("rdtctl: ") + error.what() + "\nRun with --help for more information.\n";
-  });
-  app.require_subcommand(1);
+  CLI::App app("Queries and controls rdtd(8); without a verb, shows the status", "rdtctl");
+  app.set_help_flag("-h,--help", "Show this help, or with a verb that of the verb");
+  app.set_version_flag("--version", "", "Show the version");
+  app.require_subcommand(0, 1);
   app.fallthrough();
   add_common_options(app, context);
   Verbs verbs(app, context, marked);
-  verbs.add_looking();
-  verbs.add_policy();
-  verbs.add_processes();
-  verbs.add_others();
+  verbs.add_all();
 
-  std::ranges::reverse(arguments);  // as CLI11 wants them
   int exit = Exit::ok;
   try {
-    app.parse(arguments);
-    exit = verbs.exit();
-  } catch (const CLI::ParseError& error) {
-    exit = report_usage(app, error);
+    exit = parse(app, std::move(arguments), verbs);
   } catch (const std::system_error& error) {  // fmt::print throws it
     exit = Exit::failed;
-    if (std::ferror(stdout) == 0) std::cerr << "rdtctl: " << error.what() << "\n";
+    if (std::ferror(stdout) == 0) rdtd::note("rdtctl: {}\n", error.what());
   }
   // A full disk shows only now.
-  std::cout.flush();
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout) {
-    std::cerr << "rdtctl: cannot write to standard output: " << std::strerror(errno) << "\n";
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    rdtd::note("rdtctl: cannot write to standard output: {}\n", std::strerror(errno));
     if (exit == Exit::ok) exit = Exit::failed;
   }
   return exit;

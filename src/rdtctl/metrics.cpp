@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -31,10 +32,8 @@ class Exposition {
 
 std::string label(std::string_view name, std::string_view value) {
   std::string quoted;
-  for (const char c : value)
-    quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c)
-              : c == '\n'           ? "\\n"
-                                    : std::string(1, c);
+  for (const char c : printable(value))
+    quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
   return fmt::format("{}=\"{}\"", name, quoted);
 }
 
@@ -111,7 +110,7 @@ int verbs::metrics(const Context& context, const std::string& file) {
   if (client)
     if (const auto daemon = client->properties()) add_daemon(out, *daemon);
   if (!file.empty()) return write_out(out.text(), file);
-  fmt::print("{}", out.text());
+  print("{}", out.text());
   return Exit::ok;
 }
 

@@ -1,18 +1,55 @@
 #include "output.hpp"
 
-#include <fmt/format.h>
 #include <libsmartcols/libsmartcols.h>
 
-#include <cstdio>
 #include <memory>
 
 namespace rdtd {
 
+namespace {
+
+// JSON escapes the control characters below U+0020 only; the others occur in strings alone.
+std::string escape_other_controls(const std::string& json) {
+  std::string out;
+  for (size_t i = 0; i < json.size(); i++) {
+    const auto byte = static_cast<unsigned char>(json[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < json.size() ? json[i + 1] : 0);
+    if (byte == 0x7f)
+      out += "\\u007f";
+    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(json[++i]));
+    else
+      out += json[i];
+  }
+  return out;
+}
+
+// Breaks a list of entries, "L3:0=f;1=ff MB:0=10", into lines where it is wide.
+std::string broken(const std::string& text) {
+  constexpr size_t width = 48;
+  std::string out;
+  size_t line = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of("; ", at), text.size() - 1) + 1;
+    if (line != 0 && line + (end - at) > width) {
+      while (out.back() == ' ') out.pop_back();
+      out += '\n';
+      line = 0;
+    }
+    out += text.substr(at, end - at);
+    line += end - at;
+    at = end;
+  }
+  return out;
+}
+
+}  // namespace
+
 void print_json(const Context& context, JsonValue value) {
   JsonValue out = {{"schema", 1}};
   out.update(value);
-  fmt::print("{}\n", out.dump(context.json == Json::pretty ? 2 : -1, ' ', false,
-                              JsonValue::error_handler_t::replace));
+  print("{}\n", escape_other_controls(out.dump(context.json == Json::pretty ? 2 : -1, ' ', false,
+                                               JsonValue::error_handler_t::replace)));
 }
 
 void print_table(const Context& context, const std::vector<Column>& columns,
@@ -23,14 +60,22 @@ void print_table(const Context& context, const std::vector<Column>& columns,
   (void)scols_table_enable_colors(table.get(), context.color ? 1 : 0);
   (void)scols_table_enable_ascii(table.get(), context.utf8 ? 0 : 1);
   for (const Column& column : columns) {
-    libscols_column* made = scols_table_new_column(table.get(), column.name.c_str(), 0,
-                                                   column.right ? SCOLS_FL_RIGHT : 0);
+    libscols_column* made = scols_table_new_column(
+        table.get(), column.name.c_str(), 0,
+        (column.right ? SCOLS_FL_RIGHT : 0) | (column.list ? SCOLS_FL_WRAP : 0));
+    if (column.list) {
+      (void)scols_column_set_safechars(made, "\n");
+      (void)scols_column_set_wrapfunc(made, scols_wrapnl_chunksize, scols_wrapnl_nextchunk,
+                                      nullptr);
+    }
     if (context.color) (void)scols_cell_set_color(scols_column_get_header(made), "bold");
   }
   for (const auto& row : rows) {
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
-    for (size_t i = 0; i < row.size(); i++)
-      (void)scols_line_set_data(line, i, row[i].empty() ? "-" : row[i].c_str());
+    for (size_t i = 0; i < row.size(); i++) {
+      const std::string cell = printable(row[i].empty() ? "-" : row[i]);
+      (void)scols_line_set_data(line, i, (columns[i].list ? broken(cell) : cell).c_str());
+    }
   }
   (void)scols_print_table(table.get());
 }
@@ -48,8 +93,9 @@ JsonValue schemata_json(const Schemata& schemata) {
   return out;
 }
 
-std::string emphasized(const Context& context, const std::string& text) {
-  return context.color ? "\033[1m" + text + "\033[0m" : text;
+Styled emphasized(const Context& context, const std::string& text) {
+  const std::string plain = printable(text);
+  return {context.color ? "\033[1m" + plain + "\033[0m" : plain};
 }
 
 }  // namespace rdtd

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "print.hpp"
 #include "size_text.hpp"
 
 namespace rdtd {
@@ -18,6 +19,7 @@ void print_json(const Context& context, JsonValue value);
 struct Column {
   std::string name;
   bool right = false;  // numbers
+  bool list = false;   // entries that end in ';' or ' ', of which a wide cell has several lines
 };
 
 void print_table(const Context& context, const std::vector<Column>& columns,
@@ -25,7 +27,7 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
 
-// Bold, where colours are wanted.
-[[nodiscard]] std::string emphasized(const Context& context, const std::string& text);
+// Bold if colors are used.
+[[nodiscard]] Styled emphasized(const Context& context, const std::string& text);
 
 }  // namespace rdtd

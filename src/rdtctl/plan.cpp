@@ -21,21 +21,29 @@ std::string granted_text(Resource resource, uint32_t value, const CacheInfo* cac
   return text;
 }
 
-// Asked and granted, group by group.
+// What was asked for and granted, group by group, a row for the domains that are alike.
 std::vector<std::vector<std::string>> grants(const Planned& planned) {
   std::vector<std::vector<std::string>> rows;
   for (const GroupTarget& group : planned.plan.groups)
-    for (const auto& [resource, values] : group.state.schemata)
+    for (const auto& [resource, values] : group.state.schemata) {
+      const auto asked = group.asked.find(resource);
+      const auto cache = planned.machine.capabilities.caches.find(resource);
+      const CacheInfo* info =
+          cache == planned.machine.capabilities.caches.end() ? nullptr : &cache->second;
+      std::map<std::pair<std::string, std::string>, CpuSet> alike;
       for (const auto& [domain, value] : values) {
-        const auto asked = group.asked.find(resource);
         const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
-        const auto cache = planned.machine.capabilities.caches.find(resource);
-        const CacheInfo* info =
-            cache == planned.machine.capabilities.caches.end() ? nullptr : &cache->second;
-        rows.push_back({group_label(group.directory), std::string(to_string(resource)),
-                        to_string(domain), was_asked ? asked->second.at(domain) : "",
-                        granted_text(resource, value, info, domain)});
+        alike[{was_asked ? asked->second.at(domain) : "",
+               granted_text(resource, value, info, domain)}]
+            .insert(static_cast<unsigned>(domain));
       }
+      std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
+      for (const auto& [texts, domains] : alike)
+        by_domain[*domains.begin()] = {group_label(group.directory),
+                                       std::string(to_string(resource)), format_cpu_list(domains),
+                                       texts.first, texts.second};
+      for (auto& [first, row] : by_domain) rows.push_back(std::move(row));
+    }
   return rows;
 }
 
@@ -44,13 +52,13 @@ std::vector<std::vector<std::string>> grants(const Planned& planned) {
 void print_lines_missing(char sign, const std::string& text, const std::string& other) {
   for (const std::string_view line : split(text, '\n'))
     if (!line.empty() && !("\n" + other).contains(fmt::format("\n{}\n", line)))
-      fmt::print("{}{}\n", sign, line);
+      print("{}{}\n", sign, line);
 }
 
 void print_file_diff(const std::string& file, const std::string& before, const std::string& after) {
   if (before == after) return;
-  fmt::print("--- {}\n+++ {}\n", before.empty() ? "/dev/null" : file,
-             after.empty() ? "/dev/null" : file);
+  print("--- {}\n+++ {}\n", before.empty() ? "/dev/null" : file,
+        after.empty() ? "/dev/null" : file);
   print_lines_missing('-', before, after);
   print_lines_missing('+', after, before);
 }
@@ -98,8 +106,8 @@ JsonValue plan_json(const Planned& planned) {
   JsonValue steps = JsonValue::array();
   for (const auto* part : {&planned.plan.steps, &planned.plan.removals})
     for (const Step& step : *part)
-      steps.push_back({{"step", to_string(step.kind)},
-                       {"group", group_label(step.group)},
+      steps.push_back({{"step", std::string(kind_of(step))},
+                       {"group", group_label(group_of(step))},
                        {"text", format_step(step)}});
   return {{"groups", groups}, {"steps", steps}, {"summary", plan_summary(planned.plan)}};
 }
@@ -114,9 +122,9 @@ int verbs::plan(const Context& context, bool detailed_exitcode, bool unified) {
   } else if (unified) {
     print_unified(*planned);
   } else {
-    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAIN", true}, {"ASKED"}, {"GRANTED"}},
+    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true}, {"ASKED"}, {"GRANTED"}},
                 grants(*planned));
-    fmt::print("\n{}", format_plan(planned->plan));
+    print("\n{}", format_plan(planned->plan));
   }
   return detailed_exitcode && !planned->plan.changes_nothing() ? Exit::changes_pending : Exit::ok;
 }

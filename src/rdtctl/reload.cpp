@@ -7,7 +7,7 @@ namespace rdtd {
 
 namespace {
 
-// As ExecReload of the daemon's unit: the journal has what the daemon told it already, with fields.
+// As ExecReload of the daemon's unit: the daemon has logged the failure already, with fields.
 bool in_unit_of_daemon(const Context& context) {
   std::ifstream cgroups(context.proc + "/self/cgroup");
   for (std::string line; std::getline(cgroups, line);)

@@ -6,13 +6,16 @@
 #include <filesystem>
 #include <system_error>
 
+#include "rdtd/resctrl/read.hpp"
+#include "rdtd/resctrl/transaction.hpp"
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// For root while the daemon does not run, as when its package is removed.
+// For root while the daemon is not running, for example when its package is removed.
 int reset_directly(const Context& context) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
@@ -21,8 +24,12 @@ int reset_directly(const Context& context) {
   auto ownership = record ? Ownership::load(std::move(*record)) : std::unexpected(record.error());
   if (!ownership) return report(ownership.error());
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
-  const auto removed = remove_owned_groups(*tree, *ownership);
-  const std::string by_hand = state_folder(context) + "/" + hand_record;
+  const auto resctrl_lock = tree->filesystem().lock();  // if another tool has it, without
+  auto machine = resctrl::read_machine(tree->filesystem(), mount_options(context, *tree), {});
+  const auto removed =
+      machine ? resctrl::remove_owned_groups(tree->filesystem(), *ownership, std::move(*machine))
+              : std::unexpected(machine.error());
+  const std::string by_hand = state_folder(context) + "/" + manual_record;
   std::error_code failed;
   std::filesystem::remove(by_hand, failed);
   if (!removed) return report(removed.error());
@@ -34,15 +41,14 @@ int reset_directly(const Context& context) {
 int verbs::reset(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reset() : std::unexpected(client.error());
-  const bool directly =
-      !answer && answer.error().kind == Client::Failure::Kind::not_running && ::geteuid() == 0;
+  const bool directly = !answer && answer.error().unreachable() && ::geteuid() == 0;
   if (const int exit = answer     ? Exit::ok
                        : directly ? reset_directly(context)
                                   : report(answer.error());
       exit != Exit::ok)
     return exit;
-  fmt::print(stderr, "rdtctl: every group that rdtd made is removed, until the next {} of rdtd\n",
-             directly ? "start" : "reload or start");
+  note("rdtctl: removed every group that rdtd created, until the next {} of rdtd\n",
+       directly ? "start" : "reload or start");
   return Exit::ok;
 }
 

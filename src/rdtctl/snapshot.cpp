@@ -1,11 +1,14 @@
 // snapshot: a copy of resctrl for --resctrl on another machine.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
+#include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -14,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What cannot be read, as files that are only for writing, is left out.
+// Leaves out files that cannot be read, such as those that can only be written.
 Result<void> copy(const Directory& from, const Directory& to) {
   const auto entries = from.list();
   if (!entries) return std::unexpected(entries.error());
@@ -29,7 +32,6 @@ Result<void> copy(const Directory& from, const Directory& to) {
       if (auto copied = copy(*source, *target); !copied) return copied;
       continue;
     }
-    // The ids of another machine's threads are of no meaning.
     const auto text = entry.name == "tasks" ? Result<std::string>("") : from.read(entry.name);
     if (!text) continue;
     if (auto written = to.replace(entry.name, *text); !written) return written;
@@ -37,31 +39,51 @@ Result<void> copy(const Directory& from, const Directory& to) {
   return {};
 }
 
+Result<void> fill(const Context& context, const TreeMachine& machine,
+                  const std::string& directory) {
+  const auto source = Directory::open_untrusted(context.resctrl);
+  if (!source) return std::unexpected(source.error());
+  const auto target = Directory::open(directory);
+  if (!target) return std::unexpected(target.error());
+  if (auto copied = copy(*source, *target); !copied) return copied;
+  // The record says which of the groups are rdtd's. A copy of a copy has one already.
+  if (::mkdirat(target->fd(), snapshot_state, 0755) != 0 && errno != EEXIST)
+    return errno_error("make", target->path_of(snapshot_state));
+  auto state = target->open_directory(snapshot_state);
+  auto ownership = state ? Ownership::load(std::move(*state)) : std::unexpected(state.error());
+  if (!ownership) return std::unexpected(ownership.error());
+  const std::vector<std::string> owned(machine.snapshot.owned.begin(),
+                                       machine.snapshot.owned.end());
+  if (auto recorded = ownership->expect(owned); !recorded) return recorded;
+  // resctrl has no file with its mount options; a copy needs one.
+  return target->replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
+}
+
+int report_failure(const Error& error) {
+  const int exit = report(error);
+  return exit == Exit::no_resctrl ? Exit::failed : exit;  // the copy fails, not resctrl
+}
+
 }  // namespace
 
-int verbs::snapshot(const Context& context, const std::string& folder) {
-  const auto tree = Tree::open(context.resctrl);
-  if (!tree) return report(tree.error());
-  std::error_code made;
-  if (!fs::create_directory(folder, made)) {
-    fmt::print(stderr, "rdtctl: cannot make {}: {}\n", folder,
-               made ? made.message() : "it exists already");
-    return Exit::failed;
-  }
-  const auto source = Directory::open(context.resctrl);
-  const auto target = Directory::open(folder);
-  if (!source || !target) return report(source ? target.error() : source.error());
-  if (const auto copied = copy(*source, *target); !copied) return report(copied.error());
-  // Which of the groups are rdtd's goes along.
+// The copy gets its name when it is complete: a failed attempt leaves nothing that the next one
+// would find in its way.
+int verbs::snapshot(const Context& context, const std::string& directory) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
-  fs::create_directory(fs::path(folder) / snapshot_state, made);
-  auto state = Directory::open((fs::path(folder) / snapshot_state).string());
-  auto ownership = state ? Ownership::load(std::move(*state)) : std::unexpected(state.error());
-  if (!ownership) return report(ownership.error());
-  for (const std::string& group : machine->snapshot.owned)
-    if (const auto added = ownership->add(group); !added) return report(added.error());
-  return Exit::ok;
+  fs::path target = fs::path(directory).lexically_normal();
+  if (!target.has_filename()) target = target.parent_path();  // "DIR/"
+  if (fs::symlink_status(target).type() != fs::file_type::not_found)
+    return report_failure({"make", directory, EEXIST, {}});
+  const fs::path temporary = target.parent_path() / fmt::format(".rdtctl-{}.new", ::getpid());
+  if (::mkdir(temporary.c_str(), 0777) != 0) return report_failure({"make", directory, errno, {}});
+  Result<void> done = fill(context, *machine, temporary.string());
+  if (done && std::rename(temporary.c_str(), target.c_str()) != 0)
+    done = errno_error("make", directory);
+  if (done) return Exit::ok;
+  std::error_code ignored;
+  fs::remove_all(temporary, ignored);
+  return report_failure(done.error());
 }
 
 }  // namespace rdtd

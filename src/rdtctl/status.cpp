@@ -1,8 +1,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -24,7 +26,7 @@ std::string time_text(uint64_t usec) {
                      fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
 }
 
-// Nothing where resctrl does not monitor or cannot be read.
+// Empty if resctrl does not monitor or cannot be read.
 std::vector<Usage> measure(const Context& context) {
   const auto tree = Tree::open(context.resctrl);
   const auto before = tree ? read_usage(*tree) : std::unexpected(tree.error());
@@ -46,8 +48,8 @@ Schemata schemata_of(const std::vector<Share>& granted) {
   return out;
 }
 
-// What the kernel has where the daemon granted something else, a line each.
-std::vector<std::string> differences_from(const Machine& machine,
+// The values of the kernel that differ from those that the daemon granted, one line each.
+std::vector<std::string> differences_from(const TreeMachine& machine,
                                           const std::vector<Client::GroupRow>& groups) {
   std::vector<GroupTarget> targets;
   for (const Client::GroupRow& group : groups) {
@@ -64,24 +66,32 @@ std::vector<std::string> differences_from(const Machine& machine,
   return out;
 }
 
-JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client::GroupRow>& groups,
+// Whether resctrl has a group of the policy. If it cannot be read, nothing is known to be missing.
+bool exists(const Context& context, const std::string& group) {
+  std::error_code unreadable;
+  const auto path = std::filesystem::path(context.resctrl) / group_directory(group);
+  return std::filesystem::is_directory(path, unreadable) ||
+         !std::filesystem::is_directory(context.resctrl, unreadable);
+}
+
+JsonValue status_json(const Context& context, const ManagerProperties& daemon,
+                      const std::vector<Client::GroupRow>& groups,
                       const std::vector<Usage>& usage) {
   JsonValue list = JsonValue::array();
   for (const Client::GroupRow& group : groups) {
     JsonValue asked = JsonValue::object();
     for (const Share& share : group.asked)
       asked[share.resource][std::to_string(share.domain)] = share.text;
-    JsonValue entry = {{"group", group.name},
-                       {"asked", asked},
-                       {"granted", schemata_json(schemata_of(group.granted))},
-                       {"mode", group.mode},
-                       {"cpus", group.cpus},
-                       {"rules", group.rules},
-                       {"tasks", group.tasks}};
+    JsonValue entry = {
+        {"group", group.name},  {"exists", exists(context, group.name)},
+        {"asked", asked},       {"granted", schemata_json(schemata_of(group.granted))},
+        {"mode", group.mode},   {"cpus", group.cpus},
+        {"rules", group.rules}, {"tasks", group.tasks}};
     add_usage(entry, usage);
     list.push_back(std::move(entry));
   }
   return {{"state", daemon.state},
+          {"problems", daemon.problems},
           {"config_files", daemon.config_files},
           {"last_reload_error", daemon.last_reload_error},
           {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
@@ -92,26 +102,33 @@ JsonValue status_json(const ManagerProperties& daemon, const std::vector<Client:
           {"groups", list}};
 }
 
+// The lines of a text after its first one, below that.
+std::string indented(const std::string& text) {
+  return fmt::format("{}", fmt::join(split(trim(text), '\n'), "\n             "));
+}
+
 void print_status(const Context& context, const ManagerProperties& daemon,
                   const std::vector<Client::GroupRow>& groups, const std::vector<Usage>& usage) {
-  fmt::print(
+  print(
       "      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   "
       "Assigned: {} thread{}\n      Drift: {}\n",
       emphasized(context, daemon.state), daemon.config_files.size(),
       daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
       daemon.events_seen, daemon.event_overruns, daemon.assigned(),
       daemon.assigned() == 1 ? "" : "s", daemon.drift);
+  for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));
   if (!daemon.last_reload_error.empty())
-    fmt::print("{}:\n{}\n",
-               daemon.config_files.empty() ? "Last reload or reset failed"
-                                           : "Last reload failed, the policy before it is in force",
-               daemon.last_reload_error);
-  fmt::print("\n");
+    print("{}:\n{}\n",
+          daemon.config_files.empty() ? "Last reload or reset failed"
+                                      : "Last reload failed, the policy before it is in force",
+          daemon.last_reload_error);
+  print("\n");
   std::vector<std::vector<std::string>> rows;
   for (const Client::GroupRow& group : groups) {
     const Usage used = usage_of(usage, group.name);
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
-                    group.mode, group.cpus, shares_line(group.asked), shares_line(group.granted),
+                    exists(context, group.name) ? group.mode : "missing", group.cpus,
+                    shares_line(group.asked), shares_line(group.granted),
                     occupancy_text(used.occupancy), rate_text(used.total)});
   }
   print_table(context,
@@ -120,14 +137,14 @@ void print_status(const Context& context, const ManagerProperties& daemon,
                {"RULES", true},
                {"MODE"},
                {"CPUS"},
-               {"ASKED"},
-               {"GRANTED"},
+               {"ASKED", false, true},
+               {"GRANTED", false, true},
                {"OCCUPANCY", true},
                {"BANDWIDTH", true}},
               rows);
 }
 
-// What resctrl itself tells, while the daemon does not run.
+// The groups in resctrl, for when the daemon does not run.
 void print_tree(const Context& context) {
   const auto machine = read_machine(context);
   JsonValue groups = JsonValue::array();
@@ -158,7 +175,7 @@ void print_tree(const Context& context) {
                  {"TASKS", true},
                  {"MODE"},
                  {"CPUS"},
-                 {"SCHEMATA"},
+                 {"SCHEMATA", false, true},
                  {"OCCUPANCY", true},
                  {"BANDWIDTH", true}},
                 rows);
@@ -172,14 +189,12 @@ int verbs::status(const Context& context, bool verify) {
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
   if (!groups) {
     const int exit = report(groups.error());
-    if (groups.error().kind == Client::Failure::Kind::not_running) print_tree(context);
+    if (groups.error().unreachable()) print_tree(context);
     return exit;
   }
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
-    fmt::print(
-        stderr,
-        "rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n",
-        setting.runtime, setting.place);
+    note("rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n",
+         setting.runtime, setting.place);
   std::vector<std::string> wrong;
   if (verify) {
     const auto machine = read_machine(context);
@@ -188,14 +203,14 @@ int verbs::status(const Context& context, bool verify) {
   }
   const std::vector<Usage> usage = measure(context);
   if (context.json != Json::off) {
-    JsonValue json = status_json(*daemon, *groups, usage);
+    JsonValue json = status_json(context, *daemon, *groups, usage);
     if (verify) json["differences"] = wrong;
     print_json(context, std::move(json));
   } else {
     print_status(context, *daemon, *groups, usage);
     if (verify)
-      fmt::print("\n{}\n", wrong.empty() ? "The kernel has every value that was granted."
-                                         : join(wrong, "\n"));
+      print("\n{}\n",
+            wrong.empty() ? "The kernel has every value that was granted." : join(wrong, "\n"));
   }
   return daemon->state == "running" && wrong.empty() ? Exit::ok : Exit::degraded;
 }

@@ -205,10 +205,9 @@ class Top {
   }
 
   [[nodiscard]] static std::string cell(const std::string& text, int width, bool left) {
-    const std::string shown = static_cast<int>(text.size()) >= width
-                                  ? text.substr(0, static_cast<size_t>(width - 1))
-                                  : text;
-    return left ? fmt::format("{:<{}}", shown, width) : fmt::format("{:>{}}", shown, width);
+    const std::string plain = printable(text);
+    return left ? fmt::format("{:<{}.{}}", plain, width, width - 1)
+                : fmt::format("{:>{}.{}}", plain, width, width - 1);
   }
 
   // What does not fit is cut at the window's edge.
@@ -241,8 +240,7 @@ int verbs::top(const Context& context, const TopOptions& options) {
   const auto counters = tree->read_counters();
   if (!counters) return report(counters.error());
   if (counters->empty()) {
-    fmt::print(stderr, "rdtctl: resctrl does not monitor here: {}/info/L3_MON is not there\n",
-               context.resctrl);
+    note("rdtctl: this machine has no monitoring: {}/info/L3_MON is missing\n", context.resctrl);
     return Exit::no_resctrl;
   }
   Top view(context, std::move(*tree), options);

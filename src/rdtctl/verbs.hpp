@@ -1,6 +1,5 @@
-// The verbs, each in the file of its name; their options are in main.cpp, with the whole command
-// line. A verb prints data on standard output and notes on standard error, and returns rdtctl's
-// exit status.
+// The verbs, each in the file of its name; main.cpp has their options. A verb prints data on
+// standard output and notes on standard error, and returns rdtctl's exit status.
 #pragma once
 
 #include <sys/types.h>
@@ -24,14 +23,14 @@ int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int import(const Context& context);
 int layout(const Context& context);
-int list(const Context& context);
+int list(const Context& context, bool only_names);
 int metrics(const Context& context, const std::string& file);  // "": standard output
 int plan(const Context& context, bool detailed_exitcode, bool unified);
 int reload(const Context& context);
 int reset(const Context& context);
 int run(const Context& context, const std::string& group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group);
-int snapshot(const Context& context, const std::string& folder);
+int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool verify);
 
 struct TopOptions {

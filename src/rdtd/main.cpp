@@ -1,7 +1,7 @@
 // rdtd: the daemon's command line and the paths of the system that it runs on.
 #include <CLI/CLI.hpp>
 
-#include "rdtd/daemon/loop.hpp"
+#include "rdtd/daemon/start.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -9,13 +9,14 @@ int main(int argc, char** argv) {
       "/etc/rdtd/*.toml says.",
       "rdtd");
   app.set_version_flag("--version", "rdtd " RDTD_VERSION);
-  rdtd::Surroundings surroundings{.policy_root = "/",
-                                  .resctrl = "/sys/fs/resctrl",
-                                  .proc = "/proc",
-                                  .state = "/run/rdtd",
-                                  .cgroups = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"},
-                                  .receive_buffer = 8 << 20};
-  app.add_option("--receive-buffer", surroundings.receive_buffer,
+  rdtd::Paths paths{.policy_root = "/",
+                    .resctrl = "/sys/fs/resctrl",
+                    .proc = "/proc",
+                    .possible_cpus = "/sys/devices/system/cpu/possible",
+                    .state = "/run/rdtd",
+                    .cgroups = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"},
+                    .receive_buffer = 8 << 20};
+  app.add_option("--receive-buffer", paths.receive_buffer,
                  "Kernel memory for process events that wait, in bytes")
       ->type_name("BYTES")
       ->capture_default_str()
@@ -26,5 +27,5 @@ int main(int argc, char** argv) {
     const int status = app.exit(error);
     return status == 0 ? 0 : 64;  // EX_USAGE
   }
-  return rdtd::run_daemon(surroundings);
+  return rdtd::run_daemon(paths);
 }

@@ -42,17 +42,13 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<Kernel>> Kernel::open(const std::string& path) {
-  auto root = Directory::open(path);
+  auto root = Directory::open_untrusted(path);
   if (!root) return std::unexpected(root.error());
   std::unique_ptr<Kernel> kernel(new Kernel(std::move(*root)));
-  if (!kernel->open_file("schemata", O_RDONLY))
+  if (!kernel->root_.open_file("schemata", O_RDONLY))
     return std::unexpected(Error{
         "use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
   return kernel;
-}
-
-Result<UniqueFd> Kernel::open_file(const std::string& file, int flags) const {
-  return root_.open_file(file, flags | O_NOFOLLOW | O_NONBLOCK);
 }
 
 Result<void> Kernel::make(const std::string& directory) {
@@ -68,13 +64,13 @@ Result<void> Kernel::remove(const std::string& directory) {
 }
 
 Result<std::string> Kernel::read(const std::string& file) const {
-  auto fd = open_file(file, O_RDONLY);
+  auto fd = root_.open_file(file, O_RDONLY);
   if (!fd) return std::unexpected(fd.error());
   return read_all(fd->get(), root_.path_of(file));
 }
 
 Result<void> Kernel::write(const std::string& file, std::string_view text) {
-  auto fd = open_file(file, O_WRONLY);
+  auto fd = root_.open_file(file, O_WRONLY);
   if (!fd) return std::unexpected(fd.error());
   const ssize_t n = ::write(fd->get(), text.data(), text.size());
   if (n == static_cast<ssize_t>(text.size())) return {};
@@ -84,12 +80,11 @@ Result<void> Kernel::write(const std::string& file, std::string_view text) {
 
 Result<std::vector<Filesystem::Entry>> Kernel::list(const std::string& directory) const {
   const std::string path = directory.empty() ? root_.path() : root_.path_of(directory);
-  UniqueFd own(::openat(root_.fd(), directory.empty() ? "." : directory.c_str(),
-                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!own) return errno_error("open", path);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
+  auto own = root_.open_file(directory.empty() ? "." : directory, O_RDONLY | O_DIRECTORY);
+  if (!own) return std::unexpected(own.error());
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own->get()), ::closedir);
   if (!stream) return errno_error("list", path);
-  (void)own.release();  // closedir closes it
+  (void)own->release();  // closedir closes it
   std::vector<Entry> entries;
   errno = 0;
   while (const dirent* entry = ::readdir(stream.get())) {
@@ -119,7 +114,7 @@ Result<std::unique_ptr<Lock>> Kernel::lock() {
 }
 
 Result<std::unique_ptr<Tasks>> Kernel::open_tasks(const std::string& group) {
-  auto fd = open_file(group.empty() ? "tasks" : group + "/tasks", O_WRONLY);
+  auto fd = root_.open_file(group.empty() ? "tasks" : group + "/tasks", O_WRONLY);
   if (!fd) return std::unexpected(fd.error());
   return std::make_unique<TasksFile>(std::move(*fd));
 }

@@ -1,12 +1,12 @@
 #include "rdtd/resctrl/ownership.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
-#include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
@@ -17,48 +17,88 @@ constexpr const char* lock_file = "lock";
 
 }  // namespace
 
+// A line each: NAME, then INODE if it is known.
 Result<Ownership> Ownership::load(Directory directory) {
-  std::set<std::string> groups;
+  Entries entries;
   const auto text = directory.read(record);
   if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
   if (text)
-    for (const std::string_view line : split(*text, '\n'))
-      if (!line.empty()) groups.insert(group_directory(line));
-  return Ownership(std::move(directory), std::move(groups));
+    for (const std::string_view line : split(*text, '\n')) {
+      const auto words = split(line, ' ');
+      const auto inode = words.size() == 2 ? parse_unsigned<uint64_t>(words[1]) : std::nullopt;
+      if (words[0].empty() || words.size() > 2 || (words.size() == 2 && !inode)) continue;
+      entries[group_directory(words[0])] = inode;
+    }
+  return Ownership(std::move(directory), std::move(entries));
 }
 
 Result<void> Ownership::lock() {
-  // Whoever may read a file may lock it.
+  // Whoever may read a file may lock it: only root may read this one.
   auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
+  if (!file && file.error().code == EROFS) file = directory_.open_file(lock_file, O_RDONLY);
   if (!file) return std::unexpected(file.error());
   if (::flock(file->get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno == EWOULDBLOCK)
       return std::unexpected(
-          Error{"lock", directory_.path_of(lock_file), errno, "another rdtd runs"});
+          Error{"lock", directory_.path_of(lock_file), errno, "another rdtd is running"});
     return errno_error("lock", directory_.path_of(lock_file));
   }
   lock_ = std::move(*file);
   return {};
 }
 
-Result<void> Ownership::add(const std::string& group) {
-  if (!groups_.insert(group).second) return {};
+std::set<std::string> Ownership::owned(const Snapshot& snapshot) {
+  std::set<std::string> out;
+  for (auto& [group, inode] : entries_) {
+    if (group == root_group) {
+      out.insert(group);
+      continue;
+    }
+    const auto now = snapshot.inodes.find(group);
+    if (now == snapshot.inodes.end()) continue;
+    if (!inode) made(group, now->second);
+    if (inode == now->second) out.insert(group);
+  }
+  return out;
+}
+
+std::set<std::string> Ownership::names() const {
+  std::set<std::string> out;
+  for (const auto& [group, inode] : entries_) out.insert(group);
+  return out;
+}
+
+Result<void> Ownership::expect(std::span<const std::string> groups) {
+  const Entries before = entries_;
+  for (const std::string& group : groups)
+    // A group of that name is about to be made, so an inode from an earlier one is out of date.
+    if (group != root_group || !entries_.contains(group)) {
+      entries_[group] = std::nullopt;
+      changed_ = true;
+    }
   auto stored = store();
-  if (!stored) groups_.erase(group);
+  if (!stored) entries_ = before;
   return stored;
 }
 
-Result<void> Ownership::remove(const std::string& group) {
-  if (groups_.erase(group) == 0) return {};
-  auto stored = store();
-  if (!stored) groups_.insert(group);
-  return stored;
+void Ownership::made(const std::string& group, uint64_t inode) {
+  entries_[group] = inode;
+  changed_ = true;
 }
 
-Result<void> Ownership::store() const {
+void Ownership::forget(const std::string& group) {
+  if (entries_.erase(group) > 0) changed_ = true;
+}
+
+Result<void> Ownership::store() {
+  if (!changed_) return {};
   std::string text;
-  for (const std::string& group : groups_) text += group_label(group) + "\n";
-  return directory_.replace(record, text);
+  for (const auto& [group, inode] : entries_)
+    text += inode ? fmt::format("{} {}\n", group_label(group), *inode)
+                  : fmt::format("{}\n", group_label(group));
+  auto stored = directory_.replace(record, text);
+  if (stored) changed_ = false;
+  return stored;
 }
 
 }  // namespace rdtd

@@ -40,8 +40,8 @@ double now_usec() {
 
 int listen(const std::string& group) {
   const auto tree = rdtd::Tree::open("/sys/fs/resctrl");
-  const auto tasks = tree ? tree->open_tasks(group) : std::unexpected(tree.error());
-  auto connector = rdtd::Connector::open(8 << 20);
+  const auto tasks = tree ? tree->filesystem().open_tasks(group) : std::unexpected(tree.error());
+  auto connector = rdtd::Connector::open(rdtd::Connector::Events::exec, 8 << 20, true);
   if (!tasks || !connector || !connector->subscribe(std::chrono::seconds(2))) return 1;
   const sched_param first{1};
   if (::sched_setscheduler(0, SCHED_FIFO, &first) < 0) return 1;
@@ -50,7 +50,7 @@ int listen(const std::string& group) {
     events.clear();
     (void)connector->receive(events);
     for (const rdtd::ProcEvent& event : events)
-      if (event.kind == rdtd::ProcEvent::Kind::exec) (void)rdtd::add_task(tasks->get(), event.pid);
+      if (event.kind == rdtd::ProcEvent::Kind::exec) (void)(*tasks)->add(event.pid);
   }
 }
 

@@ -1,4 +1,7 @@
+#include <fnmatch.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,6 +38,31 @@ TEST(Text, ParseUnsigned) {
     EXPECT_FALSE(parse_unsigned<uint8_t>(bad)) << bad;
 }
 
+TEST(Text, Printable) {
+  const struct {
+    const char* text;
+    const char* printed;
+  } rows[] = {{"plain", "plain"},
+              {"\xc3\xa4", "\xc3\xa4"},
+              {"\xc3", "?"},
+              {"a\x1b[0m", "a?[0m"},
+              {"\t", " "},
+              {"\xff\xfe", "??"},
+              {"\xe2\x96\x88", "\xe2\x96\x88"},
+              {"\xf0\x9f", "??"},
+              {"\xed\xa0\x80", "???"},
+              {"\xe0\x80\x80", "???"},
+              {"\xc0\x80", "??"},
+              {"\xf4\x90\x80\x80", "????"},
+              {"\xef\xbf\xbe", "???"},
+              {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+              {"a\u0080b\u009fc\u00a0", "a?b?c\u00a0"},
+              {"\u2028\u2029", "??"},
+              {"\u200e\u200f\u202a\u202e\u2066\u2069", "??????"},
+              {"\u200d\u2027\u202f\u2065\u206a", "\u200d\u2027\u202f\u2065\u206a"}};
+  for (const auto& row : rows) EXPECT_EQ(printable(row.text), row.printed) << row.text;
+}
+
 TEST(Text, NearestName) {
   const std::vector<std::string> keys = {"l3", "mb", "exclusive", "partition"};
   const struct {
@@ -44,6 +72,8 @@ TEST(Text, NearestName) {
               {"exclusiv", "exclusive"},
               {"partitoin", "partition"},
               {"l4", "l3"},
+              {"bm", "mb"},
+              {"xeclusive", "exclusive"},
               {"colour", ""},
               {"x", ""}};
   for (const auto& row : rows)
@@ -60,12 +90,37 @@ TEST(Glob, Problems) {
               {"[!]]", ""},
               {"a\\*", ""},
               {"\\[x", ""},
+              {"[[:alpha:]_]", ""},
+              {"[[:Alpha:]", ""},
               {"[abc", "its '[' has no ']'"},
               {"[]", "its '[' has no ']'"},
               {"[!]", "its '[' has no ']'"},
+              {"[a\\]", "its '[' has no ']'"},
+              {"[[:alpha:]", "its '[' has no ']'"},
+              {"[[:letter:]]", "it contains an unknown character class"},
+              {"[[.a.]]", "it contains '[.' or '[=', which are not supported"},
+              {"[[=a=]]", "it contains '[.' or '[=', which are not supported"},
               {"x\\", "it ends in a lone '\\'"}};
-  for (const auto& row : rows)
+  for (const auto& row : rows) {
     EXPECT_EQ(glob_problem(row.pattern).value_or(""), row.problem) << row.pattern;
+    EXPECT_EQ(path_glob_problem("/a/" + std::string(row.pattern) + "/b").value_or(""), row.problem)
+        << row.pattern;
+  }
+}
+
+TEST(Glob, PathProblems) {
+  const struct {
+    const char* pattern;
+    const char* problem;
+  } rows[] = {{"/", ""},
+              {"/**/a/**", ""},
+              {"/**/**/a/**/**/b", ""},
+              {"/**/a/**/b/**", "it has more than two '**'"},
+              {"**/a/**/b/**/c", "it has more than two '**'"},
+              {"/x[a/b]", "its '[' has no ']'"},
+              {"/a\\/b", "it ends in a lone '\\'"}};
+  for (const auto& row : rows)
+    EXPECT_EQ(path_glob_problem(row.pattern).value_or(""), row.problem) << row.pattern;
 }
 
 TEST(Glob, PathMatch) {
@@ -73,13 +128,141 @@ TEST(Glob, PathMatch) {
     const char* pattern;
     const char* path;
     bool matches;
-  } rows[] = {{"/a/*", "/a/b", true},    {"/a/*", "/a/b/c", false},    {"/a/**", "/a/b/c", true},
-              {"/a/**", "/a", true},     {"/**/c", "/a/b/c", true},    {"/**/c", "/c", true},
-              {"/a/**/c", "/a/c", true}, {"/a/**/c", "/a/b/d", false}, {"**/x", "/a/x", true},
-              {"/a?c", "/abc", true},    {"/a?c", "/a/c", false}};
-  for (const auto& row : rows)
+    bool ancestor_matches;
+  } rows[] = {{"/a/*", "/a/b", true, true},
+              {"/a/*", "/a", false, false},
+              {"/a/*", "/a/b/c", false, true},
+              {"/a/**", "/a/b/c", true, true},
+              {"/a/**", "/a", true, true},
+              {"/a/**", "/b/a", false, false},
+              {"/**/c", "/a/b/c", true, true},
+              {"/**/c", "/c", true, true},
+              {"/**/c", "/a/c/b", false, true},
+              {"/a/**/c", "/a/c", true, true},
+              {"/a/**/c", "/a/b/d", false, false},
+              {"/a/**/**/c", "/a/c", true, true},
+              {"**/x", "/a/x", true, true},
+              {"**", "/", true, true},
+              {"/**", "/", true, true},
+              {"/", "/", true, true},
+              {"/", "/a", false, true},
+              {"/*", "/", false, false},
+              {"/*", "/a/b", false, true},
+              {"/a/**/b/**/c", "/a/b/b/x/c", true, true},
+              {"/a/**/b/c/**/c", "/a/b/b/c", false, false},
+              {"/**/ab/a", "/ab/ab/a", true, true},
+              {"/**/ab/a/**", "/ab/ab/a/b", true, true},
+              {"/a?c", "/abc", true, true},
+              {"/a?c", "/a/c", false, false},
+              {"**", "", false, false},
+              {"**/a", "a", false, false},
+              {"/a", "a", false, false}};
+  for (const auto& row : rows) {
     EXPECT_EQ(path_glob_match(row.pattern, row.path), row.matches)
         << row.pattern << " " << row.path;
+    EXPECT_EQ(path_glob_match_ancestor(row.pattern, row.path), row.ancestor_matches)
+        << row.pattern << " " << row.path;
+  }
+}
+
+// Random texts from few parts, so that many of them match.
+class Texts {
+ public:
+  std::string operator()(std::span<const std::string_view> parts, size_t most) {
+    std::string out;
+    for (size_t n = random_() % (most + 1); n > 0; n--) out += parts[random_() % parts.size()];
+    return out;
+  }
+
+ private:
+  std::mt19937 random_{1};
+};
+
+TEST(Glob, AgreesWithFnmatch) {
+  constexpr std::array<std::string_view, 20> pattern_parts = {
+      "a",   "b",    "c",   "*",  "*", "?", "[ab]",        "[!a]",          "[a-c]", "[^b-c]",
+      "[]]", "[a-]", "\\*", "\\", "[", "]", "[[:alpha:]]", "[![:punct:]*]", "-",     "[\\]a]"};
+  constexpr std::array<std::string_view, 9> text_parts = {"a", "b", "c",  "*",   "-",
+                                                          "]", "[", "\\", "\xc3"};
+  Texts random;
+  int matches = 0;
+  for (int i = 0; i < 200'000; i++) {
+    const std::string pattern = random(pattern_parts, 6);
+    if (glob_problem(pattern)) continue;
+    const std::string text = random(text_parts, 6);
+    const bool expected = ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    ASSERT_EQ(glob_match(pattern, text), expected) << pattern << " " << text;
+    matches += expected ? 1 : 0;
+  }
+  EXPECT_GT(matches, 5'000);
+}
+
+// Path globs as they are defined: `**` is nothing, or one component and `**`.
+bool matches_by_definition(std::span<const std::string_view> pattern,
+                           std::span<const std::string_view> path) {
+  if (pattern.empty()) return path.empty();
+  if (pattern[0] == "**")
+    return matches_by_definition(pattern.subspan(1), path) ||
+           (!path.empty() && matches_by_definition(pattern, path.subspan(1)));
+  return !path.empty() && glob_match(pattern[0], path[0]) &&
+         matches_by_definition(pattern.subspan(1), path.subspan(1));
+}
+
+TEST(Glob, PathMatchAgreesWithItsDefinition) {
+  constexpr std::array<std::string_view, 9> pattern_parts = {"/a",  "/b",  "/ab", "/aab", "/*",
+                                                             "/**", "/**", "/a*", "/?b"};
+  constexpr std::array<std::string_view, 4> path_parts = {"/a", "/b", "/ab", "/aab"};
+  Texts random;
+  int matches = 0;
+  for (int i = 0; i < 100'000; i++) {
+    const std::string pattern = "/b" + random(pattern_parts, 7);
+    const std::string path = "/b" + random(path_parts, 8);
+    const auto wanted = split(std::string_view(pattern).substr(1), '/');
+    const auto components = split(std::string_view(path).substr(1), '/');
+    const std::span all(components);
+    const bool whole = matches_by_definition(wanted, all);
+    bool ancestor = false;
+    for (size_t n = 0; n <= all.size(); n++)
+      ancestor |= matches_by_definition(wanted, all.first(n));
+    ASSERT_EQ(path_glob_match(pattern, path), whole) << pattern << " " << path;
+    ASSERT_EQ(path_glob_match_ancestor(pattern, path), ancestor) << pattern << " " << path;
+    matches += whole ? 1 : 0;
+  }
+  EXPECT_GT(matches, 5'000);
+}
+
+std::string repeated(std::string_view part, size_t times) {
+  std::string out;
+  while (times-- > 0) out += part;
+  return out;
+}
+
+template <class Match>
+uint64_t steps_of(Match match) {
+  const uint64_t before = glob_steps();
+  (void)match();
+  return glob_steps() - before;
+}
+
+// Twice the text costs twice the work, whatever the pattern.
+TEST(Glob, WorkIsLinearInTheText) {
+  for (const char* pattern : {"*a*a*a*b", "*aaaaaaaab", "*a*?a*[ab]*b", "?*?*?*b", "a*a*a*a*c"}) {
+    const auto steps = [&](size_t n) {
+      return steps_of([&] { return glob_match(pattern, std::string(n, 'a')); });
+    };
+    EXPECT_LE(steps(8'000), 2 * steps(4'000) + 100) << pattern;
+    EXPECT_LE(steps(4'000), 4'000 * 2 * std::string_view(pattern).size()) << pattern;
+  }
+  for (const char* pattern : {"/**/b", "/**/a/**/b", "/**/a/a/a/a/b", "/**/a/**/a/a/b/c", "**",
+                              "/*/*/**/*/b", "/**/*a*a/**/b", "/a/**/a"}) {
+    const auto steps = [&](size_t n) {
+      const std::string path = repeated("/a", n);
+      return steps_of([&] { return path_glob_match(pattern, path); }) +
+             steps_of([&] { return path_glob_match_ancestor(pattern, path); });
+    };
+    EXPECT_LE(steps(4'000), 2 * steps(2'000) + 100) << pattern;
+    EXPECT_LE(steps(2'000), 2'000 * 4 * std::string_view(pattern).size()) << pattern;
+  }
 }
 
 }  // namespace

@@ -1,8 +1,16 @@
 // What reads files: the search path, the resctrl tree from captured machines, the ownership record,
 // the examples.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/resource.h>
 
 #include "files.hpp"
+#include "rdtd/base/unique_fd.hpp"
 #include "rdtd/policy/search.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/tree.hpp"
@@ -41,23 +49,110 @@ TEST_F(Files, SearchPath) {
             "etc/rdtd/40-d.toml masked\n"
             "usr/lib/rdtd/40-d.toml replaced\n"
             "etc/rdtd/50-e.toml unreadable: is a link to a file that does not exist\n"
-            "etc/rdtd/60-f.toml unreadable: is a folder, not a policy file\n"
+            "etc/rdtd/60-f.toml unreadable: is a directory, not a policy file\n"
             "etc/rdtd/70-g.toml unreadable: is larger than 1 MiB, which no policy is\n");
+}
+
+// The name is shown in a form that D-Bus and a terminal can take.
+TEST_F(Files, UnprintableNames) {
+  put("etc/rdtd/10-\xff.toml", "[group.a]\n");
+  put("run/rdtd/10-\xff.toml", "[group.a]\n");
+  put("etc/rdtd/20-\x1b[31m.toml", "");
+  const ParsedPolicy parsed = parse_policy(find_policy_files(root_.string()));
+  const std::string etc = root_.string() + "/etc/rdtd/";
+  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources),
+            etc +
+                "10-?.toml: error: has a name that is not valid UTF-8 or contains control "
+                "characters\n" +
+                etc +
+                "20-?[31m.toml: error: has a name that is not valid UTF-8 or contains "
+                "control characters\n");
+  EXPECT_TRUE(parsed.policy.groups.empty());
+}
+
+// A failure that may pass must not count as a bad policy.
+TEST_F(Files, TransientFailures) {
+  put("etc/rdtd/10-a.toml", "[group.a]\n");
+  const std::string path = root_.string() + "/etc/rdtd/10-a.toml";
+  std::vector<UniqueFd> all;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  while (true) {
+    UniqueFd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!fd) break;
+    all.push_back(std::move(fd));
+  }
+  const std::vector<PolicyFile> files = {read_policy_file(path)};
+  const std::vector<PolicyFile> found = find_policy_files(root_.string());
+  all.clear();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const ParsedPolicy parsed = parse_policy(files);
+  ASSERT_EQ(parsed.diagnostics.size(), 1U);
+  EXPECT_EQ(format_diagnostic(parsed.diagnostics[0], {}),
+            path + ": error: cannot be read: Too many open files\n");
+  EXPECT_EQ(parsed.diagnostics[0].cause, Cause::machine);
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(found[0].transient);
+  const ParsedPolicy missing = parse_policy(std::vector{read_policy_file(path + "x")});
+  ASSERT_EQ(missing.diagnostics.size(), 1U);
+  EXPECT_EQ(missing.diagnostics[0].cause, Cause::policy);
 }
 
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }
 
-TEST_F(Files, Ownership) {
-  auto ownership = Ownership::load(*Directory::open(root_.string()));
-  ASSERT_TRUE(ownership);
-  EXPECT_TRUE(ownership->groups().empty());
-  ASSERT_TRUE(ownership->add("redis"));
-  ASSERT_TRUE(ownership->add(""));
-  ASSERT_TRUE(ownership->add("batch"));
-  ASSERT_TRUE(ownership->remove("batch"));
-  const auto again = Ownership::load(*Directory::open(root_.string()));
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->groups(), (std::set<std::string>{"", "redis"}));
+TEST_F(Files, UntrustedDirectory) {
+  put("tree/sub/file", "inside");
+  put("outside", "outside");
+  fs::create_symlink("../outside", root_ / "tree/link");
+  fs::create_directory_symlink("..", root_ / "tree/up");
+  ASSERT_EQ(::mkfifo((root_ / "tree/fifo").c_str(), 0600), 0);
+  const std::string path = (root_ / "tree").string();
+  const auto tree = Directory::open_untrusted(path);
+  ASSERT_TRUE(tree);
+  EXPECT_EQ(tree->read("sub/file"), "inside");
+  EXPECT_EQ(tree->open_directory("sub")->read("file"), "inside");
+  const struct {
+    const char* name;
+    const char* error;
+  } rows[] = {
+      {"link", "link: Too many levels of symbolic links (it is a symbolic link)"},
+      {"up/outside", "up/outside: Not a directory"},
+      {"../outside", "../outside: Invalid cross-device link"},
+      {"fifo", "fifo: Invalid argument (it is not a regular file)"},
+      {"sub", "sub: Invalid argument (it is not a regular file)"},
+      {"none", "none: No such file or directory"},
+  };
+  for (const auto& row : rows) {
+    const auto text = tree->read(row.name);
+    ASSERT_FALSE(text) << row.name;
+    EXPECT_EQ(text.error().text(), "cannot open " + path + "/" + row.error) << row.name;
+  }
+  EXPECT_FALSE(tree->open_directory("up"));
+  EXPECT_FALSE(tree->open_directory("sub")->open_directory(".."));
+  const auto entries = tree->list();
+  ASSERT_TRUE(entries);
+  for (const Directory::Entry& entry : *entries)
+    EXPECT_EQ(entry.is_directory, entry.name == "sub") << entry.name;
+}
+
+// A failed write names the file and not the text, which may be long.
+TEST_F(Files, ReplaceOnAFullDisk) {
+  const auto directory = Directory::open(root_.string());
+  ASSERT_TRUE(directory);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const auto written = directory->replace("file", std::string(8192, 'x'));
+  ::signal(SIGXFSZ, handler);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().text(),
+            "cannot write " + root_.string() + "/.file.new: File too large");
+  EXPECT_TRUE(fs::is_empty(root_));
 }
 
 // Only one may hold the lock, and nobody who may not write the record can get at it.
@@ -70,7 +165,7 @@ TEST_F(Files, OwnershipLock) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
             "cannot lock " + root_.string() +
-                "/lock: Resource temporarily unavailable (another rdtd runs)");
+                "/lock: Resource temporarily unavailable (another rdtd is running)");
   EXPECT_EQ(std::filesystem::status(root_ / "lock").permissions(), std::filesystem::perms(0600));
 }
 
@@ -90,7 +185,7 @@ TEST_F(Files, ReplaceFollowsNoLink) {
 TEST(Tree, CapturedMachine) {
   const auto tree = Tree::open(RDTD_TEST_DATA "/xeon-2s");
   ASSERT_TRUE(tree) << tree.error().text();
-  const auto capabilities = tree->read_capabilities();
+  const auto capabilities = tree->read_capabilities({});
   ASSERT_TRUE(capabilities) << capabilities.error().text();
   const CacheInfo& l3 = capabilities->caches.at(Resource::L3);
   EXPECT_EQ(l3.cbm_mask, Cbm{0xfffff});
@@ -99,7 +194,7 @@ TEST(Tree, CapturedMachine) {
   EXPECT_EQ(l3.way_bytes,
             (std::map<DomainId, uint64_t>{{DomainId{0}, 65536}, {DomainId{1}, 65536}}));
   const BandwidthInfo& mb = capabilities->bandwidths.at(Resource::MB);
-  EXPECT_TRUE(mb.percent);
+  EXPECT_EQ(mb.unit, BandwidthUnit::percent);
   EXPECT_EQ(mb.bandwidth_gran, 10U);
   EXPECT_EQ(mb.min_bandwidth, 10U);
   EXPECT_EQ(capabilities->num_closids(), 8U);
@@ -124,7 +219,7 @@ TEST_F(Files, TreeErrors) {
   const auto tree = Tree::open(root_.string());
   ASSERT_TRUE(tree);
   EXPECT_EQ(
-      tree->read_capabilities().error().text(),
+      tree->read_capabilities({}).error().text(),
       "cannot understand " + root_.string() + "/schemata: cannot read schemata line 'L3:0=zz'");
 }
 

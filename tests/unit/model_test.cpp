@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 namespace {
@@ -55,6 +57,24 @@ TEST(Schemata, ReadsWhatEveryKernelWrites) {
     EXPECT_FALSE(parse_schemata(bad)) << bad;
 }
 
+TEST(Schemata, MergesDomainsForPeople) {
+  const struct {
+    const char* text;
+    const char* merged;
+  } rows[] = {
+      {"L3:0=f;1=f;2=f;3=f", "L3:0-3=f"},
+      {"L3:0=f;1=ff0;2=f;3=ff0", "L3:0,2=f;1,3=ff0"},
+      {"L3:4=1;0=ff;7=1", "L3:0=ff;4,7=1"},
+      {"MB:0=100;1=20\nL3:0=f;1=f", "L3:0-1=f MB:0=100;1=20"},
+      {"L3:0=fff0;1=fff0;2=fff0;3=fff0;4=fff0;5=fff0;6=fff0;7=fff0;8=f;9=f;10=f;11=f;12=f;13=f;"
+       "14=f;15=f",
+       "L3:0-7=fff0;8-15=f"},
+      {"L3:70000=f;70001=f", "L3:70000-70001=f"},
+      {"", ""}};
+  for (const auto& row : rows)
+    EXPECT_EQ(schemata_line(parse_schemata(row.text).value()), row.merged) << row.text;
+}
+
 TEST(Snapshot, DefaultIsTheRoot) {
   EXPECT_EQ(group_label(""), "default");
   EXPECT_EQ(group_directory("default"), "");
@@ -67,6 +87,54 @@ TEST(Mode, ParseAfterFormat) {
     EXPECT_EQ(parse_mode(to_string(mode)), mode);
   EXPECT_EQ(parse_mode("exclusive\n"), Mode::exclusive);
   EXPECT_FALSE(parse_mode("other"));
+}
+
+// Rows as in systemd's own tests of cg_path_get_unit and cg_path_get_user_unit, and what users try.
+TEST(SystemdUnit, OfCgroup) {
+  const struct {
+    const char* path;
+    const char* system;
+    const char* user;
+  } rows[] = {
+      {"", "", ""},
+      {"/", "", ""},
+      {"x.service", "", ""},
+      {"/init.scope", "init.scope", ""},
+      {"/foobar.service/aa", "foobar.service", ""},
+      {"/system.slice", "system.slice", ""},
+      {"/system.slice/foobar.service/sdfdsaf", "system.slice foobar.service", ""},
+      {"/system.slice/getty@tty1.service", "system.slice getty@tty1.service", ""},
+      {"/system.slice/getty@.service", "system.slice", ""},
+      {"/system.slice/.service", "system.slice", ""},
+      {"/system.slice/@x.service", "system.slice", ""},
+      {"/system.slice/a b.service", "system.slice", ""},
+      {"/system.slice/a@b.slice/x.service", "system.slice", ""},
+      {"/system.slice/_cpu.service", "system.slice cpu.service", ""},
+      {"/_a.slice/x.scope", "a.slice x.scope", ""},
+      {"/system.slice//x.service", "system.slice", ""},
+      {"/getty@tty3.service/x.service", "getty@tty3.service", ""},
+      {"/kubepods.slice/kubepods-burstable.slice/cri-1.scope/system.slice/x.service",
+       "kubepods.slice kubepods-burstable.slice cri-1.scope", ""},
+      {"/kubepods/x.service", "", ""},
+      {"/user.slice/user-1.slice/session-2.scope/x.service",
+       "user.slice user-1.slice session-2.scope", ""},
+      {"/user.slice/user-1.slice/user@1.service", "user.slice user-1.slice user@1.service", ""},
+      {"/user.slice/user-1.slice/user@1.service/app.slice/a.slice/b.service/c.service",
+       "user.slice user-1.slice user@1.service", "app.slice a.slice b.service"},
+      {"/user@0.service/foo/x.service", "user@0.service", ""},
+      {"/user@x.service/foo.service", "user@x.service", ""},
+      {"/x.service/user@1.service/foo.service", "x.service", ""},
+  };
+  const auto text = [](const std::vector<std::string_view>& units) {
+    return join(std::vector<std::string>(units.begin(), units.end()), " ");
+  };
+  for (const auto& row : rows) {
+    const CgroupUnits units = units_of_cgroup(row.path);
+    EXPECT_EQ(text(units.system), row.system) << row.path;
+    EXPECT_EQ(text(units.user), row.user) << row.path;
+  }
+  EXPECT_TRUE(units_of_cgroup("/" + std::string(248, 'a') + ".service").system.empty());
+  EXPECT_EQ(units_of_cgroup("/" + std::string(247, 'a') + ".service").system.size(), 1U);
 }
 
 }  // namespace

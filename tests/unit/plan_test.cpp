@@ -1,4 +1,5 @@
 // This tree and this policy give exactly this plan, or exactly this error text.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support.hpp"
@@ -22,63 +23,53 @@ TEST(Plan, Grants) {
   const Row rows[] = {
       {"", "Nothing to change.\n"},
       {"[group.a]\n",
-       "create    a\nschemata  a  L3:0=fffff;1=fffff MB:0=100;1=100\n2 steps: 1 to create, 0 to "
-       "change, 0 to remove.\n"},
+       "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps: 1 to create, 0 to change, 0 to "
+       "remove.\n"},
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = { \"0\" = \"1 way\", "
        "\"*\" = \"10%\" }\nmb = \"10%\"\n",
-       "schemata  default  L3:0=ffff0;1=ffff0 (was 0=fffff;1=fffff)\n"
-       "create    redis\nschemata  redis  L3:0=f;1=f MB:0=100;1=100\n"
-       "create    batch\nschemata  batch  L3:0=10;1=30 MB:0=10;1=10\n"
-       "mode      redis  exclusive\n"
-       "6 steps: 2 to create, 1 to change, 0 to remove.\n"},
+       "schemata  default  L3:0-1=ffff0 (was 0-1=fffff)\ncreate    redis\nschemata  redis  "
+       "L3:0-1=f MB:0-1=100\ncreate    batch\nschemata  batch  L3:0=10;1=30 MB:0-1=10\nmode      "
+       "redis  exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
       // Side by side while there is room, then overlapping.
       {"[group.a]\nl3 = \"12 ways\"\n[group.b]\nl3 = \"6 ways\"\n[group.c]\nl3 = \"4 ways\"\n",
-       "create    a\nschemata  a  L3:0=fff;1=fff MB:0=100;1=100\ncreate    b\nschemata  b  "
-       "L3:0=3f000;1=3f000 MB:0=100;1=100\n"
-       "create    c\nschemata  c  L3:0=f;1=f MB:0=100;1=100\n6 steps: 3 to create, 0 to change, 0 "
-       "to remove.\n"},
+       "create    a\nschemata  a  L3:0-1=fff MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f000 "
+       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f MB:0-1=100\n6 steps: 3 to create, 0 to "
+       "change, 0 to remove.\n"},
       // Exclusive on one domain only: it uses the remainder on the other, and the kernel cannot
       // guard it.
       {"[group.a]\nl3 = { \"1\" = \"50%\" }\nexclusive = true\n",
        "schemata  default  L3:1=ffc00 (was 1=fffff)\ncreate    a\nschemata  a  L3:0=fffff;1=3ff "
-       "MB:0=100;1=100\n3 steps: 1 to create, 1 to change, 0 to "
-       "remove.\n"},
+       "MB:0-1=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
       // A partition: its groups overlap each other, nobody else.
       {"[partition.p]\nl3 = \"8 ways\"\n[group.a]\npartition = \"p\"\nl3 = "
        "\"50%\"\n[group.b]\npartition = \"p\"\nl3 = \"75%\"\n[group.c]\npartition = \"p\"\n",
-       "schemata  default  L3:0=fff00;1=fff00 (was 0=fffff;1=fffff)\n"
-       "create    a\nschemata  a  L3:0=f;1=f MB:0=100;1=100\ncreate    b\nschemata  b  "
-       "L3:0=3f;1=3f MB:0=100;1=100\n"
-       "create    c\nschemata  c  L3:0=ff;1=ff MB:0=100;1=100\n7 steps: 3 to create, 1 to change, "
-       "0 to remove.\n"},
+       "schemata  default  L3:0-1=fff00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=f "
+       "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f MB:0-1=100\ncreate    c\nschemata  c  "
+       "L3:0-1=ff MB:0-1=100\n7 steps: 3 to create, 1 to change, 0 to remove.\n"},
       // Exactly 100%, the default group in one of the partitions: exactly all ways.
       {"[partition.p]\nl3 = \"33%\"\n[partition.q]\nl3 = \"67%\"\n[group.a]\npartition = "
        "\"p\"\n[group.default]\npartition = \"q\"\n",
-       "schemata  default  L3:0=fff80;1=fff80 (was 0=fffff;1=fffff)\ncreate    a\nschemata  a  "
-       "L3:0=7f;1=7f MB:0=100;1=100\n3 steps: 1 to create, 1 to change, "
-       "0 to remove.\n"},
+       "schemata  default  L3:0-1=fff80 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=7f "
+       "MB:0-1=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
       // Sizes and bandwidth are rounded up to what holds them.
       {"[group.a]\nl3 = \"2.5 MiB\"\nmb = \"15%\"\n[group.b]\nl3 = \"1 KiB\"\nmb = "
        "\"1%\"\n[group.c]\nmb = \"unlimited\"\n",
-       "create    a\nschemata  a  L3:0=7;1=7 MB:0=20;1=20\ncreate    b\nschemata  b  L3:0=8;1=8 "
-       "MB:0=10;1=10\n"
-       "create    c\nschemata  c  L3:0=fffff;1=fffff MB:0=100;1=100\n6 steps: 3 to create, 0 to "
+       "create    a\nschemata  a  L3:0-1=7 MB:0-1=20\ncreate    b\nschemata  b  L3:0-1=8 "
+       "MB:0-1=10\ncreate    c\nschemata  c  L3:0-1=fffff MB:0-1=100\n6 steps: 3 to create, 0 to "
        "change, 0 to remove.\n"},
       // Explicit masks are obstacles to the exclusive ones.
       {"[group.a]\nl3 = \"0x3\"\n[group.b]\nl3 = \"ways 4-5\"\nexclusive = true\n[group.c]\nl3 = "
        "\"3 ways\"\nexclusive = true\n",
-       "schemata  default  L3:0=ffe00;1=ffe00 (was 0=fffff;1=fffff)\n"
-       "create    a\nschemata  a  L3:0=3;1=3 MB:0=100;1=100\ncreate    b\nschemata  b  "
-       "L3:0=30;1=30 MB:0=100;1=100\n"
-       "create    c\nschemata  c  L3:0=1c0;1=1c0 MB:0=100;1=100\nmode      b  exclusive\nmode      "
-       "c  exclusive\n9 steps: 3 to create, 1 to change, 0 to "
-       "remove.\n"},
+       "schemata  default  L3:0-1=ffe00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=3 "
+       "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=30 MB:0-1=100\ncreate    c\nschemata  c  "
+       "L3:0-1=1c0 MB:0-1=100\nmode      b  exclusive\nmode      c  exclusive\n9 steps: 3 to "
+       "create, 1 to change, 0 to remove.\n"},
       {"[group.a]\ncpus = \"1-2\"\nl3 = \"4 ways\"\n",
-       "create    a\nschemata  a  L3:0=f;1=f MB:0=100;1=100\ncpus      a  1-2 (was none)\n3 steps: "
-       "1 to create, 0 to change, 0 to remove.\n"},
+       "create    a\nschemata  a  L3:0-1=f MB:0-1=100\ncpus      a  1-2 (was none)\n3 steps: 1 to "
+       "create, 0 to change, 0 to remove.\n"},
       {"[group.default]\nl3 = \"5 ways\"\nmb = \"50%\"\n",
-       "schemata  default  L3:0=1f;1=1f (was 0=fffff;1=fffff) MB:0=50;1=50 (was 0=100;1=100)\n1 "
-       "step: 0 to create, 1 to change, 0 to remove.\n"},
+       "schemata  default  L3:0-1=1f (was 0-1=fffff) MB:0-1=50 (was 0-1=100)\n1 step: 0 to create, "
+       "1 to change, 0 to remove.\n"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
@@ -96,32 +87,31 @@ TEST(Plan, Refusals) {
   const Row rows[] = {
       {"[group.redis]\nl3 = \"8 ways\"\nexclusive = true\n[group.dpdk]\nl3 = \"6 ways\"\nexclusive "
        "= true\n",
-       "p.toml:5:6: error: 14 ways asked for exclusively (redis 8, dpdk 6), 11 ways in L3 domains "
-       "0-1, 1 must be left to default\n    5 | l3 = \"6 ways\"\n    "
-       "  |      ^~~~~~~~\n"},
-      {"[group.redis]\nl3 = { \"0\" = \"11 ways\" }\nexclusive = true\n",
-       "p.toml:2:14: error: 11 ways asked for exclusively (redis 11), 11 ways in L3 domain 0, 1 "
-       "must be left to default\n    2 | l3 = { \"0\" = \"11 ways\" "
-       "}\n      |              ^~~~~~~~~\n"},
-      {"[group.a]\nl3 = \"12 ways\"\n",
-       "p.toml:2:6: error: a: '12 ways' is 12 ways, 11 ways of L3 domains 0-1 are left for it\n    "
-       "2 | l3 = \"12 ways\"\n      |      ^~~~~~~~~\n"},
-      {"[group.a]\nl3 = \"8 ways\"\n[group.b]\nl3 = \"6 ways\"\nexclusive = true\n",
-       "p.toml:2:6: error: a: '8 ways' is 8 ways, 5 ways of L3 domains 0-1 are left beside what is "
-       "exclusive (b 6)\n    2 | l3 = \"8 ways\"\n      |      "
+       "p.toml:5:6: error: 14 ways asked for exclusively (redis 8, dpdk 6), but each of L3 domains "
+       "0-1 has 11 ways, and 1 must be left to default\n    5 | l3 = \"6 ways\"\n      |      "
        "^~~~~~~~\n"},
+      {"[group.redis]\nl3 = { \"0\" = \"11 ways\" }\nexclusive = true\n",
+       "p.toml:2:14: error: 11 ways asked for exclusively (redis 11), but L3 domain 0 has 11 ways, "
+       "and 1 must be left to default\n    2 | l3 = { \"0\" = \"11 ways\" }\n      |              "
+       "^~~~~~~~~\n"},
+      {"[group.a]\nl3 = \"12 ways\"\n",
+       "p.toml:2:6: error: a: '12 ways' does not fit in L3 domains 0-1: 11 ways are left\n    2 | "
+       "l3 = \"12 ways\"\n      |      ^~~~~~~~~\n"},
+      {"[group.a]\nl3 = \"8 ways\"\n[group.b]\nl3 = \"6 ways\"\nexclusive = true\n",
+       "p.toml:2:6: error: a: '8 ways' does not fit in L3 domains 0-1: 5 ways are left beside b (6 "
+       "ways)\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~\n"},
       {"[group.a]\nl3 = \"0x5\"\n",
        "p.toml:2:6: error: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n    2 | "
        "l3 = \"0x5\"\n      |      ^~~~~\n"},
       {"[group.a]\nl3 = \"0x1000\"\n",
-       "p.toml:2:6: error: a: '0x1000' is out of range, the mask of L3 domains 0-1 is 0x7ff\n    2 "
+       "p.toml:2:6: error: a: '0x1000' is out of range: the mask of L3 domains 0-1 is 0x7ff\n    2 "
        "| l3 = \"0x1000\"\n      |      ^~~~~~~~\n"},
       {"[group.a]\nl3 = \"0x3\"\nexclusive = true\n[group.b]\nl3 = \"0x6\"\n",
-       "p.toml:5:6: error: b: '0x6' overlaps ways 1 of L3 domains 0-1, which are exclusive to a "
-       "(p.toml:2)\n    5 | l3 = \"0x6\"\n      |      ^~~~~\n"},
+       "p.toml:5:6: error: b: '0x6' overlaps way 1 of L3 domains 0-1, exclusive to a (p.toml:2)\n  "
+       "  5 | l3 = \"0x6\"\n      |      ^~~~~\n"},
       {"[group.a]\nl3 = { \"7\" = \"1 way\" }\n",
        "p.toml:2:8: error: unknown L3 domain 7\n    2 | l3 = { \"7\" = \"1 way\" }\n      |        "
-       "^~~ this machine has 0, 1\n"},
+       "^~~ this machine has 0-1\n"},
       {"[group.a]\nmb = \"8 GB/s\"\n",
        "p.toml:2:6: error: '8 GB/s' is a rate, and MB counts percent here\n    2 | mb = \"8 "
        "GB/s\"\n      |      ^~~~~~~~ write \"50%\"\n"},
@@ -135,11 +125,11 @@ TEST(Plan, Refusals) {
        "p.toml:2:8: error: 'smba': this version of rdtd does not divide slow memory bandwidth\n    "
        "2 | smba = \"50%\"\n      |        ^~~~~\n"},
       {"[group.a]\ncpus = \"2-4\"\n",
-       "p.toml:2:8: error: CPU 4 is not online here\n    2 | cpus = \"2-4\"\n      |        ^~~~~ "
-       "online are 0-3\n"},
+       "p.toml:2:8: error: this machine cannot have CPU 4\n    2 | cpus = \"2-4\"\n      |        "
+       "^~~~~ it can have 0-3\n"},
       {"[group.a]\ncpus = \"2-9\"\n",
-       "p.toml:2:8: error: CPUs 4-9 are not online here\n    2 | cpus = \"2-9\"\n      |        "
-       "^~~~~ online are 0-3\n"},
+       "p.toml:2:8: error: this machine cannot have CPUs 4-9\n    2 | cpus = \"2-9\"\n      |      "
+       "  ^~~~~ it can have 0-3\n"},
       {"[group.a]\ncpus = \"1\"\n[group.b]\ncpus = \"1\"\n",
        "p.toml:4:8: error: CPU 1 is given to two groups: here and to 'a' in p.toml:2\n    4 | cpus "
        "= \"1\"\n      |        ^~~\n"},
@@ -147,8 +137,8 @@ TEST(Plan, Refusals) {
        "p.toml:5:8: error: 5 groups asked for (a, b, c, d, e), 5 CLOSIDs here: 1 is the default "
        "group's\n    5 | [group.e]\n      |        ^\n"},
       {"[partition.p]\nl3 = \"4 ways\"\n[group.a]\npartition = \"p\"\nl3 = \"6 ways\"\n",
-       "p.toml:5:6: error: a: '6 ways' is 6 ways, 4 ways of L3 domains 0-1 are left in partition "
-       "'p'\n    5 | l3 = \"6 ways\"\n      |      ^~~~~~~~\n"},
+       "p.toml:5:6: error: a: '6 ways' does not fit in partition 'p', which has 4 ways of L3 "
+       "domains 0-1\n    5 | l3 = \"6 ways\"\n      |      ^~~~~~~~\n"},
       {"[partition.p]\nl3 = \"4 ways\"\n[group.a]\npartition = \"p\"\nl3 = \"0x5\"\n",
        "p.toml:5:6: error: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n    5 | "
        "l3 = \"0x5\"\n      |      ^~~~~\n"},
@@ -156,8 +146,10 @@ TEST(Plan, Refusals) {
        "p.toml:5:6: error: a: '0x30' is not within partition 'p', which holds ways 0-3 of L3 "
        "domains 0-1\n    5 | l3 = \"0x30\"\n      |      ^~~~~~\n"},
   };
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.possible_cpus = {0, 1, 2, 3};
   for (const Row& row : rows)
-    EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
+    EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.plan) << row.policy;
 }
 
 TEST(Plan, WaysOfDevicesAreNobodysOwn) {
@@ -166,15 +158,14 @@ TEST(Plan, WaysOfDevicesAreNobodysOwn) {
   const Row rows[] = {
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = \"1 way\"\n",
        "schemata  default  L3:0=7f0 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=f "
-       "MB:0=100\ncreate    batch\nschemata  batch  L3:0=10 MB:0=100\n"
-       "mode      redis  exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
+       "MB:0=100\ncreate    batch\nschemata  batch  L3:0=10 MB:0=100\nmode      redis  "
+       "exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"0x700\"\nexclusive = true\n",
        "p.toml:2:6: error: redis: '0x700' cannot be exclusive: I/O devices fill ways 9-10 of L3 "
        "domain 0 too\n    2 | l3 = \"0x700\"\n      |      ^~~~~~~\n"},
       {"[group.redis]\nl3 = \"10 ways\"\nexclusive = true\n",
-       "p.toml:2:6: error: 10 ways asked for exclusively (redis 10), 11 ways in L3 domain 0, 2 of "
-       "them also filled by I/O devices\n    2 | l3 = \"10 ways\"\n  "
-       "    |      ^~~~~~~~~\n"}};
+       "p.toml:2:6: error: 10 ways asked for exclusively (redis 10), but L3 domain 0 has 11 ways, "
+       "2 of them also filled by I/O devices\n    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~\n"}};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
 }
@@ -186,20 +177,88 @@ TEST(Plan, LeastBitsAndSparseMasks) {
             "create    a\nschemata  a  L3:0=3 MB:0=100\n2 steps: 1 to create, 0 to change, 0 to "
             "remove.\n");
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"1 way\"\n", capabilities, untouched(capabilities)),
-            "p.toml:2:6: error: '1 way' is 1 way; a mask of L3 has at least 2 (min_cbm_bits)\n    "
-            "2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
+            "p.toml:2:6: error: '1 way' is too little: a mask of L3 has at least 2 ways "
+            "(min_cbm_bits)\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
   capabilities.caches.at(Resource::L3).sparse_masks = true;
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"0x35\"\n", capabilities, untouched(capabilities)),
             "create    a\nschemata  a  L3:0=35 MB:0=100\n2 steps: 1 to create, 0 to change, 0 to "
             "remove.\n");
 }
 
-TEST(Plan, RatesAreRefusedByName) {
+TEST(Plan, BandwidthAmounts) {
+  struct {
+    BandwidthUnit unit;
+    unsigned gran;
+    unsigned min;
+    uint32_t unlimited;
+    const char* amount;
+    uint32_t value;
+  } const rows[] = {
+      {BandwidthUnit::percent, 10, 10, 100, "50%", 50},
+      {BandwidthUnit::percent, 10, 10, 100, "51%", 60},
+      {BandwidthUnit::percent, 10, 10, 100, "1%", 10},
+      {BandwidthUnit::percent, 10, 20, 100, "1%", 20},
+      {BandwidthUnit::percent, 7, 7, 100, "99.5%", 100},
+      {BandwidthUnit::percent, 2, 2, 100, "0.1%", 2},
+      {BandwidthUnit::percent, 10, 10, 100, "unlimited", 100},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "8 GB/s", 64},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "800 MiB/s", 7},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "1 KB/s", 1},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "255.9 GB/s", 2048},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "999999999 GB/s", 2048},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "unlimited", 2048},
+      {BandwidthUnit::mbps, 1, 10, 4294967295, "800 MiB/s", 800},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "8 GB/s", 7630},
+      {BandwidthUnit::mbps, 10, 50, 4294967290, "1 KB/s", 10},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "999999999 GB/s", 4294967290},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "unlimited", 4294967290},
+  };
+  for (const auto& row : rows) {
+    Capabilities capabilities = machine(20, 1);
+    BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+    mb.unit = row.unit;
+    mb.bandwidth_gran = row.gran;
+    mb.min_bandwidth = row.min;
+    mb.unlimited = {{DomainId{0}, row.unlimited}};
+    EXPECT_EQ(plan_text(fmt::format("[group.a]\nmb = \"{}\"\n", row.amount), capabilities,
+                        untouched(capabilities)),
+              fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps: 1 to create, 0 "
+                          "to change, 0 to remove.\n",
+                          row.value))
+        << to_string(row.unit) << " " << row.amount;
+  }
+}
+
+TEST(Plan, PercentIsRefusedOnMachinesWithRates) {
   Capabilities capabilities = machine(20, 1);
-  capabilities.bandwidths.at(Resource::MB).percent = false;
-  EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
-            "p.toml:2:6: error: '50%': this mount counts MB in MB/s, which this version of rdtd "
-            "does not divide\n    2 | mb = \"50%\"\n      |      ^~~~~\n");
+  for (const BandwidthUnit unit : {BandwidthUnit::mbps, BandwidthUnit::eighth_gbps}) {
+    capabilities.bandwidths.at(Resource::MB).unit = unit;
+    EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
+              "p.toml:2:6: error: '50%' is a percentage, and MB counts rates here\n    2 | mb = "
+              "\"50%\"\n      |      ^~~~~ write \"8 GB/s\"\n");
+  }
+}
+
+// A group that had a limit must lose it, and a new one must not depend on the state that the kernel
+// gives it.
+TEST(Plan, NoLimitIsWrittenOnMachinesWithRates) {
+  Capabilities capabilities = machine(20, 1);
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::mbps;
+  mb.unlimited = {{DomainId{0}, 4294967290}};
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 4294967295}};
+  snapshot.groups["old"] = group_state("L3:0=fffff\nMB:0=500\n");
+  snapshot.owned = {"old"};
+  EXPECT_EQ(plan_text("[group.old]\nmb = \"unlimited\"\n[group.new]\n", capabilities, snapshot),
+            "schemata  old  MB:0=4294967290 (was 0=500)\ncreate    new\nschemata  new  L3:0=fffff "
+            "MB:0=4294967290\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}};
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 2048}};
+  EXPECT_EQ(
+      plan_text("[group.old]\n", capabilities, snapshot),
+      "schemata  old  MB:0=2048 (was 0=500)\n1 step: 0 to create, 1 to change, 0 to remove.\n");
 }
 
 // The groups of other tools.
@@ -211,21 +270,21 @@ TEST(Plan, ForeignGroups) {
   snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0x3ffff;
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"4 ways\"\nexclusive = true\n", capabilities, snapshot),
             "p.toml:1:8: warning: group 'plain', which rdtd did not make, can fill ways 0-1 of L3 "
-            "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\n"
-            "schemata  default  L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f "
-            "MB:0=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
-  EXPECT_EQ(plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
-            "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n "
-            "   1 | [group.plain]\n      |        ^~~~~ choose another "
-            "name, or remove that group\n");
+            "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\nschemata  default  "
+            "L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f MB:0=100\n3 steps: 1 to "
+            "create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
+      "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n    1 "
+      "| [group.plain]\n      |        ^~~~~ choose another name, or remove that group\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", capabilities, snapshot),
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
-            "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n"
-            "    2 | [group.b]\n      |        ^\n");
-  EXPECT_EQ(plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
-            "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, which group "
-            "'guarded' holds and rdtd did not make\n    2 | l3 = \"0xc0000\"\n "
-            "     |      ^~~~~~~~~\n");
+            "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
+            "[group.b]\n      |        ^\n");
+  EXPECT_EQ(
+      plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
+      "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, which group 'guarded' "
+      "holds and rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
 }
 
 // What they can fill is told of once for all domains, of groups and of partitions.
@@ -256,23 +315,18 @@ TEST(Plan, Changes) {
       // A group that held as many ways before keeps its place, even when one before it goes.
       {"[group.a]\nl3 = \"4 ways\"\n[group.b]\nl3 = \"4 ways\"\n", "[group.b]\nl3 = \"4 ways\"\n",
        "remove    a\n1 step: 0 to create, 0 to change, 1 to remove.\n"},
-      // Exclusive: the remainder must stay in one piece, so it moves down; guarded again at the
-      // end.
+      // A group keeps its place, even if that divides the remainder.
       {"[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"4 ways\"\nexclusive = "
        "true\n",
        "[group.b]\nl3 = \"4 ways\"\nexclusive = true\n",
-       "mode      b  shareable\nmode      a  shareable\nschemata  b  L3:0=f (was 0=f0)\nschemata  "
-       "default  L3:0=ffff0 (was 0=fff00)\nschemata  a  L3:0=ffff0 "
-       "(was 0=f)\nmode      b  exclusive\nremove    a\n"
-       "7 steps: 0 to create, 2 to change, 1 to remove.\n"},
+       "mode      a  shareable\nremove    a\n2 steps: 0 to create, 0 to change, 1 to remove.\n"},
       // What shrinks goes first, and a group that does not change is not touched.
       {"[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"2 ways\"\nexclusive = "
        "true\n",
        "[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"6 ways\"\nexclusive = "
        "true\n",
        "mode      b  shareable\nschemata  default  L3:0=ffc00 (was 0=fffc0)\nschemata  b  L3:0=3f0 "
-       "(was 0=30)\nmode      b  exclusive\n4 steps: 0 to create, 2 "
-       "to change, 0 to remove.\n"},
+       "(was 0=30)\nmode      b  exclusive\n4 steps: 0 to create, 2 to change, 0 to remove.\n"},
       // Renamed with a CLOSID free: the new one stands before the old one goes.
       {"[group.a]\nl3 = \"2 ways\"\n", "[group.b]\nl3 = \"2 ways\"\n",
        "create    b\nschemata  b  L3:0=3 MB:0=100\nremove    a\n3 steps: 1 to create, 0 to change, "
@@ -335,7 +389,7 @@ TEST(Steps, Differences) {
          s.groups.at("b").schemata[Resource::L3][DomainId{1}] = 1;
          s.groups.at("b").schemata[Resource::MB] = {{DomainId{0}, 10}, {DomainId{1}, 20}};
        },
-       "group 'b': L3:1=1 MB:0=10;1=20, granted L3:1=ffff0 MB:0=50;1=50\n"},
+       "group 'b': L3:1=1 MB:0=10;1=20, granted L3:1=ffff0 MB:0-1=50\n"},
       {"the mode", [](Snapshot& s) { s.groups.at("a").mode = Mode::shareable; },
        "group 'a': mode shareable, granted exclusive\n"},
       {"CPUs", [](Snapshot& s) { std::swap(s.groups.at("a").cpus, s.groups.at("b").cpus); },
@@ -353,20 +407,6 @@ TEST(Steps, Differences) {
     for (const Difference& difference : differences(plan->groups, snapshot))
       found += difference.text + "\n";
     EXPECT_EQ(found, row.differences) << row.name;
-  }
-}
-
-TEST(Plan, InverseOfInverse) {
-  const Capabilities capabilities = machine(20, 1);
-  const ParsedPolicy parsed =
-      test::parse("[group.a]\nl3 = \"4 ways\"\nexclusive = true\ncpus = \"1\"\n");
-  const auto plan = make_plan(parsed.policy, capabilities, untouched(capabilities));
-  ASSERT_TRUE(plan);
-  for (const Step& step : plan->steps) {
-    EXPECT_EQ(format_step(inverse(inverse(step))), format_step(step));
-    if (step.kind == StepKind::create) {
-      EXPECT_EQ(format_step(inverse(step)), "remove    a");
-    }
   }
 }
 

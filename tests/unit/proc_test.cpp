@@ -1,19 +1,24 @@
+// Events of the process connector: decoded from bytes, and filtered by the kernel's own BPF
+// machine.
 #include <gtest/gtest.h>
 
 #include <linux/connector.h>
 #include <linux/netlink.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "rdtd/proc/connector.hpp"
 #include "rdtd/proc/event.hpp"
 
 namespace rdtd {
 namespace {
 
-// One message as the kernel sends it.
+// A message as the kernel sends it. Its timestamp is 0x200000001.
 std::vector<std::byte> message(uint32_t what, uint32_t first, uint32_t second, uint32_t ack = 0) {
-  const uint32_t body[] = {what, 0, 0, 0, first, second, 0, 0};
+  const uint32_t body[] = {what, 0, 1, 2, first, second, 0, 0};
   std::vector<std::byte> out(NLMSG_LENGTH(sizeof(cn_msg) + sizeof body));
   nlmsghdr netlink{};
   netlink.nlmsg_len = static_cast<uint32_t>(out.size());
@@ -41,6 +46,7 @@ TEST(Event, Decode) {
     const auto event = next_event(datagram);
     ASSERT_TRUE(event) << row.what;
     EXPECT_EQ(event->kind, row.kind) << row.what;
+    EXPECT_EQ(event->timestamp_ns, 0x200000001U) << row.what;
     if (row.kind == Kind::acknowledged) {
       EXPECT_EQ(event->ack, 7U);
       EXPECT_EQ(event->error, 11);
@@ -62,7 +68,8 @@ TEST(Event, SeveralInOneDatagram) {
   EXPECT_FALSE(next_event(datagram));
 }
 
-// Cut anywhere, or with any byte changed, it neither reads beyond its end nor goes on for ever.
+// The decoder neither reads beyond a message that is cut anywhere or has any byte changed, nor
+// loops forever.
 TEST(Event, Malformed) {
   const auto whole = message(2, 1, 1);
   for (size_t length = 0; length < whole.size(); length++) {
@@ -81,6 +88,64 @@ TEST(Event, Malformed) {
       int events = 0;
       while (next_event(datagram)) ASSERT_LT(events++, 10);
     }
+}
+
+// Whether a socket with this filter receives the message.
+bool passes(Connector::Events events, pid_t own, const std::vector<std::byte>& datagram) {
+  std::array<int, 2> pair{};
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+  const UniqueFd sender(pair[0]), receiver(pair[1]);
+  const auto attached = Connector::attach_filter(receiver.get(), events, own);
+  EXPECT_TRUE(attached) << attached.error().text();
+  (void)::send(sender.get(), datagram.data(), datagram.size(), MSG_DONTWAIT);
+  std::array<std::byte, 512> buffer{};
+  const ssize_t n = ::recv(receiver.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (n < 0) return false;
+  EXPECT_EQ(static_cast<size_t>(n), datagram.size());
+  EXPECT_EQ(std::memcmp(buffer.data(), datagram.data(), datagram.size()), 0);
+  return true;
+}
+
+TEST(Event, Filter) {
+  constexpr pid_t own = 0x12345;
+  const struct {
+    uint32_t what;
+    uint32_t process;
+    bool exec, changes;
+  } rows[] = {
+      {0x0, 0, true, true},              // acknowledged
+      {0x0, own, true, true},            //
+      {0x1, 7, false, false},            // fork
+      {0x2, 7, true, false},             // exec
+      {0x2, own, true, false},           //
+      {0x4, 7, false, true},             // uid
+      {0x4, own, false, false},          //
+      {0x40, 7, false, true},            // gid
+      {0x40, own, false, false},         //
+      {0x80, 7, false, false},           // sid
+      {0x100, 7, false, false},          // ptrace
+      {0x200, 7, false, true},           // comm
+      {0x200, own, true, false},         //
+      {0x200, 0x45230100, false, true},  // the own pid in the other byte order
+      {0x80000000, 7, false, false},     // exit
+      {0x02000000, 7, false, false},     // exec in the other byte order
+      {0x202, 7, false, false},          // no event
+  };
+  for (const auto& row : rows) {
+    // The thread is never the one that the filter compares.
+    const auto datagram = message(row.what, own + 1, row.process);
+    EXPECT_EQ(passes(Connector::Events::exec, own, datagram), row.exec) << row.what;
+    EXPECT_EQ(passes(Connector::Events::changes, own, datagram), row.changes) << row.what;
+  }
+}
+
+// A message that is too short to have a process passes no filter.
+TEST(Event, FilterOfShortMessages) {
+  const auto whole = message(0x200, 7, 7);
+  const std::vector<std::byte> cut(whole.begin(),
+                                   whole.begin() + NLMSG_HDRLEN + sizeof(cn_msg) + 20);
+  for (const auto events : {Connector::Events::exec, Connector::Events::changes})
+    EXPECT_FALSE(passes(events, 7, cut));
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
-// What rdtctl decides in values: doctor's findings and the rates of top.
+// The pure parts of rdtctl: doctor's findings, the rates of top, and import.
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "diagnose.hpp"
+#include "import_policy.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/parse.hpp"
 #include "usage.hpp"
 
 namespace rdtd {
@@ -18,14 +21,14 @@ MachineFacts healthy() {
   facts.mount_options = "rw,relatime";
   facts.num_closids = 8;
   facts.own_groups = {"redis"};
-  facts.policy_groups = 1;
-  facts.l3_wanted = "a.toml:2";
+  facts.policy_groups = {"redis"};
+  facts.l3_requested = "a.toml:2";
   facts.daemon_runs = true;
   facts.daemon_state = "running";
   return facts;
 }
 
-std::string told(const std::vector<Finding>& findings) {
+std::string shown_findings(const std::vector<Finding>& findings) {
   std::string out;
   for (const Finding& finding : findings)
     if (finding.kind != Finding::Kind::fine)
@@ -38,7 +41,7 @@ TEST(Diagnose, Troubles) {
   const struct {
     const char* name;
     std::function<void(MachineFacts&)> change;
-    const char* told;
+    const char* shown;
   } rows[] = {
       {"healthy", [](MachineFacts&) {}, ""},
       {"no RDT",
@@ -47,9 +50,9 @@ TEST(Diagnose, Troubles) {
          facts.kernel_has_resctrl = false;
          facts.mount_options.reset();
        },
-       "problem the processor has no RDT: none of cat_l3, cat_l2, mba is among its flags -> use a "
-       "machine with Intel RDT or AMD QoS; a virtual machine "
-       "has it only where its host passes it on\n"},
+       "problem the processor has no RDT: its flags include none of cat_l3, cat_l2, mba -> use a "
+       "machine with Intel RDT or AMD QoS; a virtual machine has it only if its host passes it "
+       "through\n"},
       {"a processor of another kind whose kernel offers resctrl",
        [](MachineFacts& facts) { facts.cpu_flags.clear(); }, ""},
       {"no kernel support",
@@ -65,70 +68,64 @@ TEST(Diagnose, Troubles) {
          facts.kernel_has_resctrl = false;
          facts.mount_options.reset();
        },
-       "problem the kernel command line turns l3cat off: rdt=cmt,!l3cat,!mba -> take !l3cat out of "
-       "the boot loader's configuration and boot again\n"
-       "problem the kernel command line turns mba off: rdt=cmt,!l3cat,!mba -> take !mba out of the "
-       "boot loader's configuration and boot again\n"},
+       "problem the kernel command line turns l3cat off: rdt=cmt,!l3cat,!mba -> remove !l3cat from "
+       "the boot loader's configuration and reboot\nproblem the kernel command line turns mba off: "
+       "rdt=cmt,!l3cat,!mba -> remove !mba from the boot loader's configuration and reboot\n"},
       {"a part turned off, and mounted",
        [](MachineFacts& facts) { facts.command_line = "rdt=!mbmlocal"; },
-       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> take !mbmlocal out of "
-       "the boot loader's configuration and boot again\n"},
+       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\n"},
       {"a part turned off, and not mounted",
        [](MachineFacts& facts) {
          facts.command_line = "rdt=!mbmlocal";
          facts.mount_options.reset();
        },
-       "problem the kernel command line turns mbmlocal off: rdt=!mbmlocal -> take !mbmlocal out of "
-       "the boot loader's configuration and boot again\n"
-       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
-       "does so by itself\n"},
+       "problem the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\nproblem resctrl is not mounted on /r -> "
+       "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it\n"},
       {"one of two turned off, and not mounted",
        [](MachineFacts& facts) {
          facts.command_line = "rdt=!mba";
          facts.mount_options.reset();
        },
-       "problem the kernel command line turns mba off: rdt=!mba -> take !mba out of the boot "
-       "loader's configuration and boot again\n"
-       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
-       "does so by itself\n"},
+       "problem the kernel command line turns mba off: rdt=!mba -> remove !mba from the boot "
+       "loader's configuration and reboot\nproblem resctrl is not mounted on /r -> systemctl start "
+       "sys-fs-resctrl.mount; rdtd.service also starts it\n"},
       {"a tree that cannot be read",
        [](MachineFacts& facts) { facts.tree_error = "cannot open /r/schemata: Permission denied"; },
-       "problem cannot open /r/schemata: Permission denied -> try it as root\n"},
+       "problem cannot open /r/schemata: Permission denied -> try again as root\n"},
       {"a bad policy kept rdtd from starting",
        [](MachineFacts& facts) {
          facts.policy_error = "a.toml:1:1: error: x\n";
          facts.daemon_runs = false;
        },
-       "problem the policy is bad: a.toml:1:1: error: x -> rdtctl check shows where\n"
-       "problem rdtd does not run, and cannot start with a bad policy -> mend the policy, try it "
-       "with rdtctl check, and systemctl start rdtd\n"},
+       "problem the policy is invalid: a.toml:1:1: error: x -> rdtctl check shows all "
+       "errors\nproblem rdtd is not running, and cannot start with an invalid policy -> fix the "
+       "policy, verify it with rdtctl check, then systemctl start rdtd\n"},
       {"not mounted",
        [](MachineFacts& facts) {
          facts.mount_options.reset();
          facts.daemon_runs = false;
        },
        "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
-       "does so by itself\n"
-       "problem rdtd does not run -> systemctl start rdtd; journalctl -u rdtd tells why it may "
-       "have stopped\n"},
+       "also starts it\nproblem rdtd is not running -> systemctl start rdtd; if it has failed, "
+       "journalctl -u rdtd shows why\n"},
       {"in a container",
        [](MachineFacts& facts) {
          facts.container = "podman";
          facts.mount_options.reset();
        },
        "problem this is a container (podman), and resctrl is not mounted in it -> run rdtd on the "
-       "host: its rules find the processes of containers by "
-       "their cgroups\n"},
+       "host: its rules find the processes of containers by their cgroups\n"},
       {"a container with resctrl", [](MachineFacts& facts) { facts.container = "podman"; }, ""},
-      {"cdp wanted", [](MachineFacts& facts) { facts.code_and_data_wanted = "a.toml:3"; },
-       "problem the policy divides code and data (a.toml:3), and resctrl is mounted without cdp -> "
-       "systemctl edit sys-fs-resctrl.mount, with the lines "
-       "\"[Mount]\" and \"Options=cdp\", and boot again; this version of rdtd itself still refuses "
-       "such a policy\n"},
+      {"cdp wanted", [](MachineFacts& facts) { facts.code_and_data_requested = "a.toml:3"; },
+       "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
+       "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
+       "reboot; this version of rdtd still refuses such a policy\n"},
       {"cdp not wanted", [](MachineFacts& facts) { facts.mount_options = "rw,cdp"; },
-       "problem resctrl is mounted with cdp, and this version of rdtd divides only caches that are "
-       "whole (a.toml:2) -> take cdp out of Options= in the "
-       "drop-in of sys-fs-resctrl.mount, and boot again\n"},
+       "problem resctrl is mounted with cdp, but this version of rdtd does not divide code and "
+       "data (a.toml:2) -> remove cdp from Options= in the drop-in of sys-fs-resctrl.mount, and "
+       "reboot\n"},
       {"the last CLOSID",
        [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; }, ""},
       {"out of CLOSIDs",
@@ -136,31 +133,46 @@ TEST(Diagnose, Troubles) {
          facts.foreign_groups = {"COS1", "COS2", "COS3", "COS4", "COS5", "COS6", "COS7"};
          facts.own_groups.clear();
        },
-       "problem the policy has 1 group and 0 can be made; 8 CLOSIDs: 1 is the default group's, 0 "
-       "are rdtd's, 7 taken by others (COS1, COS2, COS3, COS4, "
-       "COS5, COS6, COS7) -> remove the groups of others that nobody needs: rmdir /r/COS1; pqos -R "
-       "removes those of pqos\n"},
-      {"too many groups", [](MachineFacts& facts) { facts.policy_groups = 8; },
-       "problem the policy has 8 groups and 7 can be made; 8 CLOSIDs: 1 is the default group's, 1 "
-       "is rdtd's, 0 taken by others -> use fewer groups\n"},
+       "problem no CLOSID is free: the policy has 1 group, but rdtd can create 0; of 8 CLOSIDs, "
+       "the default group uses 1, rdtd 0, others 7 (COS1, COS2, COS3, COS4, COS5, COS6, COS7) -> "
+       "remove groups of others that nobody needs, for example: rmdir /r/COS1; pqos leaves COS "
+       "groups behind, which only rmdir removes\n"},
+      {"too many groups", [](MachineFacts& facts) { facts.policy_groups.assign(8, "g"); },
+       "problem no CLOSID is free: the policy has 8 groups, but rdtd can create 7; of 8 CLOSIDs, "
+       "the default group uses 1, rdtd 1, others 0 -> use fewer groups\n"},
       {"containerd",
        [](MachineFacts& facts) {
          facts.runtimes = {{"containerd", "/etc/containerd/config.toml:4"}};
        },
        "warning containerd manages RDT itself (/etc/containerd/config.toml:4): it deletes every "
-       "group that it does not know -> take rdt_config_file out "
-       "there and restart containerd; containers can name rdtd's groups as their closID\n"},
+       "group that it does not know -> remove rdt_config_file there and restart containerd; a "
+       "container can still name a group of rdtd as its closID\n"},
       {"a bad policy",
        [](MachineFacts& facts) { facts.last_reload_error = "a.toml:1:1: error: x\n  1 | x"; },
-       "problem the last reload failed: a.toml:1:1: error: x -> mend the policy, try it with "
-       "rdtctl check, and systemctl reload rdtd\n"},
+       "problem the last reload failed: a.toml:1:1: error: x -> fix the policy, verify it with "
+       "rdtctl check, then systemctl reload rdtd\n"},
+      {"a name that somebody else has taken",
+       [](MachineFacts& facts) {
+         facts.own_groups.clear();
+         facts.foreign_groups = {"redis", "x"};
+       },
+       "problem group 'redis' exists in resctrl, but rdtd did not create it -> if nobody needs it: "
+       "rmdir /r/redis; otherwise rename the group in the policy\n"},
+      {"degraded for known reasons",
+       [](MachineFacts& facts) {
+         facts.daemon_state = "degraded";
+         facts.problems = {"CPU 3 is offline", "group 'redis' is missing"};
+       },
+       "problem rdtd is degraded: CPU 3 is offline; group 'redis' is missing -> fix the cause; "
+       "rdtd retries by itself, and journalctl -u rdtd shows more\n"},
       {"degraded", [](MachineFacts& facts) { facts.daemon_state = "degraded"; },
-       "problem rdtd is degraded -> journalctl -u rdtd tells why\n"},
+       "problem rdtd is degraded -> fix the cause; rdtd retries by itself, and journalctl -u rdtd "
+       "shows more\n"},
   };
   for (const auto& row : rows) {
     MachineFacts facts = healthy();
     row.change(facts);
-    EXPECT_EQ(told(diagnose(facts)), row.told) << row.name;
+    EXPECT_EQ(shown_findings(diagnose(facts)), row.shown) << row.name;
   }
 }
 
@@ -188,6 +200,71 @@ TEST(Usage, Rates) {
   // A counter that has gone back, that could not be read or was not there before has no rate.
   EXPECT_EQ(text(Domains::apart), "default 0 100 1000 0\na 0 30 - 4\na 1 - - 2\na/m 0 1 - -\n");
   EXPECT_EQ(text(Domains::summed), "default all 100 1000 0\na all 30 - 6\na/m all 1 - -\n");
+}
+
+// A machine of two L3 domains with eight ways.
+Capabilities two_domains() {
+  Capabilities out;
+  CacheInfo& cache = out.caches[Resource::L3];
+  cache.cbm_mask = Cbm{0xff};
+  cache.num_closids = 8;
+  cache.way_bytes = {{DomainId{0}, 0}, {DomainId{1}, 0}};
+  BandwidthInfo& bandwidth = out.bandwidths[Resource::MB];
+  bandwidth = {.bandwidth_gran = 10, .min_bandwidth = 10, .num_closids = 8};
+  bandwidth.unlimited = {{DomainId{0}, 100}, {DomainId{1}, 100}};
+  return out;
+}
+
+GroupState group_state(const char* schemata, Mode mode = Mode::shareable) {
+  return {mode, parse_schemata(schemata).value(), {}};
+}
+
+TEST(Import, Groups) {
+  const GroupState plain = group_state("L3:0=f;1=f\nMB:0=100;1=100");
+  const struct {
+    const char* name;
+    const char* group;
+    GroupState state;
+    const char* text;
+  } rows[] = {
+      {"one amount", "a", plain, "\n[group.a]\nl3 = \"0xf\"\n"},
+      {"a table", "a", group_state("L3:0=f;1=f0\nMB:0=20;1=100"),
+       "\n[group.a]\nl3 = { \"0\" = \"0xf\", \"1\" = \"0xf0\" }\n"
+       "mb = { \"0\" = \"20%\", \"1\" = \"100%\" }\n"},
+      {"a name that is no bare key", "a.b", plain, "\n[group.\"a.b\"]\nl3 = \"0xf\"\n"},
+      {"a reserved name", "size", plain,
+       "\n# [group.size] is not imported: 'size' cannot be the name of a group: resctrl uses that "
+       "name itself\n"},
+      {"the name of the root", "default", plain,
+       "\n# [group.default] is not imported: a policy uses this name for the resctrl root\n"},
+      {"a name that is not UTF-8", "a\xff", plain,
+       "\n# [group.\"a?\"] is not imported: its name is not UTF-8\n"},
+      {"pseudo-locked", "a", group_state("L3:0=f", Mode::pseudo_locked),
+       "\n# [group.a] is not imported: it is pseudo-locked\n"},
+  };
+  for (const auto& row : rows) {
+    Snapshot snapshot;
+    snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+    snapshot.groups[row.group] = row.state;
+    EXPECT_EQ(import_policy(two_domains(), snapshot).text, row.text) << row.name;
+  }
+}
+
+// Whatever the names are, the result parses, and a name that it has is the one in resctrl.
+TEST(Import, OddNames) {
+  for (const char* name : {"a b", "a\"b", "a\\b", "a\tb", "a\x1b[31m", "a\xc2\x9b", "\xc3\xa4", "'",
+                           "[", "a]", "a#b", ".a", "info", "default", "root", "\xed\xa0\x80"}) {
+    Snapshot snapshot;
+    snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+    snapshot.groups[name] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
+    const ImportedPolicy imported = import_policy(two_domains(), snapshot);
+    const PolicyFile file{.path = "imported", .text = imported.text, .problem = {}};
+    const ParsedPolicy parsed = parse_policy({&file, 1});
+    EXPECT_FALSE(has_errors(parsed.diagnostics)) << imported.text;
+    EXPECT_EQ(parsed.policy.groups.size(), imported.notes.empty() ? 1 : 0) << imported.text;
+    for (const Group& group : parsed.policy.groups) EXPECT_EQ(group.name.value, name);
+    for (const std::string& note : imported.notes) EXPECT_EQ(note, printable(note));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "rdtd/plan/rules.hpp"
+#include "rdtd/base/glob.hpp"
+#include "rdtd/rules/explain.hpp"
+#include "rdtd/rules/rule_set.hpp"
 #include "support.hpp"
 
 namespace rdtd {
@@ -133,7 +135,7 @@ TEST(Match, AgreesWithTryingEachRule) {
                                "x " + n,
                                Identity{static_cast<uid_t>(i % 7), 0},
                                std::nullopt};
-    const auto trials = set.explain(process, true);
+    const auto trials = explain(set, process, true);
     const Decision decision = set.match(process);
     ASSERT_EQ(decision.kind == Decision::Kind::matched, !trials.empty() && trials.back().matched)
         << i;
@@ -143,24 +145,97 @@ TEST(Match, AgreesWithTryingEachRule) {
   }
 }
 
+// A user cannot claim another unit: only the part of the path that systemd created counts.
+TEST(Match, Units) {
+  constexpr const char* session =
+      "/user.slice/user-1000.slice/user@1000.service/app.slice/redis.service/nginx.service";
+  const struct {
+    const char* condition;
+    const char* cgroup;
+    bool matches;
+  } rows[] = {{"unit = \"redis\"\n", "/system.slice/redis.service", true},
+              {"unit = \"redis\"\n", "/system.slice/redis.service/worker", true},
+              {"unit = \"redis\"\n", "/system.slice/x.service/redis.service", false},
+              {"unit = \"redis\"\n", "/kubepods/redis.service", false},
+              {"unit = \"redis\"\n", session, false},
+              {"unit = \"app.slice\"\n", session, false},
+              {"unit = \"user@1000.service\"\n", session, true},
+              {"unit = \"user-1000.slice\"\n", session, true},
+              {"user_unit = \"redis\"\n", session, true},
+              {"user_unit = \"redis*\"\n", session, true},
+              {"user_unit = \"app.slice\"\n", session, true},
+              {"user_unit = \"nginx\"\n", session, false},
+              {"user_unit = \"user.slice\"\n", session, false},
+              {"user_unit = \"user@1000.service\"\n", session, false},
+              {"user_unit = \"redis\"\n", "/system.slice/redis.service", false},
+              {"unit = 'a\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
+              {"unit = 'a\\\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
+              {"unit = 'a\\x2db.service'\n", "/system.slice/ax2db.service", false}};
+  for (const auto& row : rows) {
+    const RuleSet set = rules(rule(row.condition));
+    ProcessFacts process = facts("p");
+    process.cgroup = row.cgroup;
+    EXPECT_EQ(set.match(process).kind == Decision::Kind::matched, row.matches)
+        << row.condition << row.cgroup;
+    EXPECT_EQ(set.speaks_of_cgroup(row.cgroup), row.matches) << row.condition << row.cgroup;
+  }
+}
+
+// Twice the path costs twice the work, and a rule is not evaluated once per component.
+TEST(Match, WorkIsLinearInTheCgroupPath) {
+  std::string text;
+  for (int i = 0; i < 100; i++) {
+    const std::string n = std::to_string(i);
+    text += rule("cgroup = \"/**/a" + n + "/**/b\"\n") + rule("cgroup = \"/**/x/**/b\"\n") +
+            rule("cgroup = \"/x/**/" + n + "\"\n") + rule("cgroup = \"/x/x\"\nname = \"n\"\n") +
+            rule("unit = \"x*.service\"\n") + rule("unit = \"x\"\n") +
+            rule("exe = \"/**/a/**/b\"\n") + rule("cmdline = \"*x*x*x*b\"\n");
+  }
+  const RuleSet set = rules(text);
+  const auto steps = [&](size_t components) {
+    ProcessFacts process = facts("p");
+    process.cgroup = process.exe = "";
+    for (size_t i = 0; i < components; i++) *process.cgroup += "/x";
+    *process.cmdline = *process.exe = *process.cgroup;
+    const uint64_t before = glob_steps();
+    EXPECT_EQ(set.match(process).kind, Decision::Kind::unmatched);
+    EXPECT_FALSE(set.speaks_of_cgroup("x"));
+    return glob_steps() - before;
+  };
+  EXPECT_LE(steps(2'000), 2 * steps(1'000) + 1'000);
+  EXPECT_LE(steps(1'000), 1'000 * text.size());
+}
+
+TEST(Match, APathWithoutSlashMatchesNothing) {
+  const RuleSet set = rules(rule("cgroup = [\"/\", \"/x\", \"**\", \"/**\"]\n") +
+                            rule("exe = [\"/**\", \"**/x\"]\n"));
+  for (const char* path : {"", "x"}) {
+    ProcessFacts process = facts("p");
+    process.cgroup = process.exe = path;
+    EXPECT_EQ(set.match(process).kind, Decision::Kind::unmatched) << path;
+    EXPECT_FALSE(set.speaks_of_cgroup(path)) << path;
+  }
+}
+
 TEST(Explain, SaysWhyNot) {
   const RuleSet set =
       rules(rule("name = \"nginx\"\n") + rule("name = \"redis-server\"\nuser = [0, \"redis2\"]\n") +
-            rule("unit = [\"x\", \"y\"]\n") + rule("thread = \"t\"\n") +
-            rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
+            rule("unit = [\"x\", \"y\"]\n") + rule("user_unit = \"z\"\n") +
+            rule("thread = \"t\"\n") + rule("name = \"redis*\"\n") + rule("name = \"*\"\n"));
   std::string open, closed;
-  for (const RuleTrial& trial : set.explain(facts("redis-server"), true))
+  for (const RuleTrial& trial : explain(set, facts("redis-server"), true))
     open += trial.matched ? "matches\n" : trial.reason + "\n";
-  for (const RuleTrial& trial : set.explain(facts("redis-server"), false))
+  for (const RuleTrial& trial : explain(set, facts("redis-server"), false))
     closed += trial.matched ? "matches\n" : trial.reason + "\n";
   EXPECT_EQ(open,
             "name is 'redis-server', not 'nginx'\nuser is '100', not '0' or 'redis2' (unknown "
-            "here)\nno unit 'x.service' or 'y.service' in cgroup "
-            "'/system.slice/redis.service'\nthread "
+            "here)\nunit is 'redis.service', not 'x.service' or 'y.service'\ncgroup "
+            "'/system.slice/redis.service' has no user_unit, rule requires 'z.service'\nthread "
             "'t' is for single threads\nmatches\n");
   EXPECT_EQ(closed,
             "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not "
-            "'x.service' or 'y.service'\nthread 't' is for single threads\nmatches\n");
+            "'x.service' or 'y.service'\nuser_unit is not 'z.service'\nthread 't' is for single "
+            "threads\nmatches\n");
 }
 
 TEST(RuleSet, SpeaksOfCgroup) {
@@ -169,6 +244,80 @@ TEST(RuleSet, SpeaksOfCgroup) {
   EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/redis.service"));
   EXPECT_TRUE(set.speaks_of_cgroup("/kube/a/b/pod/container"));
   EXPECT_FALSE(set.speaks_of_cgroup("/kube/a/b"));
+}
+
+TEST(RuleSet, Destinations) {
+  const RuleSet set = rules(rule("name = \"x\"\n", "b") + rule("name = \"y\"\n", "default") +
+                            rule("name = \"z\"\n", "b"));
+  EXPECT_EQ(set.destinations(), (std::vector<Destination>{{"b", ""}, {"", ""}}));
+  EXPECT_EQ(set.rules()[2].destination, 0U);
+  EXPECT_EQ(set.group_of(1), "");
+}
+
+// A cgroup is compared only with the patterns that its index finds, each once.
+TEST(RuleSet, SpeaksOfCgroupComparesFew) {
+  std::string text;
+  for (int i = 0; i < 1'000; i++) {
+    const std::string n = std::to_string(i);
+    text += rule("unit = \"a" + n + "-*.service\"\n") +
+            rule("name = \"x\"\ncgroup = \"/b" + n + "/*\"\n") +
+            rule("name = \"n" + n + "\"\nunit = \"c-*-x.service\"\n");
+  }
+  const RuleSet set = rules(text);
+  const uint64_t before = glob_steps();
+  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/a1000-x.service"));
+  EXPECT_FALSE(set.speaks_of_cgroup("/b1000/x"));
+  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/c-y.service"));
+  EXPECT_LT(glob_steps() - before, 100U);
+  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/a999-x.service"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/b999/x"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/c-y-x.service"));
+}
+
+// Processes in a cgroup with a long path are compared with each pattern once, with equal results.
+TEST(CgroupMemo, RemembersLongPaths) {
+  std::string text;
+  for (int i = 0; i < 20; i++)
+    text += rule("cgroup = \"/**/a?" + std::to_string(i) + "/**/*b\"\n") +
+            rule("name = \"p\"\nunit = \"x*.service\"\n");
+  const RuleSet set = rules(text + rule("cgroup = \"/**/x?\"\n"));
+  const RuleSet other = rules(rule("cgroup = \"/y\"\n") + rule("cgroup = \"/x1/**\"\n", "b"));
+  CgroupMemo memo;
+  ProcessFacts process = facts("p");
+  for (size_t i = 0; i < 2 * CgroupMemo::max_paths; i++) {
+    process.cgroup = "/x" + std::to_string(i);
+    while (process.cgroup->size() < CgroupMemo::min_path_size) *process.cgroup += "/abcdefgh";
+    for (const RuleSet* current : {&set, &other, &set}) {
+      const Decision plain = current->match(process);
+      const Decision first = current->match(process, &memo);
+      const uint64_t before = glob_steps();
+      const Decision second = current->match(process, &memo);
+      EXPECT_EQ(glob_steps(), before) << i;
+      for (const Decision& decision : {first, second}) {
+        EXPECT_EQ(decision.kind, plain.kind) << i;
+        EXPECT_EQ(decision.rule, plain.rule) << i;
+      }
+    }
+  }
+}
+
+TEST(Users, EachNameIsLookedUpOnce) {
+  const ParsedPolicy parsed = test::parse(rule("user = [\"a\", \"b\", \"a\", 7]\n", "default") +
+                                          rule("user = \"b\"\nuser_group = \"a\"\n", "default"));
+  std::string asked;
+  const auto find = [&](const std::string& name) -> std::optional<uint32_t> {
+    asked += name + " ";
+    if (name == "a") return 5;
+    return std::nullopt;
+  };
+  std::vector<Diagnostic> warnings;
+  const Users users = look_up_users(parsed.policy, find, find, warnings);
+  EXPECT_EQ(std::ranges::count(asked, ' '), 3) << asked;
+  EXPECT_EQ(users.users, (std::map<std::string, uid_t>{{"a", 5}}));
+  EXPECT_EQ(users.groups, (std::map<std::string, gid_t>{{"a", 5}}));
+  EXPECT_EQ(format_diagnostics(warnings, parsed.policy.sources),
+            "p.toml:3:14: warning: there is no user 'b' here: nothing matches it until the next "
+            "reload\n    3 | user = [\"a\", \"b\", \"a\", 7]\n      |              ^~~\n");
 }
 
 }  // namespace

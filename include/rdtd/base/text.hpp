@@ -1,5 +1,5 @@
-// Text helpers that several modules need: checked integers, splitting, the nearest of several
-// names.
+// Text helpers that several modules need: checked integers, splitting, UTF-8, the nearest of
+// several names.
 #pragma once
 
 #include <charconv>
@@ -12,8 +12,7 @@
 
 namespace rdtd {
 
-// The whole of `text` as a number: no sign, no space, no rest. Nothing where it is not one or does
-// not fit T.
+// The number that all of `text` is, without sign or space; nothing if it is none or does not fit T.
 template <std::unsigned_integral T>
 [[nodiscard]] std::optional<T> parse_unsigned(std::string_view text, int base = 10) {
   T value{};
@@ -26,10 +25,22 @@ template <std::unsigned_integral T>
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
-// The text with a '?' for each byte that could drive a terminal or is not UTF-8, and a space for a
-// tab.
+// The first character of a text that is not empty. Its length is 0 bytes if the text does not begin
+// with UTF-8 that D-Bus accepts: a form too long for its character, half of a surrogate pair, a
+// noncharacter, or a character beyond U+10FFFF.
+struct Character {
+  char32_t code = 0;
+  size_t length = 0;
+};
+[[nodiscard]] Character first_character(std::string_view text);
+// The text with a space for each tab, and a '?' for each byte that is not UTF-8 and each character
+// that could drive a terminal or reorder the text.
 [[nodiscard]] std::string printable(std::string_view text);
-// The candidate with the fewest edits, where so few that the name is likely a slip of it.
+// The same for a text of several lines: line breaks and tabs stay.
+[[nodiscard]] std::string printable_lines(std::string_view text);
+[[nodiscard]] bool is_utf8(std::string_view text);
+// The candidate that takes the fewest edits to reach, if they are so few that the name is probably
+// a slip of it. Takes time in proportion to the number of candidates, whatever their length.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       std::span<const std::string> candidates);
 

@@ -15,25 +15,35 @@ namespace rdtd {
 class Client {
  public:
   struct Failure {
-    enum class Kind { not_running, not_permitted, refused };
+    enum class Kind {
+      no_bus,      // there is no system bus, or the connection to it ended
+      not_on_bus,  // the daemon runs, but is not on the bus
+      not_running,
+      not_permitted,
+      refused
+    };
     Kind kind = Kind::refused;
-    std::string text;  // the daemon's own, where it answered
+    std::string text;  // the daemon's own, if it answered
+    // Whether the request did not reach a daemon.
+    [[nodiscard]] bool unreachable() const {
+      return kind == Kind::no_bus || kind == Kind::not_on_bus || kind == Kind::not_running;
+    }
   };
   template <class T>
   using Answer = std::expected<T, Failure>;
 
-  // Something that the daemon tells of while it is listened to.
+  // A signal of the daemon.
   struct Event {
     enum class Kind { assigned, reloaded, drift, started, stopped };
     Kind kind = Kind::assigned;
     uint32_t pid = 0;     // assigned
     std::string group;    // assigned
-    std::string rule;     // assigned: FILE:LINE, empty where it was put there by hand
+    std::string rule;     // assigned: FILE:LINE; empty for a manual assignment
     std::string what;     // drift
     bool success = true;  // reloaded
   };
 
-  // What is in force, as `status` shows it; a row a group of the policy, the default one last.
+  // A group of the policy in force; the default group is the last.
   struct GroupRow {
     std::string name;
     std::vector<Share> asked, granted;
@@ -49,8 +59,8 @@ class Client {
   [[nodiscard]] Answer<Explanation> explain(pid_t pid);
   [[nodiscard]] Answer<std::vector<GroupRow>> list_groups();
   [[nodiscard]] Answer<ManagerProperties> properties();
-  // Listens until the bus goes; the daemon may come and go meanwhile.
-  [[nodiscard]] Answer<void> follow(const std::function<void(const Event&)>& tell);
+  // Listens until the connection to the bus ends; the daemon may stop and start meanwhile.
+  [[nodiscard]] Answer<void> follow(const std::function<void(const Event&)>& listener);
 
  private:
   struct Unref {

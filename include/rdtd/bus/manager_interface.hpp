@@ -1,39 +1,27 @@
-// ManagerInterface: what the D-Bus service needs of the daemon, in values. The daemon implements
-// it; the service translates it and knows nothing else.
+// ManagerInterface: the requests that the D-Bus service passes to the daemon, in values. The daemon
+// implements it; the service translates between it and D-Bus, and knows nothing else of the daemon.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "rdtd/base/located.hpp"
 #include "rdtd/model/counters.hpp"
+#include "rdtd/model/refusal.hpp"
 
 namespace rdtd {
 
-// Why a call failed; the name of the D-Bus error is RDTD_BUS_NAME ".Error." and the kind.
-struct CallError {
-  enum class Kind {
-    InvalidPolicy,
-    NoSuchGroup,
-    NoSuchProcess,
-    NotSupported,
-    OutOfClosids,
-    Busy,
-    KernelRejected,
-    NotPermitted
-  };
-  Kind kind = Kind::KernelRejected;
-  std::string text;
-  Location where = {};  // InvalidPolicy: of the first error
-};
-
-// What a group has of one domain, asked for as written in the policy or granted as the kernel
-// writes it.
+// The share of one domain that a group asks for, as written in the policy, or was granted, as
+// written to the kernel.
 struct Share {
   std::string resource;
   uint32_t domain = 0;
@@ -44,14 +32,30 @@ struct Share {
 struct GroupStatus {
   std::string name;
   std::string description;
-  std::vector<Share> asked;  // only what was asked for
+  std::vector<Share> asked;  // only the shares that the policy names
   std::vector<Share> granted;
   std::string mode;
   std::string cpus;
-  std::vector<std::string> rules;  // FILE:LINE of each that names it
+  std::vector<std::string> rules;  // FILE:LINE of each rule that names the group
 };
 
-// "L3:0=4 ways;1=4 ways MB:0=10%".
+// The groups of the policy in force, in its order, the default group last. Immutable: the daemon
+// makes one for each change of the state in force, and everybody shares it.
+class GroupList {
+ public:
+  GroupList() = default;
+  explicit GroupList(std::vector<GroupStatus> groups);
+
+  [[nodiscard]] const std::vector<GroupStatus>& all() const { return groups_; }
+  // Null if there is no such group.
+  [[nodiscard]] const GroupStatus* find(std::string_view name) const;
+
+ private:
+  std::vector<GroupStatus> groups_;
+  std::map<std::string, size_t, std::less<>> by_name_;  // indexes into groups_
+};
+
+// For people, domains with equal shares merged: "L3:0-1=4 ways MB:0=10%".
 [[nodiscard]] std::string shares_line(const std::vector<Share>& shares);
 
 struct AssignmentCount {
@@ -71,12 +75,18 @@ struct PlanSummary {
   std::string summary;
 };
 
+// The formatted warnings of the policy files.
+struct CheckResult {
+  std::string warnings;
+  std::string public_warnings;  // without lines of files that not all users may read
+};
+
 struct Explanation {
   struct Trial {
     std::string place;  // FILE:LINE
     std::string group;
     bool matched = false;
-    std::string reason;  // why not
+    std::string reason;  // why the rule does not match
   };
   std::string name;                                       // of the process
   std::vector<Trial> trials;                              // up to the rule that matched
@@ -87,21 +97,44 @@ struct ManagerProperties {
   std::string state;  // "running", or "degraded": a policy could not be applied, drift was only
                       // reported, or the process events fail
   std::vector<std::string> config_files;
-  std::string last_reload_error;       // empty after a good one
-  uint64_t last_reload_timestamp = 0;  // CLOCK_REALTIME, microseconds
-  uint64_t events_seen = 0;            // process events received
-  uint64_t event_overruns = 0;         // process events that the kernel dropped
+  std::vector<std::string> problems;     // why the state is degraded, for people
+  std::string last_reload_error;         // empty after a successful reload
+  std::string last_reload_error_public;  // without lines of files that not all users may read
+  uint64_t last_reload_timestamp = 0;    // CLOCK_REALTIME, microseconds
+  uint64_t events_seen = 0;              // process events received
+  uint64_t event_overruns = 0;           // process events that the kernel dropped
   std::vector<AssignmentCount> assignments;
-  uint64_t drift = 0;  // things that somebody else had changed at the last look
+  uint64_t drift = 0;  // differences that the last comparison found, restored or not
 
   // Threads put in a group.
   [[nodiscard]] uint64_t assigned() const;
 };
 
-// Who calls, as the bus knows it.
+// The sender of a request, as the bus knows it.
 struct Caller {
   uid_t uid = UINT32_MAX;
-  pid_t pid = 0;  // for telling apart what a caller means; nothing is permitted by it
+  pid_t pid = 0;  // shows whether a caller means itself; grants nothing
+  [[nodiscard]] bool root() const { return uid == 0; }
+};
+
+// A manual assignment whose process is open already, so that the process that is moved is the one
+// that polkit was asked about, even if its pid is reused meanwhile.
+class PreparedAssign {
+ public:
+  // Shown to polkit and its rules: "pid", "uid" (the owner of the process), "group", "unit" if
+  // known.
+  using Details = std::map<std::string, std::string>;
+
+  explicit PreparedAssign(Details details) : details_(std::move(details)) {}
+  PreparedAssign(const PreparedAssign&) = delete;
+  PreparedAssign& operator=(const PreparedAssign&) = delete;
+  virtual ~PreparedAssign() = default;
+
+  [[nodiscard]] const Details& details() const { return details_; }
+  [[nodiscard]] virtual std::expected<void, Refusal> run() = 0;
+
+ private:
+  Details details_;
 };
 
 class ManagerInterface {
@@ -111,30 +144,35 @@ class ManagerInterface {
   ManagerInterface& operator=(const ManagerInterface&) = delete;
   virtual ~ManagerInterface() = default;
 
-  [[nodiscard]] virtual std::expected<void, CallError> reload() = 0;
-  // The warnings of the policy files as they are now, formatted; the errors are the error's text.
-  [[nodiscard]] virtual std::expected<std::string, CallError> check() = 0;
-  [[nodiscard]] virtual std::expected<PlanSummary, CallError> plan() = 0;
-  // Removes every group that rdtd made and forgets the policy in force, until the next reload.
-  [[nodiscard]] virtual std::expected<void, CallError> reset() = 0;
-  // Puts a process in a group of the policy in force against what the rules say, until it execs or
-  // ends. A caller that puts itself there does so for the program that it execs next.
-  [[nodiscard]] virtual std::expected<void, CallError> assign_by_hand(pid_t pid,
-                                                                      const std::string& group,
-                                                                      const Caller& caller) = 0;
-  // What only the process's owner may know is told to the owner and to root.
-  [[nodiscard]] virtual std::expected<Explanation, CallError> explain(pid_t pid,
-                                                                      const Caller& caller) = 0;
-  [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, CallError> counters() = 0;
-  [[nodiscard]] virtual std::vector<GroupStatus> list_groups() = 0;
-  // Threads in a group now; 0 where there is none of that name.
+  // Called once a change is carried out or refused, which may be after the call has returned.
+  using Done = std::function<void(const std::expected<void, Refusal>&)>;
+  virtual void reload(Done done) = 0;
+  // Reads the policy files as they are now. Errors are in the text of the refusal.
+  [[nodiscard]] virtual std::expected<CheckResult, Refusal> check() = 0;
+  [[nodiscard]] virtual std::expected<PlanSummary, Refusal> plan() = 0;
+  // Removes every group that rdtd created and forgets the policy in force, until the next reload.
+  virtual void reset(Done done) = 0;
+  // Opens a process that is to be assigned to a group of the policy in force, whatever the rules
+  // say, until it calls execve(2) or ends. A caller that assigns itself does so for the program
+  // that it executes next. Never null.
+  [[nodiscard]] virtual std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
+      pid_t pid, const std::string& group, const Caller& caller) = 0;
+  // Refuses with not_permitted if `owner` is given and the process belongs to somebody else.
+  [[nodiscard]] virtual std::expected<Explanation, Refusal> explain(pid_t pid,
+                                                                    std::optional<uid_t> owner) = 0;
+  [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, Refusal> counters() = 0;
+  // Never null. The same object until the groups change.
+  [[nodiscard]] virtual std::shared_ptr<const GroupList> list_groups() = 0;
+  // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;
-  // Whether somebody wants to be told of each assignment.
+  // The effective user of a process; nothing if it has ended.
+  [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
+  // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;
 
-  // By the names of syslog(3) without "LOG_", in lower case: "debug". False where there is no such
-  // level.
+  // Levels have the names of syslog(3) without "LOG_", in lower case: "debug". False if there is no
+  // such level.
   [[nodiscard]] virtual std::string log_level() = 0;
   [[nodiscard]] virtual bool set_log_level(const std::string& level) = 0;
   [[nodiscard]] virtual std::string log_target() = 0;  // "journal" or "console"

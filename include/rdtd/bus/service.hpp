@@ -1,9 +1,10 @@
 // Service: the daemon on D-Bus. Object /org/rdtd1 with interface org.rdtd1.Manager and, under its
 // ObjectManager, /org/rdtd1/group/NAME with org.rdtd1.Group; /org/freedesktop/LogControl1 for
-// systemctl. Reading is open to all; what changes something is for root and for whom polkit permits
-// it.
+// systemctl. Everybody may read the groups; changes, and reads that inspect policy files or other
+// users' processes, require root or authorization from polkit.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -16,18 +17,25 @@ namespace rdtd {
 
 class Service {
  public:
-  // Connects to the system bus and takes the name; EEXIST where another has it. Calls are answered
-  // once the loop runs. A bus that goes away ends the loop with status 1.
+  // Called when the service comes on the bus, and when it leaves the bus or cannot get there: once
+  // per change, not per attempt.
+  using Report = std::function<void(const Result<void>& connection)>;
+
+  // Connects to the system bus and takes the name, without waiting. While there is no bus, or
+  // another process has the name, it tries again every second.
   [[nodiscard]] static Result<std::unique_ptr<Service>> open(sd_event* event,
-                                                             ManagerInterface& manager);
+                                                             ManagerInterface& manager,
+                                                             Report report);
   virtual ~Service() = default;
 
-  // Each tells those who listen: of a reload, with what came and went by it; of groups that came,
-  // went or changed; of a changed state; of drift; of an assignment.
+  // These send signals, and do nothing while the service is not on the bus. Reloaded, with the
+  // groups that the reload added and removed:
   virtual void emit_reloaded(bool success) = 0;
+  // Groups that were added, removed or changed since the last time:
   virtual void emit_groups() = 0;
   virtual void emit_state() = 0;
   virtual void emit_drift(std::string_view what) = 0;
+  // Goes to the subscribers that are root or own the process.
   virtual void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) = 0;
 };
 

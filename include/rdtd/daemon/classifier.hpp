@@ -1,89 +1,94 @@
-// Classifier: the thread that puts processes in their groups as the kernel tells of them. It owns
-// the process connector and does for each event the least that decides it. What it cannot do by
-// itself, looking at all processes after a loss or telling of assignments, it asks of the main
-// thread through an eventfd.
+// Classifier: the real-time thread. It hears of each exec and puts the process in its group at
+// once. All that can wait or take long is the main thread's: other threads and children of a
+// process that was moved, renames, looks at all processes, reports. It asks for these through an
+// eventfd.
+//
+// It is bounded by time, not by the number of events: after max_work without waiting it sleeps, the
+// longer the more often that happens in a row. If the kernel's limit for real-time threads comes
+// near nevertheless (RLIMIT_RTTIME, SIGXCPU), it goes on as an ordinary thread.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "rdtd/daemon/assign.hpp"
+#include "rdtd/daemon/assigner.hpp"
 #include "rdtd/proc/connector.hpp"
 
 namespace rdtd {
 
 class Classifier {
  public:
-  // Inherits the caller's scheduling. `requests_fd`, an eventfd, is written to when there are
-  // requests.
-  Classifier(Connector connector, const ProcFs& proc, int requests_fd);
+  // CPU time without waiting, before the thread sleeps.
+  static constexpr std::chrono::milliseconds max_work{5};
+
+  // Makes the thread, which inherits the caller's scheduling, and waits in it until start or
+  // destruction. `requests_fd`: an eventfd, written to when there are requests. Fails if there can
+  // be no more threads.
+  [[nodiscard]] static Result<std::unique_ptr<Classifier>> make(int requests_fd);
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier();
 
-  // From its return on, the classifier uses this table and no other. False where it has not taken
-  // it within 2 s.
-  bool publish(std::shared_ptr<const RuleTable> table);
+  // `processes` and `manual` must outlive this.
+  void start(Connector connector, const proc::Processes& processes, ManualAssignments& manual);
 
-  // Makes the kernel send an event, by renaming the calling thread to what it is called already,
-  // and tells whether the event of the last beat has come back. To be called with some seconds
-  // between, by the main thread.
+  // Once Requests::table_in_use has reached the number that this returns, it uses this table or a
+  // later one.
+  [[nodiscard]] uint64_t publish(std::shared_ptr<const RuleTable> table);
+  // Makes the kernel send an event, by renaming the calling thread to its present name. Whether the
+  // event of the last beat has come back. To be called by the main thread, with seconds between.
   [[nodiscard]] bool heartbeat();
-  [[nodiscard]] Result<void> resubscribe() const { return connector_.send_subscription(0); }
+  [[nodiscard]] Result<void> resubscribe() const { return connector_->send_subscription(0); }
 
-  // What the main thread is asked for since it last looked.
   struct Assigned {
     pid_t pid;
     std::string group;  // label
     std::string rule;   // FILE:LINE
   };
+  // What it asks the main thread for since that last looked.
   struct Requests {
-    bool rescan = false;             // events were lost
+    bool events_lost = false;        // look at all processes
+    uint64_t table_in_use = 0;       // by its number
+    bool table_old = false;          // a group of the table was removed
+    std::optional<Error> failed;     // receiving events fails
+    std::vector<pid_t> moved;        // a moment later: look at their threads and children
     std::vector<Assigned> assigned;  // while they are watched
-    size_t untold = 0;               // that were too many to be kept
+    size_t dropped = 0;              // of `assigned`: too many
   };
   [[nodiscard]] Requests take_requests();
   void watch_assignments(bool on) { watched_ = on; }
 
-  struct Counters {
-    uint64_t events_seen = 0;
-    uint64_t event_overruns = 0;
-  };
-  [[nodiscard]] Counters counters() const;
+  [[nodiscard]] uint64_t events_seen() const { return events_seen_; }
+  [[nodiscard]] uint64_t event_overruns() const { return event_overruns_; }
 
  private:
+  explicit Classifier(int requests_fd) : requests_fd_(requests_fd) {}
   void run();
   void handle(const ProcEvent& event, const RuleTable& table);
-  // The second looks that are due, and what is over the number that may wait.
-  void look_again(const RuleTable& table);
-  void tell_assigned(pid_t pid, const Assignment& assignment, const RuleTable& table);
+  void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table);
+  template <class Change>
+  void request(Change change);
   static void beat();
 
-  Connector connector_;
-  const ProcFs& proc_;
   int requests_fd_;
-  pid_t self_;
-  std::atomic<std::shared_ptr<const RuleTable>> table_;
+  std::binary_semaphore started_{0};
+  std::optional<Connector> connector_;
+  const proc::Processes* processes_ = nullptr;
+  ManualAssignments* manual_ = nullptr;
+  std::shared_ptr<const RuleTable> table_;  // with requests_mutex_
   std::atomic<uint64_t> published_ = 0;
-  std::binary_semaphore taken_{0};
   std::atomic<bool> stop_ = false;
   std::atomic<bool> beat_seen_ = true;
-  // Processes that were moved and are owed a second look. The classifier thread's own.
-  struct Moved {
-    pid_t pid;
-    std::chrono::steady_clock::time_point due;
-  };
-  std::deque<Moved> moved_;
   std::atomic<uint64_t> events_seen_ = 0, event_overruns_ = 0;
   std::atomic<bool> watched_ = false;
-  std::mutex requests_mutex_;
+  std::mutex requests_mutex_;  // never held while anything is read or written
   Requests requests_;
   std::thread thread_;
 };

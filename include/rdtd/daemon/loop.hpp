@@ -1,27 +1,103 @@
-// Loop: the one sd-event loop of the daemon. It brings signals, timers, the bus, cgroup changes and
-// the classifier's requests to the manager, and tells systemd how things stand.
+// Loop: the one sd-event loop of the daemon. It brings signals, timers, the bus, cgroup changes,
+// process changes and the classifier's requests to the manager, lets it work in slices, and reports
+// to systemd. It decides nothing else.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <systemd/sd-event.h>
 
-#include "rdtd/base/error.hpp"
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rdtd/bus/service.hpp"
+#include "rdtd/daemon/classifier.hpp"
+#include "rdtd/daemon/manager.hpp"
+#include "rdtd/proc/cgroup_watch.hpp"
+#include "rdtd/proc/connector.hpp"
 
 namespace rdtd {
 
-// Where the daemon finds the system. All of it comes from the command line's end, so that no other
-// code knows a path.
-struct Surroundings {
-  std::string policy_root;
-  std::string resctrl;
-  std::string proc;
-  std::string state;                 // folder of the ownership record; made where it is not there
-  std::vector<std::string> cgroups;  // where the unified cgroup hierarchy may be mounted
-  int receive_buffer = 0;            // of the process connector, bytes
-};
+class Loop {
+ public:
+  // What it listens to, beside the bus. Absent parts are reported as missing by `start`.
+  struct Sources {
+    int requests_fd = -1;              // of the classifier
+    Classifier* classifier = nullptr;  // null: no process events
+    std::optional<Connector> changes;  // renames and changes of user
+    std::unique_ptr<CgroupWatch> cgroups;
+  };
+  explicit Loop(Manager& manager) : manager_(manager) {}
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  ~Loop();
 
-// Runs until it is told to stop. Returns the exit status: 0; 1 failed; 69 no resctrl; 78 bad
-// policy.
-[[nodiscard]] int run_daemon(const Surroundings& surroundings);
+  [[nodiscard]] Result<void> prepare(Sources sources);
+  // Loads the policy, then runs until told to stop. Returns the exit status.
+  [[nodiscard]] int run();
+
+ private:
+  template <void (Loop::*handler)()>
+  static int on_timer(sd_event_source*, uint64_t, void* self) {
+    (static_cast<Loop*>(self)->*handler)();
+    return 0;
+  }
+  template <void (Loop::*handler)()>
+  static int on_io(sd_event_source*, int, uint32_t, void* self) {
+    (static_cast<Loop*>(self)->*handler)();
+    return 0;
+  }
+  [[nodiscard]] int add_timer(sd_event_source** source, sd_event_time_handler_t handler);
+  static void set_timer(sd_event_source* source, std::chrono::microseconds delay);
+  [[nodiscard]] int add_sources();
+  void observe();
+
+  void take_requests();
+  void resume_requests();
+  void read_changes();
+  void resume_changes();
+  void read_cgroups();
+  void reconcile();
+  void beat();
+  void sweep_now();
+  void work();
+  static int before_poll(sd_event_source*, void* self);
+  static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
+  static int on_terminate(sd_event_source*, const signalfd_siginfo*, void* self);
+
+  void sweep_soon(const char* why);
+  void note_loss();
+  void set_events_available(bool available);
+  void rules_changed();
+  void take_log_level();
+  void watch_cgroups();
+  [[nodiscard]] CgroupWatch::InterestIn interest() const;
+  void started(const std::expected<void, Refusal>& loaded);
+  void loaded();
+  void report_state();
+  void report_assigned(pid_t pid, const std::string& group, const std::string& rule);
+
+  Manager& manager_;
+  Sources sources_;
+  std::unique_ptr<Service> service_;
+  sd_event* event_ = nullptr;
+  sd_event_source* requests_ = nullptr;
+  sd_event_source* requests_timer_ = nullptr;
+  sd_event_source* changes_ = nullptr;
+  sd_event_source* changes_timer_ = nullptr;
+  sd_event_source* cgroups_timer_ = nullptr;
+  sd_event_source* reconcile_ = nullptr;
+  sd_event_source* heartbeat_ = nullptr;
+  sd_event_source* sweep_ = nullptr;
+  sd_event_source* work_ = nullptr;
+  std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{};
+  const char* sweep_reason_ = nullptr;  // a look at all processes waits, or is under way
+  const char* sweep_again_ = nullptr;   // another one was asked for meanwhile
+  uint64_t drops_logged_ = 0;           // process events
+  uint64_t classifier_drops_ = 0, changes_dropped_ = 0;
+  bool events_available_ = true;
+  std::string state_;
+  std::string policy_log_level_;
+};
 
 }  // namespace rdtd

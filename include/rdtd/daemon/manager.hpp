@@ -1,153 +1,155 @@
-// Manager: the policy in force and what has been made of it. Reloads, scans and reconciles; owns no
-// event loop and sends no messages: the loop tells it when, and listens through Observer.
+// Manager: the core of the daemon behind one face, for the bus and the loop. It puts the parts to
+// work in the right order and keeps what a reload came to; the parts know nothing of each other. It
+// owns no event loop and never waits: `step` works, `next_due` says when there is work.
 #pragma once
 
+#include <chrono>
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "rdtd/bus/manager_interface.hpp"
-#include "rdtd/daemon/classifier.hpp"
-#include "rdtd/plan/plan.hpp"
-#include "rdtd/policy/parse.hpp"
-#include "rdtd/proc/process.hpp"
-#include "rdtd/resctrl/ownership.hpp"
-#include "rdtd/resctrl/tree.hpp"
+#include "rdtd/daemon/applier.hpp"
+#include "rdtd/daemon/guard.hpp"
+#include "rdtd/daemon/lock_queue.hpp"
+#include "rdtd/daemon/manual_assignments.hpp"
+#include "rdtd/daemon/sweeper.hpp"
+#include "rdtd/daemon/system.hpp"
 
 namespace rdtd {
 
 class Manager final : public ManagerInterface {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   // What the loop does when something happens here.
   struct Observer {
+    // Hands a table to the classifier. Returns the number that table_taken will be called with, or
+    // 0 if the table is used from now on.
+    std::function<uint64_t(std::shared_ptr<const RuleTable>)> publish =
+        [](const std::shared_ptr<const RuleTable>&) { return uint64_t{0}; };
     std::function<void()> before_reload = [] {};
-    std::function<void()> rules_changed = [] {
-    };  // in force already, the processes not yet looked at
-    std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
+    std::function<void()> rules_changed = [] {};  // in force, processes not looked at yet
     std::function<void(bool success)> after_reload = [](bool) {};
+    std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
+    std::function<void()> state_changed = [] {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
-    // `rule` is empty for one that was made by hand.
+    // `rule` is empty for a manual assignment.
     std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
         [](pid_t, const std::string&, const std::string&) {};
+    std::function<void(bool)> watch_assignments = [](bool) {};
   };
 
-  // `policy_root`: the policy files are found below it. `state`: the folder of what outlives the
-  // daemon.
-  Manager(std::string policy_root, Tree tree, Ownership ownership, Directory state, ProcFs proc);
+  // `state`: the directory of the records that outlive the daemon.
+  Manager(System system, Ownership ownership, Directory state);
 
-  // From now on events are classified by `classifier`. To be called before the first reload.
-  void use(Classifier& classifier) { classifier_ = &classifier; }
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // The first load. Other than a reload it is not announced as one, and a failure leaves no policy
-  // in force.
-  [[nodiscard]] std::expected<void, CallError> start();
-  // Looks at every process and puts it where the rules want it; until a pass finds nothing to move.
-  // `why` is for the log.
-  void scan(const char* why);
-  // Looks at these processes only.
-  void classify(const std::vector<pid_t>& processes);
-  // Finds what somebody else changed, and changes it back or reports it, as the policy says.
+  // The first load. A state of the machine that is in the way leaves out what it must: the refusal
+  // is about the policy or about files that cannot be read.
+  void start(Done done);
+  void reload(Done done) override;
+  void reset(Done done) override;
+  // Finds what another tool changed, and does about it what the policy says.
   void reconcile();
-  // Writes down what outlives the daemon, where that has changed. Now and then, and at its end.
-  void store();
-  // Removes every group that rdtd made, and forgets what was put in them by hand.
+  // Looks at all processes, then calls `done`. `why` is for the log.
+  void sweep(const char* why, std::function<void()> done);
+  // Removes every group that rdtd made. For the end of the daemon: waits for no lock.
   [[nodiscard]] Result<void> remove_all();
+  // Writes down what outlives the daemon, if it has changed.
+  void store();
 
-  [[nodiscard]] const DaemonSettings& settings() const { return policy_.daemon; }
-  // Whether a rule in force speaks of this cgroup.
-  [[nodiscard]] bool cgroup_matters(const std::string& path) const;
-  void set_events_available(bool available) { events_available_ = available; }
-  // To be called when the log's level has changed.
+  // Works until the deadline on what is due.
+  void step(Time deadline);
+  [[nodiscard]] Time next_due() const;
+  // The classifier uses the table of this number, or a later one.
+  void table_taken(uint64_t number);
+  [[nodiscard]] Sweeper& sweeper() { return sweeper_; }
+  [[nodiscard]] ManualAssignments& manual() { return manual_; }
+
+  [[nodiscard]] const InForce& in_force() const { return *in_force_; }
+  void set_events_available(bool available);
+  void set_event_counters(uint64_t seen, uint64_t overruns);
+  // To be called when the level of the log has changed.
   void apply_watch();
   // For people, one line: "2 groups, 3 rules, 120 threads assigned".
   [[nodiscard]] std::string status_line();
 
-  std::expected<void, CallError> reload() override;
-  std::expected<std::string, CallError> check() override;
-  std::expected<PlanSummary, CallError> plan() override;
-  std::expected<void, CallError> reset() override;
-  std::expected<void, CallError> assign_by_hand(pid_t pid, const std::string& group,
-                                                const Caller& caller) override;
-  std::expected<Explanation, CallError> explain(pid_t pid, const Caller& caller) override;
-  std::expected<std::vector<DomainCounters>, CallError> counters() override;
-  std::vector<GroupStatus> list_groups() override;
+  std::expected<CheckResult, Refusal> check() override;
+  std::expected<PlanSummary, Refusal> plan() override;
+  std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
+      pid_t pid, const std::string& group, const Caller& caller) override;
+  std::expected<Explanation, Refusal> explain(pid_t pid, std::optional<uid_t> owner) override;
+  std::expected<std::vector<DomainCounters>, Refusal> counters() override;
+  std::shared_ptr<const GroupList> list_groups() override;
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
+  std::optional<uid_t> owner_of(pid_t pid) override;
   void watch_assignments(bool on) override;
   std::string log_level() override;
   bool set_log_level(const std::string& level) override;
   std::string log_target() override;
 
  private:
-  struct Loaded {
-    Policy policy;
-    Capabilities capabilities;
-    Plan plan;
-    std::string warnings;
-    std::vector<std::string> files;
-  };
-  [[nodiscard]] std::expected<Loaded, CallError> load() const;
-  [[nodiscard]] std::expected<void, CallError> load_and_apply();
-  [[nodiscard]] std::expected<void, CallError> put_in_force(Loaded loaded);
-  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(const Policy& policy);
-  void log_failure(const CallError& error, const char* consequence) const;
-  struct ScanResult {
-    std::map<std::string, size_t> matched;  // processes, by the group's label
-    size_t moved = 0;                       // threads
-    size_t refused = 0;
-    size_t released = 0;
-  };
-  [[nodiscard]] Placed placed_by(const RuleSet& rules) const;
-  size_t release(pid_t pid, const RuleSet& previous, const Placed& held) const;
-  ScanResult scan_once(AssignMode mode, const RuleSet* previous);
-  ScanResult scan_until_quiet(AssignMode mode, const RuleSet* previous);
-  [[nodiscard]] Result<Snapshot> snapshot() const {
-    return tree_.read_snapshot(ownership_.groups());
+  class OpenedAssign;
+  [[nodiscard]] std::expected<void, Refusal> assign(
+      const std::shared_ptr<const proc::Process>& process, const std::string& group,
+      const Caller& caller);
+  void load_and_apply(Applier::Fit fit, std::vector<PolicyFile> files, Done done);
+  void put_in_force(Applier::Applied applied, Done done);
+  void replace(std::shared_ptr<const InForce> in_force);
+  void publish(std::function<void()> then);
+  void finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
+                   const Done& done);
+  void refused(const Refusal& refusal);
+  void remove_groups(std::vector<Step> removals, std::function<void()> then);
+  void renew_table(std::function<void()> then);
+  void begin(std::function<void()> job);
+  void next_job();
+  void finished();
+  void finish_reset(const Result<void>& removed, const Done& done);
+  [[nodiscard]] bool reports_only() const {
+    return in_force_->policy.daemon.drift == OnDrift::report;
   }
-  struct Drift {
-    std::optional<std::string>
-        group;  // its directory; nothing where processes were in the wrong one
-    std::string text;
-    bool put_back = false;
-  };
-  [[nodiscard]] std::string reconcile_groups(bool restore, std::vector<Drift>& found);
-  [[nodiscard]] std::string follow_machine(const Capabilities& capabilities, const Snapshot& now);
-  void renew_held();
-  [[nodiscard]] CallError undone(Error error, const std::vector<Step>& steps);
-  void renew_table();
-  void publish_table();
-  void remove_groups(const std::vector<Step>& removals);
-  [[nodiscard]] Result<void> forget_vanished_groups();
-  void tell_drift(std::vector<Drift> found);
-  void tell_assigned(pid_t pid, const Assignment& assignment) const;
+  void restore_manual();
+  void compare();
+  void finish_reconcile(const Guard::Comparison& found, const Result<SweepResult>& swept);
+  void report_drift(std::vector<Drift> found);
+  void try_what_is_missing();
+  void report_missing();
+  void note_sweep(const Result<SweepResult>& swept);
+  void problem(const std::string& key, const std::string& text);
+  [[nodiscard]] bool degraded() const;
 
-  std::string policy_root_;
-  Tree tree_;
-  Ownership ownership_;
-  ProcFs proc_;
-  Classifier* classifier_ = nullptr;
+  System system_;
+  ManualAssignments manual_;
+  Applier applier_;
+  Guard guard_;
+  Sweeper sweeper_;
+  LockQueue changes_;
   Observer observer_;
 
-  Policy policy_;
-  Capabilities capabilities_;
-  std::vector<GroupTarget> targets_;
-  std::vector<std::string> files_;
-  HandAssignments by_hand_;
-  std::map<std::string, AssignmentCounter>
-      counters_;                            // by directory; a group that goes keeps its figures
-  std::shared_ptr<const RuleTable> table_;  // of the policy in force
-  std::string in_force_;                    // what was done to put it in force, for the log
-  std::string last_reload_error_;
+  std::shared_ptr<const InForce> in_force_;
+  std::shared_ptr<const GroupList> group_list_;  // of in_force_, made when somebody asks
+  std::vector<PolicyFile> wanted_files_;  // of the first load, while the machine permits none of it
+  std::function<void()> when_taken_;      // goes on once the classifier uses the new table
+  Time taken_deadline_{};
+  uint64_t awaited_table_ = 0;
+  Time next_renewal_{};
+  std::deque<std::function<void()>> jobs_;  // changes of the state in force that wait
+  bool busy_ = false;                       // one of them is under way
+  std::vector<Done> reload_requests_;
+  bool reconciling_ = false;  // waits, or is under way
+
+  std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
-  std::vector<Drift> drift_;  // found by the last look
-  std::string trouble_;       // what was in its way; empty: nothing
+  std::string summary_;  // of the last load, for the log
+  std::vector<Drift> drift_;
   bool watched_ = false;
   bool events_available_ = true;
+  uint64_t events_seen_ = 0, event_overruns_ = 0;
 };
 
 }  // namespace rdtd

@@ -1,5 +1,5 @@
-// Capabilities: what this machine's resctrl offers, as its info/ folder tells it. Nothing is
-// assumed: a limit that differs between processors is read. Source of each field:
+// Capabilities: what this machine's resctrl offers, as its info/ directory reports it. Nothing is
+// assumed: a limit that differs between processors is read. Each field is documented in
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/resource.hpp"
@@ -15,23 +16,37 @@ namespace rdtd {
 
 // info/L3, info/L2 and their CODE and DATA forms.
 struct CacheInfo {
-  Cbm cbm_mask;               // all ways
-  unsigned min_cbm_bits = 1;  // the fewest ways that a mask may have
+  Cbm cbm_mask;  // all ways
+  // The fewest ways that a mask may have. At least 1, although AMD reports 0 since Linux 6.1 and
+  // then accepts an empty mask: no amount means no cache at all.
+  unsigned min_cbm_bits = 1;
   Cbm shareable_bits;         // ways that I/O devices fill too
   bool sparse_masks = false;  // masks may have gaps
   unsigned num_closids = 0;
   std::map<DomainId, uint64_t> way_bytes;  // size of one way; 0 where the kernel does not tell
   bool operator==(const CacheInfo&) const = default;
+
+  // The fewest ways that rdtd gives to any group: without a way a program runs from memory.
+  [[nodiscard]] unsigned min_ways() const { return std::max(1U, min_cbm_bits); }
 };
+
+// The unit of the values in `schemata`: a percentage of the full bandwidth (Intel, Arm), MB/s
+// (Intel mounted with mba_MBps) or eighths of GB/s (AMD).
+enum class BandwidthUnit { percent, mbps, eighth_gbps };
+
+[[nodiscard]] std::string_view to_string(BandwidthUnit unit);
+// Bytes per second; 0 for percent.
+[[nodiscard]] uint64_t unit_bytes(BandwidthUnit unit);
 
 // info/MB and info/SMBA.
 struct BandwidthInfo {
-  unsigned bandwidth_gran = 1;  // percent: granted values are rounded up to multiples of it
-  unsigned min_bandwidth = 0;   // percent
+  // The kernel rounds values up to multiples of it; before 6.13 MiB/s too.
+  unsigned bandwidth_gran = 1;
+  unsigned min_bandwidth = 0;  // in the unit, except that it does not apply to MiB/s
   unsigned num_closids = 0;
-  bool percent = true;  // false: counts rates (AMD, or mounted with mba_MBps)
-  std::map<DomainId, uint32_t>
-      unlimited;  // percent: the value that means no limit; its keys are the domains
+  BandwidthUnit unit = BandwidthUnit::percent;
+  // The value that means no limit. Its keys are the domains.
+  std::map<DomainId, uint32_t> unlimited;
   bool operator==(const BandwidthInfo&) const = default;
 };
 

@@ -41,9 +41,15 @@ struct Cbm {
 [[nodiscard]] std::string to_string(Cbm cbm);
 // Hexadecimal with or without "0x".
 [[nodiscard]] std::optional<Cbm> parse_cbm(std::string_view text);
-// The longest run of neighbouring ways; of equals the lowest.
+// The lowest run of neighbouring ways of a mask that is not empty.
+[[nodiscard]] Cbm first_run(Cbm cbm);
+// The longest run of neighbouring ways. Ties go to the lowest run.
 [[nodiscard]] Cbm longest_run(Cbm cbm);
-// "0-3,8": the ways of a mask as a list.
+// The lowest contiguous mask of `count` ways within `free` that contains `required`.
+[[nodiscard]] std::optional<Cbm> lowest_run(Cbm free, unsigned count, Cbm required = {});
+// The lowest `count` ways of a mask that has at least as many.
+[[nodiscard]] Cbm lowest_ways(Cbm cbm, unsigned count);
+// The ways of a mask as a list: "0-3,8".
 [[nodiscard]] std::string way_list(Cbm cbm);
 
 }  // namespace rdtd

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rdtd/base/error.hpp"
 #include "rdtd/model/resource.hpp"
@@ -23,7 +24,13 @@ using Schemata = std::map<Resource, DomainValues>;
 [[nodiscard]] std::string format_values(Resource resource, const DomainValues& values);
 // A line each, "L3:0=f;1=ff0\n", as the kernel wants them written.
 [[nodiscard]] std::string format_schemata(const Schemata& schemata);
-// On one line for people, "L3:0=f;1=ff0 MB:0=10".
+
+// For people: domains with the same value share an entry, by ids as in a policy's domain table,
+// "0-7=fff0;8,10=f". The first gives a list of entries, for a caller that breaks lines.
+[[nodiscard]] std::vector<std::string> merged_domains(
+    const std::map<DomainId, std::string>& values);
+[[nodiscard]] std::string format_values_merged(Resource resource, const DomainValues& values);
+// All of a group's resources on one line: "L3:0-1=f MB:0=10;1=20".
 [[nodiscard]] std::string schemata_line(const Schemata& schemata);
 
 }  // namespace rdtd

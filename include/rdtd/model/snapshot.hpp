@@ -1,6 +1,7 @@
 // Snapshot: the control groups as they stand in resctrl at one moment.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,8 +35,14 @@ inline constexpr std::string_view root_group;
 struct Snapshot {
   std::map<std::string, GroupState> groups;  // the root included
   std::set<std::string>
-      owned;                // made by rdtd, or for the root set by it; the others are not touched
-  unsigned mon_groups = 0;  // monitoring groups in all of them; each holds an RMID
+      owned;  // made by rdtd, or for the root set by it; the others are not touched
+  // Groups of others whose files this user may not read; not in `groups`.
+  std::set<std::string> unreadable;
+  // Of the directory of each group except the root, unreadable ones included: a group that is
+  // removed and made again has another inode.
+  std::map<std::string, uint64_t> inodes;
+  unsigned mon_groups = 0;              // monitoring groups in all of them; each holds an RMID
+  std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
 
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;

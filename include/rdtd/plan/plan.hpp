@@ -1,6 +1,5 @@
 // Plan: what a policy comes to on this machine, and the steps from what stands in resctrl now to
-// that. Pure: values in, values out. A step is undone by its inverse, so what an apply has begun
-// can be put back.
+// that. Pure: values in, values out.
 #pragma once
 
 #include <expected>
@@ -11,6 +10,8 @@
 
 #include "rdtd/model/capabilities.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/plan/step.hpp"
+#include "rdtd/plan/transition.hpp"
 #include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
@@ -26,21 +27,6 @@ struct GroupTarget {
       asked;  // as written in the policy; absent where nothing was asked
 };
 
-enum class StepKind { create, schemata, cpus, mode, remove };
-
-[[nodiscard]] std::string_view to_string(StepKind kind);
-
-struct Step {
-  StepKind kind = StepKind::create;
-  std::string group;  // directory
-  // Only the part that the kind names is of meaning. `schemata` holds just the domains that change.
-  // A part of `before` that is not known, because the group was not there, is empty.
-  GroupState before;
-  GroupState after;
-};
-
-[[nodiscard]] Step inverse(const Step& step);
-
 struct Plan {
   std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
   std::vector<Step> steps;          // before the processes are put in their groups
@@ -55,11 +41,11 @@ struct Plan {
 [[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(
     const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
 
-// Just the steps: what has to be done for the snapshot to become the targets again.
-struct Steps {
-  std::vector<Step> steps;
-  std::vector<Step> removals;
-};
+// Whether a group of this name exists that rdtd did not make: its own is gone.
+[[nodiscard]] bool is_taken(const std::string& directory, const Snapshot& snapshot);
+
+// The steps that make the groups in `snapshot` those of the targets again. Groups that rdtd made
+// and that are no target are removed.
 [[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets,
                              const Capabilities& capabilities, const Snapshot& snapshot);
 
@@ -76,8 +62,6 @@ struct Difference {
 // it was rdtd that set it.
 [[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
 
-// A line a step, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
-[[nodiscard]] std::string format_step(const Step& step);
 // All steps, then the counted summary.
 [[nodiscard]] std::string format_plan(const Plan& plan);
 [[nodiscard]] std::string plan_summary(const Plan& plan);

@@ -1,5 +1,5 @@
-// Amount: how much of a cache or of bandwidth is asked for, as written in a policy. What it comes
-// to on a given machine is the planner's business.
+// Amount: a share of a cache or of bandwidth, as written in a policy. The planner decides how many
+// ways or what limit it becomes on a given machine.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,28 @@ struct WayCount {
 struct Bytes {
   uint64_t count = 0;  // from 1
 };
-struct All {};        // every way that may be had
-struct Remainder {};  // what no exclusive group or partition holds; for the default group
+struct All {};        // every way that the group may fill
+struct Remainder {};  // the ways outside all exclusive groups and partitions; for the default group
 struct Rate {
   uint64_t bytes_per_second = 0;
 };
 struct Unlimited {};
 
 struct Amount {
-  // Cbm: these very ways. Percent is of a cache's ways or of the bandwidth, the rest of one of the
-  // two.
+  // Cbm: exactly these ways. Percent is of a cache's ways or of the bandwidth; each of the others
+  // is for one of the two.
   std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited> value;
   std::string text;  // as written
 };
 
-// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder". The error is the
-// message's text.
-[[nodiscard]] std::expected<Amount, std::string> parse_cache_amount(std::string_view text);
+struct AmountError {
+  std::string message;
+  std::string hint;  // the form to write
+};
+
+// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder".
+[[nodiscard]] std::expected<Amount, AmountError> parse_cache_amount(std::string_view text);
 // "50%", "8 GB/s", "800 MiB/s", "unlimited".
-[[nodiscard]] std::expected<Amount, std::string> parse_bandwidth_amount(std::string_view text);
+[[nodiscard]] std::expected<Amount, AmountError> parse_bandwidth_amount(std::string_view text);
 
 }  // namespace rdtd

@@ -13,15 +13,15 @@ namespace rdtd {
 
 enum class Severity { error, warning };
 
-// What an error comes from: the policy, how resctrl is mounted, or how many control groups there
-// can be.
-enum class Cause { policy, mount, closids };
+// What an error comes from: the policy, how resctrl is mounted, how many control groups there can
+// be, or a failure to read a policy file that may pass without an edit (EMFILE, EIO).
+enum class Cause { policy, mount, closids, machine };
 
 struct Diagnostic {
   Severity severity = Severity::error;
   Location where;
   std::string message;
-  std::string hint;  // stands behind the underline: "did you mean 'mb'?"
+  std::string hint;  // printed behind the underline: "did you mean 'mb'?"
   Cause cause = Cause::policy;
   bool operator==(const Diagnostic&) const = default;
 };
@@ -29,14 +29,17 @@ struct Diagnostic {
 // The text of each policy file, by path: what an excerpt is taken from.
 using Sources = std::map<std::string, std::string>;
 
+// format_diagnostics() prints at most so many errors and so many warnings, and counts the others.
+inline constexpr size_t most_printed = 100;
+
 [[nodiscard]] bool has_errors(std::span<const Diagnostic> diagnostics);
-// By file, line, column, then message; the same thing at the same place only once.
+// By file, line, column, then message; without repetitions.
 void sort_by_place(std::vector<Diagnostic>& diagnostics);
 
 //   FILE:LINE:COLUMN: error: MESSAGE
 //       7 | the line itself
 //         | ^~~ HINT
-// Without a line: "FILE: error: MESSAGE". Bytes that are not printable are shown as '?'.
+// Without a line: "FILE: error: MESSAGE". All of it is printable().
 [[nodiscard]] std::string format_diagnostic(const Diagnostic& diagnostic, const Sources& sources);
 [[nodiscard]] std::string format_diagnostics(std::span<const Diagnostic> diagnostics,
                                              const Sources& sources);

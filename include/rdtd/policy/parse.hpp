@@ -1,4 +1,4 @@
-// From the text of policy files to a Policy, with everything that is wrong in them told in one run.
+// From the text of policy files to a Policy; all errors are reported in one run.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace rdtd {
 
 struct ParsedPolicy {
-  Policy policy;                        // of use only where no diagnostic is an error
+  Policy policy;                        // usable only if no diagnostic is an error
   std::vector<Diagnostic> diagnostics;  // sorted by place
 };
 

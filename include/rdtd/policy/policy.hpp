@@ -1,5 +1,5 @@
-// Policy: what the administrator asked for, all files merged, each value with its place. It says
-// nothing of any machine; whether a given one can serve it is for the planner to say.
+// Policy: the settings that the files request, merged, each value with its place. It refers to no
+// machine; the planner decides whether a given one can grant it.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,11 @@
 
 namespace rdtd {
 
-// The key that a resource is written as: "l3".
+// The key of a resource: "l3".
 [[nodiscard]] std::string resource_key(Resource resource);
 
-// As systemctl does: a unit's type may be left out where it is a service. A glob that ends in '*'
-// stays as it is.
+// Completes a unit's name as systemctl does: without a type, it is a service. A glob that ends in
+// '*' is not changed.
 [[nodiscard]] std::string complete_unit_name(std::string name);
 
 enum class OnStop { keep, remove };
@@ -36,12 +36,12 @@ struct DaemonSettings {
 
 // One line of a domain table.
 struct DomainAmount {
-  std::optional<std::set<DomainId>> domains;  // absent: "*", every domain that no other line names
+  std::optional<std::set<DomainId>> domains;  // absent: "*", every domain that no other line lists
   Location domains_where;
   Located<Amount> amount;
 };
 
-// In the order written. A plain amount is one line for "*".
+// Sorted by key, "*" last. A plain amount is one line for "*".
 using AmountTable = std::vector<DomainAmount>;
 using AmountTables = std::map<Resource, AmountTable>;
 
@@ -59,9 +59,19 @@ struct Partition {
   AmountTables amounts;  // caches only
 };
 
-enum class ConditionKind { name, thread, exe, cmdline, cgroup, unit, user, user_group };
+enum class ConditionKind {
+  name,
+  thread,
+  exe,
+  cmdline,
+  cgroup,
+  unit,
+  user_unit,
+  user,
+  user_group,
+};
 
-// The key that the condition is written as.
+// The key of the condition.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);
 
 struct Condition {

@@ -1,6 +1,6 @@
-// Where policy files are found, and which of them count. The folders, from the one that wins:
-// /etc/rdtd, /run/rdtd, /usr/local/lib/rdtd, /usr/lib/rdtd. A file replaces a lower one of the same
-// name; an empty file or a link to /dev/null masks it.
+// The search path of policy files: /etc/rdtd, /run/rdtd, /usr/local/lib/rdtd, /usr/lib/rdtd, by
+// falling precedence. A file replaces the files of the same name in later directories; an empty
+// file or a link to /dev/null masks them.
 #pragma once
 
 #include <string>
@@ -10,19 +10,20 @@ namespace rdtd {
 
 struct PolicyFile {
   enum class State { active, masked, replaced, unreadable };
-  std::string path;
+  std::string path;  // printable()
   State state = State::active;
-  std::string text;     // of an active file
-  std::string problem;  // of an unreadable one: why
+  std::string text;        // of an active file
+  std::string problem;     // of an unreadable one: why
+  bool transient = false;  // of an unreadable one: reading it may succeed later, without an edit
 };
 
 // The largest policy file that is read, in bytes.
 inline constexpr size_t policy_file_limit = 1 << 20;
 
-// All policy files below `root` ("/" on a running system), sorted by file name, then from the
-// winning folder down. A folder that is not there is passed over.
+// All policy files below `root` ("/" on a running system), sorted by file name, then by falling
+// precedence. Directories that do not exist are ignored.
 [[nodiscard]] std::vector<PolicyFile> find_policy_files(const std::string& root);
-// One file by its path, whatever its name.
+// One file by its path, whatever its suffix.
 [[nodiscard]] PolicyFile read_policy_file(const std::string& path);
 
 }  // namespace rdtd

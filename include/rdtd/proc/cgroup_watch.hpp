@@ -1,45 +1,129 @@
-// CgroupWatch: tells which processes may have come into a cgroup that some rule speaks of. The
-// process connector does not tell of moves between cgroups; on cgroup v2 inotify does: a directory
-// is made, cgroup.procs is written to. (Documentation/admin-guide/cgroup-v2.rst.)
+// CgroupWatch: reports the processes that may have come into or left a cgroup that a rule names.
+// The process connector does not report moves between cgroups; on cgroup v2, inotify reports writes
+// to cgroup.procs and the creation and removal of directories. Source:
+// Documentation/admin-guide/cgroup-v2.rst.
+//
+// The kernel reports a move only in the cgroup that the process moves to. So the watch sees each
+// process that comes into a watched cgroup, and a cgroup that its last process leaves. It does not
+// see a process that leaves for a cgroup that is not watched while others stay behind: the next
+// look at all processes does.
+//
+// Users can create cgroups. So the number of watches is limited, for each user too; a cgroup that
+// cannot be watched affects no other; and each call does a limited amount of work.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
 
 namespace rdtd {
 
+struct CgroupLimits {
+  // Each takes one or two watches: about 1 KiB of kernel memory each, out of root's
+  // fs.inotify.max_user_watches. 10,000 are more than the cgroups of a large Kubernetes node.
+  size_t cgroups = 10'000;
+  // Of those, the cgroups that one user other than root created. A session rarely has 100.
+  size_t cgroups_per_user = 1'000;
+  // Directories that one call of read_changes examines: some 10 ms.
+  size_t visits_per_call = 256;
+};
+
 class CgroupWatch {
  public:
   // `root` is the unified hierarchy, as mounted.
-  [[nodiscard]] static Result<CgroupWatch> open(Directory root);
+  [[nodiscard]] static Result<CgroupWatch> open(Directory root, CgroupLimits limits = {});
 
-  // Whether a rule can speak of a cgroup, by its path from the root.
-  using Matters = std::function<bool(const std::string& path)>;
-  // From now on watches the whole tree for new cgroups, and those that matter for processes.
-  [[nodiscard]] Result<void> watch(Matters matters);
+  // What the rules can match, for the path of a cgroup from the root, "/".
+  struct Interest {
+    bool itself = false;  // the cgroup
+    bool below = false;   // a cgroup below it; if none, its children are not looked at
+  };
+  using InterestIn = std::function<Interest(std::string_view path)>;
+  // Starts a walk over the tree, which read_changes carries out. Processes in cgroups that the walk
+  // finds are not reported: examine all processes after it. Required at first, if the rules have
+  // changed, and after Changes::lost. It also retries the cgroups that were skipped.
+  void watch(InterestIn interest);
+  [[nodiscard]] bool walking() const { return walk_left_ > 0; }
 
   struct Changes {
-    std::vector<pid_t> processes;  // in cgroups that changed
-    bool lost = false;             // there was more than the kernel could hold: look at all
+    // Processes that may have come into one of the cgroups, each once. In a threaded cgroup, they
+    // are threads.
+    std::vector<pid_t> processes;
+    // Matching cgroups that are empty now, or removed. Most often their processes have ended, but
+    // they may have moved. A user with such a cgroup can cause these often: limit the rate of what
+    // follows from them.
+    std::vector<std::string> emptied;
+    bool lost = false;  // some changes are unknown: call watch, then examine all processes
+    bool more = false;  // call again soon
   };
-  // Never waits.
+  // Reads at most 64 KiB of events. Never waits.
   [[nodiscard]] Changes read_changes();
   [[nodiscard]] int fd() const { return inotify_.get(); }
 
+  [[nodiscard]] size_t watched() const { return watched_.size(); }
+  // Cgroups that could not be watched since the last call of watch, and why the first could not.
+  [[nodiscard]] size_t skipped() const { return skipped_; }
+  [[nodiscard]] const std::optional<Error>& first_skipped() const { return first_skipped_; }
+
  private:
-  CgroupWatch(Directory root, UniqueFd inotify)
-      : root_(std::move(root)), inotify_(std::move(inotify)) {}
-  [[nodiscard]] Result<void> add(const std::string& path, std::vector<pid_t>* found);
-  void read_processes(const std::string& path, std::vector<pid_t>& out) const;
+  // A cgroup is charged to the user who could create it: the owner of the directory that it is in.
+  struct Pending {
+    std::string path;
+    Interest interest;
+    uid_t creator = 0;
+    bool is_new = false;   // found by an event, not by a walk
+    bool charged = false;  // counts against the limits
+  };
+  struct Watched {
+    int watch = -1;
+    int events_watch = -1;  // of cgroup.events
+    Interest interest;
+    uid_t creator = 0;
+    uid_t owner = 0;
+    uint64_t walk = 0;  // the last one that came by
+  };
+  using Entry = std::map<std::string, Watched>::iterator;
+
+  CgroupWatch(Directory root, UniqueFd inotify, CgroupLimits limits)
+      : root_(std::move(root)), inotify_(std::move(inotify)), limits_(limits) {}
+  [[nodiscard]] Result<Directory> open_cgroup(const std::string& path) const;
+  void enqueue(std::string path, uid_t creator, bool is_new);
+  [[nodiscard]] Result<int> add_watch(const Directory& directory, const char* file,
+                                      uint32_t events);
+  void watch_populated(const Directory& directory, Watched& cgroup);
+  void visit(Pending& cgroup, Changes& changes);
+  [[nodiscard]] Entry enter(const Pending& cgroup, int watch);
+  void read_events(Changes& changes, std::set<std::string>& written);
+  void examine(const std::string& path, Changes& changes) const;
+  [[nodiscard]] static bool read_processes(const Directory& cgroup, Changes& changes);
+  void remove(Entry entry, Changes& changes);
+  void forget(Entry entry);
+  void forget_unvisited();
+  [[nodiscard]] bool charge(Pending& cgroup);
+  void take(uid_t creator);
+  void release(uid_t creator);
+  void skip(Error error);
 
   Directory root_;
   UniqueFd inotify_;
-  Matters matters_;
-  std::map<int, std::string> paths_;  // by watch descriptor; "/" is the root
+  CgroupLimits limits_;
+  InterestIn interest_in_;
+  std::deque<Pending> pending_;  // in order of arrival, so that no user can hold up the others
+  size_t walk_left_ = 0;         // those in pending_ that belong to the walk
+  uint64_t walk_ = 0;
+  std::map<std::string, Watched> watched_;      // by path
+  std::map<int, const std::string*> by_watch_;  // the keys of watched_
+  size_t charged_ = 0;
+  std::map<uid_t, size_t> charged_to_;
+  size_t skipped_ = 0;
+  std::optional<Error> first_skipped_;
 };
 
 }  // namespace rdtd

@@ -1,7 +1,7 @@
-// Connector: the socket of the kernel's process connector. A classic BPF filter, in place before
-// the first event can arrive, lets only those through that can change a decision: exec, rename,
-// change of user or group. What the kernel had to drop is told, never hidden: whoever hears it
-// looks at all processes again.
+// Connector: a socket of the kernel's process connector. A classic BPF filter, attached before the
+// first event can arrive, passes only the events that its reader needs. The kernel drops events if
+// the buffer is full; the reader learns of it from Batch::lost and must then examine all processes.
+// Sources: linux/cn_proc.h, drivers/connector/cn_proc.c.
 #pragma once
 
 #include <sys/socket.h>
@@ -17,35 +17,49 @@ namespace rdtd {
 
 class Connector {
  public:
-  // The most events that are received at once.
+  // The most events that one call receives.
   static constexpr size_t batch_size = 64;
 
-  // Bound and filtered, not yet subscribed. `receive_buffer` in bytes, beyond the system's limit
-  // too; a waiting event takes 832 of them. Needs CAP_NET_ADMIN.
-  [[nodiscard]] static Result<Connector> open(int receive_buffer);
+  // Acknowledgements are in each of these sets.
+  enum class Events {
+    exec,     // each exec, and renamed threads of this process: a heartbeat
+    changes,  // renamed threads and changed users and groups of all other processes
+    all,      // exec and the changes of every process
+  };
+
+  // Opens a socket that is bound and filtered, but not subscribed. `receive_buffer` is in bytes and
+  // may exceed the system's limit; a waiting event takes 832 of them. Requires CAP_NET_ADMIN.
+  [[nodiscard]] static Result<Connector> open(Events events, int receive_buffer, bool blocking);
+  [[nodiscard]] static Result<Connector> open(int receive_buffer) {
+    return open(Events::all, receive_buffer, true);
+  }
+  // Attaches the filter for `events` to a socket. `own` is the process that this socket belongs to.
+  [[nodiscard]] static Result<void> attach_filter(int fd, Events events, pid_t own);
 
   // Asks for events; the kernel answers with an acknowledged event whose ack is `number` + 1. Any
   // thread may call it.
   [[nodiscard]] Result<void> send_subscription(uint32_t number) const;
-  // The same and waits for the answer. In a pid, user or network namespace other than the first
-  // none ever comes.
+  // Asks for events and waits for the answer. In a pid, user or network namespace other than the
+  // first, no answer ever comes.
   [[nodiscard]] Result<void> subscribe(std::chrono::milliseconds timeout);
 
-  // Waits for events, at most so long; false where none came.
+  // Waits until there are events or the time is over; false if there are none.
   [[nodiscard]] bool wait(std::chrono::milliseconds timeout) const;
   struct Batch {
     bool lost = false;  // the kernel dropped events since the last batch
   };
-  // Waits for events, at most a second, and adds those that are there, at most batch_size, to
-  // `events`.
+  // Appends the events that are there, at most batch_size, to `events`. If there are none, a
+  // blocking connector waits for up to a second.
   [[nodiscard]] Result<Batch> receive(std::vector<ProcEvent>& events);
-  // Events that the kernel has dropped so far.
+  // The number of events that the kernel has dropped so far.
   [[nodiscard]] uint64_t dropped() const;
+  [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
   static constexpr size_t datagram_size = 512;
-  explicit Connector(UniqueFd fd);
+  Connector(UniqueFd fd, bool blocking);
   UniqueFd fd_;
+  int receive_flags_;
   std::vector<std::byte> buffer_;
 };
 

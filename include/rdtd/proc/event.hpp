@@ -1,4 +1,4 @@
-// ProcEvent: one event of the kernel's process connector, decoded. Pure. Formats: linux/netlink.h,
+// ProcEvent: a decoded event of the kernel's process connector. Pure. Formats: linux/netlink.h,
 // linux/connector.h, linux/cn_proc.h.
 #pragma once
 
@@ -23,10 +23,12 @@ struct ProcEvent {
   pid_t tid = 0;
   pid_t pid = 0;     // thread group id: the process
   uint32_t ack = 0;  // acknowledged: the subscriber's number plus 1
-  int error = 0;     // acknowledged: errno, 0 when subscribed
+  int error = 0;     // acknowledged: errno, 0 if subscribed
+  // When it happened, on CLOCK_MONOTONIC. It can be read much later, out of a full buffer.
+  uint64_t timestamp_ns = 0;
 };
 
-// Takes the next event off the front of a datagram; nothing at its end or where the rest is
+// Takes the next event off the front of a datagram; nothing at its end or if the remainder is
 // malformed.
 [[nodiscard]] std::optional<ProcEvent> next_event(std::span<const std::byte>& datagram);
 

@@ -1,15 +1,37 @@
-// The system's user database, asked by name.
+// The system's user database, queried by name.
 #pragma once
 
+#include <grp.h>
+#include <pwd.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
 
+#include "rdtd/base/error.hpp"
+
 namespace rdtd {
 
-// Nothing where there is no such user, or no answer.
-[[nodiscard]] std::optional<uid_t> find_user(const std::string& name);
-[[nodiscard]] std::optional<gid_t> find_user_group(const std::string& name);
+namespace proc {
+
+using UserQuery = int (*)(const char*, passwd*, char*, size_t, passwd**);
+using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
+
+// Nothing if there is no such user or group; an error if the database does not answer. The answer
+// can take long: names may come from the network.
+[[nodiscard]] Result<std::optional<uid_t>> find_user(const std::string& name,
+                                                     UserQuery query = ::getpwnam_r);
+[[nodiscard]] Result<std::optional<gid_t>> find_user_group(const std::string& name,
+                                                           GroupQuery query = ::getgrnam_r);
+
+}  // namespace proc
+
+// Nothing if there is no such user, or no answer.
+[[nodiscard]] inline std::optional<uid_t> find_user(const std::string& name) {
+  return proc::find_user(name).value_or(std::nullopt);
+}
+[[nodiscard]] inline std::optional<gid_t> find_user_group(const std::string& name) {
+  return proc::find_user_group(name).value_or(std::nullopt);
+}
 
 }  // namespace rdtd

@@ -1,5 +1,5 @@
 // Kernel: the Filesystem of a mounted resctrl, or of a directory that is a copy of one. It holds
-// the root open, follows no symbolic links and never blocks on a file.
+// the root open. Below it, it follows no symbolic links and never waits for a file to open.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,6 @@ class Kernel final : public Filesystem {
 
  private:
   explicit Kernel(Directory root) : root_(std::move(root)) {}
-  [[nodiscard]] Result<UniqueFd> open_file(const std::string& file, int flags) const;
   Directory root_;
 };
 

@@ -1,40 +1,60 @@
-// Ownership: the record of the control groups that rdtd made, a name a line in the file `groups` of
-// its folder under /run. It outlives the daemon and goes with the boot, as the groups do. A name
-// stands in it before the group is made, so that no moment to be killed at leaves a group that
-// nobody knows. The default group stands in it, as "default", from the first time that its schemata
-// are written.
+// Ownership: the record of the control groups that rdtd made, each by its name and the inode of its
+// directory: a name alone proves nothing, since another tool can remove a group and make one of the
+// same name. The record is the file `groups` of a directory below /run. It outlives the daemon and
+// ends with the boot, as the groups do.
+//
+// A name is recorded before the group is made, without an inode, and with it afterwards: no moment
+// to be killed at leaves a group that nobody knows. The default group is recorded, as "default",
+// while its schemata are rdtd's.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "rdtd/base/directory.hpp"
+#include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
-// Beside it, the daemon's record of what was put in those groups by hand
-// (rdtd/daemon/hand_assignments.hpp).
-inline constexpr const char* hand_record = "by_hand";
+// The daemon's record of manual assignments, in the same directory.
+inline constexpr const char* manual_record = "by_hand";
 
 class Ownership {
  public:
-  // A record that is not there is an empty one.
+  // A record that does not exist is empty. Lines that cannot be understood are ignored.
   [[nodiscard]] static Result<Ownership> load(Directory directory);
 
-  [[nodiscard]] const std::set<std::string>& groups() const { return groups_; }
-  // Only one process may change the record and the groups. EWOULDBLOCK where another has this lock;
-  // it is held as long as this lives.
+  // Only one process may change the record and the groups. EWOULDBLOCK if another one has this
+  // lock. It is held as long as this value lives.
   [[nodiscard]] Result<void> lock();
-  [[nodiscard]] Result<void> add(const std::string& group);
-  [[nodiscard]] Result<void> remove(const std::string& group);
+
+  // The groups of a snapshot that rdtd made: recorded, and still with the recorded inode. A group
+  // that was recorded without an inode, because rdtd was killed, takes the present one.
+  [[nodiscard]] std::set<std::string> owned(const Snapshot& snapshot);
+  // The names in the record; whether they exist is another question.
+  [[nodiscard]] std::set<std::string> names() const;
+
+  // Records groups that are about to be made, or the default group. An error leaves the record as
+  // it was, and then nothing may be made.
+  [[nodiscard]] Result<void> expect(std::span<const std::string> groups);
+  // A group was made. Not written until `store`: until then the name alone identifies it.
+  void made(const std::string& group, uint64_t inode);
+  void forget(const std::string& group);
+  // Writes the record, if it changed. What is not written now is written by the next call.
+  [[nodiscard]] Result<void> store();
 
  private:
-  Ownership(Directory directory, std::set<std::string> groups)
-      : directory_(std::move(directory)), groups_(std::move(groups)) {}
-  [[nodiscard]] Result<void> store() const;
+  using Entries = std::map<std::string, std::optional<uint64_t>>;
+  Ownership(Directory directory, Entries entries)
+      : directory_(std::move(directory)), entries_(std::move(entries)) {}
 
   Directory directory_;
-  std::set<std::string> groups_;
+  Entries entries_;  // by directory; the inode, if it is known
+  bool changed_ = false;
   UniqueFd lock_;
 };
 

@@ -1,7 +1,7 @@
-# Completion of rdtctl for bash: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
+# Completion of rdtctl for bash: verbs, options, groups, units, processes and files, as rdtctl lists them.
 _rdtctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb="" first=0 i
-  # The verb, and the first word behind it that is neither an option nor an option's value.
+  # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       -g | --group | --unit | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
@@ -13,25 +13,39 @@ _rdtctl() {
     if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
     return
   fi
-  _rdtctl_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }
+  # The lines of the input that begin with the current word. A group may have any name: compgen -W would expand it as a
+  # shell does, and readline leaves '$' and '`' unquoted.
+  _rdtctl_lines() {
+    local line plain=${current//\\/} quoted
+    compopt +o filenames 2>/dev/null
+    [[ $current != [\"\']* ]] || return
+    while IFS= read -r line; do
+      [[ -n $line && $line == "$plain"* ]] || continue
+      printf -v quoted %q "$line"
+      COMPREPLY+=("$quoted")
+    done
+  }
+  _rdtctl_words() { tr ' ' '\n' <<<"$1"; }
+  COMPREPLY=()
   case $previous in
-    -g | --group) _rdtctl_words "$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"; return ;;
-    --unit) _rdtctl_words "$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"; return ;;
-    --sort) _rdtctl_words "group domain tasks occupancy total local"; return ;;
-    --json) _rdtctl_words "pretty short off"; return ;;
+    -g | --group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
+    --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
+    --sort) _rdtctl_lines < <(_rdtctl_words "group domain tasks occupancy total local"); return ;;
+    --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     -d | --interval) return ;;
   esac
   if [[ $current == -* ]]; then
-    _rdtctl_words "$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -v '^Example' | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,')"
+    _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)
   elif [[ -z $verb ]]; then
-    _rdtctl_words "@RDTCTL_VERBS@"
+    _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@")
   else
     case $verb in
-      show) _rdtctl_words "$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)" ;;
-      explain | assign) _rdtctl_words "$(ps -eo pid=)" ;;
-      completion) _rdtctl_words "bash zsh fish" ;;
+      show) _rdtctl_lines < <(rdtctl list --names 2>/dev/null) ;;
+      explain | assign) _rdtctl_lines < <(ps -eo pid= | tr -d ' ') ;;
+      completion) _rdtctl_lines < <(_rdtctl_words "bash zsh fish") ;;
+      help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
       run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;

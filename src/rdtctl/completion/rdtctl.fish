@@ -1,4 +1,4 @@
-# Completion of rdtctl for fish: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
+# Completion of rdtctl for fish: verbs, options, groups, units, processes and files, as rdtctl lists them.
 function __rdtctl_verb
     set -l words (commandline -opc)
     set -l i 2
@@ -18,10 +18,10 @@ function __rdtctl_is
     contains -- (__rdtctl_verb) $argv
 end
 function __rdtctl_groups
-    rdtctl list --no-legend 2>/dev/null | string split -f 1 ' '
+    rdtctl list --names 2>/dev/null
 end
 function __rdtctl_options
-    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -v 'Example*' | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
+    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -r '^  -.*' | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
 end
 complete -c rdtctl -f
 complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'
@@ -37,6 +37,7 @@ complete -c rdtctl -s d -l interval -x
 complete -c rdtctl -n '__rdtctl_is show' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
+complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n '__rdtctl_is check' -F
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
 complete -c rdtctl -n '__rdtctl_is run' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

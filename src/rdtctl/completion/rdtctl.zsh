@@ -1,10 +1,10 @@
 #compdef rdtctl
-# Completion of rdtctl for zsh: verbs, options, groups, units, processes and files, as rdtctl itself tells them.
+# Completion of rdtctl for zsh: verbs, options, groups, units, processes and files, as rdtctl lists them.
 _rdtctl() {
   local verb= i
   local -i first=0
   local -a found
-  # The verb, and the first word behind it that is neither an option nor an option's value.
+  # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
       -g | --group | --unit | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
@@ -19,7 +19,7 @@ _rdtctl() {
     return
   fi
   case ${words[CURRENT-1]} in
-    -g | --group) found=(${(f)"$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
+    -g | --group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --sort) compadd group domain tasks occupancy total local; return ;;
     --json) compadd pretty short off; return ;;
@@ -28,13 +28,14 @@ _rdtctl() {
     -d | --interval) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
-    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -v '^Example' | grep -oE -- '(^|[ ,])-(-[a-z-]+|[a-z])\b' | tr -d ' ,' | sort -u)"})
+    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
     compadd -a found
   elif [[ -z $verb ]]; then
     compadd @RDTCTL_VERBS@
   else
     case $verb in
-      show) found=(${(f)"$(rdtctl list --no-legend 2>/dev/null | cut -d' ' -f1)"}); compadd -a found ;;
+      show) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found ;;
+      help) compadd @RDTCTL_VERBS@ ;;
       explain | assign) _pids ;;
       completion) compadd bash zsh fish ;;
       check) _files -g '*.toml' ;;

@@ -1,0 +1,75 @@
+// Applier: from policy files to an InForce, or a Refusal. It reads the machine, plans, carries the
+// steps out, and brings everything back if something fails. It holds no state but the record of
+// what rdtd owns. It never waits: who calls it for a change holds the lock of resctrl.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/system.hpp"
+#include "rdtd/model/refusal.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+
+namespace rdtd {
+
+class Applier {
+ public:
+  Applier(System& system, Ownership ownership)
+      : system_(system), ownership_(std::move(ownership)) {}
+
+  // What a policy that the machine cannot serve as a whole is worth.
+  enum class Fit {
+    whole,     // refused
+    what_fits  // the groups that can be had, if not the policy but the machine is in the way
+  };
+  struct Loaded {
+    Machine machine;
+    Prepared prepared;
+  };
+  // Reads the machine, and plans. Changes nothing.
+  [[nodiscard]] std::expected<Loaded, Refusal> load(Fit fit, std::span<const PolicyFile> files);
+
+  struct Applied {
+    std::shared_ptr<const InForce> in_force;
+    std::vector<Step> removals;  // to be carried out once the processes have left those groups
+    size_t steps = 0;
+  };
+  [[nodiscard]] std::expected<Applied, Refusal> apply(Fit fit, std::vector<PolicyFile> files);
+  // Whether the last apply that was refused left open `tasks` files dead.
+  [[nodiscard]] bool made_groups_again() const { return made_again_; }
+
+  // Carries out steps that were found by a comparison.
+  [[nodiscard]] Result<void> carry_out(const std::vector<Step>& steps, const Machine& machine);
+  // Removes every group that rdtd made.
+  [[nodiscard]] Result<void> remove_all();
+  // The rules of a policy in force with the `tasks` files as they are now, except those of groups
+  // that another tool has taken.
+  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
+      const Policy& policy, const std::set<std::string>& taken);
+
+  [[nodiscard]] Result<Machine> read_machine();
+  // The policy divides nothing any more: the default group is not rdtd's.
+  void release_default_group();
+  [[nodiscard]] Result<void> store() { return ownership_.store(); }
+  // By directory; a group that goes keeps its figures.
+  [[nodiscard]] const std::map<std::string, AssignmentCounter>& counters() const {
+    return counters_;
+  }
+
+ private:
+  [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
+
+  System& system_;
+  Ownership ownership_;
+  std::map<std::string, AssignmentCounter> counters_;
+  bool made_again_ = false;
+};
+
+[[nodiscard]] Refusal refusal(const Error& error);
+
+}  // namespace rdtd

@@ -1,0 +1,103 @@
+// Assigner: from "this process may have changed" to "it is in its group". place_leader is the path
+// of the real-time thread, in as few system calls as decide it: open, read, close of its comm if
+// nothing matches; with a match also one write to `tasks` and a second read of comm, which proves
+// that the right process was moved. Visit does everything else, in parts of bounded length, for the
+// main thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "rdtd/daemon/manual_assignments.hpp"
+#include "rdtd/daemon/rule_table.hpp"
+#include "rdtd/proc/processes.hpp"
+
+namespace rdtd {
+
+struct Assignment {
+  enum class Kind {
+    unmatched,  // no rule matches: it stays where it is
+    in_group,
+    gone,      // it ended meanwhile
+    refused,   // by the kernel
+    unknown,   // /proc could not be read
+    no_group,  // the group was removed: the table is out of date
+  };
+  Kind kind = Kind::unmatched;
+  size_t rule = 0;   // in_group: index into RuleSet::rules()
+  size_t moved = 0;  // threads written to `tasks`
+  int error = 0;     // refused, unknown: errno
+};
+
+// What both threads need to place a process.
+struct Placement {
+  const RuleTable& table;
+  const proc::Processes& processes;
+  ManualAssignments& manual;
+};
+
+// Puts the first thread of a process that has just called exec where the rules want it, unless it
+// was assigned manually. Its other threads ended with the exec; those that it starts before it is
+// moved are found by a Visit somewhat later.
+[[nodiscard]] Assignment place_leader(const Placement& placement, pid_t pid);
+
+// The threads of each group, by index into RuleSet::destinations(); each list sorted.
+using TasksByGroup = std::vector<std::vector<pid_t>>;
+
+// One visit to one process: every thread of it is put where the rules want it. A thread that is
+// born from another one that is not moved yet begins in the old group, so a visit ends with a pass
+// that finds no new thread.
+class Visit {
+ public:
+  struct Options {
+    pid_t only_thread = 0;                   // 0: all threads
+    const TasksByGroup* in_place = nullptr;  // threads known to be in their groups
+    // Threads that were in their groups at the last look, so that somebody moved them: only
+    // reported. By group, as in_place; null: none.
+    const TasksByGroup* only_report = nullptr;
+  };
+  Visit(Placement placement, pid_t pid, Options options)
+      : placement_(placement), pid_(pid), options_(options) {}
+
+  // Looks at some threads, at most `limit`. True once the visit is finished.
+  [[nodiscard]] bool step(size_t limit);
+  [[nodiscard]] const Assignment& result() const { return result_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  // Threads that `only_report` kept where they are, with the destination that the rules name.
+  [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
+  // Once finished: its children now, which may have been forked before it was moved.
+  [[nodiscard]] Result<std::vector<pid_t>> children() const;
+
+ private:
+  [[nodiscard]] bool begin();
+  [[nodiscard]] bool list_threads();
+  [[nodiscard]] bool settle();
+  void look_at(pid_t tid);
+  [[nodiscard]] bool put(pid_t tid, size_t rule);
+  [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
+  [[nodiscard]] bool in_group(pid_t tid, size_t group) const;
+
+  Placement placement_;
+  pid_t pid_;
+  Options options_;
+  Assignment result_;
+  std::vector<std::pair<size_t, pid_t>> reported_;
+  std::unique_ptr<proc::Process> process_;
+  ProcessFacts facts_;
+  size_t rule_ = 0;  // of the whole process, if no rule is about single threads
+  std::vector<pid_t> threads_;
+  size_t next_ = 0;
+  std::unordered_set<pid_t> seen_;
+  bool found_new_ = false;
+  int passes_ = 0;
+  int attempts_ = 0;
+};
+
+// Every thread of a process into a group. Returns 0 or errno.
+[[nodiscard]] int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks);
+
+}  // namespace rdtd

@@ -1,0 +1,64 @@
+// Guard: compares resctrl with what was granted, and decides what is done about a difference:
+// another tool's change is restored or only reported, as the policy says; what the kernel itself
+// reset, and what becomes possible on a changed machine, is always put right. It keeps what is
+// wrong now, and what was reported already, so that nothing is logged twice.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/applier.hpp"
+#include "rdtd/daemon/in_force.hpp"
+
+namespace rdtd {
+
+// Something that another tool changed.
+struct Drift {
+  std::optional<std::string> group;  // its directory; nothing if threads were in the wrong one
+  std::string text;                  // "group 'redis': L3:0=ff, granted L3:0=f"
+  bool restored = false;
+};
+
+class Guard {
+ public:
+  explicit Guard(Applier& applier) : applier_(applier) {}
+
+  struct Comparison {
+    // Replaces the present one: planned for a machine that has changed. Null if nothing changed.
+    std::shared_ptr<const InForce> in_force;
+    std::vector<Drift> drift;
+    // New since the last comparison, to be logged.
+    std::vector<std::string> problems;
+    bool groups_made = false;  // threads outside of them are a consequence
+    bool tables_old = false;   // the `tasks` files must be opened again
+  };
+  // Compares and restores. The caller holds the lock of resctrl.
+  [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
+
+  // A new policy is in force: what was wrong before does not count any more.
+  void forget();
+  // What is in the way now, a sentence each.
+  [[nodiscard]] std::vector<std::string> problems() const;
+  // Sets or clears a problem by its key. True if it is new and must be logged.
+  bool set_problem(const std::string& key, const std::string& text);
+  void clear_problem(const std::string& key) { problems_.erase(key); }
+
+ private:
+  [[nodiscard]] std::shared_ptr<const InForce> follow_machine(const InForce& in_force,
+                                                              const Machine& machine,
+                                                              Comparison& out);
+  [[nodiscard]] bool kernel_reset(const Machine& machine);
+  void report(const std::string& key, const std::string& text, Comparison& out);
+
+  Applier& applier_;
+  std::map<std::string, std::string> problems_;  // by what fails, not by the text of the moment
+  std::string last_failure_;                     // to restore, by what failed
+  bool reset_pending_ = false;                   // by the kernel, not restored yet
+  std::optional<Schemata> last_domains_;         // of the root at the last comparison
+};
+
+}  // namespace rdtd

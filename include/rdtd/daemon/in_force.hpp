@@ -1,0 +1,39 @@
+// InForce: the policy in force and all that was made of it, as one value. It is replaced as a
+// whole: nobody ever sees half of an old policy and half of a new one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/rule_table.hpp"
+#include "rdtd/plan/prepare.hpp"
+
+namespace rdtd {
+
+struct InForce {
+  Policy policy;
+  std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force
+  Capabilities capabilities;        // that `groups` were planned for
+  // As they were read: what becomes possible later is planned from them, not from files that
+  // somebody may be editing.
+  std::vector<PolicyFile> files;
+  std::vector<MissingGroup> missing;  // groups of the policy that the machine cannot have now
+  // Groups of the policy that another tool has removed and made again: directories. They are not
+  // touched, and no rule puts a process there.
+  std::set<std::string> taken;
+  std::shared_ptr<const RuleTable> table;
+  std::vector<Diagnostic> warnings;
+
+  // Null if it is no group of the policy in force.
+  [[nodiscard]] const GroupTarget* find(const std::string& directory) const {
+    for (const GroupTarget& group : groups)
+      if (group.directory == directory) return &group;
+    return nullptr;
+  }
+};
+
+}  // namespace rdtd

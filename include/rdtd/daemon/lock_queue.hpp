@@ -1,0 +1,44 @@
+// LockQueue: changes to resctrl, one after the other, each under the lock that all tools share.
+// Nobody waits for it: if another process holds the lock, the loop tries again. A process that
+// keeps the lock cannot keep rdtd from its work: after max_wait a change is made without it.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+
+#include "rdtd/daemon/system.hpp"
+
+namespace rdtd {
+
+class LockQueue {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::milliseconds retry_interval{50};
+  static constexpr std::chrono::seconds max_wait{2};
+
+  // Before each change one of them is called: `on_forced` with the reason if it is made without the
+  // lock.
+  LockQueue(System& system, std::function<void()> on_locked,
+            std::function<void(const std::string&)> on_forced)
+      : system_(system), on_locked_(std::move(on_locked)), on_forced_(std::move(on_forced)) {}
+
+  // Runs the change at once if the lock is free and no other change waits, else later.
+  void run(std::function<void()> change);
+  // Tries again.
+  void step();
+  // When step has something to do; Time::max() if nothing waits.
+  [[nodiscard]] Time next_due() const;
+
+ private:
+  System& system_;
+  std::function<void()> on_locked_;
+  std::function<void(const std::string&)> on_forced_;
+  std::deque<std::function<void()>> waiting_;
+  Time since_{};  // the first of them waits since
+  Time retry_{};
+  bool stepping_ = false;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,36 @@
+// RuleTable: the compiled rules and the open `tasks` files that they lead to. Immutable once made;
+// shared by the two threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "rdtd/rules/rule_set.hpp"
+#include "rdtd/proc/processes.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd {
+
+// Threads that rdtd has put in one group since it started.
+struct AssignmentCounter {
+  std::atomic<uint64_t> moved = 0;
+  std::atomic<uint64_t> refused = 0;  // by the kernel
+};
+
+struct RuleTable {
+  RuleSet rules;
+  // By index into rules.destinations(), as are the counters. Null if the group is another tool's:
+  // then its rules leave processes where they are.
+  std::vector<std::unique_ptr<resctrl::Tasks>> tasks;
+  std::vector<AssignmentCounter*> counters;
+  std::unique_ptr<resctrl::Tasks> root_tasks;
+};
+
+// The rule that decides about a process, reading the facts that this takes. An error says that a
+// fact could not be read.
+[[nodiscard]] Result<Decision> decide(const RuleSet& rules, const proc::Process& process,
+                                      ProcessFacts& facts);
+
+}  // namespace rdtd

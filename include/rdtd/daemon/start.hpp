@@ -1,0 +1,25 @@
+// start: connects the daemon's parts to the real system and runs them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rdtd {
+
+// Where the daemon finds the system. All of it comes from the command line's end: no other code
+// knows a path.
+struct Paths {
+  std::string policy_root;
+  std::string resctrl;
+  std::string proc;
+  std::string possible_cpus;         // /sys/devices/system/cpu/possible
+  std::string state;                 // directory of the records; made if it does not exist
+  std::vector<std::string> cgroups;  // where the unified cgroup hierarchy may be mounted
+  int receive_buffer = 0;            // of the process connector, bytes
+};
+
+// Runs until it is told to stop. Returns the exit status: 0; 1 failed, worth another start; 69 no
+// resctrl; 78 a policy that must be edited.
+[[nodiscard]] int run_daemon(const Paths& paths);
+
+}  // namespace rdtd

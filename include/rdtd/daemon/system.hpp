@@ -1,0 +1,32 @@
+// System: everything outside of the daemon's core, as the core sees it. `start` fills it with the
+// real machine, the tests with a model of one. No other code of the core knows a path or a clock.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/machine.hpp"
+#include "rdtd/policy/search.hpp"
+#include "rdtd/proc/processes.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd {
+
+struct System {
+  resctrl::Filesystem& resctrl;
+  const proc::Processes& processes;
+  std::function<std::vector<PolicyFile>()> policy_files;
+  // Reads resctrl and the two facts outside of it; `owned` is left to the caller.
+  std::function<Result<Machine>()> read_machine;
+  std::function<std::optional<uid_t>(const std::string&)> find_user;
+  std::function<std::optional<gid_t>(const std::string&)> find_user_group;
+  // Who holds the lock of resctrl, for a message: "process 812 (pqos)".
+  std::function<std::string()> lock_holder;
+  std::function<std::chrono::steady_clock::time_point()> now;
+  std::function<uint64_t()> realtime_usec;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,46 @@
+// prepare: from policy files and a machine to the plan, in one place for all who need it: the
+// daemon's load, `rdtctl plan` and `check`, and the test that `import` makes of its own output.
+// Pure.
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/machine.hpp"
+#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/parse.hpp"
+
+namespace rdtd {
+
+// A group of the policy that this machine cannot have now, with the reason.
+struct MissingGroup {
+  std::string name;
+  std::string reason;  // the message of the first diagnostic
+};
+
+struct Prepared {
+  Policy policy;
+  Plan plan;
+  std::vector<Diagnostic> warnings;   // sorted by place
+  std::vector<MissingGroup> missing;  // only from prepare_what_fits
+};
+
+struct Rejected {
+  std::vector<Diagnostic> diagnostics;  // sorted by place, at least one is an error
+  Sources sources;
+  // Not the policy but the present state of the machine is in the way: other tools' groups.
+  bool machine_is_cause = false;
+};
+
+[[nodiscard]] std::expected<Prepared, Rejected> prepare(std::span<const PolicyFile> files,
+                                                        const Machine& machine);
+
+// The same, but what the present state of the machine forbids is left out: of the groups, in the
+// order of the policy, each that can be had together with those before it. Rejected only for errors
+// that an edit of the policy must fix.
+[[nodiscard]] std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> files,
+                                                                  const Machine& machine);
+
+}  // namespace rdtd

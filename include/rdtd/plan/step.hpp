@@ -1,0 +1,49 @@
+// Step: one change to resctrl, as a value that names what was there before and what is there after.
+// resctrl::Transaction carries steps out; format_step shows them to people.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+
+// Groups go by the name of their directory; the root is "".
+struct MakeGroup {
+  std::string group;
+  bool operator==(const MakeGroup&) const = default;
+};
+struct RemoveGroup {
+  std::string group;
+  bool operator==(const RemoveGroup&) const = default;
+};
+struct WriteSchemata {
+  std::string group;
+  Schemata before;  // of the same domains as `after`; empty for a group that was just made
+  Schemata after;   // only the domains that change
+  bool operator==(const WriteSchemata&) const = default;
+};
+struct WriteCpus {
+  std::string group;
+  CpuSet before;
+  CpuSet after;
+  bool operator==(const WriteCpus&) const = default;
+};
+struct SetMode {
+  std::string group;
+  Mode after = Mode::shareable;
+  bool operator==(const SetMode&) const = default;
+};
+
+using Step = std::variant<MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode>;
+
+[[nodiscard]] const std::string& group_of(const Step& step);
+// "create", "remove", "schemata", "cpus", "mode": the first column of format_step.
+[[nodiscard]] std::string_view kind_of(const Step& step);
+// One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
+[[nodiscard]] std::string format_step(const Step& step);
+
+}  // namespace rdtd

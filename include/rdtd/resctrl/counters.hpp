@@ -1,0 +1,21 @@
+// What resctrl counts: the monitoring data of the groups, and their tasks. Formats:
+// Documentation/filesystems/resctrl.rst, "mon_data" and "tasks".
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "rdtd/model/counters.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd::resctrl {
+
+// Of all control and monitoring groups, by name, then domain. Empty if resctrl does not monitor.
+[[nodiscard]] Result<std::vector<DomainCounters>> read_counters(const Filesystem& filesystem);
+// Thread ids, sorted.
+[[nodiscard]] Result<std::vector<pid_t>> read_tasks(const Filesystem& filesystem,
+                                                    const std::string& group);
+
+}  // namespace rdtd::resctrl

@@ -1,0 +1,40 @@
+// Reading resctrl: from the files of a Filesystem to the values of the model. Nothing is written
+// here. Groups come and go while they are read: a group that disappears is left out. Formats:
+// Documentation/filesystems/resctrl.rst.
+#pragma once
+
+#include <string>
+
+#include "rdtd/model/machine.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd::resctrl {
+
+// The path of a file of a group: "redis/schemata"; just the file for the root.
+[[nodiscard]] std::string file_of(const std::string& group, const char* file);
+// Whether an entry of the root is a control group, not a directory that resctrl itself has there.
+[[nodiscard]] bool is_group(const Filesystem::Entry& entry);
+
+// A file that copies of resctrl have in their root and resctrl itself does not: the options that
+// the original was mounted with, as in /proc/mounts.
+inline constexpr const char* mount_options_file = "mount_options";
+// The options of a copy; none if the copy does not state them.
+[[nodiscard]] MountOptions read_copied_mount_options(const Filesystem& filesystem);
+
+// One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
+// EACCES: this user may not read it.
+[[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group);
+
+// `root`: the schemata of the default group, which name the resources and the domains.
+[[nodiscard]] Result<Capabilities> read_capabilities(const Filesystem& filesystem,
+                                                     const Schemata& root,
+                                                     const MountOptions& mount);
+
+// All control groups. resctrl does not record which of them are rdtd's: `owned` is empty.
+[[nodiscard]] Result<Snapshot> read_snapshot(const Filesystem& filesystem);
+
+// Both, and the two facts that are not in resctrl.
+[[nodiscard]] Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& mount,
+                                           CpuSet possible_cpus);
+
+}  // namespace rdtd::resctrl

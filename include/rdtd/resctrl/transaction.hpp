@@ -1,0 +1,64 @@
+// Transaction: carries out steps over a Filesystem, all of them or none. If a step fails, the
+// groups that the steps touched are brought back to the state that they had before, as far as the
+// kernel permits; the error names everything that could not be restored. It decides nothing: the
+// caller says which steps, and holds the lock of resctrl meanwhile.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/machine.hpp"
+#include "rdtd/plan/step.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+
+namespace rdtd::resctrl {
+
+class Transaction {
+ public:
+  // `before`: the machine that the steps were planned for.
+  Transaction(Filesystem& filesystem, Ownership& ownership, const Machine& before)
+      : filesystem_(filesystem), ownership_(ownership), before_(before) {}
+
+  // Each schemata that is written is read back: a value that the kernel took otherwise is a
+  // failure. The error ends in "everything is as it was" or names what is not.
+  [[nodiscard]] Result<void> carry_out(std::span<const Step> steps);
+  // Brings all that carry_out has done back, for a caller that fails afterwards. Sentences about
+  // what could not be restored; none if everything is as it was.
+  [[nodiscard]] std::vector<std::string> undo();
+  // A group that was removed and made again by an undo is another directory: files of it that are
+  // open elsewhere are dead.
+  [[nodiscard]] bool made_groups_again() const { return made_again_; }
+
+ private:
+  [[nodiscard]] Result<void> carry_out_one(const Step& step);
+  [[nodiscard]] Result<void> make(const std::string& group);
+  [[nodiscard]] Result<void> remove(const std::string& group);
+  [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
+  [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
+  void forget_what_was_not_made(bool restored);
+  [[nodiscard]] bool lost_to_touched(const std::string& group, const GroupState& before,
+                                     const Snapshot& now) const;
+  void put_tasks_back(const std::string& group, std::vector<std::string>& problems);
+  [[nodiscard]] Error with_status(Error error) const;
+
+  Filesystem& filesystem_;
+  Ownership& ownership_;
+  const Machine& before_;
+  std::vector<std::string> expected_;  // groups that the steps make, and the root if they write it
+  std::set<std::string> known_;        // in the record before
+  std::set<std::string> touched_;
+  std::set<std::string> made_;
+  std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
+  bool made_again_ = false;
+};
+
+// Gives the default group everything, if rdtd has set it, and removes every group that rdtd made. A
+// group that cannot be removed stays in the record and does not keep the others.
+[[nodiscard]] Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership,
+                                               Machine machine);
+
+}  // namespace rdtd::resctrl

@@ -1,0 +1,52 @@
+// Conditions of a rule, compiled once, and whether they hold for a process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/process_facts.hpp"
+#include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/policy.hpp"
+#include "rdtd/rules/cgroup_memo.hpp"
+
+namespace rdtd {
+
+struct CompiledPattern {
+  std::string text;
+  bool literal = false;
+  std::optional<uint32_t> id = {};  // user, user_group; nothing for an unknown name
+  size_t cgroup_pattern = 0;        // cgroup, unit, user_unit: index into RuleSet::cgroup_patterns_
+};
+
+struct CompiledCondition {
+  ConditionKind kind = ConditionKind::name;
+  std::vector<CompiledPattern> patterns;
+};
+
+// The fact that the condition is about.
+[[nodiscard]] Fact fact_of(ConditionKind kind);
+// Whether the condition names a user or a user group.
+[[nodiscard]] bool is_identity(ConditionKind kind);
+
+// A process that rules are tried on: its facts, the units that follow from them, and, for a long
+// cgroup path, the answers remembered for it.
+class Subject {
+ public:
+  explicit Subject(const ProcessFacts& of, CgroupMemo::Answers* answers = nullptr)
+      : facts(of), cgroup_answers(answers) {}
+
+  const ProcessFacts& facts;
+  CgroupMemo::Answers* cgroup_answers;
+  [[nodiscard]] const CgroupUnits& units();
+
+ private:
+  std::optional<CgroupUnits> units_;
+};
+
+// Both require the fact that the condition is about.
+[[nodiscard]] bool holds(ConditionKind kind, const CompiledPattern& pattern, Subject& subject);
+[[nodiscard]] bool holds(const CompiledCondition& condition, Subject& subject);
+
+}  // namespace rdtd

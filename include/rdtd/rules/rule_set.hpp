@@ -1,0 +1,102 @@
+// RuleSet: the rules of a policy, compiled once, and match: from the facts of a process to the rule
+// that decides. It is pure and immutable, so every thread may use it. match reports the next fact
+// that it needs, and needs none that cannot change the result.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rdtd/policy/policy.hpp"
+#include "rdtd/rules/cgroup_memo.hpp"
+#include "rdtd/rules/condition.hpp"
+#include "rdtd/rules/text_index.hpp"
+#include "rdtd/rules/users.hpp"
+
+namespace rdtd {
+
+struct Decision {
+  enum class Kind { matched, unmatched, needs_fact };
+  Kind kind = Kind::unmatched;
+  size_t rule = 0;         // matched: index into RuleSet::rules()
+  Fact fact = Fact::name;  // needs_fact
+};
+
+// Where a rule puts processes: a control group, and a monitoring group in it.
+struct Destination {
+  std::string group;      // its directory; empty: the default group
+  std::string mon_group;  // empty: none
+
+  auto operator<=>(const Destination&) const = default;
+};
+
+struct CompiledRule {
+  size_t destination = 0;  // index into RuleSet::destinations()
+  std::vector<CompiledCondition> conditions;
+  Location where;
+  bool per_thread = false;  // has a `thread` condition: decides single threads only
+};
+
+class RuleSet {
+ public:
+  RuleSet() = default;
+  RuleSet(const Policy& policy, const Users& users);
+
+  // The first rule that matches. With facts.thread, the rule for that thread; else the rule for the
+  // process, and rules with a `thread` condition do not count. With a memo, which only the calling
+  // thread uses, comparisons with long cgroup paths are remembered.
+  [[nodiscard]] Decision match(const ProcessFacts& facts, CgroupMemo* memo = nullptr) const;
+
+  [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
+  // Distinct.
+  [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
+  [[nodiscard]] const std::string& group_of(size_t rule) const {
+    return destinations_[rules_[rule].destination].group;
+  }
+  // Whether a `cgroup`, `unit` or `user_unit` condition holds for processes in this cgroup.
+  [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;
+  // Whether such a condition can hold for a cgroup below this one.
+  [[nodiscard]] bool may_speak_below_cgroup(std::string_view path) const;
+  [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
+
+ private:
+  // The rules that have their cheapest condition, the anchor, in common.
+  struct Anchors {
+    TextIndex texts;
+    std::unordered_map<uint32_t, Postings> ids;  // user, user_group
+    size_t first = SIZE_MAX;                     // the first rule
+  };
+  static constexpr size_t condition_kinds = 9;
+  template <class T>
+  using ByKind = std::array<T, condition_kinds>;
+
+  [[nodiscard]] CompiledCondition compile(const Condition& condition, const Users& users);
+  [[nodiscard]] size_t number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern);
+  void add_anchor(const CompiledCondition& condition, size_t rule);
+  [[nodiscard]] const Anchors& anchors(ConditionKind kind) const {
+    return anchors_[static_cast<size_t>(kind)];
+  }
+  [[nodiscard]] size_t first_rule(Fact fact, bool for_thread) const;
+  void find_candidates(Fact fact, Subject& subject, Candidates& out) const;
+
+  std::vector<CompiledRule> rules_;
+  std::vector<Destination> destinations_;
+  ByKind<Anchors> anchors_;
+  // All distinct patterns of `cgroup`, `unit` and `user_unit`, whether they are anchors or not.
+  std::vector<std::pair<ConditionKind, CompiledPattern>> cgroup_patterns_;
+  ByKind<std::unordered_map<std::string, size_t>> cgroup_pattern_numbers_;
+  ByKind<TextIndex> cgroup_index_;
+  // Of the `cgroup` patterns: the part before the first special character.
+  std::set<std::string, std::less<>> cgroup_prefixes_;
+  std::set<size_t> cgroup_prefix_lengths_;
+  bool has_unit_patterns_ = false, has_user_unit_patterns_ = false;
+  std::shared_ptr<const int> identity_ = std::make_shared<const int>();  // for CgroupMemo
+  bool has_thread_rules_ = false;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,32 @@
+// The structs of D-Bus: the members of each value, in the order in which they are sent.
+#pragma once
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "rdtd/bus/client.hpp"
+#include "rdtd/bus/manager_interface.hpp"
+
+namespace rdtd {
+
+template <class T, class Plain>
+concept IsA = std::same_as<std::remove_const_t<T>, Plain>;
+
+auto fields(IsA<Share> auto& share) { return std::tie(share.resource, share.domain, share.text); }
+
+auto fields(IsA<PlannedStep> auto& step) { return std::tie(step.kind, step.group, step.text); }
+
+auto fields(IsA<Explanation::Trial> auto& trial) {
+  return std::tie(trial.place, trial.group, trial.matched, trial.reason);
+}
+
+auto fields(IsA<AssignmentCount> auto& count) {
+  return std::tie(count.group, count.result, count.threads);
+}
+
+auto fields(IsA<Client::GroupRow> auto& row) {
+  return std::tie(row.name, row.asked, row.granted, row.mode, row.cpus, row.rules, row.tasks);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,86 @@
+#include "subscribers.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "names.hpp"
+#include "wire.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Each assignment costs a message to each subscriber.
+constexpr auto max_per_user = 8;
+constexpr size_t max_subscribers = 128;
+
+int refuse(sd_bus_message* call, const char* why) {
+  return wire::reply_error(call, error_name(Refusal::Kind::busy), why);
+}
+
+}  // namespace
+
+Subscribers::~Subscribers() {
+  if (!subscribers_.empty()) manager_.watch_assignments(false);
+}
+
+int Subscribers::add(sd_bus_message* call, const Caller& caller) {
+  const std::string name = sd_bus_message_get_sender(call);
+  if (std::ranges::find(subscribers_, name, &Subscriber::name) != subscribers_.end())
+    return wire::reply(call);
+  if (!caller.root()) {
+    if (std::ranges::count(subscribers_, caller.uid, &Subscriber::uid) >= max_per_user)
+      return refuse(call, "this user has too many subscriptions");
+    if (subscribers_.size() >= max_subscribers)
+      return refuse(call, "there are too many subscriptions");
+  }
+  Subscriber& subscriber = subscribers_.emplace_back(this, name, caller.uid);
+  sd_bus_track* track = nullptr;
+  int r = sd_bus_track_new(bus_, &track, on_left, &subscriber);
+  subscriber.track.reset(track);
+  if (r >= 0) r = sd_bus_track_add_sender(track, call);
+  if (r < 0) {
+    subscribers_.pop_back();
+    return r == -ENXIO ? 1 : r;  // the sender has left the bus
+  }
+  if (subscribers_.size() == 1) manager_.watch_assignments(true);
+  return wire::reply(call);
+}
+
+int Subscribers::remove(sd_bus_message* call) {
+  const auto position = std::ranges::find(
+      subscribers_, std::string(sd_bus_message_get_sender(call)), &Subscriber::name);
+  if (position != subscribers_.end()) erase(position);
+  return wire::reply(call);
+}
+
+void Subscribers::erase(std::list<Subscriber>::iterator position) {
+  subscribers_.erase(position);
+  if (subscribers_.empty()) manager_.watch_assignments(false);
+}
+
+int Subscribers::on_left(sd_bus_track*, void* userdata) {
+  auto* left = static_cast<Subscriber*>(userdata);
+  Subscribers& all = *left->all;
+  all.erase(std::ranges::find(all.subscribers_, left, [](Subscriber& each) { return &each; }));
+  return 1;  // after 0, sd-bus would call this again
+}
+
+void Subscribers::emit_assigned(pid_t pid, const std::string& group,
+                                const std::string& rule) const {
+  // Only root is subscribed as a rule, and then nobody needs to know the owner.
+  const bool all_root = std::ranges::all_of(
+      subscribers_, [](const Subscriber& subscriber) { return subscriber.uid == 0; });
+  const std::optional<uid_t> owner = all_root ? std::nullopt : manager_.owner_of(pid);
+  for (const Subscriber& subscriber : subscribers_) {
+    if (subscriber.uid != 0 && subscriber.uid != owner) continue;
+    sd_bus_message* made = nullptr;
+    int r = sd_bus_message_new_signal(bus_, &made, bus_path, bus_interface, "TaskAssigned");
+    const Message signal(made);
+    if (r >= 0) r = wire::append_all(made, static_cast<uint32_t>(pid), group, rule);
+    if (r >= 0) (void)sd_bus_send_to(bus_, made, subscriber.name.c_str(), nullptr);
+  }
+}
+
+}  // namespace rdtd

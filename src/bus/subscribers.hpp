@@ -1,0 +1,40 @@
+// Subscribers: the callers of Subscribe that are still on the bus. Each is sent the assignments of
+// its own processes; root is sent all.
+#pragma once
+
+#include <list>
+#include <string>
+
+#include "handles.hpp"
+#include "rdtd/bus/manager_interface.hpp"
+
+namespace rdtd {
+
+class Subscribers {
+ public:
+  Subscribers(sd_bus* bus, ManagerInterface& manager) : bus_(bus), manager_(manager) {}
+  Subscribers(const Subscribers&) = delete;
+  Subscribers& operator=(const Subscribers&) = delete;
+  ~Subscribers();
+
+  // Handles a call of Subscribe. Returns the result of a method handler, as does remove().
+  [[nodiscard]] int add(sd_bus_message* call, const Caller& caller);
+  [[nodiscard]] int remove(sd_bus_message* call);
+  void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) const;
+
+ private:
+  struct Subscriber {
+    Subscribers* all;
+    std::string name;
+    uid_t uid;
+    Track track = {};
+  };
+  void erase(std::list<Subscriber>::iterator position);
+  static int on_left(sd_bus_track*, void* subscriber);
+
+  sd_bus* bus_;
+  ManagerInterface& manager_;
+  std::list<Subscriber> subscribers_;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,123 @@
+#include "rdtd/daemon/applier.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/rules/users.hpp"
+#include "rdtd/resctrl/transaction.hpp"
+
+namespace rdtd {
+
+Refusal refusal(const Error& error) {
+  Refusal out{.kind = Refusal::Kind::kernel_rejected, .text = error.text()};
+  if (error.code == ENOSPC && error.operation == "make group")
+    out.kind = Refusal::Kind::out_of_closids;
+  if (error.code == EBUSY) out.kind = Refusal::Kind::busy;
+  return out;
+}
+
+Refusal Applier::refusal(const Rejected& rejected) const {
+  const auto first =
+      std::ranges::find(rejected.diagnostics, Severity::error, &Diagnostic::severity);
+  Refusal out{.kind = Refusal::Kind::invalid_policy,
+              .text = format_diagnostics(rejected.diagnostics, rejected.sources),
+              .where = first->where};
+  if (first->cause == Cause::mount) out.kind = Refusal::Kind::not_supported;
+  if (first->cause == Cause::closids) out.kind = Refusal::Kind::out_of_closids;
+  if (rejected.machine_is_cause && out.kind == Refusal::Kind::invalid_policy)
+    out.kind = Refusal::Kind::busy;
+  // Without an edit, the next attempt may succeed.
+  if (std::ranges::find(rejected.diagnostics, Cause::machine, &Diagnostic::cause) !=
+      rejected.diagnostics.end())
+    out.kind = Refusal::Kind::busy;
+  out.public_text = format_diagnostics(rejected.diagnostics, {});
+  return out;
+}
+
+Result<Machine> Applier::read_machine() {
+  auto machine = system_.read_machine();
+  if (machine) machine->snapshot.owned = ownership_.owned(machine->snapshot);
+  return machine;
+}
+
+std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const PolicyFile> files) {
+  auto machine = read_machine();
+  if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
+  auto prepared = fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
+  if (!prepared) return std::unexpected(refusal(prepared.error()));
+  (void)look_up_users(prepared->policy, system_.find_user, system_.find_user_group,
+                      prepared->warnings);
+  sort_by_place(prepared->warnings);
+  return Loaded{std::move(*machine), std::move(*prepared)};
+}
+
+Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& policy,
+                                                             const std::set<std::string>& taken) {
+  auto table = std::make_shared<RuleTable>();
+  std::vector<Diagnostic> reported_already;
+  table->rules = RuleSet(
+      policy, look_up_users(policy, system_.find_user, system_.find_user_group, reported_already));
+  for (const auto& [group, mon_group] : table->rules.destinations()) {
+    auto tasks = taken.contains(group) ? Result<std::unique_ptr<resctrl::Tasks>>(nullptr)
+                                       : system_.resctrl.open_tasks(group);
+    // A group that is gone is missing until the next reconcile makes it again.
+    if (!tasks && tasks.error().code != ENOENT) return std::unexpected(tasks.error());
+    table->tasks.push_back(tasks ? std::move(*tasks) : nullptr);
+    table->counters.push_back(&counters_[group]);
+  }
+  auto root = system_.resctrl.open_tasks(std::string(root_group));
+  if (!root) return std::unexpected(root.error());
+  table->root_tasks = std::move(*root);
+  return table;
+}
+
+std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<PolicyFile> files) {
+  made_again_ = false;
+  auto loaded = load(fit, files);
+  if (!loaded) return std::unexpected(loaded.error());
+  Plan& plan = loaded->prepared.plan;
+  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded->machine);
+  if (const auto done = transaction.carry_out(plan.steps); !done) {
+    made_again_ = transaction.made_groups_again();
+    return std::unexpected(rdtd::refusal(done.error()));
+  }
+  auto table = make_table(loaded->prepared.policy, {});
+  if (!table) {
+    Error error = table.error();
+    const auto problems = transaction.undo();
+    made_again_ = transaction.made_groups_again();
+    error.detail =
+        problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
+    return std::unexpected(rdtd::refusal(error));
+  }
+  auto in_force = std::make_shared<InForce>();
+  in_force->policy = std::move(loaded->prepared.policy);
+  in_force->groups = std::move(plan.groups);
+  in_force->capabilities = std::move(loaded->machine.capabilities);
+  in_force->files = std::move(files);
+  in_force->missing = std::move(loaded->prepared.missing);
+  in_force->table = std::move(*table);
+  in_force->warnings = std::move(loaded->prepared.warnings);
+  return Applied{std::move(in_force), std::move(plan.removals),
+                 plan.steps.size() + plan.removals.size()};
+}
+
+Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {
+  resctrl::Transaction transaction(system_.resctrl, ownership_, machine);
+  return transaction.carry_out(steps);
+}
+
+Result<void> Applier::remove_all() {
+  auto machine = read_machine();
+  if (!machine) return std::unexpected(machine.error());
+  return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine));
+}
+
+void Applier::release_default_group() {
+  ownership_.forget(std::string(root_group));
+  (void)ownership_.store();
+}
+
+}  // namespace rdtd

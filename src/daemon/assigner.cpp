@@ -1,0 +1,282 @@
+#include "rdtd/daemon/assigner.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A process that makes threads faster than they can be looked at is left to the next reconcile.
+constexpr int max_passes = 16;
+// A process that keeps renaming itself is left to the events that its renames send.
+constexpr int max_attempts = 3;
+
+Assignment failed(const Error& error) {
+  if (proc::ended(error)) return {.kind = Assignment::Kind::gone};
+  return {.kind = Assignment::Kind::unknown, .error = error.code};
+}
+
+// Writes one thread to a group and counts it. Returns 0 or errno.
+int add_counted(const RuleTable& table, size_t group, pid_t tid) {
+  const int error = table.tasks[group]->add(tid);
+  AssignmentCounter& counter = *table.counters[group];
+  if (error == 0) counter.moved.fetch_add(1, std::memory_order_relaxed);
+  if (error != 0 && error != ESRCH && error != ENODEV)
+    counter.refused.fetch_add(1, std::memory_order_relaxed);
+  return error;
+}
+
+// What an errno of `tasks` says about the assignment.
+Assignment::Kind kind_of_failure(int error) {
+  if (error == ESRCH) return Assignment::Kind::gone;
+  if (error == ENODEV) return Assignment::Kind::no_group;
+  return Assignment::Kind::refused;
+}
+
+// A process ended while its pid was written to `tasks`, and another may have got that pid: that one
+// goes where its own facts or, if no rule matches it, its parent's group put it.
+void correct_placement(const Placement& placement, pid_t pid) {
+  const auto process = placement.processes.open(pid);
+  if (!process) return;
+  ProcessFacts facts;
+  const RuleTable& table = placement.table;
+  const auto decision = decide(table.rules, **process, facts);
+  if (decision && decision->kind == Decision::Kind::matched) {
+    if (const auto& tasks = table.tasks[table.rules.rules()[decision->rule].destination])
+      (void)tasks->add(pid);
+    return;
+  }
+  const auto parent = (*process)->read_parent();
+  const auto opened = parent ? placement.processes.open(*parent) : std::unexpected(parent.error());
+  const auto group =
+      opened ? (*opened)->read_thread_group(*parent) : std::unexpected(opened.error());
+  const auto& groups = table.rules.destinations();
+  const auto known = group ? std::ranges::find(groups, *group, &Destination::group) : groups.end();
+  const auto index = static_cast<size_t>(known - groups.begin());
+  const auto& tasks = known == groups.end() ? table.root_tasks : table.tasks[index];
+  if (tasks) (void)tasks->add(pid);
+}
+
+// A manual assignment that came while a rule was carried out has the last word.
+void respect_manual(const Placement& placement, pid_t pid) {
+  const auto label = placement.manual.group_of(pid);
+  if (!label) return;
+  const auto& groups = placement.table.rules.destinations();
+  const auto known = std::ranges::find(groups, group_directory(*label), &Destination::group);
+  if (known == groups.end()) return;
+  if (const auto& tasks = placement.table.tasks[static_cast<size_t>(known - groups.begin())])
+    (void)tasks->add(pid);
+}
+
+}  // namespace
+
+Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts) {
+  while (true) {
+    const Decision decision = rules.match(facts);
+    if (decision.kind != Decision::Kind::needs_fact) return decision;
+    if (auto read = process.read(decision.fact, facts); !read)
+      return std::unexpected(std::move(read.error()));
+  }
+}
+
+Assignment place_leader(const Placement& placement, pid_t pid) {
+  if (placement.manual.group_of(pid)) return {};
+  const auto process = placement.processes.open(pid);
+  if (!process) return failed(process.error());
+  auto name = (*process)->read_name();
+  Assignment out;
+  for (int attempt = 0; attempt < max_attempts; attempt++) {
+    if (!name) return failed(name.error());
+    ProcessFacts facts;
+    facts.name = *name;
+    if (placement.table.rules.has_thread_rules()) facts.thread = *name;
+    const auto decision = decide(placement.table.rules, **process, facts);
+    if (!decision) return failed(decision.error());
+    if (decision->kind == Decision::Kind::unmatched) return out;
+    out.rule = decision->rule;
+    const size_t group = placement.table.rules.rules()[decision->rule].destination;
+    if (!placement.table.tasks[group]) return out;
+    if (const int error = add_counted(placement.table, group, pid); error != 0)
+      return {.kind = kind_of_failure(error), .rule = out.rule, .error = error};
+    out.kind = Assignment::Kind::in_group;
+    out.moved = 1;
+    respect_manual(placement, pid);
+    name = (*process)->read_name();
+    if (name && *name == *facts.name) return out;
+    if (!name && proc::ended(name.error())) {
+      correct_placement(placement, pid);
+      return {.kind = Assignment::Kind::gone};
+    }
+  }
+  return out;
+}
+
+bool Visit::finish(Assignment::Kind kind, int error) {
+  result_.kind = kind;
+  result_.error = error;
+  return true;
+}
+
+// True if the visit is finished already.
+bool Visit::begin() {
+  if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
+  if (!process_) {
+    auto process = placement_.processes.open(pid_);
+    if (!process) return finish(failed(process.error()).kind, process.error().code);
+    process_ = std::move(*process);
+  }
+  auto name = process_->read_name();
+  if (!name) return finish(failed(name.error()).kind, name.error().code);
+  facts_ = {};
+  facts_.name = std::move(*name);
+  if (placement_.table.rules.has_thread_rules()) return false;
+  const auto decision = decide(placement_.table.rules, *process_, facts_);
+  if (!decision) return finish(failed(decision.error()).kind, decision.error().code);
+  if (decision->kind == Decision::Kind::unmatched) return finish(Assignment::Kind::unmatched);
+  rule_ = decision->rule;
+  result_.rule = rule_;
+  result_.kind = Assignment::Kind::in_group;
+  return false;
+}
+
+// The threads of the next pass. True if there is nothing more to look at.
+bool Visit::list_threads() {
+  if (passes_++ >= max_passes) return true;
+  threads_.clear();
+  next_ = 0;
+  found_new_ = false;
+  if (options_.only_thread != 0) {
+    if (seen_.contains(options_.only_thread)) return true;
+    threads_ = {options_.only_thread};
+    return false;
+  }
+  if (passes_ == 1) {
+    threads_ = {pid_};  // the first thread, without a look at the others, if it is the only one
+    if (process_->thread_count() <= 1) return false;
+  }
+  auto threads = process_->threads();
+  if (!threads) {
+    if (!proc::ended(threads.error()))
+      (void)finish(Assignment::Kind::unknown, threads.error().code);
+    return true;
+  }
+  threads_ = std::move(*threads);
+  return false;
+}
+
+bool Visit::in_group(pid_t tid, size_t group) const {
+  if (options_.in_place != nullptr && std::ranges::binary_search((*options_.in_place)[group], tid))
+    return true;
+  // The lists were read before: a thread may have come into its group since.
+  const auto now = process_->read_thread_group(tid);
+  return now && *now == placement_.table.rules.destinations()[group].group;
+}
+
+// False if there is no point in going on with the other threads.
+bool Visit::put(pid_t tid, size_t rule) {
+  const size_t group = placement_.table.rules.rules()[rule].destination;
+  if (!placement_.table.tasks[group]) return finish(Assignment::Kind::unmatched);
+  if (in_group(tid, group)) return true;
+  if (options_.only_report != nullptr &&
+      std::ranges::binary_search((*options_.only_report)[group], tid)) {
+    reported_.emplace_back(group, tid);
+    return true;
+  }
+  const int error = add_counted(placement_.table, group, tid);
+  if (error == 0) {
+    result_.moved++;
+    return true;
+  }
+  if (error == ESRCH) {
+    if (tid == pid_) (void)finish(Assignment::Kind::gone);
+    return true;
+  }
+  (void)finish(kind_of_failure(error), error);
+  return false;
+}
+
+void Visit::look_at(pid_t tid) {
+  size_t rule = rule_;
+  if (placement_.table.rules.has_thread_rules()) {
+    auto name = tid == pid_ ? Result<std::string>(*facts_.name) : process_->read_thread_name(tid);
+    if (!name) return;
+    facts_.thread = std::move(*name);
+    const auto decision = decide(placement_.table.rules, *process_, facts_);
+    if (!decision || decision->kind != Decision::Kind::matched) return;
+    rule = decision->rule;
+    if (result_.kind == Assignment::Kind::unmatched) {
+      result_.kind = Assignment::Kind::in_group;
+      result_.rule = rule;
+    }
+  }
+  (void)put(tid, rule);
+}
+
+// Looks again until the process is still what it was when it was looked at. True if it is.
+bool Visit::settle() {
+  if (result_.moved == 0) return true;
+  respect_manual(placement_, pid_);
+  const auto name = process_->read_name();
+  if (!name && proc::ended(name.error())) {
+    correct_placement(placement_, pid_);
+    return finish(Assignment::Kind::gone);
+  }
+  if (!name || *name == *facts_.name || ++attempts_ >= max_attempts) return true;
+  passes_ = 0;
+  seen_.clear();
+  threads_.clear();
+  next_ = 0;
+  return begin();
+}
+
+bool Visit::step(size_t limit) {
+  if (!process_ && begin()) return true;
+  while (limit > 0) {
+    if (next_ == threads_.size()) {
+      const bool more = passes_ == 0 || (found_new_ && seen_.size() > 1) ||
+                        (passes_ == 1 && process_->thread_count() > 1);
+      if (!more || list_threads()) {
+        if (settle()) return true;
+        continue;
+      }
+    }
+    while (next_ < threads_.size() && limit > 0) {
+      const pid_t tid = threads_[next_++];
+      if (!seen_.insert(tid).second) continue;
+      found_new_ = true;
+      limit--;
+      look_at(tid);
+      if (result_.kind == Assignment::Kind::refused || result_.kind == Assignment::Kind::no_group)
+        return true;
+    }
+  }
+  return false;
+}
+
+Result<std::vector<pid_t>> Visit::children() const {
+  if (!process_) return std::vector<pid_t>{};
+  return process_->children();
+}
+
+int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks) {
+  std::unordered_set<pid_t> seen;
+  bool found_new = true;
+  for (int pass = 0; pass < max_passes && found_new; pass++) {
+    found_new = false;
+    const auto threads = process.threads();
+    if (!threads) return proc::ended(threads.error()) ? ESRCH : threads.error().code;
+    for (const pid_t tid : *threads) {
+      if (!seen.insert(tid).second) continue;
+      found_new = true;
+      if (const int error = tasks.add(tid); error != 0 && error != ESRCH) return error;
+    }
+  }
+  const auto name = process.read_name();
+  return name ? 0 : ESRCH;
+}
+
+}  // namespace rdtd

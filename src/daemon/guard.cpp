@@ -1,0 +1,136 @@
+#include "rdtd/daemon/guard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
+std::string key_of(const Error& error) {
+  return fmt::format("{} {} {}", error.operation, error.path, error.code);
+}
+
+bool divides_nothing(const Policy& policy) {
+  return policy.groups.empty() && policy.partitions.empty();
+}
+
+}  // namespace
+
+void Guard::forget() { problems_.clear(); }
+
+std::vector<std::string> Guard::problems() const {
+  std::vector<std::string> out;
+  for (const auto& [key, text] : problems_) out.push_back(text);
+  return out;
+}
+
+bool Guard::set_problem(const std::string& key, const std::string& text) {
+  return problems_.insert_or_assign(key, text).second;
+}
+
+void Guard::report(const std::string& key, const std::string& text, Comparison& out) {
+  if (set_problem(key, text)) out.problems.push_back(text);
+}
+
+// A domain that is there again has been reset by the kernel: all ways and all bandwidth for
+// everybody.
+bool Guard::kernel_reset(const Machine& machine) {
+  const Schemata& domains = machine.snapshot.groups.at(std::string(root_group)).schemata;
+  bool came_back = false;
+  if (last_domains_)
+    for (const auto& [resource, values] : domains)
+      for (const auto& [domain, value] : values)
+        if (!(*last_domains_)[resource].contains(domain)) came_back = true;
+  last_domains_ = domains;
+  return came_back;
+}
+
+// A machine that has changed is planned for again, if the policy in force fits it.
+std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
+                                                     const Machine& machine, Comparison& out) {
+  auto plan = make_plan(in_force.policy, machine.capabilities, machine.snapshot);
+  if (!plan) {
+    report("machine",
+           fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
+                       trim(format_diagnostics(plan.error(), in_force.policy.sources))),
+           out);
+    return nullptr;
+  }
+  clear_problem("machine");
+  auto changed = std::make_shared<InForce>(in_force);
+  changed->capabilities = machine.capabilities;
+  changed->groups = std::move(plan->groups);
+  return changed;
+}
+
+Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
+  Comparison out;
+  const auto machine = applier_.read_machine();
+  if (!machine) {
+    report("read", machine.error().text(), out);
+    return out;
+  }
+  clear_problem("read");
+  const Snapshot& now = machine->snapshot;
+  std::shared_ptr<const InForce> current = in_force;
+  if (machine->capabilities != in_force->capabilities && !in_force->groups.empty())
+    if (auto changed = follow_machine(*in_force, *machine, out))
+      current = out.in_force = std::move(changed);
+  // Under a policy that divides nothing, the default group is whoever's it was.
+  if (const GroupState& root = now.groups.at(std::string(root_group));
+      !current->groups.empty() && divides_nothing(current->policy) &&
+      leaves_default_group(current->policy, now) && current->groups.back().state != root) {
+    auto changed = std::make_shared<InForce>(*current);
+    changed->groups.back().state = root;
+    current = out.in_force = std::move(changed);
+  }
+  if (current->groups.empty()) return out;
+
+  std::set<std::string> taken;
+  for (const GroupTarget& target : current->groups)
+    if (is_taken(target.directory, now)) taken.insert(target.directory);
+  if (taken != current->taken) {
+    auto changed = std::make_shared<InForce>(*current);
+    changed->taken = std::move(taken);
+    current = out.in_force = std::move(changed);
+    out.tables_old = true;
+  }
+
+  reset_pending_ = kernel_reset(*machine) || reset_pending_;
+  const bool restore = reset_pending_ || current->policy.daemon.drift == OnDrift::restore;
+  const Steps back = steps_to(current->groups, current->capabilities, now);
+  bool restored = false;
+  if (restore && !back.empty()) {
+    const auto done = applier_.carry_out(back.steps, *machine);
+    restored = done.has_value();
+    // The same failure is logged once, although its text grows with each attempt.
+    if (!done && last_failure_ != key_of(done.error())) out.problems.push_back(done.error().text());
+    last_failure_ = done ? "" : key_of(done.error());
+    if (!done) (void)set_problem("restore", done.error().text());
+    out.groups_made = std::ranges::any_of(
+        back.steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
+    out.tables_old = out.tables_old || out.groups_made;
+  }
+  if (back.steps.empty() || restored) {
+    clear_problem("restore");
+    last_failure_.clear();
+    reset_pending_ = false;
+  }
+  std::erase_if(problems_, [](const auto& p) { return p.first.starts_with("remove "); });
+  // Groups that an earlier removal left behind.
+  for (const Step& removal : back.removals) {
+    const auto removed = applier_.carry_out({removal}, *machine);
+    if (!removed) report("remove " + group_of(removal), removed.error().text(), out);
+  }
+  for (Difference& difference : differences(current->groups, now))
+    out.drift.push_back({std::move(difference.group), std::move(difference.text), restored});
+  return out;
+}
+
+}  // namespace rdtd

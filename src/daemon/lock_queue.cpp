@@ -1,0 +1,45 @@
+#include "rdtd/daemon/lock_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace rdtd {
+
+void LockQueue::run(std::function<void()> change) {
+  if (waiting_.empty()) since_ = system_.now();
+  waiting_.push_back(std::move(change));
+  if (waiting_.size() == 1) step();
+}
+
+LockQueue::Time LockQueue::next_due() const { return waiting_.empty() ? Time::max() : retry_; }
+
+void LockQueue::step() {
+  if (stepping_) return;  // a change may ask for the next one
+  stepping_ = true;
+  while (!waiting_.empty()) {
+    const auto lock = system_.resctrl.lock();
+    const Time now = system_.now();
+    const bool held = !lock && lock.error().code == EWOULDBLOCK;
+    if (held && now - since_ < max_wait) {
+      retry_ = now + retry_interval;
+      break;
+    }
+    if (lock)
+      on_locked_();
+    else
+      on_forced_(held ? fmt::format("{} holds the lock of {} for {} s: it is changed without it",
+                                    system_.lock_holder(), system_.resctrl.path(), max_wait.count())
+                      : lock.error().text());
+    const auto change = std::move(waiting_.front());
+    waiting_.pop_front();
+    change();
+    since_ = system_.now();
+  }
+  stepping_ = false;
+}
+
+}  // namespace rdtd

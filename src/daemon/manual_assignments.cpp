@@ -1,0 +1,199 @@
+#include "rdtd/daemon/manual_assignments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A process may give itself any name, lines of this record among them.
+std::optional<std::string> name_of(const proc::Process& process) {
+  const auto name = process.read_name();
+  return name ? std::optional(printable(*name)) : std::nullopt;
+}
+
+bool has_ended(const proc::Process& process) {
+  const auto name = process.read_name();
+  return !name && proc::ended(name.error());
+}
+
+}  // namespace
+
+uint64_t monotonic_nanoseconds() {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+std::optional<ManualAssignments::Entry> ManualAssignments::find(pid_t pid) {
+  if (count_ == 0) return std::nullopt;
+  std::optional<Entry> entry;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(pid);
+    if (found == entries_.end()) return std::nullopt;
+    entry = found->second;
+  }
+  if (!has_ended(*entry->held.process)) return entry;
+  erase(pid, entry->held.process.get());
+  return std::nullopt;
+}
+
+void ManualAssignments::erase(pid_t pid, const proc::Process* process) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(pid);
+  if (found == entries_.end() || found->second.held.process.get() != process) return;
+  entries_.erase(found);
+  count_ = entries_.size();
+  stored_ = false;
+}
+
+void ManualAssignments::insert(Entry entry) {
+  const std::lock_guard lock(mutex_);
+  const pid_t pid = entry.held.process->pid();
+  entries_.insert_or_assign(pid, std::move(entry));
+  count_ = entries_.size();
+  stored_ = false;
+}
+
+void ManualAssignments::drop_ended() {
+  for (const Held& held : all()) (void)held;
+}
+
+// A line each: PID START_TIME, "next" or "this" program, GROUP, USER, NAME. Only a name may contain
+// spaces.
+Result<void> ManualAssignments::load(const proc::Processes& processes) {
+  const auto text = record_.read(manual_record);
+  if (!text && text.error().code == ENOENT) return {};
+  if (!text) return std::unexpected(text.error());
+  for (const std::string_view line : split(*text, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() < 6) continue;
+    const auto pid = parse_unsigned<uint32_t>(words[0]);
+    const auto start_time = parse_unsigned<uint64_t>(words[1]);
+    const auto user = parse_unsigned<uint32_t>(words[4]);
+    if (!pid || !start_time || !user) continue;
+    auto process = processes.open(static_cast<pid_t>(*pid));
+    const auto name = process ? name_of(**process) : std::nullopt;
+    if (!name || (*process)->read_start_time() != *start_time) continue;
+    const auto recorded = line.substr(static_cast<size_t>(words[5].data() - line.data()));
+    const bool for_next_program = words[2] == "next";
+    // Under another name it is another program: the one that was meant, or the one after.
+    if (*name != recorded && !for_next_program) continue;
+    insert({{std::move(*process), std::string(words[3]), *user,
+             for_next_program && *name == recorded, monotonic_nanoseconds()},
+            *start_time,
+            *name});
+  }
+  return {};
+}
+
+Result<void> ManualAssignments::store() {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stored_) return {};
+    for (const auto& [pid, entry] : entries_)
+      text += fmt::format("{} {} {} {} {} {}\n", pid, entry.start_time,
+                          entry.held.for_next_program ? "next" : "this", entry.held.group,
+                          entry.held.user, entry.name);
+    stored_ = true;
+  }
+  auto replaced = record_.replace(manual_record, text);
+  if (!replaced) {
+    const std::lock_guard lock(mutex_);
+    stored_ = false;
+  }
+  return replaced;
+}
+
+std::optional<std::string> ManualAssignments::add(Held held) {
+  if (count_ >= max_per_user) drop_ended();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!entries_.contains(held.process->pid())) {
+      if (entries_.size() >= max_in_all) return "all users";
+      const auto same_user = [&](const auto& entry) { return entry.second.held.user == held.user; };
+      if (held.user != 0 &&
+          static_cast<size_t>(std::ranges::count_if(entries_, same_user)) >= max_per_user)
+        return "this user";
+    }
+  }
+  const uint64_t start_time = held.process->read_start_time().value_or(0);
+  std::string name = name_of(*held.process).value_or("");
+  insert({std::move(held), start_time, std::move(name)});
+  return std::nullopt;
+}
+
+void ManualAssignments::remove(pid_t pid) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.erase(pid) == 0) return;
+  count_ = entries_.size();
+  stored_ = false;
+}
+
+void ManualAssignments::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  count_ = 0;
+  stored_ = false;
+}
+
+std::optional<std::string> ManualAssignments::group_of(pid_t pid) {
+  const auto entry = find(pid);
+  return entry ? std::optional(entry->held.group) : std::nullopt;
+}
+
+bool ManualAssignments::exec(pid_t pid, uint64_t timestamp) {
+  const auto entry = find(pid);
+  if (!entry) return false;
+  // The event waited in the queue while the process was assigned: it is about the program before.
+  if (timestamp != 0 && timestamp < entry->held.since) return true;
+  if (!entry->held.for_next_program) {
+    erase(pid, entry->held.process.get());
+    return false;
+  }
+  std::string name = name_of(*entry->held.process).value_or("");
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(pid);
+  if (found == entries_.end() || found->second.held.process != entry->held.process) return false;
+  found->second.held.for_next_program = false;
+  found->second.name = std::move(name);
+  stored_ = false;
+  return true;
+}
+
+void ManualAssignments::rename(pid_t pid) {
+  const auto entry = find(pid);
+  // While an exec is awaited, the new name may be that of the program that it has begun already.
+  if (!entry || entry->held.for_next_program) return;
+  std::string name = name_of(*entry->held.process).value_or("");
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(pid);
+  if (found == entries_.end()) return;
+  found->second.name = std::move(name);
+  stored_ = false;
+}
+
+std::vector<ManualAssignments::Held> ManualAssignments::all() {
+  std::vector<Held> out;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [pid, entry] : entries_) out.push_back(entry.held);
+  }
+  std::erase_if(out, [&](const Held& held) {
+    const bool gone = has_ended(*held.process);
+    if (gone) erase(held.process->pid(), held.process.get());
+    return gone;
+  });
+  return out;
+}
+
+}  // namespace rdtd

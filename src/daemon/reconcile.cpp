@@ -1,0 +1,129 @@
+// Staying true: what is compared at each reconcile, and what comes of it.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/daemon/manager.hpp"
+
+namespace rdtd {
+
+void Manager::sweep(const char* why, std::function<void()> done) {
+  sweeper_.sweep({.only_report_moved = reports_only(),
+                  .done = [this, why, done = std::move(done)](const Result<SweepResult>& swept) {
+                    note_sweep(swept);
+                    spdlog::debug("looked at all processes because {}: {} threads moved", why,
+                                  swept ? swept->moved : 0);
+                    done();
+                  }});
+}
+
+// What a look at all processes could not do.
+void Manager::note_sweep(const Result<SweepResult>& swept) {
+  const auto note = [this](const char* key, size_t count, const std::string& text) {
+    if (count > 0)
+      problem(key, text);
+    else
+      guard_.clear_problem(key);
+  };
+  note("list", swept ? 0 : 1, swept ? "" : swept.error().text());
+  if (!swept) return;
+  note("refused", swept->refused,
+       fmt::format("the kernel refuses to move {} processes: {}", swept->refused,
+                   std::strerror(swept->error)));
+  note("unknown", swept->unknown,
+       fmt::format("{} processes cannot be examined: {}", swept->unknown,
+                   std::strerror(swept->error)));
+}
+
+void Manager::reconcile() {
+  if (std::exchange(reconciling_, true)) return;
+  begin([this] { changes_.run([this] { compare(); }); });
+}
+
+void Manager::compare() {
+  const bool out_of_date = sweeper_.table_out_of_date();
+  Guard::Comparison found = guard_.compare(in_force_);
+  for (const std::string& text : found.problems) log(LogEvent::kernel_refused, text);
+  if (found.in_force) {
+    replace(std::move(found.in_force));
+    observer_.groups_changed();
+  }
+  const auto look = [this, found] {
+    sweeper_.sweep({.only_report_moved = reports_only(),
+                    .done = [this, found](const Result<SweepResult>& swept) {
+                      finish_reconcile(found, swept);
+                    }});
+  };
+  if (found.tables_old || out_of_date)
+    renew_table(look);
+  else
+    look();
+}
+
+void Manager::finish_reconcile(const Guard::Comparison& found, const Result<SweepResult>& swept) {
+  reconciling_ = false;
+  std::vector<Drift> drift = found.drift;
+  note_sweep(swept);
+  const bool report_only = reports_only();
+  const size_t moved = swept ? (report_only ? swept->reported : swept->moved) : 0;
+  // Without process events this is how processes are found at all.
+  if (moved > 0 && !found.groups_made && (report_only || events_available_))
+    drift.push_back(
+        {{},
+         fmt::format("{} not in the group that the rules name",
+                     moved == 1 ? "1 thread was" : fmt::format("{} threads were", moved)),
+         !report_only});
+  report_drift(std::move(drift));
+  observer_.state_changed();
+  if (!in_force_->missing.empty() || !wanted_files_.empty())
+    try_what_is_missing();
+  else
+    finished();
+}
+
+// A difference that stays is reported once.
+void Manager::report_drift(std::vector<Drift> found) {
+  for (const Drift& drift : found) {
+    if (!drift.restored && std::ranges::find(drift_, drift.text, &Drift::text) != drift_.end())
+      continue;
+    const std::string what = drift.text + (drift.restored ? "; restored" : "");
+    if (drift.group)
+      log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
+    else
+      log(LogEvent::drift, what);
+    observer_.on_drift(what);
+  }
+  drift_ = std::move(found);
+}
+
+// The groups of the policy that the machine cannot have now.
+void Manager::report_missing() {
+  for (const MissingGroup& missing : in_force_->missing)
+    problem("missing " + missing.name,
+            fmt::format("group '{}' is not in force: {}", missing.name, missing.reason));
+}
+
+// The machine may have changed: other tools' groups come and go.
+void Manager::try_what_is_missing() {
+  const std::vector<PolicyFile> files = wanted_files_.empty() ? in_force_->files : wanted_files_;
+  const auto loaded = applier_.load(Applier::Fit::what_fits, files);
+  const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
+  if (!loaded || (wanted_files_.empty() && missing >= in_force_->missing.size())) return finished();
+  load_and_apply(Applier::Fit::what_fits, files,
+                 [this](const std::expected<void, Refusal>& applied) {
+                   if (applied) {
+                     log(LogEvent::applied, summary_);
+                     observer_.after_reload(true);
+                   } else {
+                     problem("retry", applied.error().text);
+                   }
+                   finished();
+                 });
+}
+
+}  // namespace rdtd

@@ -1,0 +1,229 @@
+#include "rdtd/daemon/start.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <systemd/sd-daemon.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/daemon/loop.hpp"
+#include "rdtd/proc/proc_fs.hpp"
+#include "rdtd/proc/users.hpp"
+#include "rdtd/resctrl/kernel.hpp"
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr int exit_no_resctrl = 69;  // EX_UNAVAILABLE
+
+int fail(const Error& error, int status = 1) {
+  spdlog::error("{}", error.text());
+  (void)sd_notify(0, fmt::format("STATUS={}\nERRNO={}", error.text(), error.code).c_str());
+  return status;
+}
+
+// The unit starts the daemon under a real-time policy for the classifier's sake, and forbids to
+// take it later: a thread inherits it, and the others leave it.
+void leave_real_time() {
+  const sched_param ordinary{0};
+  if (::sched_setscheduler(0, SCHED_OTHER, &ordinary) < 0)
+    spdlog::warn("cannot leave the real-time policy: {}, ignoring", std::strerror(errno));
+}
+
+// Every thread leaves these signals to the loop.
+void block_signals() {
+  sigset_t blocked;
+  (void)::sigemptyset(&blocked);
+  for (const int signal : {SIGHUP, SIGTERM, SIGINT}) (void)::sigaddset(&blocked, signal);
+  (void)::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+}
+
+// The process that holds a lock on a directory, from /proc/locks (proc_locks(5)):
+// "1: FLOCK  ADVISORY  WRITE 812 00:15:1 0 EOF".
+std::string lock_holder(const Directory& proc, const std::string& path) {
+  struct stat status{};
+  const auto locks = proc.read("locks");
+  if (!locks || ::stat(path.c_str(), &status) < 0) return "another process";
+  const std::string file =
+      fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
+  for (const std::string_view line : split(*locks, '\n')) {
+    std::vector<std::string_view> words;
+    for (const std::string_view word : split(line, ' '))
+      if (!word.empty()) words.push_back(word);
+    if (words.size() < 6 || words[1] != "FLOCK" || words[5] != file) continue;
+    const std::string name = proc.read(std::string(words[4]) + "/comm").value_or("");
+    return fmt::format("process {} ({})", words[4], printable(trim(name)));
+  }
+  return "another process";
+}
+
+Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Directory& proc,
+                             const std::string& possible_cpus) {
+  const auto mounts = proc.read("self/mounts");
+  if (!mounts) return std::unexpected(mounts.error());
+  CpuSet possible;
+  if (const UniqueFd fd(::open(possible_cpus.c_str(), O_RDONLY | O_CLOEXEC)); fd)
+    if (const auto text = read_all(fd.get(), possible_cpus))
+      possible = parse_cpu_list(trim(*text)).value_or(CpuSet{});
+  return resctrl::read_machine(filesystem, find_mount_options(*mounts).value_or(MountOptions{}),
+                               std::move(possible));
+}
+
+// The first directory that is a unified cgroup hierarchy.
+std::unique_ptr<CgroupWatch> open_cgroups(const std::vector<std::string>& candidates) {
+  for (const std::string& candidate : candidates) {
+    auto root = Directory::open(candidate);
+    if (!root || !root->open_file("cgroup.controllers", O_RDONLY)) continue;
+    auto watch = CgroupWatch::open(std::move(*root));
+    if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
+    spdlog::warn("{}", watch.error().text());
+  }
+  spdlog::warn(
+      "no unified cgroup hierarchy is mounted: moves between cgroups are noticed at the "
+      "next reconcile only");
+  return nullptr;
+}
+
+// Subscribed before the first look at the processes, so that none slips in between.
+Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool blocking) {
+  auto connector = Connector::open(events, receive_buffer, blocking);
+  if (!connector) return connector;
+  if (auto subscribed = connector->subscribe(std::chrono::seconds(2)); !subscribed)
+    return std::unexpected(subscribed.error());
+  return connector;
+}
+
+// Everything that is open for as long as the daemon runs.
+struct Opened {
+  std::unique_ptr<resctrl::Kernel> resctrl;
+  std::unique_ptr<Directory> proc;
+  std::unique_ptr<proc::ProcFs> processes;
+  std::optional<Ownership> ownership;
+  std::unique_ptr<Directory> state;
+};
+
+template <class T>
+Result<void> take(Result<T> opened, auto& place) {
+  if (!opened) return std::unexpected(opened.error());
+  place = std::make_unique<T>(std::move(*opened));
+  return {};
+}
+
+Result<Opened> open_all(const Paths& paths) {
+  Opened out;
+  auto kernel = resctrl::Kernel::open(paths.resctrl);
+  if (!kernel) return std::unexpected(kernel.error());
+  out.resctrl = std::move(*kernel);
+  std::error_code made;
+  std::filesystem::create_directories(paths.state, made);
+  if (auto taken = take(Directory::open(paths.proc), out.proc); !taken)
+    return std::unexpected(taken.error());
+  if (auto taken = take(Directory::open(paths.state), out.state); !taken)
+    return std::unexpected(taken.error());
+  auto proc = Directory::open(paths.proc);
+  if (!proc) return std::unexpected(proc.error());
+  out.processes = std::make_unique<proc::ProcFs>(std::move(*proc));
+  auto record = Directory::open(paths.state);
+  if (!record) return std::unexpected(record.error());
+  auto ownership = Ownership::load(std::move(*record));
+  if (!ownership) return std::unexpected(ownership.error());
+  if (auto locked = ownership->lock(); !locked) return std::unexpected(locked.error());
+  out.ownership.emplace(std::move(*ownership));
+  return out;
+}
+
+System system_of(const Opened& opened, const Paths& paths) {
+  return {
+      .resctrl = *opened.resctrl,
+      .processes = *opened.processes,
+      .policy_files = [root = paths.policy_root] { return find_policy_files(root); },
+      .read_machine =
+          [&opened, cpus = paths.possible_cpus] {
+            return read_machine(*opened.resctrl, *opened.proc, cpus);
+          },
+      .find_user = find_user,
+      .find_user_group = find_user_group,
+      .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
+      .now = [] { return std::chrono::steady_clock::now(); },
+      .realtime_usec =
+          [] {
+            return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                             std::chrono::system_clock::now().time_since_epoch())
+                                             .count());
+          }};
+}
+
+// The events of processes. What is missing is reported, and made up for by each reconcile.
+Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* classifier,
+                           const proc::Processes& processes, ManualAssignments& manual) {
+  Loop::Sources out{.requests_fd = requests_fd, .cgroups = open_cgroups(paths.cgroups)};
+  auto exec = classifier != nullptr
+                  ? subscribe(Connector::Events::exec, paths.receive_buffer, true)
+                  : Result<Connector>(std::unexpected(Error{"start", "the classifier", 0, {}}));
+  if (!exec) {
+    spdlog::warn("process events unavailable: {}; processes are found at each reconcile only",
+                 exec.error().text());
+    return out;
+  }
+  classifier->start(std::move(*exec), processes, manual);
+  out.classifier = classifier;
+  auto changes = subscribe(Connector::Events::changes, paths.receive_buffer, false);
+  if (changes)
+    out.changes.emplace(std::move(*changes));
+  else
+    spdlog::warn("{}; renamed processes are found at each reconcile only", changes.error().text());
+  return out;
+}
+
+}  // namespace
+
+int run_daemon(const Paths& paths) {
+  open_log();
+  block_signals();
+  const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  auto classifier = Classifier::make(requests.get());
+  leave_real_time();
+  if (!classifier) spdlog::warn("{}", classifier.error().text());
+
+  auto opened = open_all(paths);
+  if (!opened) {
+    const Error& error = opened.error();
+    const bool no_resctrl =
+        error.path == paths.resctrl && (error.code == ENODEV || error.code == ENOENT);
+    return fail(error, no_resctrl ? exit_no_resctrl : 1);
+  }
+  Manager manager(system_of(*opened, paths), std::move(*opened->ownership),
+                  std::move(*opened->state));
+  int status = 1;
+  {
+    Loop loop(manager);
+    if (const auto prepared = loop.prepare(open_sources(paths, requests.get(),
+                                                        classifier ? classifier->get() : nullptr,
+                                                        *opened->processes, manager.manual()));
+        !prepared)
+      return fail(prepared.error());
+    status = loop.run();
+    if (classifier) classifier->reset();  // before what it uses
+  }
+  manager.store();
+  // If the loop failed, the next rdtd takes over.
+  if (status == 0 && manager.in_force().policy.daemon.on_stop == OnStop::remove)
+    if (const auto removed = manager.remove_all(); !removed) return fail(removed.error());
+  return status;
+}
+
+}  // namespace rdtd

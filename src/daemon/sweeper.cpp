@@ -1,0 +1,295 @@
+#include "rdtd/daemon/sweeper.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "rdtd/resctrl/counters.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A process that is born while a pass goes on inherits its parent's group, which the pass may not
+// have corrected yet.
+constexpr int max_passes = 5;
+// Threads that one visit looks at before the next one has its turn.
+constexpr size_t threads_per_turn = 64;
+// Children of one process that are visited in a turn of it.
+constexpr size_t children_per_turn = 8;
+// The time between two looks at a process is at least this many times the length of a look.
+constexpr int pause_per_cost = 20;
+// More visits than this are replaced by one look at all processes.
+constexpr size_t max_waiting = 65536;
+
+}  // namespace
+
+void Sweeper::use(std::shared_ptr<const RuleTable> table) {
+  table_ = std::move(table);
+  out_of_date_ = false;
+  for (Running& running : running_) {
+    running.child.reset();
+    running.visit.reset();
+    schedule(running.key, {system_.now(), running.with_children});
+  }
+  running_.clear();
+  if (pass_) {
+    pass_->visit.reset();
+    pass_->number = 0;
+    if (const auto begun = begin_pass(); !begun) end_sweep(std::unexpected(begun.error()));
+  }
+}
+
+void Sweeper::schedule(Key key, Waiting waiting) {
+  if (const auto found = not_before_.find(key); found != not_before_.end())
+    waiting.due = std::max(waiting.due, found->second);
+  const auto [place, is_new] = waiting_.emplace(key, waiting);
+  if (is_new) {
+    due_.emplace(waiting.due, key);
+  } else if (place->second.due < waiting.due) {
+    Waiting& again = again_[key];
+    again = {std::max(again.due, waiting.due), again.children || waiting.children};
+  } else {
+    place->second.children = place->second.children || waiting.children;
+  }
+}
+
+void Sweeper::visit(One one, std::chrono::milliseconds delay) {
+  if (waiting_.size() >= max_waiting) return sweep({});
+  schedule({one.pid, one.only_thread}, {system_.now() + delay, one.children});
+}
+
+Sweeper::Time Sweeper::next_due() const {
+  if (!running_.empty() || pass_ || !requested_.empty()) return Time::min();
+  return due_.empty() ? Time::max() : due_.begin()->first;
+}
+
+bool Sweeper::slice(Time deadline) {
+  if (!table_) return false;
+  // Half of the time for each, so that neither keeps the other waiting.
+  const auto middle = system_.now() + (deadline - system_.now()) / 2;
+  const bool more_visits = work_on_visits(middle);
+  const bool more_sweep = work_on_sweep(deadline);
+  return more_visits || more_sweep;
+}
+
+void Sweeper::finish_visit(const Visit& visit) {
+  const Assignment& result = visit.result();
+  if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
+  if (result.moved == 0) return;
+  moved_(visit.pid(), result, *table_);
+  schedule({visit.pid(), 0}, {system_.now() + second_look_delay, true});
+}
+
+// Each child has its own visit. True once all are done.
+bool Sweeper::turn_of_children(Running& running) {
+  for (size_t child = 0; child < children_per_turn; child++) {
+    if (!running.child) {
+      if (running.next_child == running.children.size()) return true;
+      running.child = std::make_unique<Visit>(placement(), running.children[running.next_child++],
+                                              Visit::Options{});
+    }
+    if (!running.child->step(threads_per_turn)) return false;
+    finish_visit(*running.child);
+    running.child.reset();
+  }
+  return false;
+}
+
+// True once the visit is over.
+bool Sweeper::turn(Running& running) {
+  if (!running.visit) return turn_of_children(running);
+  if (!running.visit->step(threads_per_turn)) return false;
+  finish_visit(*running.visit);
+  if (running.with_children)
+    if (auto children = running.visit->children()) running.children = std::move(*children);
+  running.visit.reset();
+  return running.children.empty();
+}
+
+bool Sweeper::work_on_visits(Time deadline) {
+  const auto take_turn = [&](Running& running) {
+    const Time begin = system_.now();
+    const bool over = turn(running);
+    const Time end = system_.now();
+    running.cost += end - begin;
+    if (!over) return false;
+    not_before_[running.key] =
+        end + std::max<std::chrono::nanoseconds>(min_interval, running.cost * pause_per_cost);
+    if (const auto again = again_.find(running.key); again != again_.end()) {
+      const Waiting waiting = again->second;
+      again_.erase(again);
+      schedule(running.key, waiting);
+    }
+    return true;
+  };
+  Time now = system_.now();
+  if (not_before_.size() > 1024)
+    std::erase_if(not_before_, [&](const auto& entry) { return entry.second <= now; });
+  while (now < deadline) {
+    const bool due = !due_.empty() && due_.begin()->first <= now;
+    if (!due && running_.empty()) return false;
+    if (due) {
+      const Key key = due_.begin()->second;
+      due_.erase(due_.begin());
+      const Waiting waiting = waiting_.extract(key).mapped();
+      Running running{.key = key, .with_children = waiting.children};
+      running.visit = std::make_unique<Visit>(placement(), key.first,
+                                              Visit::Options{.only_thread = key.second});
+      if (!take_turn(running)) running_.push_back(std::move(running));
+    }
+    // One that takes several turns keeps no other one waiting.
+    if (!running_.empty()) {
+      running_.splice(running_.end(), running_, running_.begin());
+      if (take_turn(running_.back())) running_.pop_back();
+    }
+    now = system_.now();
+  }
+  return !running_.empty() || (!due_.empty() && due_.begin()->first <= now);
+}
+
+TasksByGroup Sweeper::tasks_by_group(const RuleSet& rules) const {
+  TasksByGroup out;
+  for (const Destination& destination : rules.destinations())
+    out.push_back(
+        resctrl::read_tasks(system_.resctrl, destination.group).value_or(std::vector<pid_t>{}));
+  return out;
+}
+
+void Sweeper::sweep(All all) {
+  const bool joins = !all.previous && !requested_.empty() && !requested_.back().all.previous &&
+                     requested_.back().all.only_report_moved == all.only_report_moved;
+  if (!joins) requested_.push_back({.all = all, .done = {}});
+  if (all.done) requested_.back().done.push_back(std::move(all.done));
+}
+
+Result<void> Sweeper::begin_pass() {
+  Pass& pass = *pass_;
+  pass.number++;
+  pass.now = {};
+  pass.reported.clear();
+  pass.next = 0;
+  pass.in_place = tasks_by_group(table_->rules);
+  pass.held =
+      pass.request.all.previous ? tasks_by_group(pass.request.all.previous->rules) : TasksByGroup{};
+  pass.only_report.assign(pass.in_place.size(), {});
+  if (pass.request.all.only_report_moved)
+    for (size_t i = 0; i < pass.only_report.size(); i++)
+      if (const auto last = last_in_place_.find(table_->rules.destinations()[i].group);
+          last != last_in_place_.end())
+        pass.only_report[i] = last->second;
+  pass.processes.clear();
+  if (pass.in_place.empty() && pass.held.empty()) return {};
+  auto processes = system_.processes.list();
+  if (!processes) return std::unexpected(processes.error());
+  pass.processes = std::move(*processes);
+  return {};
+}
+
+// What an old rule put where it still is and no new rule matches is let go, thread by thread.
+void Sweeper::release(pid_t pid) {
+  const RuleSet& previous = pass_->request.all.previous->rules;
+  const TasksByGroup& held = pass_->held;
+  const auto is_held = [&](pid_t tid) {
+    return std::ranges::any_of(
+        held, [&](const auto& group) { return std::ranges::binary_search(group, tid); });
+  };
+  const auto process = system_.processes.open(pid);
+  if (!process || !table_->root_tasks || manual_.group_of(pid)) return;
+  const auto threads = (*process)->threads();
+  if (!threads || std::ranges::none_of(*threads, is_held)) return;
+  const bool per_thread = previous.has_thread_rules() || table_->rules.has_thread_rules();
+  ProcessFacts facts;
+  for (const pid_t tid : *threads) {
+    if (!is_held(tid)) continue;
+    if (per_thread) facts.thread = (*process)->read_thread_name(tid).value_or("");
+    const auto old_one = decide(previous, **process, facts);
+    if (!old_one || old_one->kind != Decision::Kind::matched) continue;
+    if (!std::ranges::binary_search(held[previous.rules()[old_one->rule].destination], tid))
+      continue;
+    const auto new_one = decide(table_->rules, **process, facts);
+    if (!new_one || new_one->kind == Decision::Kind::matched) continue;
+    if (table_->root_tasks->add(tid) == 0) pass_->now.released++;
+  }
+}
+
+void Sweeper::finish_process() {
+  Pass& pass = *pass_;
+  const Visit& visit = *pass.visit;
+  const Assignment& result = visit.result();
+  pass.now.moved += result.moved;
+  pass.now.reported += visit.reported().size();
+  for (const auto& [destination, tid] : visit.reported())
+    pass.reported[table_->rules.destinations()[destination].group].push_back(tid);
+  if (result.kind == Assignment::Kind::in_group)
+    pass.now.matched[group_label(table_->rules.group_of(result.rule))]++;
+  if (result.kind == Assignment::Kind::refused) pass.now.refused++;
+  if (result.kind == Assignment::Kind::unknown) pass.now.unknown++;
+  if (result.error != 0 && result.kind != Assignment::Kind::gone) pass.now.error = result.error;
+  if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
+  if (result.moved > 0) moved_(visit.pid(), result, *table_);
+  if (!pass.held.empty()) release(visit.pid());
+  pass.visit.reset();
+}
+
+// True if the sweep is over.
+bool Sweeper::finish_pass() {
+  Pass& pass = *pass_;
+  const SweepResult& now = pass.now;
+  const bool quiet = now.moved + now.released + now.refused + now.unknown == 0;
+  pass.total = {now.matched,  pass.total.moved + now.moved,
+                now.reported, pass.total.released + now.released,
+                now.refused,  now.unknown,
+                now.error};
+  if (quiet || pass.number >= max_passes || out_of_date_) return true;
+  if (const auto begun = begin_pass(); !begun) {
+    end_sweep(std::unexpected(begun.error()));
+    return false;
+  }
+  return false;
+}
+
+void Sweeper::end_sweep(const Result<SweepResult>& result) {
+  last_in_place_.clear();
+  const TasksByGroup in_place = tasks_by_group(table_->rules);
+  for (size_t i = 0; i < in_place.size(); i++)
+    last_in_place_[table_->rules.destinations()[i].group] = in_place[i];
+  // A thread that was only reported is one that rdtd had placed: it stays so.
+  for (auto& [group, threads] : pass_->reported) {
+    auto& list = last_in_place_[group];
+    list.insert(list.end(), threads.begin(), threads.end());
+    std::ranges::sort(list);
+  }
+  // A `done` may ask for the next sweep.
+  const std::unique_ptr<Pass> ended = std::move(pass_);
+  for (const auto& done : ended->request.done) done(result);
+}
+
+bool Sweeper::work_on_sweep(Time deadline) {
+  while (system_.now() < deadline) {
+    if (!pass_) {
+      if (requested_.empty()) return false;
+      pass_ = std::make_unique<Pass>();
+      pass_->request = std::move(requested_.front());
+      requested_.pop_front();
+      if (const auto begun = begin_pass(); !begun) end_sweep(std::unexpected(begun.error()));
+      continue;
+    }
+    Pass& pass = *pass_;
+    if (!pass.visit && pass.next == pass.processes.size()) {
+      if (finish_pass()) {
+        const SweepResult total = pass.total;
+        end_sweep(total);
+      }
+      continue;
+    }
+    if (!pass.visit)
+      pass.visit = std::make_unique<Visit>(
+          placement(), pass.processes[pass.next++],
+          Visit::Options{.in_place = &pass.in_place, .only_report = &pass.only_report});
+    if (pass.visit->step(threads_per_turn)) finish_process();
+  }
+  return pass_ != nullptr || !requested_.empty();
+}
+
+}  // namespace rdtd

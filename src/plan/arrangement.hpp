@@ -1,0 +1,56 @@
+// Arrangement: the exact search for the ways of the exclusive pieces of one cache domain. Pure; it
+// knows only masks, and nothing of groups, amounts or messages.
+//
+// The search sweeps the ways from the lowest to the highest. At each way it places a piece, places
+// the gap (the ways side by side that must be left to the others), or leaves the way to the others.
+// It is exact because it considers every choice, and bounded because a state is only the way it has
+// reached, the end of the last piece, which sizes are still to be placed, and two flags: pieces of
+// the same size are interchangeable, and equal states are solved once. All sizes together are at
+// most 32 ways, so there are at most about 25,000 states, and usually far fewer.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "rdtd/model/cbm.hpp"
+
+namespace rdtd {
+
+// A number of ways for one exclusive group or partition.
+struct Piece {
+  unsigned ways = 1;
+  Cbm required;  // ways that it must contain; empty: none
+  Cbm place;     // it keeps its place if it contains these ways; empty: it has no place yet
+};
+
+struct Board {
+  Cbm usable;             // ways that neither an obstacle nor a named exclusive mask takes
+  Cbm exclusive;          // of these, the ways that a piece may take
+  unsigned min_ways = 1;  // the fewest ways that a mask may have
+  // Contiguous masks of the other groups: such a group keeps its place if no piece takes one of
+  // these ways.
+  std::vector<Cbm> places;
+};
+
+// Contiguous masks for the pieces, in their order, which leave at least `gap` usable ways side by
+// side. Nothing if there are none. Of all such arrangements, this is the one that, in this order of
+// importance,
+// - keeps the most places,
+// - leaves no unusable fragment (fewer than min_ways ways) as the lowest ways that are left,
+// - has the lowest highest way,
+// - leaves the most ways side by side,
+// - has its pieces lowest, and in the order given.
+[[nodiscard]] std::optional<std::vector<Cbm>> arrange(const Board& board,
+                                                      const std::vector<Piece>& pieces,
+                                                      unsigned gap);
+
+// The largest gap that an arrangement can leave. Nothing if there is no arrangement.
+[[nodiscard]] std::optional<unsigned> largest_gap(const Board& board,
+                                                  const std::vector<Piece>& pieces);
+
+// Masks for pieces of which no contiguous arrangement exists, on a machine that takes sparse masks:
+// piece by piece contiguous if such a mask is left, else in its place, else the lowest ways. The
+// pieces must not ask for more ways than there are, and their required ways must not overlap.
+[[nodiscard]] std::vector<Cbm> scatter(const Board& board, const std::vector<Piece>& pieces);
+
+}  // namespace rdtd

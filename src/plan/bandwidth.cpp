@@ -1,0 +1,31 @@
+#include "bandwidth.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rdtd {
+
+namespace {
+
+uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+
+}  // namespace
+
+std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInfo& info,
+                                        uint32_t unlimited) {
+  if (std::holds_alternative<Unlimited>(amount.value)) return unlimited;
+  const bool percent_here = info.unit == BandwidthUnit::percent;
+  uint64_t value = 0;
+  if (const auto* percent = std::get_if<Percent>(&amount.value); percent && percent_here)
+    value = static_cast<uint64_t>(std::ceil(percent->value - 1e-9));
+  else if (const auto* rate = std::get_if<Rate>(&amount.value); rate && !percent_here)
+    value = round_up(rate->bytes_per_second, unit_bytes(info.unit)) / unit_bytes(info.unit);
+  else
+    return std::nullopt;
+  // Nobody asks for no bandwidth at all, which 0 would mean on AMD.
+  value = round_up(std::max<uint64_t>(value, 1), info.bandwidth_gran);
+  if (info.unit != BandwidthUnit::mbps) value = std::max<uint64_t>(value, info.min_bandwidth);
+  return static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
+}
+
+}  // namespace rdtd

@@ -1,0 +1,19 @@
+// What an amount of memory bandwidth comes to in `schemata`. Pure, and independent of the planner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "rdtd/model/capabilities.hpp"
+#include "rdtd/policy/amount.hpp"
+
+namespace rdtd {
+
+// The value for one domain, rounded up as the kernel rounds it, so that it reads back the same.
+// `unlimited`: the value that means no limit there. Nothing if the amount is not of the kind that
+// this machine counts, a percentage or a rate.
+[[nodiscard]] std::optional<uint32_t> bandwidth_value(const Amount& amount,
+                                                      const BandwidthInfo& info,
+                                                      uint32_t unlimited);
+
+}  // namespace rdtd

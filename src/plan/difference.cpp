@@ -1,0 +1,100 @@
+// The steps back to the targets, and the same as sentences for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "rdtd/plan/plan.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The domains of `to` whose value is another in `from`. A domain that `from` lacks is offline: it
+// cannot be written.
+Schemata changed_values(const Schemata& from, const Schemata& to) {
+  Schemata out;
+  for (const auto& [resource, values] : to) {
+    const auto old_values = from.find(resource);
+    if (old_values == from.end()) continue;
+    for (const auto& [domain, value] : values)
+      if (const auto old_value = old_values->second.find(domain);
+          old_value != old_values->second.end() && old_value->second != value)
+        out[resource][domain] = value;
+  }
+  return out;
+}
+
+Schemata values_at(const Schemata& from, const Schemata& places) {
+  Schemata out;
+  for (const auto& [resource, values] : places)
+    for (const auto& [domain, value] : values)
+      if (const auto found = from.find(resource);
+          found != from.end() && found->second.contains(domain))
+        out[resource][domain] = found->second.at(domain);
+  return out;
+}
+
+// An offline CPU belongs to no group.
+CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
+  CpuSet out;
+  std::ranges::set_intersection(cpus, online, std::inserter(out, out.end()));
+  return out;
+}
+
+std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
+
+}  // namespace
+
+bool is_taken(const std::string& directory, const Snapshot& snapshot) {
+  const bool exists =
+      snapshot.groups.contains(directory) || snapshot.unreadable.contains(directory);
+  return directory != root_group && exists && !snapshot.owned.contains(directory);
+}
+
+Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
+               const Snapshot& snapshot) {
+  std::vector<WantedGroup> wanted;
+  std::set<std::string> leaving = snapshot.owned;
+  leaving.erase(std::string(root_group));
+  for (const GroupTarget& target : targets) {
+    if (!is_taken(target.directory, snapshot)) wanted.push_back({target.directory, target.state});
+    leaving.erase(target.directory);
+  }
+  return transition(capabilities, snapshot, wanted, leaving);
+}
+
+std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
+                                    const Snapshot& snapshot) {
+  std::vector<Difference> out;
+  const CpuSet online = snapshot.online_cpus();
+  for (const GroupTarget& target : targets) {
+    const std::string name = fmt::format("group '{}'", group_label(target.directory));
+    if (is_taken(target.directory, snapshot)) {
+      out.push_back({target.directory, name + " was removed and made again by another tool"});
+      continue;
+    }
+    const auto found = snapshot.groups.find(target.directory);
+    if (found == snapshot.groups.end()) {
+      out.push_back({target.directory, name + " is not there"});
+      continue;
+    }
+    const auto differs = [&](const std::string& now, const std::string& granted) {
+      out.push_back({target.directory, fmt::format("{}: {}, granted {}", name, now, granted)});
+    };
+    const GroupState& now = found->second;
+    const Schemata changed = changed_values(now.schemata, target.state.schemata);
+    if (!changed.empty())
+      differs(schemata_line(values_at(now.schemata, changed)), schemata_line(changed));
+    if (now.mode != target.state.mode)
+      differs(fmt::format("mode {}", to_string(now.mode)),
+              std::string(to_string(target.state.mode)));
+    const CpuSet cpus = those_online(target.state.cpus, online);
+    if (target.directory != root_group && now.cpus != cpus)
+      differs("CPUs " + cpus_text(now.cpus), cpus_text(cpus));
+  }
+  return out;
+}
+
+}  // namespace rdtd

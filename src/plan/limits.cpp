@@ -1,0 +1,213 @@
+// The limits of the machine: what its resctrl divides, how many groups it can have, and which CPUs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "planner.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// Pseudo-locked regions hold no CLOSID and, from their setup on, no RMID. Their cpus_list shows
+// CPUs that other groups have.
+bool is_pseudo(const GroupState& state) {
+  return state.mode == Mode::pseudo_locksetup || state.mode == Mode::pseudo_locked;
+}
+
+std::string cpus(const CpuSet& list) {
+  return fmt::format("CPU{} {}", list.size() == 1 ? "" : "s", format_cpu_list(list));
+}
+
+}  // namespace
+
+void Planner::check_names() {
+  for (const Group& group : policy_.groups) {
+    const std::string directory = group_directory(group.name.value);
+    if (snapshot_.groups.contains(directory) && is_foreign(directory))
+      error(group.name.where,
+            fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
+                        group.name.value),
+            "choose another name, or remove that group");
+  }
+}
+
+void Planner::check_closids() {
+  std::vector<std::string> asked, with_closid, with_rmid;
+  const Location* last = nullptr;
+  for (const Group& group : policy_.groups) {
+    if (&group == default_group_) continue;
+    asked.push_back(group.name.value);
+    last = &group.name.where;
+  }
+  if (last == nullptr) return;
+  for (const auto& [name, state] : snapshot_.groups) {
+    if (!is_foreign(name)) continue;
+    if (state.mode != Mode::pseudo_locked) with_closid.push_back(name);
+    if (!is_pseudo(state)) with_rmid.push_back(name);
+  }
+  const auto taken = [](const std::vector<std::string>& foreign) {
+    std::string text = "1 is the default group's";
+    if (!foreign.empty())
+      text += fmt::format(", {} taken by {} that rdtd did not make ({})", foreign.size(),
+                          foreign.size() == 1 ? "a group" : "groups", join(foreign, ", "));
+    return text;
+  };
+  const std::string head =
+      fmt::format("{} asked for ({})", counted(asked.size(), "group"), join(asked, ", "));
+  if (asked.size() + with_closid.size() + 1 > capabilities_.num_closids())
+    error(*last,
+          fmt::format("{}, {} here: {}", head, counted(capabilities_.num_closids(), "CLOSID"),
+                      taken(with_closid)),
+          {}, Cause::closids);
+  if (capabilities_.num_rmids &&
+      asked.size() + with_rmid.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
+    error(*last,
+          fmt::format("{}, {} here: {}, {} taken by monitoring groups", head,
+                      counted(*capabilities_.num_rmids, "RMID"), taken(with_rmid),
+                      snapshot_.mon_groups),
+          {}, Cause::closids);
+}
+
+// The kernel gives a new group the lowest run of the ways that no exclusive group and no
+// pseudo-locked region holds, and refuses to create the group if these are fewer than min_cbm_bits.
+// rdtd can drop the exclusive mode of its own groups meanwhile, but not that of others.
+void Planner::check_new_groups() {
+  const auto is_new = [&](const Group& group) {
+    return !snapshot_.groups.contains(group_directory(group.name.value));
+  };
+  const auto group = std::ranges::find_if(policy_.groups, is_new);
+  if (group == policy_.groups.end()) return;
+  for (const auto& [resource, info] : capabilities_.caches) {
+    if (info.sparse_masks) continue;
+    DomainRefusals refusals;
+    for (const auto& [domain, bytes] : info.way_bytes) {
+      Cbm free = info.cbm_mask;
+      std::vector<std::string> holders;
+      for (const auto& [name, state] : snapshot_.groups) {
+        if (!is_foreign(name) || state.mode == Mode::shareable) continue;
+        free = free.without(footprint(state.schemata, resource, domain));
+        holders.push_back(fmt::format("'{}'", name));
+      }
+      if (free.empty() || first_run(free).count() >= info.min_ways()) continue;
+      refusals.push_back(
+          {{group->name.where,
+            fmt::format("group '{}' cannot be created: the kernel gives a new group the lowest "
+                        "ways that are free in ",
+                        group->name.value),
+            fmt::format(", and below the exclusive groups that rdtd did not make ({}) these are "
+                        "fewer than the {} ways of a mask (min_cbm_bits)",
+                        join(holders, ", "), info.min_ways())},
+           domain});
+    }
+    report(resource, refusals, Severity::error);
+  }
+}
+
+// The domains of a resource, or null if resctrl does not offer it.
+const std::set<DomainId>* Planner::domains_of(Resource resource) const {
+  const auto found = domains_.find(resource);
+  return found == domains_.end() ? nullptr : &found->second;
+}
+
+void Planner::refuse_resource(Resource resource, const Location& where) {
+  const std::string key = resource_key(resource);
+  const auto parts = resources_of_cache(resource);
+  if (resource == Resource::SMBA) {
+    error(where, "'smba': this version of rdtd does not divide slow memory bandwidth");
+  } else if (is_cache(resource) && resource != parts.front()) {
+    error(where, fmt::format("'{}': this version of rdtd does not divide code and data", key));
+  } else if (is_cache(resource) && domains_.contains(parts[1])) {
+    error(where,
+          fmt::format("'{}': resctrl is mounted with '{}', which divides {} into {} and {}; this "
+                      "version of rdtd does not divide code and data",
+                      key, resource == Resource::L3 ? "cdp" : "cdpl2", to_string(resource),
+                      to_string(parts[1]), to_string(parts[2])),
+          {}, Cause::mount);
+  } else {
+    std::vector<std::string> offered;
+    for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));
+    error(where,
+          fmt::format("'{}': resctrl offers no {} here; it offers {}", key, to_string(resource),
+                      offered.empty() ? "nothing" : join(offered, ", ")));
+  }
+}
+
+void Planner::check_resources(const AmountTables& tables) {
+  for (const auto& [resource, table] : tables) {
+    if (table.empty()) continue;
+    const std::set<DomainId>* known = domains_of(resource);
+    const bool divided =
+        resource == Resource::L3 || resource == Resource::L2 || resource == Resource::MB;
+    if (!divided || known == nullptr) {
+      refuse_resource(resource, table.front().amount.where);
+      continue;
+    }
+    for (const DomainAmount& line : table) {
+      if (!line.domains) continue;
+      std::set<DomainId> unknown;
+      std::ranges::set_difference(*line.domains, *known, std::inserter(unknown, unknown.end()));
+      if (!unknown.empty())
+        error(line.domains_where,
+              fmt::format("unknown {} domain{} {}", to_string(resource),
+                          unknown.size() == 1 ? "" : "s", domain_list(unknown)),
+              fmt::format("this machine has {}", domain_list(*known)));
+    }
+  }
+}
+
+// The CPUs of one group: each exists, and no other group has it.
+void Planner::check_cpus(const Group& group, std::map<unsigned, const Group*>& holders) {
+  const Location& where = group.cpus->where;
+  CpuSet wanted = group.cpus->value;
+  if (snapshot_.possible_cpus) {
+    CpuSet missing;
+    std::ranges::set_difference(wanted, *snapshot_.possible_cpus,
+                                std::inserter(missing, missing.end()));
+    if (!missing.empty())
+      error(where, fmt::format("this machine cannot have {}", cpus(missing)),
+            fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
+    for (const unsigned cpu : missing) wanted.erase(cpu);
+  }
+  std::map<const Group*, CpuSet> doubled;
+  for (const unsigned cpu : wanted)
+    if (const auto [other, is_new] = holders.emplace(cpu, &group); !is_new)
+      doubled[other->second].insert(cpu);
+  for (const auto& [other, both] : doubled)
+    error(where, fmt::format("{} {} given to two groups: here and to '{}' in {}", cpus(both),
+                             both.size() == 1 ? "is" : "are", other->name.value,
+                             other->cpus->where.text()));
+  for (const auto& [name, state] : snapshot_.groups) {
+    if (!is_foreign(name) || is_pseudo(state)) continue;
+    CpuSet theirs;
+    std::ranges::set_intersection(wanted, state.cpus, std::inserter(theirs, theirs.end()));
+    if (!theirs.empty())
+      error(where, fmt::format("{} belong{} to group '{}', which rdtd did not make", cpus(theirs),
+                               theirs.size() == 1 ? "s" : "", name));
+  }
+}
+
+// A CPU that is offline joins its group when it comes online: the steps leave it out until then.
+void Planner::assign_cpus() {
+  CpuSet left = snapshot_.online_cpus();
+  std::map<unsigned, const Group*> holders;
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && !is_pseudo(state))
+      for (const unsigned cpu : state.cpus) left.erase(cpu);
+  for (const Group& group : policy_.groups) {
+    if (!group.cpus) continue;
+    check_cpus(group, holders);
+    for (const unsigned cpu : group.cpus->value) left.erase(cpu);
+    target(&group).state.cpus = group.cpus->value;
+  }
+  targets_.back().state.cpus = left;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,279 @@
+#include "placement_refusals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string ways(uint64_t count) { return fmt::format("{} way{}", count, count == 1 ? "" : "s"); }
+
+// "way 3", "ways 0-2 and 6-7".
+std::string these_ways(Cbm mask) {
+  std::string list = way_list(mask);
+  if (const size_t comma = list.rfind(','); comma != std::string::npos)
+    list.replace(comma, 1, " and ");
+  for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', comma + 2))
+    list.replace(comma, 1, ", ");
+  return (mask.count() == 1 ? "way " : "ways ") + list;
+}
+
+// "'4 ways'", "'40%' (8 ways)".
+std::string amount(const Party& party) {
+  const std::string asked = fmt::format("'{}'", party.asked);
+  const unsigned* count = number_of_ways(party);
+  if (count == nullptr || party.asked.ends_with("way") || party.asked.ends_with("ways"))
+    return asked;
+  return fmt::format("{} ({})", asked, ways(*count));
+}
+
+uint64_t ways_asked(const Party& party) {
+  if (const Cbm* mask = named_ways(party)) return mask->count();
+  const unsigned* count = number_of_ways(party);
+  return count == nullptr ? 0 : *count;
+}
+
+std::optional<PlacementRefusal> check_form(const DomainRequest& request, const Party& party,
+                                           Cbm mask) {
+  const std::string head = fmt::format("{}: '{}'", party.name, party.asked);
+  if (!request.all.contains(mask)) {
+    if (party.asked.starts_with("0x"))
+      return PlacementRefusal{party.where, head + " is out of range: the mask of ",
+                              fmt::format(" is 0x{}", to_string(request.all))};
+    return PlacementRefusal{party.where, head + " is out of range: ", " " + these_ways(request.all),
+                            true};
+  }
+  if (!mask.contiguous() && !request.sparse_masks)
+    return PlacementRefusal{party.where, head + " has gaps; masks of ", " must be contiguous"};
+  if (mask.count() < request.min_ways)
+    return PlacementRefusal{party.where,
+                            fmt::format("{} is {}; a mask of ", head, ways(mask.count())),
+                            fmt::format(" has at least {} (min_cbm_bits)", request.min_ways)};
+  return std::nullopt;
+}
+
+// Checks named ways, in the order in which they are given, and remembers who has each way alone.
+class NamedWays {
+ public:
+  explicit NamedWays(const DomainRequest& request) : request_(request) {}
+
+  // `owner` has these ways alone; the groups of a partition have their partition as owner.
+  void check_exclusive(const Party& party, const Party& owner) {
+    const Cbm* mask = named_ways(party);
+    if (mask == nullptr || !check(party, *mask)) return;
+    if (request_.shareable.overlaps(*mask))
+      refusals.push_back(
+          {party.where,
+           fmt::format("{}: '{}' cannot be exclusive: I/O devices fill {} of ", party.name,
+                       party.asked, these_ways(request_.shareable & *mask)),
+           " too"});
+    check_owners(party, *mask, &owner);
+    for (unsigned way = 0; way < owners_.size(); way++)
+      if (mask->contains(Cbm::range(way, 1)) && owners_.at(way) == nullptr)
+        owners_.at(way) = &owner;
+  }
+  void check_shared(const Party& party) {
+    const Cbm* mask = named_ways(party);
+    if (mask != nullptr && check(party, *mask)) check_owners(party, *mask, nullptr);
+  }
+  // Ways that a group names of a partition that itself names its ways.
+  void check_member(const Party& member, const Party& partition) {
+    const Cbm* mask = named_ways(member);
+    if (mask == nullptr) return;
+    if (auto problem = check_form(request_, member, *mask))
+      refusals.push_back(std::move(*problem));
+    else if (const Cbm region = *named_ways(partition); !region.contains(*mask))
+      refusals.push_back(
+          {member.where,
+           fmt::format("{}: '{}' is not within partition '{}', which holds {} of ", member.name,
+                       member.asked, partition.name, these_ways(region)),
+           ""});
+  }
+
+  std::vector<PlacementRefusal> refusals;
+
+ private:
+  bool check(const Party& party, Cbm mask) {
+    if (auto problem = check_form(request_, party, mask)) {
+      refusals.push_back(std::move(*problem));
+      return false;
+    }
+    for (const Obstacle& obstacle : request_.obstacles)
+      if (obstacle.mask.overlaps(mask))
+        refusals.push_back({party.where,
+                            fmt::format("{}: '{}' overlaps {} of ", party.name, party.asked,
+                                        these_ways(obstacle.mask & mask)),
+                            fmt::format(", which {} holds and rdtd did not make", obstacle.name)});
+    return true;
+  }
+  void check_owners(const Party& party, Cbm mask, const Party* owner) {
+    std::vector<std::pair<const Party*, Cbm>> others;
+    for (unsigned way = 0; way < owners_.size(); way++) {
+      const Party* other = owners_.at(way);
+      const Cbm bit = Cbm::range(way, 1);
+      if (!mask.contains(bit) || other == nullptr || other == owner) continue;
+      if (others.empty() || others.back().first != other) others.emplace_back(other, Cbm{});
+      others.back().second = others.back().second | bit;
+    }
+    for (const auto& [other, overlap] : others)
+      refusals.push_back(
+          {party.where,
+           fmt::format("{}: '{}' overlaps {} of ", party.name, party.asked, these_ways(overlap)),
+           fmt::format(", exclusive to {} ({})", other->name, other->where.text())});
+  }
+
+  const DomainRequest& request_;
+  std::array<const Party*, 32> owners_{};
+};
+
+// Whether the groups of a partition fit in it, wherever it lies.
+void check_sizes(const DomainRequest& request, const Exclusive& partition,
+                 std::vector<PlacementRefusal>& refusals) {
+  const auto region = ways_asked(partition.party);
+  Cbm required;
+  std::vector<std::string> names;
+  const Party* last = nullptr;
+  for (const Party& member : partition.members) {
+    if (const Cbm* mask = named_ways(member)) {
+      required = required | *mask;
+      names.push_back(fmt::format("{} '{}'", member.name, member.asked));
+      last = &member;
+    } else if (const unsigned* count = number_of_ways(member);
+               count != nullptr && *count > region) {
+      refusals.push_back(
+          {member.where,
+           fmt::format("{}: {} does not fit in partition '{}', which has {} of ", member.name,
+                       amount(member), partition.party.name, ways(region)),
+           ""});
+    }
+  }
+  if (last == nullptr || named_ways(partition.party) != nullptr) return;
+  const unsigned span =
+      request.sparse_masks ? required.count() : required.highest() - required.lowest() + 1;
+  if (span > region)
+    refusals.push_back(
+        {last->where, fmt::format("partition '{}' has {} of ", partition.party.name, ways(region)),
+         fmt::format(", and its groups name {} ({})", these_ways(required), join(names, ", "))});
+}
+
+// What takes ways besides the exclusive parties that ask for a number of them.
+std::vector<std::string> limits(const DomainRequest& request) {
+  std::vector<std::string> out;
+  if (!request.shareable.empty())
+    out.push_back(fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
+  for (const Obstacle& obstacle : request.obstacles)
+    if (!(obstacle.mask & request.all).empty())
+      out.push_back(fmt::format("{} held by {}, which rdtd did not make", obstacle.mask.count(),
+                                obstacle.name));
+  for (const Party& party : request.shared)
+    if (const Cbm* mask = named_ways(party))
+      out.push_back(fmt::format("{} named by {}", mask->count(), party.name));
+  return out;
+}
+
+// The exclusive parties together are too many, or do not fit around what is fixed.
+PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& board,
+                                   const std::vector<Piece>& pieces) {
+  uint64_t sum = 0, movable = 0;
+  std::vector<std::string> parties;
+  for (const Exclusive& exclusive : request.exclusive) {
+    sum += ways_asked(exclusive.party);
+    parties.push_back(fmt::format("{} {}", exclusive.party.name, ways_asked(exclusive.party)));
+  }
+  for (const Piece& piece : pieces) movable += piece.ways;
+  const unsigned to_leave = request.least_remainder();
+  const bool enough =
+      movable <= board.exclusive.count() && movable + to_leave <= board.usable.count();
+  const std::string remainder =
+      fmt::format(", and {} must be left to {}", to_leave, request.remainder_for);
+  const std::string head =
+      parties.empty()
+          ? fmt::format("{} must be left to {}, but ", ways(to_leave), request.remainder_for)
+          : fmt::format("{} asked for exclusively ({}), but ", ways(sum), join(parties, ", "));
+  const Location where = !request.exclusive.empty() ? request.exclusive.back().party.where
+                         : !request.shared.empty()  ? request.shared.front().where
+                                                    : Location{};
+  std::string after;
+  for (const std::string& limit : limits(request)) after += ", " + limit;
+  if (!enough) {
+    after = " " + ways(request.all.count()) + after;
+    if (to_leave > 0 && request.shareable.count() < to_leave && !parties.empty())
+      after += remainder;
+    return {where, head, after, true};
+  }
+  return {where, head + "in ",
+          fmt::format(" the {} free ways are not side by side: {}{}{}", board.exclusive.count(),
+                      these_ways(board.exclusive), after, to_leave > 0 ? remainder : "")};
+}
+
+// Whose ways are missing in the remainder: "b (6 ways)".
+std::string holders(const DomainRequest& request) {
+  std::vector<std::string> out;
+  for (const Exclusive& exclusive : request.exclusive)
+    out.push_back(fmt::format("{} ({})", exclusive.party.name, ways(ways_asked(exclusive.party))));
+  for (const Obstacle& obstacle : request.obstacles)
+    if (obstacle.mask.overlaps(request.all))
+      out.push_back(fmt::format("{} ({})", obstacle.name, ways(obstacle.mask.count())));
+  return out.empty() ? "" : " beside " + join(out, ", ");
+}
+
+}  // namespace
+
+std::vector<PlacementRefusal> check_parties(const DomainRequest& request) {
+  NamedWays named(request);
+  for (const Exclusive& exclusive : request.exclusive) {
+    named.check_exclusive(exclusive.party, exclusive.party);
+    for (const Party& member : exclusive.members) {
+      if (named_ways(exclusive.party) == nullptr)
+        named.check_exclusive(member, exclusive.party);
+      else
+        named.check_member(member, exclusive.party);
+    }
+  }
+  for (const Party& party : request.shared) named.check_shared(party);
+  if (!named.refusals.empty()) return std::move(named.refusals);
+  for (const Exclusive& exclusive : request.exclusive)
+    check_sizes(request, exclusive, named.refusals);
+  return std::move(named.refusals);
+}
+
+std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
+                                      const std::vector<Piece>& pieces) {
+  unsigned least = request.least_remainder();
+  auto left = largest_gap(board, pieces);
+  if (request.sparse_masks) {
+    uint64_t asked = 0;
+    for (const Piece& piece : pieces) asked += piece.ways;
+    left = asked <= board.exclusive.count() && asked <= board.usable.count()
+               ? std::optional(board.usable.count() - static_cast<unsigned>(asked))
+               : std::nullopt;
+  }
+  if (!left || *left < least) return {explain_exclusive(request, board, pieces)};
+
+  std::vector<PlacementRefusal> refusals;
+  Cbm free = board.usable;
+  if (const auto masks = arrange(board, pieces, *left))
+    for (const Cbm mask : *masks) free = free.without(mask);
+  for (const Party& party : request.shared) {
+    const unsigned* count = number_of_ways(party);
+    if (count == nullptr || *count <= *left) continue;
+    const bool scattered = *count <= free.count() && !request.sparse_masks;
+    refusals.push_back(
+        {party.where, fmt::format("{}: {} does not fit in ", party.name, amount(party)),
+         scattered ? fmt::format(": {} are free{}, but not side by side: {}", ways(free.count()),
+                                 holders(request), these_ways(free))
+                   : fmt::format(": {} {} left{}", ways(*left), *left == 1 ? "is" : "are",
+                                 holders(request))});
+  }
+  return refusals;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,28 @@
+// Why a request for the ways of one cache domain cannot be granted, in words.
+#pragma once
+
+#include <vector>
+
+#include "arrangement.hpp"
+#include "placement.hpp"
+
+namespace rdtd {
+
+// The ways that a party names, or null.
+[[nodiscard]] inline const Cbm* named_ways(const Party& party) {
+  return std::get_if<Cbm>(&party.want);
+}
+// The number of ways that a party asks for, or null.
+[[nodiscard]] inline const unsigned* number_of_ways(const Party& party) {
+  return std::get_if<unsigned>(&party.want);
+}
+
+// The errors of named ways, each alone and against the others, and of groups that do not fit in
+// their partition whatever its place.
+[[nodiscard]] std::vector<PlacementRefusal> check_parties(const DomainRequest& request);
+
+// Why no arrangement of these pieces leaves the ways that the other parties need.
+[[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
+                                           const std::vector<Piece>& pieces);
+
+}  // namespace rdtd

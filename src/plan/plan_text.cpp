@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "rdtd/plan/plan.hpp"
+
+namespace rdtd {
+
+std::string plan_summary(const Plan& plan) {
+  if (plan.changes_nothing()) return "Nothing to change.";
+  std::set<std::string> created, changed, removed;
+  const auto count = [&](const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      auto& names = std::holds_alternative<MakeGroup>(step)     ? created
+                    : std::holds_alternative<RemoveGroup>(step) ? removed
+                                                                : changed;
+      names.insert(group_of(step));
+    }
+  };
+  count(plan.steps);
+  count(plan.removals);
+  for (const auto& name : created) changed.erase(name);
+  for (const auto& name : removed) changed.erase(name);
+  const size_t steps = plan.steps.size() + plan.removals.size();
+  return fmt::format("{} step{}: {} to create, {} to change, {} to remove.", steps,
+                     steps == 1 ? "" : "s", created.size(), changed.size(), removed.size());
+}
+
+std::string format_plan(const Plan& plan) {
+  std::string out;
+  for (const Step& step : plan.steps) out += format_step(step) + "\n";
+  for (const Step& step : plan.removals) out += format_step(step) + "\n";
+  return out + plan_summary(plan) + "\n";
+}
+
+}  // namespace rdtd

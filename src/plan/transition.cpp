@@ -1,0 +1,341 @@
+// How the steps are found: the masks are simulated. In each round every group moves each of its
+// domains as close to its goal as the other groups' present masks allow: all the way, or by giving
+// up the ways that the goal lacks. Groups that wait for each other in a circle are resolved by
+// parking one of them on a few ways that nobody minds.
+#include "rdtd/plan/transition.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "rdtd/model/footprint.hpp"
+
+namespace rdtd {
+
+namespace {
+
+Cbm mask_in(const Schemata& schemata, Resource resource, DomainId domain) {
+  const auto values = schemata.find(resource);
+  if (values == schemata.end()) return {};
+  const auto value = values->second.find(domain);
+  return value == values->second.end() ? Cbm{} : Cbm{value->second};
+}
+
+struct Moving {
+  std::string name;
+  Schemata before, now, goal;
+  Mode mode = Mode::shareable;  // now
+  Mode goal_mode = Mode::shareable;
+  bool existed = true;  // before the first step
+  bool exists = true;   // at this point
+  bool leaving = false;
+  std::set<std::pair<Resource, DomainId>> parked;
+};
+
+class Transition {
+ public:
+  Transition(const Capabilities& capabilities, const Snapshot& now) : machine_(capabilities) {
+    const GroupState& root = now.groups.at(std::string(root_group));
+    domains_ = root.schemata;
+    online_ = now.online_cpus();
+  }
+
+  Steps run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+            const std::set<std::string>& leaving);
+
+ private:
+  void add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                  const std::set<std::string>& leaving);
+  void choose_retirement(Moving& group);
+  void drop_exclusive();
+  void remove_early(const Snapshot& now, Steps& out);
+  void make_groups();
+  [[nodiscard]] bool can_make() const;
+  void move_masks();
+  bool move(Moving& group);
+  bool park_one();
+  void park(Moving& group, Resource resource, DomainId domain, Cbm goal);
+  void write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted);
+
+  [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
+  [[nodiscard]] const CacheInfo& cache(Resource resource) const {
+    return machine_.caches.at(resource);
+  }
+  [[nodiscard]] Cbm usable_part(Resource resource, Cbm mask) const;
+  [[nodiscard]] bool keep_apart(const Moving& a, const Moving& b, Resource resource,
+                                DomainId domain) const;
+  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain,
+                             Cbm mask) const;
+  void write(Moving& group, const Schemata& change);
+  void set_mode(Moving& group, Mode mode) {
+    steps_.emplace_back(SetMode{group.name, mode});
+    group.mode = mode;
+  }
+
+  const Capabilities& machine_;
+  Schemata domains_;  // of the root: those that are online
+  CpuSet online_;
+  std::vector<Moving> groups_;
+  std::vector<Step> steps_;
+};
+
+Schemata Transition::at_online_domains(const Schemata& schemata) const {
+  Schemata out;
+  for (const auto& [resource, values] : schemata) {
+    const auto online = domains_.find(resource);
+    if (online == domains_.end()) continue;
+    for (const auto& [domain, value] : values)
+      if (online->second.contains(domain)) out[resource][domain] = value;
+  }
+  return out;
+}
+
+void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                            const std::set<std::string>& leaving) {
+  std::set<std::string> known;
+  for (const WantedGroup& want : wanted) {
+    known.insert(want.group);
+    Moving& group = groups_.emplace_back();
+    group.name = want.group;
+    group.goal_mode = want.state.mode;
+    const auto found = now.groups.find(want.group);
+    group.existed = group.exists = found != now.groups.end();
+    if (group.existed) {
+      group.before = group.now = group.goal = found->second.schemata;
+      group.mode = found->second.mode;
+    }
+    for (const auto& [resource, values] : at_online_domains(want.state.schemata))
+      for (const auto& [domain, value] : values) group.goal[resource][domain] = value;
+  }
+  for (const auto& [name, state] : now.groups) {
+    if (known.contains(name)) continue;
+    Moving& group = groups_.emplace_back();
+    group.name = name;
+    group.before = group.now = group.goal = state.schemata;
+    group.mode = group.goal_mode = state.mode;
+    group.leaving = leaving.contains(name);
+  }
+}
+
+// A group lives until its processes have left it. Meanwhile it must not be in the way of a group
+// that will be exclusive: then it shares what the default group gets.
+void Transition::choose_retirement(Moving& group) {
+  const auto in_the_way = [&](const Moving& other) {
+    if (&other == &group || other.goal_mode != Mode::exclusive) return false;
+    for (const auto& [resource, info] : machine_.caches)
+      for (const auto& [domain, value] : group.goal[resource])
+        if (footprint(other.goal, resource, domain).overlaps(Cbm{value})) return true;
+    return false;
+  };
+  group.goal_mode = Mode::shareable;
+  const auto root = std::ranges::find(groups_, root_group, &Moving::name);
+  if (std::ranges::any_of(groups_, in_the_way) && root != groups_.end())
+    for (const auto& [resource, values] : root->goal) group.goal[resource] = values;
+}
+
+// The kernel checks every write to an exclusive group against all others, so a group whose ways
+// move leaves the mode for that time.
+void Transition::drop_exclusive() {
+  for (Moving& group : groups_) {
+    if (group.mode != Mode::exclusive) continue;
+    const bool moves = std::ranges::any_of(machine_.caches, [&](const auto& entry) {
+      return group.now[entry.first] != group.goal[entry.first];
+    });
+    if (moves || group.goal_mode != Mode::exclusive) set_mode(group, Mode::shareable);
+  }
+}
+
+// As many groups go first as CLOSIDs or RMIDs are missing for the new ones.
+void Transition::remove_early(const Snapshot& now, Steps& out) {
+  const auto holds_ids = [](const Moving& group) {
+    return group.exists && group.mode != Mode::pseudo_locked;
+  };
+  const auto count = [](auto n) { return static_cast<size_t>(n); };
+  const size_t used = count(std::ranges::count_if(groups_, holds_ids));
+  const size_t made = count(std::ranges::count(groups_, false, &Moving::exists));
+  size_t missing = 0;
+  if (used + made > machine_.num_closids()) missing = used + made - machine_.num_closids();
+  if (machine_.num_rmids && used + now.mon_groups + made > *machine_.num_rmids)
+    missing = std::max(missing, used + now.mon_groups + made - *machine_.num_rmids);
+  for (Moving& group : groups_) {
+    if (!group.leaving) continue;
+    if (missing == 0) {
+      out.removals.emplace_back(RemoveGroup{group.name});
+      continue;
+    }
+    missing--;
+    steps_.emplace_back(RemoveGroup{group.name});
+    group.exists = false;
+    group.now.clear();
+  }
+}
+
+Cbm Transition::usable_part(Resource resource, Cbm mask) const {
+  const Cbm part = cache(resource).sparse_masks ? mask : longest_run(mask);
+  return part.count() >= cache(resource).min_ways() ? part : Cbm{};
+}
+
+bool Transition::keep_apart(const Moving& a, const Moving& b, Resource resource,
+                            DomainId domain) const {
+  const auto overlap = [&](const Schemata& x, const Schemata& y) {
+    return footprint(x, resource, domain).overlaps(footprint(y, resource, domain));
+  };
+  return !overlap(a.before, b.before) && !overlap(a.goal, b.goal);
+}
+
+bool Transition::blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask) const {
+  return std::ranges::any_of(groups_, [&](const Moving& other) {
+    return &other != &group && other.exists &&
+           footprint(other.now, resource, domain).overlaps(mask) &&
+           (other.mode == Mode::exclusive || keep_apart(group, other, resource, domain));
+  });
+}
+
+void Transition::write(Moving& group, const Schemata& change) {
+  if (change.empty()) return;
+  WriteSchemata step{group.name, {}, change};
+  for (const auto& [resource, values] : change)
+    for (const auto& [domain, value] : values) {
+      if (group.existed) step.before[resource][domain] = group.now[resource][domain];
+      group.now[resource][domain] = value;
+    }
+  steps_.emplace_back(std::move(step));
+}
+
+// Moves every domain of a group as far as the others allow. False if nothing could be moved.
+bool Transition::move(Moving& group) {
+  Schemata change;
+  for (const auto& [resource, values] : group.goal)
+    for (const auto& [domain, goal] : values) {
+      const auto known = group.now.find(resource);
+      if (known == group.now.end() || !known->second.contains(domain)) continue;
+      const uint32_t now = known->second.at(domain);
+      if (now == goal) continue;
+      if (!is_cache(resource) || !blocked(group, resource, domain, Cbm{goal})) {
+        change[resource][domain] = goal;
+      } else if (const Cbm kept = usable_part(resource, Cbm{now} & Cbm{goal});
+                 !kept.empty() && kept.bits != now) {
+        change[resource][domain] = kept.bits;
+      }
+    }
+  write(group, change);
+  return !change.empty();
+}
+
+void Transition::park(Moving& group, Resource resource, DomainId domain, Cbm goal) {
+  const bool first_time = group.parked.insert({resource, domain}).second;
+  const unsigned least = cache(resource).min_ways();
+  const Cbm now = mask_in(group.now, resource, domain);
+  for (unsigned way = 0; first_time && way + least <= 32; way++) {
+    const Cbm place = Cbm::range(way, least);
+    if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
+    if (!blocked(group, resource, domain, place))
+      return write(group, {{resource, {{domain, place.bits}}}});
+  }
+  // No way is left that nobody minds: then two groups share some for the time of one step.
+  write(group, {{resource, {{domain, goal.bits}}}});
+}
+
+// Every group that is not at its goal waits for another one.
+bool Transition::park_one() {
+  for (Moving& group : groups_) {
+    if (!group.exists) continue;
+    for (const auto& [resource, info] : machine_.caches)
+      for (const auto& [domain, goal] : group.goal[resource])
+        if (const Cbm now = mask_in(group.now, resource, domain);
+            !now.empty() && now.bits != goal) {
+          park(group, resource, domain, Cbm{goal});
+          return true;
+        }
+  }
+  return false;
+}
+
+void Transition::move_masks() {
+  while (true) {
+    bool moved = false;
+    for (Moving& group : groups_)
+      if (group.exists && move(group)) moved = true;
+    if (!moved && !park_one()) return;
+  }
+}
+
+// The mask that the kernel gives a new group: the lowest run of the ways that nobody uses, that
+// shareable groups use, and that devices fill. It refuses to make a group if that is too short.
+bool Transition::can_make() const {
+  for (const auto& [resource, info] : machine_.caches) {
+    const auto online = domains_.find(resource);
+    if (online == domains_.end()) continue;
+    for (const auto& [domain, value] : online->second) {
+      Cbm used = info.shareable_bits, offered = info.shareable_bits;
+      for (const Moving& group : groups_) {
+        const Cbm mask = footprint(group.now, resource, domain);
+        used = used | mask;
+        if (group.mode == Mode::shareable) offered = offered | mask;
+      }
+      offered = offered | info.cbm_mask.without(used);
+      if (offered.empty()) return false;
+      const auto length = static_cast<unsigned>(std::countr_one(offered.bits >> offered.lowest()));
+      if (length < info.min_cbm_bits) return false;
+    }
+  }
+  return true;
+}
+
+void Transition::make_groups() {
+  for (Moving& group : groups_) {
+    if (group.exists || group.leaving) continue;
+    for (Moving& other : groups_)
+      if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
+          other.existed && !other.leaving)
+        set_mode(other, Mode::shareable);
+    steps_.emplace_back(MakeGroup{group.name});
+    group.exists = true;
+    // It restricts nothing until it is written, and holds no process until then.
+    for (const auto& [resource, values] : group.goal)
+      for (const auto& [domain, value] : values) group.now[resource][domain] = 0;
+    move(group);
+  }
+}
+
+void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted) {
+  for (const WantedGroup& want : wanted) {
+    if (want.group == root_group) continue;  // a CPU that no group has falls to the root by itself
+    const auto found = now.groups.find(want.group);
+    const CpuSet before = found == now.groups.end() ? CpuSet{} : found->second.cpus;
+    CpuSet after;
+    std::ranges::set_intersection(want.state.cpus, online_, std::inserter(after, after.end()));
+    if (before != after) steps_.emplace_back(WriteCpus{want.group, before, std::move(after)});
+  }
+}
+
+Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                      const std::set<std::string>& leaving) {
+  Steps out;
+  add_groups(now, wanted, leaving);
+  for (Moving& group : groups_)
+    if (group.leaving) choose_retirement(group);
+  drop_exclusive();
+  remove_early(now, out);
+  for (Moving& group : groups_)
+    if (group.exists) move(group);
+  make_groups();
+  move_masks();
+  write_cpus(now, wanted);
+  for (Moving& group : groups_)
+    if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
+      set_mode(group, Mode::exclusive);
+  out.steps = std::move(steps_);
+  return out;
+}
+
+}  // namespace
+
+Steps transition(const Capabilities& capabilities, const Snapshot& now,
+                 const std::vector<WantedGroup>& wanted, const std::set<std::string>& leaving) {
+  return Transition(capabilities, now).run(now, wanted, leaving);
+}
+
+}  // namespace rdtd

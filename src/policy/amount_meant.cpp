@@ -1,0 +1,99 @@
+#include "amount_meant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <initializer_list>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/amount.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t longest = 32;  // nobody's slip is longer
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// A number with a word behind it.
+struct Quantity {
+  std::string number;
+  std::string word;
+};
+
+Quantity split_quantity(std::string_view text) {
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  return {std::string(text.substr(0, end)), std::string(trim(text.substr(end)))};
+}
+
+bool is_hexadecimal(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+         text.find_first_of("abcdef") != std::string_view::npos;
+}
+
+std::string cache_candidate(std::string_view text) {
+  if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
+    return "all";
+  if (is_one_of(text, {"rest", "remaining", "remain", "others", "leftover"})) return "remainder";
+  if (text.starts_with("way ")) return fmt::format("ways {}", trim(text.substr(4)));
+  if (is_hexadecimal(text)) return fmt::format("0x{}", text);
+  const auto [number, word] = split_quantity(text);
+  if (number.empty()) return std::string(text);
+  if (word.starts_with('-')) return fmt::format("ways {}", text);
+  if (word.empty()) {
+    const auto value = parse_unsigned<unsigned>(number);
+    return value && *value <= 32 ? fmt::format("{} way{}", number, *value == 1 ? "" : "s")
+                                 : fmt::format("{}%", number);
+  }
+  if (is_one_of(word, {"percent", "pct", "per cent"})) return fmt::format("{}%", number);
+  if (is_one_of(word, {"k", "kb", "kib"})) return fmt::format("{} KiB", number);
+  if (is_one_of(word, {"m", "mb", "mib"})) return fmt::format("{} MiB", number);
+  if (is_one_of(word, {"g", "gb", "gib"})) return fmt::format("{} GiB", number);
+  return std::string(text);
+}
+
+std::string bandwidth_candidate(std::string_view text) {
+  if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
+    return "unlimited";
+  auto [number, word] = split_quantity(text);
+  if (number.empty()) return std::string(text);
+  if (is_one_of(word, {"", "percent", "pct", "per cent"})) return fmt::format("{}%", number);
+  for (const std::string_view per_second : {"/s", "/sec", "ps"})
+    if (word.ends_with(per_second)) word.resize(word.size() - per_second.size());
+  if (is_one_of(word, {"k", "kb"})) return fmt::format("{} KB/s", number);
+  if (is_one_of(word, {"m", "mb"})) return fmt::format("{} MB/s", number);
+  if (is_one_of(word, {"g", "gb"})) return fmt::format("{} GB/s", number);
+  if (word == "kib") return fmt::format("{} KiB/s", number);
+  if (word == "mib") return fmt::format("{} MiB/s", number);
+  if (word == "gib") return fmt::format("{} GiB/s", number);
+  return std::string(text);
+}
+
+}  // namespace
+
+std::optional<std::string> cache_amount_meant(std::string_view text) {
+  if (text.size() > longest) return std::nullopt;
+  std::string candidate = cache_candidate(lower(trim(text)));
+  if (candidate == text || !parse_cache_amount(candidate)) return std::nullopt;
+  return candidate;
+}
+
+std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
+  if (text.size() > longest) return std::nullopt;
+  std::string candidate = bandwidth_candidate(lower(trim(text)));
+  if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
+  return candidate;
+}
+
+}  // namespace rdtd

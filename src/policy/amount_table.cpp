@@ -1,0 +1,110 @@
+#include "amount_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The amount that a number without quotes and unit probably stands for.
+std::string amount_meant(Resource resource, const toml::node& node) {
+  if (const auto* number = node.as_integer()) {
+    const int64_t value = number->get();
+    if (number->flags() == toml::value_flags::format_as_hexadecimal && is_cache(resource))
+      return fmt::format("quote it: \"{:#x}\"", value);
+    if (value > 0 && value <= 32 && is_cache(resource))
+      return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
+    if (value > 0 && value <= 100) return fmt::format("write \"{}%\"", value);
+  }
+  if (const auto* fraction = node.as_floating_point();
+      fraction != nullptr && fraction->get() > 0 && fraction->get() <= 1)
+    return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
+  return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
+}
+
+std::optional<Located<Amount>> read_amount(const FileReader& in, Resource resource,
+                                           const toml::key& key, const toml::node& node,
+                                           std::string_view required) {
+  const auto* text = node.as_string();
+  if (text == nullptr) {
+    in.wrong_type(key, node, required, amount_meant(resource, node));
+    return std::nullopt;
+  }
+  auto amount =
+      is_cache(resource) ? parse_cache_amount(text->get()) : parse_bandwidth_amount(text->get());
+  if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
+  in.error(in.at(node), amount.error().message, amount.error().hint);
+  return std::nullopt;
+}
+
+}  // namespace
+
+AmountTable AmountReader::read(const FileReader& in, Resource resource, const toml::key& key,
+                               const toml::node& node) {
+  if (const toml::table* table = node.as_table()) return read_domains(in, resource, key, *table);
+  auto amount =
+      read_amount(in, resource, key, node, "a string or a table that maps domains to amounts");
+  if (!amount) return {};
+  return {DomainAmount{std::nullopt, in.at(node), std::move(*amount)}};
+}
+
+AmountTable AmountReader::read_domains(const FileReader& in, Resource resource,
+                                       const toml::key& key, const toml::table& table) {
+  AmountTable amounts;
+  if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));
+  std::set<DomainId> named;
+  for (const auto& [domain, value] : table) {
+    auto amount = read_amount(in, resource, domain, value, "a string");
+    if (domain.str() == "*") {
+      if (amount) amounts.push_back({std::nullopt, in.at(domain), std::move(*amount)});
+      continue;
+    }
+    auto domains = read_domain(in, domain, key, named);
+    if (amount && domains)
+      amounts.push_back({std::move(domains), in.at(domain), std::move(*amount)});
+  }
+  // "*" comes last, whatever the order written: toml++ sorts by key anyway.
+  std::ranges::stable_partition(amounts,
+                                [](const DomainAmount& line) { return line.domains.has_value(); });
+  return amounts;
+}
+
+// Nothing if the key is no list of domains, or lists one that is in `named` already.
+std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in,
+                                                            const toml::key& domain,
+                                                            const toml::key& key,
+                                                            std::set<DomainId>& named) {
+  const auto ids = parse_id_list(domain.str(), std::numeric_limits<uint32_t>::max());
+  if (!ids) {
+    in.error(in.at(domain),
+             fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
+             "write \"0\", \"0-1,4\" or \"*\"");
+    return std::nullopt;
+  }
+  const uint64_t count = count_ids(*ids);
+  if (count > ids_left_) {
+    in.error(in.at(domain),
+             fmt::format("'{}' is more domains than a policy may list", domain.str()),
+             "write \"*\" for all domains");
+    return std::nullopt;
+  }
+  ids_left_ -= count;
+  std::set<DomainId> domains;
+  for (const IdRange range : *ids)
+    for (uint64_t id = range.first; id <= range.last; id++)
+      domains.insert(domains.end(), DomainId{static_cast<uint32_t>(id)});
+  for (const DomainId id : domains) {
+    if (named.insert(id).second) continue;
+    in.error(in.at(domain),
+             fmt::format("domain {} is listed twice in '{}'", to_string(id), key.str()));
+    return std::nullopt;
+  }
+  return domains;
+}
+
+}  // namespace rdtd

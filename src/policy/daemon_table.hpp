@@ -1,0 +1,23 @@
+// DaemonReader: the [daemon] tables of all files as one value. A key may be set in one file only.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "file_reader.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+class DaemonReader {
+ public:
+  explicit DaemonReader(DaemonSettings& settings) : settings_(settings) {}
+
+  void read(const FileReader& in, const toml::key& key, const toml::node& node);
+
+ private:
+  DaemonSettings& settings_;
+  std::map<std::string, Location> set_;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,100 @@
+#include "group_table.hpp"
+
+#include <fmt/format.h>
+
+#include "names.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// "0-3,8", an integer, or an array of integers; empty if it is none of them, which is reported.
+IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& node) {
+  constexpr std::string_view required = "a string, an integer or an array of integers";
+  constexpr std::string_view hint = "write \"0-3,8\"";
+  std::vector<IdRange> cpus;
+  const auto add_number = [&](const toml::node& element) {
+    const auto* number = element.as_integer();
+    if (number == nullptr) {
+      in.wrong_type(key, element, required, std::string(hint));
+      return false;
+    }
+    if (number->get() < 0 || number->get() > highest_cpu) {
+      in.error(in.at(element), fmt::format("{} is not a CPU number: they range from 0 to {}",
+                                           number->get(), highest_cpu));
+      return false;
+    }
+    const auto cpu = static_cast<uint32_t>(number->get());
+    cpus.push_back({cpu, cpu});
+    return true;
+  };
+  if (const auto* text = node.as_string()) {
+    auto list = parse_id_list(text->get(), highest_cpu);
+    if (list) return std::move(*list);
+    in.error(in.at(node), fmt::format("'{}' is not a CPU list: {}", text->get(), list.error()),
+             std::string(hint));
+    return {};
+  }
+  const toml::array* array = node.as_array();
+  if (array == nullptr) return add_number(node) ? cpus : IdList{};
+  if (array->empty()) in.error(in.at(node), "'cpus' is an empty array");
+  for (const toml::node& element : *array)
+    if (!add_number(element)) return {};
+  return merge_ids(std::move(cpus));
+}
+
+}  // namespace
+
+GroupTable read_group(const FileReader& in, const toml::key& key, const toml::table& table,
+                      AmountReader& amounts) {
+  check_name(in, "group", key);
+  GroupTable out;
+  Group& group = out.group;
+  group.name = {std::string(key.str()), in.at(key)};
+  FileReader::Keys keys = {
+      {"exclusive",
+       [&](const auto& k, const auto& n) { group.exclusive = in.boolean(k, n).value_or(false); }},
+      {"partition", [&](const auto& k, const auto& n) { group.partition = in.string(k, n); }},
+      {"description",
+       [&](const auto& k, const auto& n) {
+         if (auto text = in.string(k, n)) group.description = text->value;
+       }},
+      {"override",
+       [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
+      {"cpus", [&](const auto& k, const auto& n) {
+         out.cpus = read_cpus(in, k, n);
+         if (!out.cpus.empty()) group.cpus = {{}, in.at(n)};
+       }}};
+  for (const Resource resource : all_resources)
+    keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
+      group.amounts[resource] = amounts.read(in, resource, k, n);
+    });
+  in.read_table(table, table_title("group", group.name.value), keys);
+  return out;
+}
+
+PartitionTable read_partition(const FileReader& in, const toml::key& key, const toml::table& table,
+                              AmountReader& amounts) {
+  check_name(in, "partition", key);
+  PartitionTable out;
+  Partition& partition = out.partition;
+  partition.name = {std::string(key.str()), in.at(key)};
+  FileReader::Keys keys = {{"override", [&](const auto& k, const auto& n) {
+                              out.replaces = in.boolean(k, n).value_or(false);
+                            }}};
+  for (const Resource resource : all_resources)
+    if (is_cache(resource))
+      keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
+        partition.amounts[resource] = amounts.read(in, resource, k, n);
+      });
+  const size_t before = in.problems();
+  in.read_table(table, table_title("partition", partition.name.value), keys);
+  if (partition.amounts.empty() && in.problems() == before)
+    in.error(partition.name.where,
+             fmt::format("partition '{}' has no cache amount", partition.name.value),
+             "write l3 = \"4 ways\"");
+  return out;
+}
+
+}  // namespace rdtd

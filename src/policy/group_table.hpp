@@ -1,0 +1,31 @@
+// [group.NAME] and [partition.NAME]: one table as a value. How definitions of several files combine
+// is the caller's business.
+#pragma once
+
+#include "amount_table.hpp"
+#include "file_reader.hpp"
+#include "id_list.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+// The highest CPU number that a policy may name.
+inline constexpr uint32_t highest_cpu = 65535;
+
+struct GroupTable {
+  Group group;            // with the place of `cpus`, not yet their numbers
+  IdList cpus;            // kept apart until they are known to be in no other group
+  bool replaces = false;  // override = true
+};
+
+struct PartitionTable {
+  Partition partition;
+  bool replaces = false;
+};
+
+[[nodiscard]] GroupTable read_group(const FileReader& in, const toml::key& key,
+                                    const toml::table& table, AmountReader& amounts);
+[[nodiscard]] PartitionTable read_partition(const FileReader& in, const toml::key& key,
+                                            const toml::table& table, AmountReader& amounts);
+
+}  // namespace rdtd

@@ -1,0 +1,66 @@
+#include "names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t longest_name = 64;
+
+// Names that resctrl itself uses in its root.
+constexpr std::array<std::string_view, 12> reserved_names = {
+    "info",      "mon_groups", "mon_data", "schemata",   "tasks",     "cpus",
+    "cpus_list", "mode",       "size",     "ctrl_hw_id", "mon_hw_id", "mon_features"};
+
+std::string shortened(std::string_view name) {
+  if (name.size() <= longest_name) return std::string(name);
+  return std::string(name.substr(0, longest_name)) + "...";
+}
+
+// Why the text cannot be a name, whatever it names.
+std::optional<std::string> name_problem(std::string_view name) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (name.empty()) return "a name has at least one character";
+  if (name.starts_with('.')) return "a name does not begin with a dot";
+  if (name.find_first_not_of(allowed) != std::string_view::npos)
+    return "a name consists of letters, digits, '.', '_' and '-'";
+  if (name.size() > longest_name)
+    return fmt::format("a name has at most {} characters", longest_name);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void check_name(const FileReader& in, std::string_view kind, const toml::key& key) {
+  const std::string_view name = key.str();
+  const auto refuse = [&](std::string_view why, std::string hint = {}) {
+    in.error(in.at(key),
+             fmt::format("'{}' cannot be the name of a {}{}{}", shortened(name), kind,
+                         why.empty() ? "" : ": ", why),
+             std::move(hint));
+  };
+  if (const auto problem = name_problem(name)) return refuse(*problem);
+  if (kind != "group") return;
+  if (std::ranges::find(reserved_names, name) != reserved_names.end())
+    return refuse("resctrl uses that name itself");
+  if (name == "root") return refuse({}, "the resctrl root is [group.default]");
+  const bool like_default = std::ranges::equal(name, std::string_view("default"), {},
+                                               [](unsigned char c) { return std::tolower(c); });
+  if (like_default && name != "default")
+    in.warning(in.at(key), fmt::format("[group.{}] is not the default group", name),
+               "the resctrl root is [group.default]");
+}
+
+std::string table_title(std::string_view kind, std::string_view name) {
+  return fmt::format("[{}.{}]", kind, shortened(name));
+}
+
+}  // namespace rdtd

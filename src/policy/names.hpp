@@ -1,0 +1,16 @@
+// The names that a policy may give to groups and partitions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "file_reader.hpp"
+
+namespace rdtd {
+
+// Reports a name that cannot be one of a `kind` ("group", "partition").
+void check_name(const FileReader& in, std::string_view kind, const toml::key& key);
+// [group.NAME]; a long name is cut, so that messages stay in proportion to the file.
+[[nodiscard]] std::string table_title(std::string_view kind, std::string_view name);
+
+}  // namespace rdtd

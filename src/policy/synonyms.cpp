@@ -1,0 +1,101 @@
+#include "synonyms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Applies in a table that has `key`.
+struct Synonym {
+  std::string_view word;
+  std::string_view key;
+  std::string_view hint;  // empty: "did you mean 'KEY'?"
+};
+
+constexpr std::string_view needs_rule = "conditions belong in a [[rule]] with this group's name";
+constexpr std::string_view needs_group = "amounts belong in the rule's [group.NAME]";
+constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
+
+constexpr auto synonyms = std::to_array<Synonym>({
+    // rules
+    {"comm", "name", {}},
+    {"command", "name", {}},
+    {"process", "name", {}},
+    {"program", "name", {}},
+    {"executable", "exe", {}},
+    {"path", "exe", {}},
+    {"args", "cmdline", {}},
+    {"arguments", "cmdline", {}},
+    {"service", "unit", {}},
+    {"slice", "unit", {}},
+    {"scope", "unit", {}},
+    {"container", "cgroup", {}},
+    {"pod", "cgroup", {}},
+    {"uid", "user", {}},
+    {"gid", "user_group", {}},
+    {"pid", "name", "rules match by name, unit, cgroup ...; use rdtctl assign for a PID"},
+    {"class", "name", "did you mean 'group'?"},
+    {"clos", "name", "did you mean 'group'?"},
+    {"cos", "name", "did you mean 'group'?"},
+    {"l3", "name", needs_group},
+    {"l2", "name", needs_group},
+    {"mb", "name", needs_group},
+    {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
+    // groups and partitions
+    {"mba", "mb", {}},
+    {"membw", "mb", {}},
+    {"memory_bandwidth", "mb", {}},
+    {"bandwidth", "mb", {}},
+    {"llc", "l3", {}},
+    {"cache", "l3", {}},
+    {"schemata", "l3", resource_keys},
+    {"cpu", "cpus", {}},
+    {"cpuset", "cpus", {}},
+    {"name", "l3", needs_rule},
+    {"thread", "l3", needs_rule},
+    {"exe", "l3", needs_rule},
+    {"cmdline", "l3", needs_rule},
+    {"cgroup", "l3", needs_rule},
+    {"unit", "l3", needs_rule},
+    {"user", "l3", needs_rule},
+    {"user_group", "l3", needs_rule},
+    // the top of a file
+    {"class", "group", "write [group.NAME]"},
+    {"clos", "group", "write [group.NAME]"},
+    {"cos", "group", "write [group.NAME]"},
+    {"groups", "group", "write [group.NAME]"},
+    {"rules", "rule", "write [[rule]]"},
+});
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) {
+    return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c);
+  });
+  return out;
+}
+
+}  // namespace
+
+std::string unknown_key_hint(std::string_view name, std::span<const std::string> keys) {
+  const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
+  std::string word = lower(name.substr(0, 64));
+  std::ranges::replace(word, '-', '_');
+  if (has(word)) return fmt::format("did you mean '{}'?", word);
+  for (const Synonym& synonym : synonyms) {
+    if (synonym.word != word || !has(synonym.key)) continue;
+    if (!synonym.hint.empty()) return std::string(synonym.hint);
+    return fmt::format("did you mean '{}'?", synonym.key);
+  }
+  const auto nearest = nearest_name(word, keys);
+  return nearest ? fmt::format("did you mean '{}'?", *nearest) : "";
+}
+
+}  // namespace rdtd

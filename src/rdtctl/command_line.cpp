@@ -1,0 +1,245 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t description_column = 27;
+
+// "--group", or "GROUP" for an argument.
+std::string name_of(const CLI::Option& option) { return option.get_name(option.get_positional()); }
+
+// A flag has no type.
+bool takes_value(const CLI::Option& option) { return !option.get_type_name().empty(); }
+
+// "--group GROUP", "GROUP".
+std::string name_with_value(const CLI::Option& option) {
+  const std::string name = name_of(option);
+  return option.get_positional() || !takes_value(option) ? name
+                                                         : name + " " + option.get_type_name();
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app, bool positional) {
+  return app.get_options([positional](const CLI::Option* option) {
+    return option->get_positional() == positional && option->nonpositional() != positional;
+  });
+}
+
+std::string usage_line(const CLI::App& app) {
+  if (app.get_parent() == nullptr) return "Usage: rdtctl [OPTION...] [VERB [ARGUMENT...]]\n";
+  std::string out = "Usage: rdtctl " + app.get_name();
+  for (const CLI::Option* option : options_of(app, false)) {
+    if (option == app.get_help_ptr()) continue;
+    const auto& shorts = option->get_snames();
+    const std::string text = shorts.empty()
+                                 ? name_with_value(*option)
+                                 : fmt::format("-{} {}", shorts.front(), option->get_type_name());
+    out += option->get_required() ? " " + text : " [" + text + "]";
+  }
+  for (const CLI::Option* option : options_of(app, true)) {
+    const std::string text = name_of(*option) + (option->get_expected_max() > 1 ? "..." : "");
+    out += option->get_required() ? " " + text : " [" + text + "]";
+  }
+  if (app.get_prefix_command()) out += " [--] COMMAND [ARGUMENT...]";
+  return out + "\n";
+}
+
+std::string help_line(const std::string& name, const std::string& description) {
+  if (name.size() + 2 < description_column)
+    return fmt::format("  {:<{}}{}\n", name, description_column - 2, description);
+  return fmt::format("  {}\n{:<{}}{}\n", name, "", description_column, description);
+}
+
+std::string option_line(const CLI::Option& option) {
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += "-" + name + ", ";
+  for (const std::string& name : option.get_lnames()) names += "--" + name + ", ";
+  names.resize(names.size() - 2);
+  if (takes_value(option)) names += " " + option.get_type_name();
+  return help_line(names, option.get_description());
+}
+
+std::string verb_lines(const CLI::App& app) {
+  std::string out, group;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (verb->get_group() != group) out += "\n" + verb->get_group() + ":\n";
+    group = verb->get_group();
+    out += help_line(verb->get_name(), verb->get_description());
+  }
+  return out;
+}
+
+// "; did you mean 'x'?", or nothing.
+std::string nearest_text(const std::string& name, const std::vector<std::string>& names) {
+  const auto nearest = nearest_name(name, names);
+  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+}
+
+std::string unknown_verb(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return fmt::format("unknown verb '{}'{}", name, nearest_text(name, names));
+}
+
+// The word that no part of the command line takes.
+std::string unexpected(const CLI::App& app, const std::string& word) {
+  const CLI::App* verb = given_verb(app);
+  const std::string of_verb = verb == nullptr ? "" : " of " + verb->get_name();
+  if (!word.starts_with('-'))
+    return verb == nullptr ? unknown_verb(app, word)
+                           : fmt::format("unexpected argument '{}'{}", word, of_verb);
+  std::vector<std::string> names;
+  for (const CLI::App* part : {verb, &app})
+    if (part != nullptr)
+      for (const CLI::Option* option : options_of(*part, false)) names.push_back(name_of(*option));
+  // One letter is near every other one.
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("--"); });
+  return fmt::format("unknown option '{}'{}{}", word, of_verb,
+                     nearest_text(word.substr(0, word.find('=')), names));
+}
+
+// The options of the verb and those of rdtctl.
+std::vector<const CLI::Option*> possible_options(const CLI::App& app) {
+  std::vector<const CLI::Option*> out = app.get_options({});
+  if (const CLI::App* verb = given_verb(app); verb != nullptr)
+    std::ranges::copy(verb->get_options({}), std::back_inserter(out));
+  return out;
+}
+
+std::string missing(const CLI::App& app) {
+  for (const CLI::Option* option : possible_options(app))
+    if (option->get_required() && option->count() == 0)
+      return fmt::format("{} requires {}", given_verb(app)->get_name(), name_with_value(*option));
+  return "an argument is missing";
+}
+
+// CLI11 says which option it is only at the beginning of its text, or behind a colon.
+std::string wrong_count(const CLI::App& app, const std::string& said) {
+  for (const CLI::Option* option : possible_options(app)) {
+    const std::string name = name_of(*option);
+    const size_t at = said.find(name);
+    if (at == std::string::npos || (said + " ").find_first_of(": ", at) != at + name.size())
+      continue;
+    if (!takes_value(*option)) return name + " takes no value";
+    if (option->count() > 1) return name + " is given more than once";
+    return fmt::format("{} requires {}", name, option->get_type_name());
+  }
+  return "a value is missing, or one too many is given";
+}
+
+// A check that CLI11 carries out on each value.
+void check_values(CLI::Option& option, std::function<void(const std::string&)> check) {
+  option.check(CLI::Validator(
+      [check = std::move(check)](const std::string& value) {
+        check(value);
+        return std::string();
+      },
+      ""));
+}
+
+// "SECONDS 'x' of --interval", "PID 'x'".
+std::string value_text(const CLI::Option& option, const std::string& value) {
+  return option.get_positional()
+             ? fmt::format("{} '{}'", name_of(option), value)
+             : fmt::format("{} '{}' of {}", option.get_type_name(), value, name_of(option));
+}
+
+}  // namespace
+
+const CLI::App* given_verb(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? nullptr : verbs.front();
+}
+
+const CLI::App& verb_named(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* verb : app.get_subcommands({}))
+    if (verb->get_name() == name) return *verb;
+  throw UsageError{unknown_verb(app, name)};
+}
+
+std::string help_text(const CLI::App& app) {
+  std::string out = usage_line(app) + "\n" + app.get_description() + ".\n";
+  if (app.get_parent() == nullptr) out += verb_lines(app);
+  const auto arguments = options_of(app, true);
+  if (!arguments.empty() || app.get_prefix_command()) out += "\nArguments:\n";
+  for (const CLI::Option* option : arguments)
+    out += help_line(name_of(*option), option->get_description());
+  if (app.get_prefix_command())
+    out += help_line("COMMAND", "The command to run; its options are its own");
+  out += "\nOptions:\n";
+  for (const CLI::Option* option : options_of(app, false)) out += option_line(*option);
+  if (!app.get_footer().empty()) out += "\n" + app.get_footer() + "\n";
+  return out;
+}
+
+std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error) {
+  // From the most general parser down, the first word that was left over.
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  if (const auto rest = app.remaining(true); !rest.empty() && is(CLI::ExitCodes::ExtrasError))
+    return unexpected(app, rest.front());
+  if (is(CLI::ExitCodes::RequiredError)) return missing(app);
+  return wrong_count(app, error.what());
+}
+
+void allow_only(CLI::Option& option, const std::vector<std::string>& values) {
+  check_values(option, [&option, values](const std::string& value) {
+    if (std::ranges::find(values, value) != values.end()) return;
+    const std::vector<std::string> all_but_last(values.begin(), values.end() - 1);
+    throw UsageError{fmt::format("invalid {}: use {} or {}{}", value_text(option, value),
+                                 fmt::join(all_but_last, ", "), values.back(),
+                                 nearest_text(value, values))};
+  });
+}
+
+void allow_numbers(CLI::Option& option, double least, double most) {
+  check_values(option, [&option, least, most](const std::string& value) {
+    double number = 0;
+    const char* end = value.data() + value.size();
+    const auto parsed = std::from_chars(value.data(), end, number);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !(number >= least && number <= most))
+      throw UsageError{fmt::format("invalid {}: use a number from {} to {}",
+                                   value_text(option, value), least, most)};
+  });
+}
+
+void allow_process_ids(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    constexpr unsigned largest = 1U << 22;  // PID_MAX_LIMIT of the kernel
+    const auto pid = parse_unsigned<unsigned>(value);
+    if (!pid || *pid < 1 || *pid > largest)
+      throw UsageError{fmt::format("invalid {}: use a process id", value_text(option, value))};
+  });
+}
+
+void allow_directories(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    struct stat status{};
+    const int error = ::stat(value.c_str(), &status) != 0 ? errno
+                      : S_ISDIR(status.st_mode)           ? 0
+                                                          : ENOTDIR;
+    if (error != 0)
+      throw UsageError{
+          fmt::format("invalid {}: {}", value_text(option, value), std::strerror(error))};
+  });
+}
+
+void refuse_empty(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    if (value.empty()) throw UsageError{name_of(option) + " is empty"};
+  });
+}
+
+}  // namespace rdtd

@@ -1,0 +1,37 @@
+// Help texts and usage errors, in rdtctl's own words. CLI11 parses the command line; none of its
+// texts is printed. Only this and main.cpp include CLI11, which is slow to compile.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rdtd {
+
+// A wrong command line. `text` has neither "rdtctl: " nor a line break.
+struct UsageError {
+  std::string text;
+};
+
+// "Usage: ...", the description, and the verbs by group or the arguments and options of a verb.
+[[nodiscard]] std::string help_text(const CLI::App& app);
+
+// What is wrong with the command line that CLI11 refused.
+[[nodiscard]] std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error);
+
+// The verb of this name; throws UsageError, with the nearest one, if there is none.
+[[nodiscard]] const CLI::App& verb_named(const CLI::App& app, const std::string& name);
+
+// The verb on the command line, or nullptr.
+[[nodiscard]] const CLI::App* given_verb(const CLI::App& app);
+
+// Checks of an option's value. Each throws UsageError.
+void allow_only(CLI::Option& option, const std::vector<std::string>& values);
+void allow_numbers(CLI::Option& option, double least, double most);
+void allow_process_ids(CLI::Option& option);
+void allow_directories(CLI::Option& option);
+void refuse_empty(CLI::Option& option);
+
+}  // namespace rdtd

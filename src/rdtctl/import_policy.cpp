@@ -1,0 +1,192 @@
+#include "import_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/parse.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A line of the policy. Each stays on its own line of the text that is checked, so that the place
+// of an error is the index of a line.
+struct Line {
+  std::string group;    // directory
+  std::string text;     // TOML
+  std::string refusal;  // why the line cannot be in the policy; empty: it can
+  bool heading = false;
+};
+
+std::string amount(const Capabilities& capabilities, Resource resource, uint32_t value) {
+  if (is_cache(resource)) return fmt::format("\"0x{}\"", to_string(Cbm{value}));
+  switch (capabilities.bandwidths.at(resource).unit) {
+    case BandwidthUnit::percent: return fmt::format("\"{}%\"", value);
+    case BandwidthUnit::mbps: return fmt::format("\"{} MiB/s\"", value);
+    case BandwidthUnit::eighth_gbps: return fmt::format("\"{} GB/s\"", value / 8.0);
+  }
+  return {};
+}
+
+// One amount if it is the same on every domain, else a table.
+std::string amounts(const Capabilities& capabilities, Resource resource,
+                    const DomainValues& values) {
+  if (std::ranges::all_of(
+          values, [&](const auto& entry) { return entry.second == values.begin()->second; }))
+    return amount(capabilities, resource, values.begin()->second);
+  std::map<uint32_t, CpuSet> domains;
+  for (const auto& [domain, value] : values) domains[value].insert(static_cast<unsigned>(domain));
+  std::map<unsigned, std::string> entries;  // by the lowest domain
+  for (const auto& [value, ids] : domains)
+    entries[*ids.begin()] =
+        fmt::format("\"{}\" = {}", format_cpu_list(ids), amount(capabilities, resource, value));
+  std::string table;
+  for (const auto& [first, entry] : entries) table += (table.empty() ? "" : ", ") + entry;
+  return "{ " + table + " }";
+}
+
+// A bare key, or a basic string (toml.io, v1.0.0, "Keys").
+std::string key(const std::string& name) {
+  const bool bare = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_';
+  });
+  if (bare) return name;
+  std::string quoted;
+  for (size_t i = 0; i < name.size(); i++) {
+    const auto byte = static_cast<unsigned char>(name[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < name.size() ? name[i + 1] : 0);
+    if (byte < 0x20 || byte == 0x7f)
+      quoted += fmt::format("\\u{:04x}", byte);
+    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(name[++i]));
+    else if (byte == '"' || byte == '\\')
+      quoted += fmt::format("\\{}", name[i]);
+    else
+      quoted += name[i];
+  }
+  return "\"" + quoted + "\"";
+}
+
+void add_values(const Capabilities& capabilities, const std::string& group, Resource resource,
+                const DomainValues& values, std::vector<Line>& lines) {
+  const auto bandwidth = capabilities.bandwidths.find(resource);
+  // A group has all bandwidth unless the policy limits it.
+  if (bandwidth != capabilities.bandwidths.end() && values == bandwidth->second.unlimited) return;
+  lines.push_back(
+      {group,
+       fmt::format("{} = {}", resource_key(resource), amounts(capabilities, resource, values)),
+       {}});
+}
+
+// The default group gets everything that no other group has, so that it needs no table then.
+bool is_untouched_root(const Capabilities& capabilities, const GroupState& state) {
+  return std::ranges::all_of(state.schemata, [&](const auto& entry) {
+    const auto& [resource, values] = entry;
+    if (!is_cache(resource)) return values == capabilities.bandwidths.at(resource).unlimited;
+    const Cbm all = capabilities.caches.at(resource).cbm_mask;
+    return std::ranges::all_of(values, [&](const auto& value) { return Cbm{value.second} == all; });
+  });
+}
+
+std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot) {
+  std::vector<Line> lines;
+  for (const auto& [directory, state] : snapshot.groups) {
+    if (directory == root_group && is_untouched_root(capabilities, state)) continue;
+    Line& heading = lines.emplace_back();
+    heading = {directory, fmt::format("[group.{}]", key(group_label(directory))), {}, true};
+    if (state.mode == Mode::pseudo_locked || state.mode == Mode::pseudo_locksetup)
+      heading.refusal = "it is pseudo-locked";
+    else if (!is_utf8(directory))  // TOML has no escape for such bytes
+      heading.refusal = "its name is not UTF-8";
+    else if (group_directory(directory) != directory)
+      heading.refusal = "a policy uses this name for the resctrl root";
+    if (!heading.refusal.empty()) continue;
+    for (const auto& [resource, values] : state.schemata)
+      add_values(capabilities, directory, resource, values, lines);
+    if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});
+    if (directory != root_group && !state.cpus.empty())
+      lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});
+  }
+  return lines;
+}
+
+std::string checked_text(const std::vector<Line>& lines) {
+  std::string text;
+  for (const Line& line : lines) text += (line.refusal.empty() ? line.text : "#") + "\n";
+  return text;
+}
+
+std::vector<Diagnostic> check(const std::vector<Line>& lines, const Capabilities& capabilities,
+                              const Snapshot& snapshot) {
+  const PolicyFile file{.path = "import", .text = checked_text(lines), .problem = {}};
+  ParsedPolicy parsed = parse_policy({&file, 1});
+  if (has_errors(parsed.diagnostics)) return parsed.diagnostics;
+  Snapshot owned = snapshot;
+  owned.owned.clear();
+  for (const Line& line : lines)
+    if (line.heading && line.refusal.empty()) owned.owned.insert(line.group);
+  const auto plan = make_plan(parsed.policy, capabilities, owned);
+  return plan ? std::vector<Diagnostic>{} : plan.error();
+}
+
+// Refuses the line that an error points to, or with a heading its whole group. Returns whether
+// there was one.
+bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
+  const size_t index = error.where.line - size_t{1};
+  if (error.where.line == 0 || index >= lines.size() || !lines[index].refusal.empty()) return false;
+  lines[index].refusal = error.message;
+  if (!lines[index].heading) return true;
+  const std::string group = lines[index].group;
+  std::erase_if(lines, [&](const Line& line) { return !line.heading && line.group == group; });
+  return true;
+}
+
+// From the last line up, since a heading takes the lines after it along.
+bool refuse_all(std::vector<Line>& lines, std::vector<Diagnostic> errors) {
+  bool refused = false;
+  std::ranges::stable_sort(errors, std::greater{},
+                           [](const Diagnostic& e) { return e.where.line; });
+  for (const Diagnostic& error : errors)
+    if (error.severity == Severity::error) refused = refuse(lines, error) || refused;
+  return refused;
+}
+
+ImportedPolicy print(const std::vector<Line>& lines) {
+  ImportedPolicy out;
+  for (const Line& line : lines) {
+    if (line.heading) out.text += "\n";
+    if (line.refusal.empty()) {
+      out.text += line.text + "\n";
+      continue;
+    }
+    const std::string reason = printable(line.refusal);
+    const std::string group = printable(group_label(line.group));
+    const std::string text = printable(line.text);
+    out.text += fmt::format("# {} is not imported: {}\n", text, reason);
+    out.notes.push_back(
+        line.heading ? fmt::format("group '{}' is not imported: {}", group, reason)
+                     : fmt::format("group '{}': {} is not imported: {}", group, text, reason));
+  }
+  return out;
+}
+
+}  // namespace
+
+ImportedPolicy import_policy(const Capabilities& capabilities, const Snapshot& snapshot) {
+  std::vector<Line> lines = draft(capabilities, snapshot);
+  // Each pass refuses at least one line, and nearly always the first one finds all.
+  while (true) {
+    const std::vector<Diagnostic> errors = check(lines, capabilities, snapshot);
+    if (!has_errors(errors)) return print(lines);
+    if (refuse_all(lines, errors)) continue;
+    ImportedPolicy out = print(lines);
+    for (const Diagnostic& error : errors) out.notes.push_back(printable(error.message));
+    return out;
+  }
+}
+
+}  // namespace rdtd

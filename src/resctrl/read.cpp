@@ -1,0 +1,247 @@
+#include "rdtd/resctrl/read.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd::resctrl {
+
+namespace {
+
+std::unexpected<Error> misread(const Filesystem& filesystem, const std::string& file,
+                               std::string problem) {
+  return std::unexpected(
+      Error{"understand", filesystem.path() + "/" + file, 0, std::move(problem)});
+}
+
+// Reads the numbers of one directory in info/ and keeps the first error.
+class InfoReader {
+ public:
+  InfoReader(const Filesystem& filesystem, std::string_view name)
+      : filesystem_(filesystem), directory_(fmt::format("info/{}/", name)) {}
+
+  uint32_t number(const std::string& file, int base = 10) { return read(file, base, std::nullopt); }
+  // For files that older kernels lack.
+  uint32_t number_or(const std::string& file, int base, uint32_t otherwise) {
+    return read(file, base, otherwise);
+  }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  uint32_t read(const std::string& file, int base, std::optional<uint32_t> otherwise) {
+    const auto text = filesystem_.read(directory_ + file);
+    if (!text && text.error().code == ENOENT && otherwise) return *otherwise;
+    const auto value = text ? parse_unsigned<uint32_t>(trim(*text), base) : std::nullopt;
+    if (value) return *value;
+    if (!error_)
+      error_ = text ? misread(filesystem_, directory_ + file,
+                              fmt::format("'{}' is not a number", trim(*text)))
+                          .error()
+                    : text.error();
+    return 0;
+  }
+
+  const Filesystem& filesystem_;
+  std::string directory_;
+  std::optional<Error> error_;
+};
+
+// The size of one way in each domain. The root's `size` file states the bytes of its masks.
+std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource,
+                                       const DomainValues& root_values) {
+  std::map<DomainId, uint64_t> sizes;
+  for (const auto& [domain, mask] : root_values) sizes[domain] = 0;
+  for (const std::string_view line : split(size_text, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource))
+      continue;
+    for (const std::string_view part : split(line.substr(colon + 1), ';')) {
+      const size_t equals = part.find('=');
+      if (equals == std::string_view::npos) continue;
+      const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
+      const auto bytes = parse_unsigned<uint64_t>(trim(part.substr(equals + 1)));
+      if (!id || !bytes || !root_values.contains(DomainId{*id})) continue;
+      sizes[DomainId{*id}] = *bytes / std::max(1U, Cbm{root_values.at(DomainId{*id})}.count());
+    }
+  }
+  return sizes;
+}
+
+CacheInfo read_cache(InfoReader& info) {
+  CacheInfo cache;
+  cache.cbm_mask.bits = info.number("cbm_mask", 16);
+  cache.min_cbm_bits = std::max(1U, info.number("min_cbm_bits"));
+  cache.shareable_bits.bits = info.number_or("shareable_bits", 16, 0);
+  cache.sparse_masks = info.number_or("sparse_masks", 10, 0) == 1;
+  cache.num_closids = info.number("num_closids");
+  return cache;
+}
+
+uint32_t largest(const DomainValues& values) {
+  uint32_t out = 0;
+  for (const auto& [domain, value] : values) out = std::max(out, value);
+  return out;
+}
+
+// The kernel states the unit nowhere, but delay_linear implies it: the kernel uses rates on AMD
+// processors and declares these not linear, and it supports no percentages that are not linear. The
+// option mba_MBps applies to MB only, and not to AMD. For copies that lack their mount options: no
+// percentage is above 100.
+BandwidthUnit unit_of(Resource resource, bool delay_linear, const DomainValues& root,
+                      const MountOptions& mount) {
+  if (!delay_linear) return BandwidthUnit::eighth_gbps;
+  if (resource == Resource::MB && (mount.mba_MBps || largest(root) > 100))
+    return BandwidthUnit::mbps;
+  return BandwidthUnit::percent;
+}
+
+uint32_t unlimited_value(const BandwidthInfo& bandwidth, const DomainValues& root) {
+  switch (bandwidth.unit) {
+    case BandwidthUnit::percent: return 100;
+    // A new group starts with UINT32_MAX, but kernels before 6.13 round a value that is written up
+    // to a multiple of bandwidth_gran, and UINT32_MAX would overflow to almost nothing.
+    case BandwidthUnit::mbps: return UINT32_MAX - UINT32_MAX % bandwidth.bandwidth_gran;
+    // The processor states it as a number of bits: 2048 at least, more on newer ones. info/ does
+    // not show it, but the default group starts with it.
+    case BandwidthUnit::eighth_gbps:
+      return std::bit_ceil(std::clamp(largest(root), 2048U, uint32_t{1} << 31));
+  }
+  return 0;
+}
+
+BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainValues& root,
+                             const MountOptions& mount) {
+  BandwidthInfo bandwidth;
+  bandwidth.bandwidth_gran = std::max(1U, info.number("bandwidth_gran"));
+  bandwidth.min_bandwidth = info.number("min_bandwidth");
+  bandwidth.num_closids = info.number("num_closids");
+  bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0, root, mount);
+  const uint32_t unlimited = unlimited_value(bandwidth, root);
+  for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
+  return bandwidth;
+}
+
+bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mode::pseudo_locked; }
+
+// Adds one control group to the snapshot unless it no longer exists.
+Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
+                          Snapshot& snapshot) {
+  auto state = read_group(filesystem, entry.name);
+  if (!state && entry.name != root_group) {
+    const int code = state.error().code;
+    if (code == ENOENT || code == ENODEV) return {};
+    if (code == EACCES || code == EPERM) {
+      snapshot.unreadable.insert(entry.name);
+      snapshot.inodes[entry.name] = entry.inode;
+      return {};
+    }
+  }
+  if (!state) return std::unexpected(state.error());
+  snapshot.groups[entry.name] = std::move(*state);
+  if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
+  // Without monitoring there is no such directory.
+  if (const auto monitored = filesystem.list(file_of(entry.name, "mon_groups")))
+    snapshot.mon_groups += static_cast<unsigned>(
+        std::ranges::count(*monitored, true, &Filesystem::Entry::is_directory));
+  return {};
+}
+
+}  // namespace
+
+std::string file_of(const std::string& group, const char* file) {
+  return group == root_group ? file : group + "/" + file;
+}
+
+bool is_group(const Filesystem::Entry& entry) {
+  return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" &&
+         entry.name != "mon_data" && !entry.name.starts_with('.');
+}
+
+MountOptions read_copied_mount_options(const Filesystem& filesystem) {
+  return parse_mount_options(filesystem.read(mount_options_file).value_or(""));
+}
+
+Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group) {
+  GroupState state;
+  const std::string mode_file = file_of(group, "mode");
+  const auto mode_text = filesystem.read(mode_file);
+  if (!mode_text) return std::unexpected(mode_text.error());
+  const auto mode = parse_mode(*mode_text);
+  if (!mode)
+    return misread(filesystem, mode_file, fmt::format("unknown mode '{}'", trim(*mode_text)));
+  state.mode = *mode;
+  // Until the region of a pseudo-locked group is chosen, its schemata read "L3:uninitialized".
+  if (state.mode != Mode::pseudo_locksetup) {
+    const std::string file = file_of(group, "schemata");
+    const auto text = filesystem.read(file);
+    if (!text) return std::unexpected(text.error());
+    auto schemata = parse_schemata(*text);
+    if (!schemata) return misread(filesystem, file, schemata.error().text());
+    state.schemata = std::move(*schemata);
+  }
+  // A pseudo-locked group has no CPUs: its `cpus_list` shows those of the domain.
+  if (!is_pseudo(state.mode)) {
+    const std::string file = file_of(group, "cpus_list");
+    const auto text = filesystem.read(file);
+    if (!text) return std::unexpected(text.error());
+    const auto cpus = parse_cpu_list(*text);
+    if (!cpus) return misread(filesystem, file, fmt::format("'{}' is not a CPU list", trim(*text)));
+    state.cpus = *cpus;
+  }
+  return state;
+}
+
+Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
+                                       const MountOptions& mount) {
+  Capabilities out;
+  const std::string size_text = filesystem.read("size").value_or("");
+  for (const auto& [resource, values] : root) {
+    InfoReader info(filesystem, to_string(resource));
+    if (is_cache(resource)) {
+      out.caches[resource] = read_cache(info);
+      out.caches[resource].way_bytes = way_sizes(size_text, resource, values);
+    } else {
+      out.bandwidths[resource] = read_bandwidth(info, resource, values, mount);
+    }
+    if (info.error()) return std::unexpected(*info.error());
+  }
+  if (filesystem.list("info/L3_MON")) {
+    InfoReader info(filesystem, "L3_MON");
+    out.num_rmids = info.number("num_rmids");
+    if (info.error()) return std::unexpected(*info.error());
+  }
+  return out;
+}
+
+Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
+  Snapshot snapshot;
+  const auto entries = filesystem.list("");
+  if (!entries) return std::unexpected(entries.error());
+  const Filesystem::Entry root{std::string(root_group), true, 0};
+  if (auto read = append_group(filesystem, root, snapshot); !read)
+    return std::unexpected(read.error());
+  for (const Filesystem::Entry& entry : *entries)
+    if (is_group(entry))
+      if (auto read = append_group(filesystem, entry, snapshot); !read)
+        return std::unexpected(read.error());
+  return snapshot;
+}
+
+Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& mount,
+                             CpuSet possible_cpus) {
+  auto snapshot = read_snapshot(filesystem);
+  if (!snapshot) return std::unexpected(snapshot.error());
+  auto capabilities =
+      read_capabilities(filesystem, snapshot->groups.at(std::string(root_group)).schemata, mount);
+  if (!capabilities) return std::unexpected(capabilities.error());
+  if (!possible_cpus.empty()) snapshot->possible_cpus = std::move(possible_cpus);
+  return Machine{std::move(*capabilities), std::move(*snapshot), mount};
+}
+
+}  // namespace rdtd::resctrl

@@ -1,0 +1,226 @@
+#include "rdtd/resctrl/transaction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/plan/plan.hpp"
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd::resctrl {
+
+Error Transaction::with_status(Error error) const {
+  // The file is everybody's: it says why the last command failed, whoever gave it.
+  if (const auto status = filesystem_.read("info/last_cmd_status"))
+    if (const std::string_view text = trim(*status); !text.empty() && text != "ok")
+      error.detail = fmt::format("last_cmd_status: {}", text);
+  return error;
+}
+
+Result<void> Transaction::write(const std::string& file, const std::string& text) {
+  auto written = filesystem_.write(file, text);
+  if (!written) return std::unexpected(with_status(std::move(written.error())));
+  return {};
+}
+
+Result<void> Transaction::write_schemata(const std::string& group, const Schemata& schemata) {
+  const std::string file = file_of(group, "schemata");
+  if (auto written = write(file, format_schemata(schemata)); !written) return written;
+  const auto now = read_group(filesystem_, group);
+  if (!now) return std::unexpected(now.error());
+  for (const auto& [resource, values] : schemata) {
+    const auto got = now->schemata.find(resource);
+    const DomainValues none;
+    const DomainValues& read = got == now->schemata.end() ? none : got->second;
+    for (const auto& [domain, value] : values)
+      if (const auto found = read.find(domain); found == read.end() || found->second != value)
+        return std::unexpected(Error{
+            fmt::format("write '{}:{}' to", to_string(resource), format_values(resource, values)),
+            fmt::format("{}/{}", filesystem_.path(), file), 0,
+            fmt::format("it reads back '{}'", format_values(resource, read))});
+  }
+  return {};
+}
+
+Result<void> Transaction::make(const std::string& group) {
+  if (auto made = filesystem_.make(group); !made)
+    return std::unexpected(with_status(std::move(made.error())));
+  made_.insert(group);
+  const auto entries = filesystem_.list("");
+  if (!entries) return std::unexpected(entries.error());
+  const auto entry = std::ranges::find(*entries, group, &Filesystem::Entry::name);
+  if (entry == entries->end())
+    return std::unexpected(Error{"make group", fmt::format("{}/{}", filesystem_.path(), group),
+                                 ENOENT, "another tool removed it at once"});
+  ownership_.made(group, entry->inode);
+  return {};
+}
+
+Result<void> Transaction::remove(const std::string& group) {
+  // For an undo: the kernel moves the tasks of a group that is removed to the root.
+  tasks_[group] = filesystem_.read(file_of(group, "tasks")).value_or("");
+  auto removed = filesystem_.remove(group);
+  if (!removed && removed.error().code != ENOENT)
+    return std::unexpected(with_status(std::move(removed.error())));
+  ownership_.forget(group);
+  return {};
+}
+
+Result<void> Transaction::carry_out_one(const Step& step) {
+  touched_.insert(group_of(step));
+  struct Visitor {
+    Transaction& self;
+    Result<void> operator()(const MakeGroup& step) const { return self.make(step.group); }
+    Result<void> operator()(const RemoveGroup& step) const { return self.remove(step.group); }
+    Result<void> operator()(const WriteSchemata& step) const {
+      return self.write_schemata(step.group, step.after);
+    }
+    Result<void> operator()(const WriteCpus& step) const {
+      return self.write(file_of(step.group, "cpus_list"), format_cpu_list(step.after) + "\n");
+    }
+    Result<void> operator()(const SetMode& step) const {
+      return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
+    }
+  };
+  return std::visit(Visitor{*this}, step);
+}
+
+Result<void> Transaction::carry_out(std::span<const Step> steps) {
+  if (steps.empty()) return {};
+  std::vector<std::string>& expected = expected_;
+  for (const Step& step : steps)
+    if (std::holds_alternative<MakeGroup>(step) ||
+        (std::holds_alternative<WriteSchemata>(step) && group_of(step) == root_group))
+      expected.push_back(group_of(step));
+  known_ = ownership_.names();
+  if (auto recorded = ownership_.expect(expected); !recorded) {
+    recorded.error().detail = "nothing was changed";
+    return recorded;
+  }
+  for (const Step& step : steps) {
+    const auto done = carry_out_one(step);
+    if (done) continue;
+    Error error = done.error();
+    const auto problems = undo();
+    const std::string end =
+        problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
+    error.detail += (error.detail.empty() ? "" : "; ") + end;
+    return std::unexpected(std::move(error));
+  }
+  // The groups exist; a record that cannot be written now is written later.
+  (void)ownership_.store();
+  return {};
+}
+
+// A name that stays in the record without a group would make rdtd take another tool's group of that
+// name for its own.
+void Transaction::forget_what_was_not_made(bool restored) {
+  const auto entries = filesystem_.list("");
+  for (const std::string& group : expected_) {
+    // What cannot be listed now is kept: it was made.
+    const bool listed =
+        !entries || std::ranges::count(*entries, group, &Filesystem::Entry::name) > 0;
+    const bool exists =
+        group == root_group ? known_.contains(group) || !restored : made_.contains(group) && listed;
+    if (!exists) ownership_.forget(group);
+  }
+  (void)ownership_.store();
+}
+
+void Transaction::put_tasks_back(const std::string& group, std::vector<std::string>& problems) {
+  const auto known = tasks_.find(group);
+  if (known == tasks_.end()) return;
+  const auto tasks = filesystem_.open_tasks(group);
+  if (!tasks) return problems.push_back(tasks.error().text());
+  int failed = 0;
+  for (const std::string_view line : split(known->second, '\n'))
+    if (const auto tid = parse_unsigned<uint32_t>(line); tid && *tid != 0)
+      if (const int error = (*tasks)->add(static_cast<pid_t>(*tid)); error != 0 && error != ESRCH)
+        failed = error;
+  if (failed != 0)
+    problems.push_back(
+        Error{"put its tasks back in", fmt::format("group '{}'", group), failed, {}}.text());
+}
+
+// Whether a group has lost a CPU to one of those that the steps touched.
+bool Transaction::lost_to_touched(const std::string& group, const GroupState& before,
+                                  const Snapshot& now) const {
+  const CpuSet& has = now.groups.at(group).cpus;
+  return std::ranges::any_of(before.cpus, [&](unsigned cpu) {
+    return !has.contains(cpu) && std::ranges::any_of(touched_, [&](const std::string& other) {
+      const auto state = now.groups.find(other);
+      return state != now.groups.end() && state->second.cpus.contains(cpu);
+    });
+  });
+}
+
+// An undo is the way from the state that was reached to the one before: what is there now is read,
+// since the step that failed may have been carried out in part.
+std::vector<std::string> Transaction::undo() {
+  std::vector<std::string> problems;
+  auto now = read_snapshot(filesystem_);
+  if (!now) {
+    for (const std::string& group : touched_)
+      problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));
+    forget_what_was_not_made(false);
+    return problems;
+  }
+  std::vector<WantedGroup> wanted;
+  std::set<std::string> leaving;
+  for (const std::string& group : touched_) {
+    const auto before = before_.snapshot.groups.find(group);
+    const bool exists = now->groups.contains(group);
+    if (before == before_.snapshot.groups.end()) {
+      // A group that was not there before and that this did not make is another tool's.
+      if (exists && made_.contains(group)) leaving.insert(group);
+    } else if (exists || tasks_.contains(group)) {
+      wanted.push_back({group, before->second});
+    } else {
+      problems.push_back(
+          fmt::format("group '{}': another tool removed it meanwhile", group_label(group)));
+    }
+  }
+  // CPUs that a touched group took from another one go back to that one.
+  for (const auto& [group, state] : before_.snapshot.groups)
+    if (!touched_.contains(group) && now->groups.contains(group) && group != root_group &&
+        lost_to_touched(group, state, *now))
+      wanted.push_back({group, {now->groups.at(group).mode, {}, state.cpus}});
+  const Steps back = transition(before_.capabilities, *now, wanted, leaving);
+  std::set<std::string> lost;  // groups that could not be made again: their other steps are void
+  const auto attempt = [&](const Step& step) {
+    if (lost.contains(group_of(step))) return;
+    const bool makes = std::holds_alternative<MakeGroup>(step);
+    if (const auto done = carry_out_one(step); !done) {
+      problems.push_back(
+          fmt::format("group '{}': {}", group_label(group_of(step)), done.error().text()));
+      if (makes) lost.insert(group_of(step));
+    } else if (makes) {
+      made_again_ = true;
+      put_tasks_back(group_of(step), problems);
+    }
+  };
+  std::ranges::for_each(back.steps, attempt);
+  std::ranges::for_each(back.removals, attempt);
+  forget_what_was_not_made(problems.empty());
+  return problems;
+}
+
+Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine) {
+  machine.snapshot.owned = ownership.owned(machine.snapshot);
+  const auto plan = make_plan(Policy{}, machine.capabilities, machine.snapshot);
+  if (!plan)
+    return std::unexpected(
+        Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
+  Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->steps);
+  for (const Step& removal : plan->removals)
+    if (auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
+        !removed && result)
+      result = std::move(removed);
+  if (!result) return result;
+  for (const std::string& group : ownership.names()) ownership.forget(group);
+  return ownership.store();
+}
+
+}  // namespace rdtd::resctrl

@@ -1,0 +1,75 @@
+#include "rdtd/rules/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string value_of(ConditionKind kind, Subject& subject) {
+  const ProcessFacts& facts = subject.facts;
+  const auto unit = [](std::span<const std::string_view> units) {
+    return std::string(units.empty() ? "" : units.back());
+  };
+  switch (kind) {
+    case ConditionKind::name: return *facts.name;
+    case ConditionKind::thread: return facts.thread.value_or("");
+    case ConditionKind::exe: return *facts.exe;
+    case ConditionKind::cmdline: return *facts.cmdline;
+    case ConditionKind::cgroup: return *facts.cgroup;
+    case ConditionKind::unit: return unit(subject.units().system);
+    case ConditionKind::user_unit: return unit(subject.units().user);
+    case ConditionKind::user: return std::to_string(facts.identity->uid);
+    case ConditionKind::user_group: return std::to_string(facts.identity->gid);
+  }
+  return {};
+}
+
+// A user is shown with the number: "'redis' (999)".
+std::string wanted_text(ConditionKind kind, const CompiledPattern& pattern) {
+  const std::string text = fmt::format("'{}'", pattern.text);
+  if (!is_identity(kind)) return text;
+  if (!pattern.id) return text + " (unknown here)";
+  return pattern.text == std::to_string(*pattern.id) ? text
+                                                     : fmt::format("{} ({})", text, *pattern.id);
+}
+
+std::string failure(const CompiledCondition& condition, Subject& subject, bool with_values) {
+  std::vector<std::string> wanted;
+  for (const auto& pattern : condition.patterns)
+    wanted.push_back(wanted_text(condition.kind, pattern));
+  const std::string any = join(wanted, " or ");
+  const std::string_view kind = to_string(condition.kind);
+  if (condition.kind == ConditionKind::thread && !subject.facts.thread)
+    return fmt::format("thread {} is for single threads", join(wanted, ", "));
+  if (!with_values) return fmt::format("{} is not {}", kind, any);
+  const std::string value = value_of(condition.kind, subject);
+  const bool of_cgroup = fact_of(condition.kind) == Fact::cgroup;
+  if (of_cgroup && value.empty())
+    return fmt::format("cgroup '{}' has no {}, rule requires {}", *subject.facts.cgroup, kind, any);
+  return fmt::format("{} is '{}', not {}", kind, value, any);
+}
+
+}  // namespace
+
+std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts, bool with_values) {
+  Subject subject(facts);
+  std::vector<RuleTrial> trials;
+  for (size_t i = 0; i < rules.rules().size(); i++) {
+    RuleTrial trial{i, true, {}};
+    for (const CompiledCondition& condition : rules.rules()[i].conditions) {
+      if (holds(condition, subject)) continue;
+      trial = {i, false, failure(condition, subject, with_values)};
+      break;
+    }
+    trials.push_back(trial);
+    if (trials.back().matched) break;
+  }
+  return trials;
+}
+
+}  // namespace rdtd

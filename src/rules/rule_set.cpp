@@ -1,0 +1,215 @@
+#include "rdtd/rules/rule_set.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "rdtd/base/glob.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/model/systemd_unit.hpp"
+
+namespace rdtd {
+
+namespace {
+
+Decision evaluate(const CompiledRule& rule, Subject& subject) {
+  for (const CompiledCondition& condition : rule.conditions) {
+    const Fact fact = fact_of(condition.kind);
+    if (!subject.facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    if (!holds(condition, subject)) return {Decision::Kind::unmatched};
+  }
+  return {Decision::Kind::matched};
+}
+
+// Several texts may lead to the same postings.
+void remove_duplicates(Candidates& candidates) {
+  if (candidates.size() < 2) return;
+  std::ranges::sort(candidates);
+  candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
+}
+
+}  // namespace
+
+RuleSet::RuleSet(const Policy& policy, const Users& users) {
+  std::map<Destination, size_t> destinations;
+  for (const Rule& rule : policy.rules) {
+    CompiledRule compiled;
+    const Destination destination{group_directory(rule.group.value), {}};
+    const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
+    if (is_new) destinations_.push_back(destination);
+    compiled.destination = known->second;
+    compiled.where = rule.where;
+    for (const Condition& condition : rule.conditions) {
+      compiled.conditions.push_back(compile(condition, users));
+      if (condition.kind == ConditionKind::thread) compiled.per_thread = has_thread_rules_ = true;
+    }
+    // The cheapest condition first: it is the anchor, and the others are not evaluated if it fails.
+    // A rule for single threads is found by the thread's name.
+    std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& condition) {
+      return std::pair(condition.kind != ConditionKind::thread, fact_of(condition.kind));
+    });
+    add_anchor(compiled.conditions.front(), rules_.size());
+    rules_.push_back(std::move(compiled));
+  }
+}
+
+CompiledCondition RuleSet::compile(const Condition& condition, const Users& users) {
+  CompiledCondition out{condition.kind, {}};
+  const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
+  for (const Located<std::string>& pattern : condition.patterns) {
+    CompiledPattern& compiled = out.patterns.emplace_back(pattern.value);
+    compiled.literal = is_identity(condition.kind) || glob_is_literal(pattern.value);
+    if (is_identity(condition.kind)) {
+      const auto name = names.find(pattern.value);
+      compiled.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(pattern.value);
+    }
+    if (fact_of(condition.kind) == Fact::cgroup)
+      compiled.cgroup_pattern = number_cgroup_pattern(condition.kind, compiled);
+  }
+  return out;
+}
+
+size_t RuleSet::number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern) {
+  const auto at = static_cast<size_t>(kind);
+  const size_t next = cgroup_patterns_.size();
+  const auto [known, is_new] = cgroup_pattern_numbers_[at].emplace(pattern.text, next);
+  if (is_new) {
+    cgroup_patterns_.emplace_back(kind, pattern);
+    cgroup_index_[at].add(kind, pattern, next);
+    if (kind == ConditionKind::unit) has_unit_patterns_ = true;
+    if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
+    if (kind == ConditionKind::cgroup) {
+      const std::string_view prefix = glob_prefix(pattern.text);
+      cgroup_prefixes_.emplace(prefix);
+      cgroup_prefix_lengths_.insert(prefix.size());
+    }
+  }
+  return known->second;
+}
+
+void RuleSet::add_anchor(const CompiledCondition& condition, size_t rule) {
+  Anchors& anchors = anchors_[static_cast<size_t>(condition.kind)];
+  anchors.first = std::min(anchors.first, rule);
+  for (const CompiledPattern& pattern : condition.patterns) {
+    if (!is_identity(condition.kind))
+      anchors.texts.add(condition.kind, pattern, rule);
+    else if (pattern.id)
+      anchors.ids[*pattern.id].push_back(rule);
+  }
+}
+
+size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
+  const auto first = [&](ConditionKind kind) { return anchors(kind).first; };
+  switch (fact) {
+    case Fact::name:
+      return std::min(first(ConditionKind::name),
+                      for_thread ? first(ConditionKind::thread) : SIZE_MAX);
+    case Fact::exe: return first(ConditionKind::exe);
+    case Fact::cgroup:
+      return std::min({first(ConditionKind::cgroup), first(ConditionKind::unit),
+                       first(ConditionKind::user_unit)});
+    case Fact::cmdline: return first(ConditionKind::cmdline);
+    case Fact::identity:
+      return std::min(first(ConditionKind::user), first(ConditionKind::user_group));
+  }
+  return SIZE_MAX;
+}
+
+void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) const {
+  const ProcessFacts& facts = subject.facts;
+  out.clear();
+  const auto by_text = [&](ConditionKind kind, std::string_view text) {
+    anchors(kind).texts.find(text, out);
+  };
+  const auto by_id = [&](ConditionKind kind, uint32_t id) {
+    const auto& ids = anchors(kind).ids;
+    if (const auto found = ids.find(id); found != ids.end()) out.push_back(&found->second);
+  };
+  switch (fact) {
+    case Fact::name:
+      by_text(ConditionKind::name, *facts.name);
+      if (facts.thread) by_text(ConditionKind::thread, *facts.thread);
+      break;
+    case Fact::exe: by_text(ConditionKind::exe, *facts.exe); break;
+    case Fact::cgroup:
+      by_text(ConditionKind::cgroup, *facts.cgroup);
+      if (anchors(ConditionKind::unit).first != SIZE_MAX)
+        for (const std::string_view unit : subject.units().system)
+          by_text(ConditionKind::unit, unit);
+      if (anchors(ConditionKind::user_unit).first != SIZE_MAX)
+        for (const std::string_view unit : subject.units().user)
+          by_text(ConditionKind::user_unit, unit);
+      remove_duplicates(out);
+      break;
+    case Fact::cmdline: by_text(ConditionKind::cmdline, *facts.cmdline); break;
+    case Fact::identity:
+      by_id(ConditionKind::user, facts.identity->uid);
+      by_id(ConditionKind::user_group, facts.identity->gid);
+      break;
+  }
+}
+
+Decision RuleSet::match(const ProcessFacts& facts, CgroupMemo* memo) const {
+  const bool remember =
+      memo != nullptr && facts.cgroup && facts.cgroup->size() >= CgroupMemo::min_path_size;
+  Subject subject(facts, remember
+                             ? &memo->answers(identity_, *facts.cgroup, cgroup_patterns_.size())
+                             : nullptr);
+  Decision best{Decision::Kind::unmatched, SIZE_MAX};
+  Candidates candidates;
+  for (const Fact fact : all_facts) {
+    if (first_rule(fact, facts.thread.has_value()) >= best.rule) continue;
+    if (!facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    find_candidates(fact, subject, candidates);
+    for (const Postings* rules : candidates)
+      for (const size_t rule : *rules) {
+        if (rule >= best.rule) break;
+        const Decision decision = evaluate(rules_[rule], subject);
+        if (decision.kind == Decision::Kind::unmatched) continue;
+        best = {decision.kind, rule, decision.fact};
+        break;
+      }
+    if (best.kind == Decision::Kind::needs_fact) return best;
+  }
+  return best;
+}
+
+bool RuleSet::speaks_of_cgroup(const std::string& path) const {
+  ProcessFacts facts;
+  facts.cgroup = path;
+  Subject subject(facts);
+  Candidates candidates;
+  const auto find = [&](ConditionKind kind, std::string_view text) {
+    cgroup_index_[static_cast<size_t>(kind)].find(text, candidates);
+  };
+  find(ConditionKind::cgroup, path);
+  for (const std::string_view unit : subject.units().system) find(ConditionKind::unit, unit);
+  for (const std::string_view unit : subject.units().user) find(ConditionKind::user_unit, unit);
+  remove_duplicates(candidates);
+  return std::ranges::any_of(candidates, [&](const Postings* numbers) {
+    return std::ranges::any_of(*numbers, [&](size_t number) {
+      const auto& [kind, pattern] = cgroup_patterns_[number];
+      return holds(kind, pattern, subject);
+    });
+  });
+}
+
+// A unit has no other unit of the same manager below it, and a pattern matches only paths that
+// begin with its prefix.
+bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
+  const auto without_unit = [](const std::vector<std::string_view>& units) {
+    return units.empty() || units.back().ends_with(".slice");
+  };
+  const CgroupUnits units = units_of_cgroup(path);
+  if (has_unit_patterns_ && without_unit(units.system)) return true;
+  const bool may_have_users =
+      without_unit(units.system) || units.system.back().starts_with("user@");
+  if (has_user_unit_patterns_ && may_have_users && without_unit(units.user)) return true;
+  const auto next = cgroup_prefixes_.lower_bound(path);
+  if (next != cgroup_prefixes_.end() && next->starts_with(path)) return true;
+  return std::ranges::any_of(cgroup_prefix_lengths_, [&](size_t length) {
+    return length <= path.size() && cgroup_prefixes_.contains(path.substr(0, length));
+  });
+}
+
+}  // namespace rdtd

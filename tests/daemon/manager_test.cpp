@@ -1,0 +1,265 @@
+// The core of the daemon from reload to reconcile, without a kernel.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+
+class ManagerTest : public test::World {};
+
+TEST_F(ManagerTest, LoadsAPolicyAndPlacesWhatRuns) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t thread = processes.clone(redis, "bio");
+  const pid_t other = processes.start({.name = "bash"});
+  policy = redis_policy;
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(schemata(""), "L3:0-1=ffff0 MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(group_of(thread), "redis");
+  EXPECT_EQ(group_of(other), "default");
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(ManagerTest, AnInvalidPolicyChangesNothing) {
+  policy = redis_policy;
+  ASSERT_EQ(load(), "");
+  kernel.calls.reset();
+  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\nexclusive = 7\n"),
+            "p.toml:3:13: error: 'exclusive' must be true or false, not an integer\n"
+            "    3 | exclusive = 7\n      |             ^\n");
+  EXPECT_TRUE(kernel.calls.changes().empty());
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(), std::vector<std::string>{"the last reload failed"});
+  EXPECT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(state(), "running");
+}
+
+// Refused halfway: the groups are as before, and processes whose group was removed for it are back.
+TEST_F(ManagerTest, ARefusedReloadLeavesThePreviousPolicyInForce) {
+  for (auto& [resource, control] : kernel.resctrl.machine.controls) control.num_closids = 3;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload(redis_policy + "[group.b]\nl3 = \"2 ways\"\n"), "");
+  ASSERT_EQ(group_of(redis), "redis");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "write" && call.path == "c/schemata"; },
+      EINVAL);
+  const std::string refusal = reload("[group.b]\nl3 = \"2 ways\"\n[group.c]\nl3 = \"4 ways\"\n");
+  EXPECT_EQ(refusal,
+            "cannot write 'L3:0=f;1=f\nMB:0=100;1=100' to /sys/fs/resctrl/c/schemata: Invalid "
+            "argument (everything is as it was)");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(schemata("c"), "none");
+  run();
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+TEST_F(ManagerTest, AChangedPolicyReleasesWhatNoRuleMatches) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t manual = processes.start({.name = "bash"});
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.write("redis/tasks", std::to_string(manual) + "\n");  // by somebody else
+  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(group_of(manual), "redis");
+  EXPECT_EQ(reload(""), "");
+  EXPECT_EQ(schemata("redis"), "none");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+}
+
+TEST_F(ManagerTest, AnotherToolsGroupIsNeverTouched) {
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  (void)kernel.resctrl.write("redis/schemata", "L3:0=f0000;1=f0000\n");
+  const std::string theirs = schemata("redis");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("redis"), theirs);
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "degraded");
+  std::string result;
+  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
+  run();
+  EXPECT_EQ(schemata("redis"), theirs);
+}
+
+TEST_F(ManagerTest, DriftIsRestoredOrOnlyReported) {
+  for (const bool restore : {true, false}) {
+    drift.clear();
+    const std::string daemon = restore ? "" : "[daemon]\ndrift = \"report\"\n";
+    ASSERT_EQ(reload(daemon + redis_policy), "");
+    (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
+    manager->reconcile();
+    run();
+    EXPECT_EQ(schemata("redis"), restore ? "L3:0-1=f MB:0-1=100" : "L3:0=3;1=f MB:0-1=100");
+    const std::string what = "group 'redis': L3:0=3, granted L3:0=f";
+    EXPECT_EQ(drift, std::vector<std::string>{restore ? what + "; restored" : what});
+    EXPECT_EQ(state(), restore ? "running" : "degraded");
+    manager->reconcile();
+    run();
+    EXPECT_EQ(drift.size(), 1U);  // reported once
+  }
+}
+
+// What somebody moved away stays there under drift = "report"; what was never placed is placed.
+TEST_F(ManagerTest, ReportingDriftStillPlacesNewProcesses) {
+  const pid_t moved = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  (void)kernel.resctrl.write("tasks", std::to_string(moved) + "\n");
+  const pid_t missed = processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(moved), "default");
+  EXPECT_EQ(group_of(missed), "redis");
+  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+}
+
+// A domain that comes back has been reset by the kernel: nobody made that change on purpose.
+TEST_F(ManagerTest, ADomainThatComesBackIsRestored) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  manager->reconcile();
+  run();
+  kernel.resctrl.bring_online(2);
+  kernel.resctrl.bring_online(3);
+  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+}
+
+TEST_F(ManagerTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.remove("redis");
+  ASSERT_EQ(group_of(redis), "default");
+  // The next visit finds that the table is out of date, long before the next reconcile.
+  manager->sweeper().visit({.pid = redis});
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(drift, std::vector<std::string>{"group 'redis' is not there; restored"});
+}
+
+// At start, what the machine cannot give is left out, and done once it becomes possible.
+TEST_F(ManagerTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
+  (void)kernel.resctrl.make("redis");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t batch = processes.start({.name = "batch"});
+  policy = redis_policy + "[group.b]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"b\"\nname = \"batch\"\n";
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(group_of(batch), "b");
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"group 'redis' is not in force: group 'redis' exists in "
+                                     "resctrl already and rdtd did not make it"});
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(redis), "default");
+  (void)kernel.resctrl.remove("redis");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(ManagerTest, AHeldLockDelaysAChangeAndThenDoesNotHinderIt) {
+  kernel.locked_by_other = true;
+  policy = redis_policy;
+  std::string result = "waiting";
+  manager->start([&](const auto& done) { result = done ? "done" : done.error().text; });
+  run(std::chrono::milliseconds(500));
+  EXPECT_EQ(result, "waiting");
+  EXPECT_EQ(schemata("redis"), "none");
+  kernel.locked_by_other = false;
+  run(std::chrono::milliseconds(500));
+  EXPECT_EQ(result, "done");
+  kernel.locked_by_other = true;
+  EXPECT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  EXPECT_EQ(schemata("b"), "L3:0-1=ffff0 MB:0-1=100");
+}
+
+TEST_F(ManagerTest, SurvivesAKillAtEachCall) {
+  const std::string to = redis_policy + "[group.b]\nl3 = \"2 ways\"\ncpus = \"1\"\n";
+  const pid_t redis = processes.start({.name = "redis-server"});
+  for (size_t killed_at = 1; killed_at < 200; killed_at++) {
+    policy = "";
+    ASSERT_EQ(load(), "");
+    ASSERT_EQ(reload("[group.b]\nl3 = \"4 ways\"\n"), "");
+    kernel.calls.reset();
+    // From this call on, nothing has an effect: the daemon is dead.
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.number >= killed_at; }, EIO);
+    const std::string result = reload(to);
+    const bool finished = kernel.calls.count() < killed_at;
+    kernel.calls.reset();
+    start();
+    policy = to;
+    ASSERT_EQ(load(), "") << killed_at;
+    EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100") << killed_at;
+    EXPECT_EQ(group_of(redis), "redis") << killed_at;
+    EXPECT_EQ(state(), "running") << killed_at << result;
+    manager->reset([](const auto&) {});
+    run();
+    ASSERT_EQ(kernel.resctrl.groups.size(), 1U) << killed_at;
+    if (finished) return;
+  }
+}
+
+TEST_F(ManagerTest, AManualAssignmentOutlivesReloadAndRestart) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  const std::string two = redis_policy + "[group.b]\nl3 = \"2 ways\"\n";
+  ASSERT_EQ(reload(two), "");
+  const auto prepared = manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1});
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ((*prepared)->details().at("pid"), std::to_string(pid));
+  ASSERT_TRUE((*prepared)->run());
+  EXPECT_EQ(group_of(pid), "b");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "b");
+  manager->store();
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(pid), "b");
+  // Its group is made again: it is back.
+  (void)kernel.resctrl.remove("b");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "b");
+  // Its group leaves the policy: the rules decide.
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(group_of(pid), "redis");
+}
+
+TEST_F(ManagerTest, RefusesManualAssignments) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  const pid_t thread = processes.clone(pid);
+  const struct {
+    pid_t pid;
+    const char* group;
+    std::string refusal;
+  } rows[] = {
+      {pid, "rediss", "there is no group 'rediss' in the policy in force; did you mean 'redis'?"},
+      {0, "redis", "there is no process 0"},
+      {99999, "redis", "there is no process 99999"},
+      {thread, "redis",
+       std::to_string(thread) + " is a thread of process " + std::to_string(pid) +
+           ", and only a whole process can be assigned"},
+  };
+  for (const auto& row : rows) {
+    const auto prepared = manager->prepare_assign(row.pid, row.group, {.uid = 0, .pid = 1});
+    ASSERT_FALSE(prepared);
+    EXPECT_EQ(prepared.error().text, row.refusal);
+  }
+}
+
+}  // namespace
+}  // namespace rdtd

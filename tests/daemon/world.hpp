@@ -1,0 +1,113 @@
+// World: the daemon's core over the model kernel and processes made of plain values, with a clock
+// that moves only when somebody looks at it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake/kernel.hpp"
+#include "fake/processes.hpp"
+#include "rdtd/daemon/manager.hpp"
+#include "rdtd/resctrl/read.hpp"
+#include "unit/files.hpp"
+
+namespace rdtd::test {
+
+class World : public Files {
+ protected:
+  void SetUp() override {
+    Files::SetUp();
+    // An RMID may be in limbo for seconds; that is not what these tests are about.
+    kernel.resctrl.machine.num_rmids = 4096;
+    kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+    spdlog::set_level(spdlog::level::off);
+    start();
+  }
+  void TearDown() override {
+    manager.reset();
+    Files::TearDown();
+  }
+
+  // A new daemon on the same machine, as after a kill.
+  void start() {
+    manager.reset();
+    manager =
+        std::make_unique<Manager>(system(), *Ownership::load(*Directory::open(root_.string())),
+                                  *Directory::open(root_.string()));
+    manager->observe({.on_drift = [this](const std::string& what) { drift.push_back(what); }});
+  }
+
+  System system() {
+    return {.resctrl = kernel,
+            .processes = processes,
+            .policy_files =
+                [this] { return std::vector{PolicyFile{.path = "p.toml", .text = policy}}; },
+            .read_machine = [this] { return resctrl::read_machine(kernel, {}, {}); },
+            .find_user = [](const std::string&) { return std::nullopt; },
+            .find_user_group = [](const std::string&) { return std::nullopt; },
+            .lock_holder = [] { return std::string("process 812 (pqos)"); },
+            .now =
+                [this] {
+                  clock += std::chrono::microseconds(10);
+                  return clock;
+                },
+            .realtime_usec = [] { return uint64_t{1}; }};
+  }
+
+  // Lets the daemon work until nothing is due within the time.
+  void run(std::chrono::milliseconds time = std::chrono::milliseconds(100)) {
+    const auto end = clock + time;
+    for (int turn = 0; turn < 10000; turn++) {
+      const auto due = manager->next_due();
+      if (due > end) break;
+      clock = std::max(clock, due);
+      manager->step(clock + std::chrono::milliseconds(50));
+    }
+    clock = std::max(clock, end);
+  }
+  // Each returns the text of the refusal, or "".
+  std::string load() {
+    return wait([this](Manager::Done done) { manager->start(std::move(done)); });
+  }
+  std::string reload(const std::string& text) {
+    policy = text;
+    return wait([this](Manager::Done done) { manager->reload(std::move(done)); });
+  }
+  template <class Change>
+  std::string wait(Change change) {
+    std::string out = "never finished";
+    change([&out](const std::expected<void, Refusal>& result) {
+      out = result ? "" : result.error().text;
+    });
+    run(std::chrono::seconds(5));
+    return out;
+  }
+
+  [[nodiscard]] std::string group_of(pid_t tid) const {
+    const auto group = kernel.resctrl.group_of(tid);
+    return group ? group_label(*group) : "none";
+  }
+  [[nodiscard]] std::string schemata(const std::string& group) const {
+    const auto text = kernel.resctrl.read(resctrl::file_of(group, "schemata"));
+    return text ? schemata_line(*parse_schemata(*text)) : "none";
+  }
+  [[nodiscard]] std::vector<std::string> problems() const { return manager->properties().problems; }
+  [[nodiscard]] std::string state() const { return manager->properties().state; }
+
+  fake::Kernel kernel{fake::xeon()};
+  fake::Processes processes{kernel};
+  std::string policy;
+  std::vector<std::string> drift;
+  std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};
+  std::unique_ptr<Manager> manager;
+};
+
+inline const std::string redis_policy =
+    "[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[[rule]]\ngroup = \"redis\"\nname = "
+    "\"redis-*\"\n";
+
+}  // namespace rdtd::test

@@ -1,0 +1,77 @@
+// Machine: the hardware and the kernel release below a fake::Resctrl, as plain values. A test sets
+// the fields that it is about; the functions below give whole machines to start from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rdtd/model/cbm.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/resource.hpp"
+
+namespace rdtd::fake {
+
+struct Domain {
+  CpuSet cpus;             // online or not; the domain exists while one of them is online
+  uint64_t way_bytes = 0;  // caches
+};
+
+enum class Unit {
+  percent,
+  mbps,    // mounted with mba_MBps
+  eighths  // AMD: 1/8 GB/s
+};
+
+// One row of `schemata`.
+struct Control {
+  unsigned num_closids = 16;
+  std::map<DomainId, Domain> domains;
+  // Caches; empty for the others.
+  Cbm cbm_mask;
+  unsigned min_cbm_bits = 1;
+  Cbm shareable_bits;
+  bool sparse_masks = false;
+  // MB and SMBA.
+  Unit unit = Unit::percent;
+  unsigned bandwidth_gran = 10;
+  unsigned min_bandwidth = 10;
+  bool delay_linear = true;
+
+  // No restriction: all ways, or the highest bandwidth.
+  [[nodiscard]] uint32_t unlimited() const;
+};
+
+// Behaviour that differs between kernels.
+struct Release {
+  bool pads_values = true;                   // "MB:0=  100" and "L3:0=0000f"; until 6.15
+  bool every_command_clears_status = false;  // until at least 6.12, mkdir and writes to cpus append
+};
+
+struct Machine {
+  std::map<Resource, Control> controls;  // with CDP, L3CODE and L3DATA instead of L3
+  unsigned num_rmids = 0;                // 0: no monitoring
+  std::vector<std::string> mon_features;
+  std::map<DomainId, CpuSet> mon_domains;
+  CpuSet cpus;
+  bool pseudo_locking = false;  // the processor's model is one that the kernel knows
+  unsigned name_width = 6;      // of the names in `schemata` and `size`
+  // Constant files below info/ that no field above describes: "MB/thread_throttle_mode".
+  std::map<std::string, std::string> more_info;
+  Release release;
+};
+
+// A server with `sockets` sockets of two CPUs: L3 of `ways` ways of 64 KiB and 16 CLOSIDs, MB in
+// steps of 10% with 8 CLOSIDs, 64 RMIDs.
+[[nodiscard]] Machine xeon(unsigned sockets = 2, unsigned ways = 20);
+// Two L2 caches of two CPUs: 8 ways of 512 KiB, 4 CLOSIDs, pseudo-locking, and nothing else.
+[[nodiscard]] Machine atom();
+// One socket of four CPUs: sparse L3 masks that may be empty, MB and SMBA in 1/8 GB/s.
+[[nodiscard]] Machine amd();
+// The machine mounted with `cdp`: L3 is split, and has half of its CLOSIDs.
+[[nodiscard]] Machine with_cdp(Machine machine);
+// The machine mounted with `mba_MBps`.
+[[nodiscard]] Machine with_mbps(Machine machine);
+
+}  // namespace rdtd::fake

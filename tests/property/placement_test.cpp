@@ -1,0 +1,501 @@
+// A brute-force oracle judges the planner: on caches of up to 8 ways it tries every placement that
+// rdtd.toml(5) allows. It shares no code with the planner, except for the values that go in and
+// come out.
+//
+// For each random policy, machine and previous state:
+// - the policy is granted if and only if the oracle finds a placement;
+// - the masks that are granted obey the rules;
+// - as many groups and partitions as possible keep their places;
+// - planning again from the granted state changes nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../unit/support.hpp"
+
+namespace rdtd {
+namespace {
+
+using Mask = uint32_t;
+
+Mask range(unsigned first, unsigned count) { return ((1U << count) - 1) << first; }
+unsigned count(Mask mask) { return static_cast<unsigned>(std::popcount(mask)); }
+bool contiguous(Mask mask) {
+  const Mask low = mask == 0 ? 0 : mask >> std::countr_zero(mask);
+  return mask != 0 && (low & (low + 1)) == 0;
+}
+bool within(Mask inner, Mask outer) { return (inner & ~outer) == 0; }
+unsigned longest(Mask mask) {
+  unsigned out = 0;
+  for (; mask != 0; mask &= mask << 1U) out++;
+  return out;
+}
+
+struct Asked {
+  enum class Kind { ways, named, percent, all } kind = Kind::all;
+  unsigned number = 0;  // ways or percent
+  Mask mask = 0;
+};
+
+struct Party {
+  std::string name;
+  Asked asked;
+  bool exclusive = false;
+  int partition = -1;
+  Mask previous = 0;  // 0: the group does not exist yet
+};
+
+struct Case {
+  unsigned ways = 8;
+  unsigned min = 1;
+  bool sparse = false;
+  Mask shareable = 0;
+  Mask obstacle = 0;  // of a foreign exclusive group
+  std::vector<Party> partitions;
+  std::vector<Party> groups;
+
+  [[nodiscard]] Mask all() const { return range(0, ways); }
+};
+
+std::string text(const Asked& asked) {
+  switch (asked.kind) {
+    case Asked::Kind::ways: return std::to_string(asked.number) + " ways";
+    case Asked::Kind::percent: return std::to_string(asked.number) + "%";
+    case Asked::Kind::named: return "0x" + to_string(Cbm{asked.mask});
+    case Asked::Kind::all: return "all";
+  }
+  return {};
+}
+
+std::string policy_text(const Case& c) {
+  std::string out;
+  for (const Party& partition : c.partitions)
+    out += "[partition." + partition.name + "]\nl3 = \"" + text(partition.asked) + "\"\n";
+  for (const Party& group : c.groups) {
+    out += "[group." + group.name + "]\nl3 = \"" + text(group.asked) + "\"\n";
+    if (group.exclusive) out += "exclusive = true\n";
+    if (group.partition >= 0)
+      out += "partition = \"" + c.partitions[static_cast<size_t>(group.partition)].name + "\"\n";
+  }
+  return out;
+}
+
+std::string describe(const Case& c) {
+  std::string out = std::to_string(c.ways) + " ways, min_cbm_bits " + std::to_string(c.min) +
+                    (c.sparse ? ", sparse masks" : "") + ", shareable_bits " +
+                    to_string(Cbm{c.shareable}) + ", foreign " + to_string(Cbm{c.obstacle}) + "\n";
+  for (const Party& group : c.groups)
+    out += group.name + " has " + to_string(Cbm{group.previous}) + "\n";
+  return out + policy_text(c);
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  unsigned below(unsigned end) { return static_cast<unsigned>(engine_() % end); }
+  bool one_in(unsigned n) { return below(n) == 0; }
+  Mask run(unsigned ways, unsigned least, unsigned most) {
+    const unsigned n = least + below(std::min(most, ways) - least + 1);
+    return range(below(ways - n + 1), n);
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+Asked random_amount(Random& random, const Case& c, bool all_allowed) {
+  switch (random.below(all_allowed ? 8 : 6)) {
+    case 0:
+    case 1: {
+      Mask mask = random.run(c.ways, c.min, 3);
+      if (c.sparse && random.one_in(3)) mask |= random.run(c.ways, 1, 1);
+      return {Asked::Kind::named, 0, mask};
+    }
+    case 2: return {Asked::Kind::percent, 1 + random.below(60), 0};
+    case 6:
+    case 7: return {Asked::Kind::all, 0, 0};
+    default: return {Asked::Kind::ways, c.min + random.below(random.one_in(3) ? 5 : 2), 0};
+  }
+}
+
+Case random_case(unsigned seed) {
+  Random random(seed);
+  Case c;
+  c.ways = 4 + random.below(5);
+  c.min = 1 + (random.one_in(3) ? 1 : 0);
+  c.sparse = random.one_in(4);
+  if (random.one_in(4)) c.shareable = random.run(c.ways, 1, 2);
+  if (random.one_in(4)) c.obstacle = random.run(c.ways, c.min, 2);
+  for (unsigned i = random.one_in(3) ? 1 + random.below(2) : 0; i > 0; i--)
+    c.partitions.push_back(
+        {.name = "p" + std::to_string(i), .asked = random_amount(random, c, false)});
+  for (unsigned i = 1 + random.below(4); i > 0; i--) {
+    Party group{.name = "g" + std::to_string(i)};
+    if (!c.partitions.empty() && random.one_in(2))
+      group.partition = static_cast<int>(random.below(static_cast<unsigned>(c.partitions.size())));
+    else
+      group.exclusive = random.one_in(2);
+    group.asked = random_amount(random, c, !group.exclusive);
+    if (random.one_in(2)) group.previous = random.run(c.ways, c.min, 4);
+    c.groups.push_back(group);
+  }
+  if (random.one_in(5)) {
+    Party root{.name = "default"};
+    if (!c.partitions.empty() && random.one_in(2)) root.partition = 0;
+    root.asked = random_amount(random, c, true);
+    c.groups.push_back(root);
+  }
+  return c;
+}
+
+// The oracle -------------------------------------------------------------------------------------
+
+// 0: any number, all of the region.
+unsigned ways_asked(const Case& c, const Asked& asked, unsigned total) {
+  switch (asked.kind) {
+    case Asked::Kind::ways: return asked.number;
+    case Asked::Kind::named: return count(asked.mask);
+    case Asked::Kind::percent:
+      return std::max(c.min, std::min(total, (2 * total * asked.number + 100) / 200));
+    case Asked::Kind::all: return 0;
+  }
+  return 0;
+}
+
+struct Region {
+  const Party* party;
+  unsigned ways;
+  Mask named;
+  std::vector<const Party*> members;  // of a partition
+};
+
+class Oracle {
+ public:
+  explicit Oracle(const Case& c) : c_(c) {
+    remainder_needed_ = true;
+    for (const Party& partition : c.partitions) add_region(partition);
+    for (const Party& group : c.groups) {
+      if (group.name == "default" && group.partition >= 0) remainder_needed_ = false;
+      if (group.exclusive)
+        add_region(group);
+      else if (group.partition >= 0)
+        regions_[static_cast<size_t>(group.partition)].members.push_back(&group);
+      else
+        shared_.push_back(&group);
+    }
+    if (!shared_.empty()) remainder_needed_ = true;
+    used_.resize(regions_.size());
+    if (!kernel_creates_groups()) return;
+    try_regions(0, 0, false);
+    if (!found && c.sparse) try_regions(0, 0, true);
+  }
+
+  bool found = false;
+  bool contiguous_found = false;  // then kept is meaningful
+  unsigned kept = 0;
+
+  // Whether a partition's groups can keep their places together somewhere: only then the oracle
+  // and the planner agree on what it means that a partition keeps its place.
+  [[nodiscard]] bool places_are_plain() const {
+    return std::ranges::all_of(regions_, [&](const Region& region) {
+      Mask together = place_of(region);
+      if (together == 0 || region.members.empty()) return true;
+      for (const Party* member : region.members) together |= member->asked.mask;
+      Mask free = c_.all() & ~c_.obstacle & ~c_.shareable;
+      for (const Region& other : regions_) free &= ~other.named;
+      for (const Party* party : shared_) free &= ~party->asked.mask;
+      const auto span =
+          static_cast<unsigned>(std::bit_width(together) - std::countr_zero(together));
+      return region.named != 0 || (span <= region.ways && within(together, free));
+    });
+  }
+
+  // What the oracle counts as kept, for the masks that the planner granted.
+  [[nodiscard]] unsigned kept_by(const std::map<std::string, Mask>& granted) const {
+    unsigned out = 0;
+    for (const Region& region : regions_) {
+      if (region.named != 0) continue;
+      const auto kept_place = [&](const Party* party, unsigned ways) {
+        return !keepable(*party, ways) || granted.at(party->name) == party->previous;
+      };
+      if (place_of(region) == 0) continue;
+      if (region.members.empty())
+        out += kept_place(region.party, region.ways) ? 1 : 0;
+      else
+        out += std::ranges::all_of(region.members,
+                                   [&](const Party* member) {
+                                     return kept_place(member, member_ways(region, *member));
+                                   })
+                   ? 1
+                   : 0;
+    }
+    for (const Party* party : shared_)
+      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) &&
+          granted.at(party->name) == party->previous)
+        out++;
+    return out;
+  }
+
+ private:
+  void add_region(const Party& party) {
+    regions_.push_back({&party, ways_asked(c_, party.asked, c_.ways), party.asked.mask, {}});
+  }
+
+  // A group that asks for exactly these ways cannot keep or lose its place.
+  [[nodiscard]] static bool keepable(const Party& party, unsigned ways) {
+    return party.asked.kind != Asked::Kind::named && party.previous != 0 &&
+           contiguous(party.previous) && count(party.previous) == ways;
+  }
+  [[nodiscard]] unsigned member_ways(const Region& region, const Party& member) const {
+    const unsigned ways = ways_asked(c_, member.asked, region.ways);
+    return ways == 0 ? region.ways : ways;
+  }
+  [[nodiscard]] Mask place_of(const Region& region) const {
+    Mask out = 0;
+    if (region.named != 0) return 0;
+    if (region.members.empty())
+      return keepable(*region.party, region.ways) ? region.party->previous : 0;
+    for (const Party* member : region.members)
+      if (keepable(*member, member_ways(region, *member))) out |= member->previous;
+    return out;
+  }
+
+  // A new group gets the lowest run of ways that no exclusive group holds.
+  [[nodiscard]] bool kernel_creates_groups() const {
+    if (c_.sparse || std::ranges::none_of(c_.groups, [](const Party& group) {
+          return group.previous == 0 && group.name != "default";
+        }))
+      return true;
+    const Mask free = c_.all() & ~c_.obstacle;
+    return free != 0 &&
+           static_cast<unsigned>(std::countr_one(free >> std::countr_zero(free))) >= c_.min;
+  }
+
+  [[nodiscard]] bool is_mask(Mask mask) const {
+    return count(mask) >= c_.min && within(mask, c_.all()) && (c_.sparse || contiguous(mask));
+  }
+
+  [[nodiscard]] bool region_fits(const Region& region, Mask mask) const {
+    if (!is_mask(mask) || count(mask) != region.ways || (mask & c_.shareable) != 0 ||
+        (mask & c_.obstacle) != 0 || (region.named != 0 && mask != region.named))
+      return false;
+    return std::ranges::all_of(region.members, [&](const Party* member) {
+      if (member->asked.kind == Asked::Kind::named)
+        return is_mask(member->asked.mask) && within(member->asked.mask, mask);
+      return member_ways(region, *member) <= region.ways;
+    });
+  }
+
+  void try_regions(size_t index, Mask taken, bool sparse) {
+    if (index == regions_.size()) return judge(taken, sparse);
+    if (found && sparse) return;
+    for (Mask mask = 1; mask <= c_.all(); mask++) {
+      if ((mask & taken) != 0 || !region_fits(regions_[index], mask)) continue;
+      if (!sparse && regions_[index].named == 0 && !contiguous(mask)) continue;
+      used_[index] = mask;
+      try_regions(index + 1, taken | mask, sparse);
+    }
+  }
+
+  void judge(Mask taken, bool sparse) {
+    const Mask left = c_.all() & ~taken & ~c_.obstacle;
+    const unsigned room = c_.sparse ? count(left) : longest(left);
+    if (remainder_needed_ && room < c_.min) return;
+    bool all_contiguous = !sparse;
+    for (const Party* party : shared_) {
+      if (party->asked.kind == Asked::Kind::named) {
+        if (!is_mask(party->asked.mask) || !within(party->asked.mask, left)) return;
+        continue;
+      }
+      const unsigned ways = ways_asked(c_, party->asked, c_.ways);
+      if (ways > room) return;
+      all_contiguous = all_contiguous && ways <= longest(left);
+    }
+    found = true;
+    if (!all_contiguous || (remainder_needed_ && longest(left) < c_.min)) return;
+    contiguous_found = true;
+    unsigned here = 0;
+    for (size_t i = 0; i < regions_.size(); i++)
+      if (const Mask place = place_of(regions_[i]); place != 0 && within(place, used_[i])) here++;
+    for (const Party* party : shared_)
+      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && within(party->previous, left))
+        here++;
+    kept = std::max(kept, here);
+  }
+
+  const Case& c_;
+  bool remainder_needed_ = true;
+  std::vector<Region> regions_;
+  std::vector<const Party*> shared_;
+  std::vector<Mask> used_;
+};
+
+// Whether the percentages of the exclusive parties are exactly all: such a set is rounded together.
+bool asks_for_exactly_all(const Case& c) {
+  unsigned sum = 0;
+  const auto add = [&](const Party& party) {
+    if (party.asked.kind != Asked::Kind::percent) return false;
+    sum += party.asked.number;
+    return true;
+  };
+  for (const Party& partition : c.partitions)
+    if (!add(partition)) return false;
+  for (const Party& group : c.groups)
+    if (group.exclusive && !add(group)) return false;
+  return sum == 100;
+}
+
+// The granted masks -------------------------------------------------------------------------------
+
+std::string broken_rule(const Case& c, const std::map<std::string, Mask>& granted) {
+  const auto owner = [](const Party& group) {
+    return group.exclusive ? group.name : "partition " + std::to_string(group.partition);
+  };
+  std::vector<Party> groups = c.groups;
+  if (std::ranges::find(groups, "default", &Party::name) == groups.end())
+    groups.push_back({.name = "default"});
+  for (const Party& group : groups) {
+    const Mask mask = granted.at(group.name);
+    unsigned total = c.ways;
+    if (group.partition >= 0)
+      total = ways_asked(c, c.partitions[static_cast<size_t>(group.partition)].asked, c.ways);
+    const unsigned ways = ways_asked(c, group.asked, total);
+    if (count(mask) < c.min) return group.name + " has too few ways";
+    if (!within(mask, c.all())) return group.name + " has ways that do not exist";
+    if (!c.sparse && !contiguous(mask)) return group.name + " has gaps";
+    if (ways != 0 && count(mask) != ways) return group.name + " has another number of ways";
+    if (group.asked.kind == Asked::Kind::named && mask != group.asked.mask)
+      return group.name + " has other ways than it named";
+    if ((mask & c.obstacle) != 0) return group.name + " overlaps the foreign group";
+    const bool alone = group.exclusive || group.partition >= 0;
+    if (alone && (mask & c.shareable) != 0) return group.name + " has ways of I/O devices";
+    for (const Party& other : groups)
+      if (alone && &other != &group && (mask & granted.at(other.name)) != 0 &&
+          owner(other) != owner(group))
+        return group.name + " and " + other.name + " overlap";
+  }
+  return {};
+}
+
+// The group whose mask has gaps although all masks could be contiguous: none, but in the ways that
+// somebody named, or in a remainder.
+std::string needless_gap(const Case& c, const std::map<std::string, Mask>& granted) {
+  for (const Party& group : c.groups) {
+    const bool counted =
+        group.asked.kind == Asked::Kind::ways || group.asked.kind == Asked::Kind::percent;
+    const bool in_named =
+        group.partition >= 0 && c.partitions[static_cast<size_t>(group.partition)].asked.mask != 0;
+    if (counted && !in_named && !contiguous(granted.at(group.name))) return group.name;
+  }
+  return {};
+}
+
+Capabilities machine_of(const Case& c) {
+  Capabilities out = test::machine(c.ways, 1);
+  CacheInfo& l3 = out.caches.at(Resource::L3);
+  l3.min_cbm_bits = c.min;
+  l3.sparse_masks = c.sparse;
+  l3.shareable_bits = Cbm{c.shareable};
+  return out;
+}
+
+Snapshot state_of(const Case& c, const Capabilities& capabilities) {
+  Snapshot out = test::untouched(capabilities);
+  out.owned.insert(std::string(root_group));
+  const auto add = [&](const std::string& name, Mask mask, Mode mode) {
+    out.groups[name] = test::group_state("L3:0=" + to_string(Cbm{mask}) + "\nMB:0=100\n", mode);
+  };
+  if (c.obstacle != 0) add("foreign", c.obstacle, Mode::exclusive);
+  for (const Party& group : c.groups)
+    if (group.previous != 0) {
+      add(group.name, group.previous, Mode::shareable);
+      out.owned.insert(group.name);
+    }
+  return out;
+}
+
+void judge(const Case& c) {
+  const Capabilities capabilities = machine_of(c);
+  const Snapshot before = state_of(c, capabilities);
+  const ParsedPolicy parsed = test::parse(policy_text(c));
+  ASSERT_FALSE(has_errors(parsed.diagnostics))
+      << format_diagnostics(parsed.diagnostics, parsed.policy.sources);
+  const auto plan = make_plan(parsed.policy, capabilities, before);
+  const Oracle oracle(c);
+  ASSERT_EQ(plan.has_value(), oracle.found)
+      << (plan ? format_plan(*plan) : format_diagnostics(plan.error(), parsed.policy.sources));
+  if (!plan) return;
+
+  std::map<std::string, Mask> granted;
+  for (const GroupTarget& target : plan->groups)
+    granted[group_label(target.directory)] = target.state.schemata.at(Resource::L3).at(DomainId{0});
+  ASSERT_EQ(broken_rule(c, granted), "") << format_plan(*plan);
+  if (oracle.contiguous_found) {
+    ASSERT_EQ(needless_gap(c, granted), "") << format_plan(*plan);
+  }
+  if (oracle.contiguous_found && oracle.places_are_plain()) {
+    ASSERT_EQ(oracle.kept_by(granted), oracle.kept) << format_plan(*plan);
+  }
+  const Snapshot after = test::after(policy_text(c), capabilities, before);
+  const auto again = make_plan(parsed.policy, capabilities, after);
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(again->changes_nothing()) << format_plan(*plan) << "then\n" << format_plan(*again);
+}
+
+TEST(PlacementProperty, AgreesWithBruteForce) {
+  constexpr unsigned cases = 20000;
+  unsigned granted = 0, judged = 0;
+  for (unsigned seed = 1; seed <= cases; seed++) {
+    const Case c = random_case(seed);
+    if (asks_for_exactly_all(c)) continue;
+    judged++;
+    granted += Oracle(c).found ? 1 : 0;
+    judge(c);
+    ASSERT_FALSE(::testing::Test::HasFailure()) << "seed " << seed << ": " << describe(c);
+  }
+  // The cases are not mostly of one sort.
+  EXPECT_GT(granted, judged / 4);
+  EXPECT_LT(granted, judged * 3 / 4);
+}
+
+// Percentages that add up to 100, the default group in the first partition.
+TEST(PlacementProperty, ExactlyAllWays) {
+  for (unsigned seed = 1; seed <= 2000; seed++) {
+    Random random(seed);
+    const unsigned ways = 4 + random.below(17);
+    const unsigned parties = 1 + random.below(6);
+    const unsigned min = 1 + random.below(2);
+    std::string policy;
+    unsigned left = 100;
+    for (unsigned i = 0; i < parties; i++) {
+      const unsigned share = i + 1 == parties ? left : 1 + random.below(left - (parties - i) + 1);
+      left -= share;
+      const std::string name = std::to_string(i);
+      policy += "[partition.p" + name + "]\nl3 = \"" + std::to_string(share) + "%\"\n[group." +
+                (i == 0 ? "default" : "g" + name) + "]\npartition = \"p" + name + "\"\n";
+    }
+    Capabilities capabilities = test::machine(ways, 1);
+    capabilities.caches.at(Resource::L3).min_cbm_bits = min;
+    const ParsedPolicy parsed = test::parse(policy);
+    const auto plan = make_plan(parsed.policy, capabilities, test::untouched(capabilities));
+    ASSERT_EQ(plan.has_value(), parties * min <= ways) << "seed " << seed << "\n" << policy;
+    if (!plan) continue;
+    Mask all = 0;
+    unsigned sum = 0;
+    for (const GroupTarget& target : plan->groups) {
+      const Mask mask = target.state.schemata.at(Resource::L3).at(DomainId{0});
+      ASSERT_GE(count(mask), min) << "seed " << seed << "\n" << policy;
+      all |= mask;
+      sum += count(mask);
+    }
+    ASSERT_EQ(all, range(0, ways)) << "seed " << seed << "\n" << policy;
+    ASSERT_EQ(sum, ways) << "seed " << seed << "\n" << policy;
+  }
+}
+
+}  // namespace
+}  // namespace rdtd

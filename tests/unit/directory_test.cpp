@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/resource.h>
+
+#include "files.hpp"
+#include "rdtd/base/directory.hpp"
+
+namespace rdtd {
+namespace {
+
+// A disk that becomes full in the middle of the text, played by a limit on the size of files.
+TEST_F(Files, ReplaceKeepsTheOldFileIfAWriteFails) {
+  put("out", "old\n");
+  const auto directory = Directory::open(root_.string());
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{10, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto replaced = directory->replace("out", std::string(20, 'x'));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  (void)::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(replaced);
+  EXPECT_EQ(replaced.error().text(),
+            "cannot write " + root_.string() + "/.out.new: File too large");
+  EXPECT_EQ(directory->read("out"), "old\n");
+  EXPECT_FALSE(fs::exists(root_ / ".out.new"));
+}
+
+TEST_F(Files, ReplaceIsReadableByAll) {
+  const auto directory = Directory::open(root_.string());
+  const mode_t mask = ::umask(0077);
+  ASSERT_TRUE(directory->replace("out", "text\n"));
+  ::umask(mask);
+  EXPECT_EQ(fs::status(root_ / "out").permissions(), fs::perms(0644));
+  ASSERT_TRUE(directory->replace("out", ""));
+  EXPECT_EQ(directory->read("out"), "");
+}
+
+TEST_F(Files, ListIsSorted) {
+  put("b/file", "");
+  put("a", "");
+  fs::create_symlink("b", root_ / "c");
+  fs::create_symlink("nowhere", root_ / "d");
+  const auto entries = Directory::open(root_.string())->list();
+  ASSERT_TRUE(entries);
+  std::string listed;
+  for (const Directory::Entry& entry : *entries)
+    listed += entry.name + (entry.is_directory ? "/ " : " ");
+  EXPECT_EQ(listed, "a b/ c/ d ");
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,132 @@
+// The record of manual assignments, and what ends one, over processes made of plain values.
+#include <gtest/gtest.h>
+
+#include "fake/processes.hpp"
+#include "files.hpp"
+#include "rdtd/daemon/manual_assignments.hpp"
+
+namespace rdtd {
+namespace {
+
+class ManualAssignmentsTest : public Files {
+ protected:
+  [[nodiscard]] ManualAssignments manual() const {
+    return ManualAssignments(*Directory::open(root_.string()));
+  }
+  [[nodiscard]] std::string record() const {
+    return Directory::open(root_.string())->read("by_hand").value_or("");
+  }
+  ManualAssignments::Held held(pid_t pid, std::string group, bool next = false, uid_t user = 0) {
+    return {.process = std::move(*processes_.open(pid)),
+            .group = std::move(group),
+            .user = user,
+            .for_next_program = next,
+            .since = 100};
+  }
+  fake::Kernel kernel_{fake::xeon()};
+  fake::Processes processes_{kernel_};
+};
+
+TEST_F(ManualAssignmentsTest, TakesUpTheRecord) {
+  processes_.next_pid = 7;
+  processes_.now = 5000;
+  processes_.start({.name = "worker"});
+  processes_.now = 6000;
+  processes_.start({.name = "tar"});
+  const struct {
+    const char* name;
+    const char* record;
+    const char* of_7;  // group; "": left to the rules
+    const char* of_8;
+    bool after_exec;  // whether 8 stays where it is when it calls exec once more
+  } rows[] = {
+      {"none", "", "", "", false},
+      {"the same program", "7 5000 this batch 0 worker\n", "batch", "", false},
+      {"another program by now", "7 5000 this batch 0 shell\n", "", "", false},
+      {"another process of that pid", "7 4999 this batch 0 worker\n", "", "", false},
+      {"ended", "9 5000 this batch 0 worker\n", "", "", false},
+      {"the program it was for has begun", "8 6000 next batch 0 rdtctl\n", "", "batch", false},
+      {"it has still to begin", "8 6000 next batch 0 tar\n", "", "batch", true},
+      {"both", "7 5000 this a 0 worker\n8 6000 this b 0 tar\n", "a", "b", false},
+      {"cut short", "7 5000 this batch 0\n8 6000", "", "", false},
+      {"no numbers", "x 5000 this batch 0 worker\n7 y this batch 0 worker\n", "", "", false},
+  };
+  for (const auto& row : rows) {
+    put("by_hand", row.record);
+    ManualAssignments manual = this->manual();
+    ASSERT_TRUE(manual.load(processes_)) << row.name;
+    EXPECT_EQ(manual.group_of(7).value_or(""), row.of_7) << row.name;
+    EXPECT_EQ(manual.group_of(8).value_or(""), row.of_8) << row.name;
+    EXPECT_EQ(manual.exec(8, UINT64_MAX), row.after_exec) << row.name;
+  }
+}
+
+TEST_F(ManualAssignmentsTest, EndsWithExec) {
+  const struct {
+    const char* name;
+    bool for_next_program;
+    uint64_t timestamp;  // of the exec; the assignment was made at 100
+    bool held_after, held_after_another;
+  } rows[] = {{"its next exec", false, 101, false, false},
+              {"an exec before the assignment, reported late", false, 99, true, false},
+              {"the exec that it was for", true, 101, true, false},
+              {"an exec before that, reported late", true, 99, true, true}};
+  for (const auto& row : rows) {
+    const pid_t pid = processes_.start({.name = "tar"});
+    ManualAssignments manual = this->manual();
+    ASSERT_FALSE(manual.add(held(pid, "batch", row.for_next_program))) << row.name;
+    EXPECT_EQ(manual.exec(pid, row.timestamp), row.held_after) << row.name;
+    EXPECT_EQ(manual.group_of(pid).has_value(), row.held_after) << row.name;
+    if (row.held_after) {
+      EXPECT_EQ(manual.exec(pid, 200), row.held_after_another) << row.name;
+    }
+  }
+}
+
+// A program that renames itself is recognized by its new name; while an exec is awaited, the name
+// says whether it has come.
+TEST_F(ManualAssignmentsTest, Renamed) {
+  for (const bool next : {false, true}) {
+    processes_.next_pid = 7;
+    processes_.now = 5000;
+    const pid_t pid = processes_.start({.name = "node"});
+    ManualAssignments manual = this->manual();
+    ASSERT_FALSE(manual.add(held(pid, "batch", next)));
+    processes_.rename(pid, "MainThread");
+    manual.rename(pid);
+    ASSERT_TRUE(manual.store());
+    EXPECT_EQ(record(), next ? "7 5000 next batch 0 node\n" : "7 5000 this batch 0 MainThread\n");
+    processes_.exit(pid);
+  }
+}
+
+TEST_F(ManualAssignmentsTest, EndsWithItsProcess) {
+  processes_.next_pid = 7;
+  const pid_t pid = processes_.start({.name = "tar"});
+  ManualAssignments manual = this->manual();
+  ASSERT_FALSE(manual.add(held(pid, "batch")));
+  processes_.exit(pid);
+  processes_.next_pid = 7;
+  processes_.start({.name = "tar"});
+  EXPECT_EQ(manual.group_of(7), std::nullopt);
+  EXPECT_TRUE(manual.all().empty());
+}
+
+// What one user holds does not keep others from their share.
+TEST_F(ManualAssignmentsTest, IsLimitedPerUser) {
+  ManualAssignments manual = this->manual();
+  const auto add = [&](uid_t user) {
+    return manual.add(held(processes_.start({.name = "tar"}), "batch", false, user));
+  };
+  for (size_t i = 0; i < ManualAssignments::max_per_user; i++) ASSERT_FALSE(add(1000)) << i;
+  EXPECT_EQ(add(1000), "this user");
+  EXPECT_EQ(add(1001), std::nullopt);
+  EXPECT_EQ(add(0), std::nullopt);
+  // Those that have ended make room.
+  for (const auto& one : manual.all())
+    if (one.user == 1000) processes_.exit(one.process->pid());
+  EXPECT_EQ(add(1000), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,83 @@
+#include "rdtd/resctrl/ownership.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "files.hpp"
+
+namespace rdtd {
+namespace {
+
+class OwnershipTest : public Files {
+ protected:
+  [[nodiscard]] Ownership load() const {
+    return std::move(*Ownership::load(*Directory::open(root_.string())));
+  }
+  [[nodiscard]] std::string record() const {
+    return Directory::open(root_.string())->read("groups").value_or("none");
+  }
+};
+
+Snapshot with_inodes(std::map<std::string, uint64_t> inodes) {
+  Snapshot out;
+  out.inodes = std::move(inodes);
+  return out;
+}
+
+TEST_F(OwnershipTest, RecordsNamesBeforeAndInodesAfterTheyAreMade) {
+  Ownership ownership = load();
+  EXPECT_EQ(record(), "none");
+  ASSERT_TRUE(ownership.expect(std::vector<std::string>{"redis", "batch", ""}));
+  EXPECT_EQ(record(), "default\nbatch\nredis\n");
+  ownership.made("redis", 17);
+  EXPECT_EQ(record(), "default\nbatch\nredis\n");
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "default\nbatch\nredis 17\n");
+  ownership.forget("batch");
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(load().names(), (std::set<std::string>{"", "redis"}));
+}
+
+// A matching name proves nothing: another tool may have removed the group and made its own.
+TEST_F(OwnershipTest, OwnsOnlyTheVeryGroup) {
+  const struct {
+    const char* name;
+    const char* record;
+    std::map<std::string, uint64_t> inodes;
+    std::set<std::string> owned;
+  } rows[] = {
+      {"nothing recorded", "", {{"redis", 17}}, {}},
+      {"the same group", "redis 17\n", {{"redis", 17}}, {"redis"}},
+      {"made again by somebody else", "redis 17\n", {{"redis", 18}}, {}},
+      {"gone", "redis 17\n", {}, {}},
+      {"killed before the inode was recorded", "redis\n", {{"redis", 18}}, {"redis"}},
+      {"the default group", "default\n", {}, {""}},
+      {"lines that make no sense", "redis x\na b c\n\n 5\n", {{"redis", 5}, {"a", 1}}, {}},
+  };
+  for (const auto& row : rows) {
+    put("groups", row.record);
+    EXPECT_EQ(load().owned(with_inodes(row.inodes)), row.owned) << row.name;
+  }
+}
+
+TEST_F(OwnershipTest, TakesTheInodeOfAnInterruptedStart) {
+  put("groups", "redis\n");
+  Ownership ownership = load();
+  (void)ownership.owned(with_inodes({{"redis", 18}}));
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "redis 18\n");
+}
+
+// A record that cannot be written is an error before anything is made, and leaves no name behind.
+TEST_F(OwnershipTest, WithoutARecordNothingIsExpected) {
+  Ownership ownership = load();
+  fs::create_directories(root_ / ".groups.new" / "occupied");
+  EXPECT_FALSE(ownership.expect(std::vector<std::string>{"redis"}));
+  EXPECT_TRUE(ownership.names().empty());
+  fs::remove_all(root_ / ".groups.new");
+  EXPECT_TRUE(ownership.expect(std::vector<std::string>{"redis"}));
+}
+
+}  // namespace
+}  // namespace rdtd

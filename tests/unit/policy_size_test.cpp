@@ -1,0 +1,96 @@
+// Policies that are large, by mistake or by intent. Each takes minutes if anything in its way is
+// quadratic, and a moment otherwise; the time limit of the test tells them apart.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+std::string repeated(size_t times, const auto& line) {
+  std::string out;
+  for (size_t i = 0; i < times; i++) out += line(i);
+  return out;
+}
+
+// The printed errors' last line.
+std::string last_line(const std::string& policy) {
+  const ParsedPolicy parsed = test::parse(policy);
+  std::string text = format_diagnostics(parsed.diagnostics, parsed.policy.sources);
+  if (!text.empty()) text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+TEST(PolicySize, RulesOfAnUnknownGroup) {
+  const std::string rules =
+      repeated(25'000, [](size_t) { return "[[rule]]\ngroup=\"redsi\"\nname=\"x\"\n"; });
+  EXPECT_EQ(last_line("[group.redis]\n" + rules), "and 24,900 more errors");
+}
+
+TEST(PolicySize, ManyGroupsAndBadRules) {
+  const std::string groups =
+      repeated(20'000, [](size_t i) { return fmt::format("[group.group{}]\n", i); });
+  const std::string rules = repeated(
+      15'000, [](size_t i) { return fmt::format("[[rule]]\ngroup=\"grou{}\"\nuser=1\n", i); });
+  EXPECT_EQ(last_line(groups + rules), "and 14,900 more errors");
+}
+
+TEST(PolicySize, Groups) {
+  EXPECT_EQ(last_line(repeated(60'000, [](size_t i) { return fmt::format("[group.g{}]\n", i); })),
+            "");
+}
+
+TEST(PolicySize, PartitionsAndTheirGroups) {
+  EXPECT_EQ(last_line(repeated(
+                16'000,
+                [](size_t i) {
+                  return fmt::format(
+                      "[partition.p{0}]\nl3=\"all\"\n[group.g{0}]\npartition=\"p{0}\"\n", i);
+                })),
+            "");
+}
+
+TEST(PolicySize, UnknownKeys) {
+  EXPECT_EQ(last_line(repeated(99'000, [](size_t i) { return fmt::format("k{}=1\n", i); })),
+            "and 98,900 more errors");
+}
+
+TEST(PolicySize, LongNameInManyErrors) {
+  const std::string keys = repeated(90'000, [](size_t i) { return fmt::format("{}=1\n", i); });
+  EXPECT_EQ(last_line("[group." + std::string(200'000, 'a') + "]\n" + keys),
+            "and 89,901 more errors");
+}
+
+TEST(PolicySize, CpuLists) {
+  const std::string all = repeated(100'000, [](size_t) { return "0-65535,"; }) + "1";
+  EXPECT_EQ(test::parse("[group.a]\ncpus=\"" + all + "\"\n").policy.groups[0].cpus->value.size(),
+            65'536U);
+  const std::string groups =
+      repeated(16, [](size_t i) { return fmt::format("[group.g{}]\ncpus=\"0-65535\"\n", i); });
+  EXPECT_EQ(test::parse(groups).diagnostics.size(), 15U);
+  EXPECT_EQ(
+      last_line(repeated(
+          25'000, [](size_t i) { return fmt::format("[group.g{}]\ncpus=\"0-65535\"\n", i); })),
+      "and 24,899 more errors");
+}
+
+TEST(PolicySize, DomainLists) {
+  const std::string groups = repeated(
+      20'000, [](size_t i) { return fmt::format("[group.g{}]\nl3={{\"0-65535\"=\"all\"}}\n", i); });
+  EXPECT_EQ(last_line(groups), "and 19,896 more errors");
+  EXPECT_EQ(test::parse("[group.a]\nl3 = { \"0-9999\" = \"all\", \"5-9999\" = \"all\" }\n")
+                .diagnostics.size(),
+            1U);
+}
+
+TEST(PolicySize, OneLongLine) {
+  const std::string keys = repeated(90'000, [](size_t i) { return fmt::format("k{}=1,", i); });
+  EXPECT_EQ(last_line("group={a={" + keys + "z=1}}"), "and 89,901 more errors");
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,219 @@
+// Reading a machine: the mount options, the unit of bandwidth, and groups that vanish or cannot be
+// read.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd {
+namespace {
+
+TEST(MountOptions, Table) {
+  struct {
+    const char* mounts;
+    std::optional<MountOptions> expected;
+  } const rows[] = {
+      {"", std::nullopt},
+      {"sysfs /sys sysfs rw,nosuid 0 0\nproc /proc proc rw 0 0\n", std::nullopt},
+      {"resctrl /sys/fs/resctrl resctrl rw,relatime 0 0\n", MountOptions{}},
+      {"proc /proc proc rw 0 0\nresctrl /sys/fs/resctrl resctrl rw,relatime,cdp,cdpl2 0 0\n",
+       MountOptions{.cdp = true, .cdpl2 = true}},
+      {"x /mnt/a\\040b resctrl mba_MBps,debug 0 0\n",
+       MountOptions{.mba_MBps = true, .debug = true}},
+      {"resctrl /sys/fs/resctrl resctrl rw,cdpl2x,xcdp,mba_mbps 0 0\n", MountOptions{}},
+      {"resctrl /resctrl\n", std::nullopt},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(find_mount_options(row.mounts), row.expected) << row.mounts;
+}
+
+// A filesystem of fixed texts. Every directory on the way to a file exists.
+class Texts final : public resctrl::Filesystem {
+ public:
+  explicit Texts(std::map<std::string, std::string> files) : files_(std::move(files)) {}
+
+  void fail(const std::string& file, int code) { errors_[file] = code; }
+
+  [[nodiscard]] Result<void> make(const std::string& directory) override { return no(directory); }
+  [[nodiscard]] Result<void> remove(const std::string& directory) override { return no(directory); }
+  [[nodiscard]] Result<void> write(const std::string& file, std::string_view) override {
+    return no(file);
+  }
+  [[nodiscard]] Result<std::unique_ptr<resctrl::Lock>> lock() override { return no(""); }
+  [[nodiscard]] Result<std::unique_ptr<resctrl::Tasks>> open_tasks(const std::string& g) override {
+    return no(g);
+  }
+  [[nodiscard]] const std::string& path() const override { return path_; }
+
+  [[nodiscard]] Result<std::string> read(const std::string& file) const override {
+    if (const auto error = errors_.find(file); error != errors_.end())
+      return std::unexpected(Error{"open", path_ + "/" + file, error->second, {}});
+    const auto found = files_.find(file);
+    if (found == files_.end())
+      return std::unexpected(Error{"open", path_ + "/" + file, ENOENT, {}});
+    return found->second;
+  }
+  [[nodiscard]] Result<std::vector<Entry>> list(const std::string& directory) const override {
+    const std::string prefix = directory.empty() ? "" : directory + "/";
+    std::map<std::string, bool> names;
+    for (const auto& [file, text] : files_)
+      if (file.starts_with(prefix)) {
+        const std::string rest = file.substr(prefix.size());
+        names[rest.substr(0, rest.find('/'))] = rest.contains('/');
+      }
+    if (names.empty()) return std::unexpected(Error{"open", path_ + "/" + directory, ENOENT, {}});
+    std::vector<Entry> out;
+    for (const auto& [name, is_directory] : names)
+      out.push_back({name, is_directory, 100 + out.size()});
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::unexpected<Error> no(const std::string& name) const {
+    return std::unexpected(Error{"change", path_ + "/" + name, EROFS, {}});
+  }
+  std::string path_ = "/resctrl";
+  std::map<std::string, std::string> files_;
+  std::map<std::string, int> errors_;
+};
+
+std::map<std::string, std::string> group(const std::string& name, const std::string& schemata,
+                                         const std::string& cpus, const std::string& mode) {
+  const std::string prefix = name.empty() ? "" : name + "/";
+  return {{prefix + "schemata", schemata}, {prefix + "cpus_list", cpus}, {prefix + "mode", mode}};
+}
+
+TEST(Read, BandwidthUnit) {
+  struct {
+    const char* resource;
+    const char* delay_linear;  // null: no such file
+    const char* root;
+    bool mba_MBps;
+    BandwidthUnit unit;
+    uint32_t unlimited;
+  } const rows[] = {
+      {"MB", "1\n", "100", false, BandwidthUnit::percent, 100},
+      {"MB", nullptr, "10", false, BandwidthUnit::percent, 100},
+      // The default group was set to a value that could be a percentage.
+      {"MB", "1\n", "80", true, BandwidthUnit::mbps, 4294967290},
+      {"MB", "1\n", "4294967295", true, BandwidthUnit::mbps, 4294967290},
+      // A copy that lacks its mount options.
+      {"MB", "1\n", "4294967295", false, BandwidthUnit::mbps, 4294967290},
+      {"MB", "0\n", "2048", false, BandwidthUnit::eighth_gbps, 2048},
+      {"MB", "0\n", "80", false, BandwidthUnit::eighth_gbps, 2048},
+      {"MB", "0\n", "4096", false, BandwidthUnit::eighth_gbps, 4096},
+      {"MB", "0\n", "2500", false, BandwidthUnit::eighth_gbps, 4096},
+      {"MB", "0\n", "4294967295", false, BandwidthUnit::eighth_gbps, 1U << 31},
+      {"SMBA", "0\n", "2048", true, BandwidthUnit::eighth_gbps, 2048},
+  };
+  for (const auto& row : rows) {
+    const std::string resource = row.resource;
+    const std::string info = "info/" + resource + "/";
+    auto files = group("", resource + ":65536=" + row.root + "\n", "0-3\n", "shareable\n");
+    files[info + "bandwidth_gran"] = "10\n";
+    files[info + "min_bandwidth"] = "10\n";
+    files[info + "num_closids"] = "8\n";
+    if (row.delay_linear != nullptr) files[info + "delay_linear"] = row.delay_linear;
+    const auto machine =
+        resctrl::read_machine(Texts(files), MountOptions{.mba_MBps = row.mba_MBps}, {});
+    ASSERT_TRUE(machine) << machine.error().text();
+    const BandwidthInfo& bandwidth = machine->capabilities.bandwidths.at(*parse_resource(resource));
+    EXPECT_EQ(bandwidth.unit, row.unit) << resource << " " << row.root;
+    EXPECT_EQ(bandwidth.unlimited, (std::map<DomainId, uint32_t>{{DomainId{65536}, row.unlimited}}))
+        << resource << " " << row.root;
+  }
+}
+
+TEST(Read, NoMaskIsEmpty) {
+  auto files = group("", "L3:0=ffff\n", "0-3\n", "shareable\n");
+  files["info/L3/cbm_mask"] = "ffff\n";
+  files["info/L3/min_cbm_bits"] = "0\n";
+  files["info/L3/num_closids"] = "16\n";
+  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(machine->capabilities.caches.at(Resource::L3).min_cbm_bits, 1U);
+}
+
+TEST(Read, Groups) {
+  auto files = group("", "L3:0=fffff\n", "0-2\n", "shareable\n");
+  files.merge(group("a", "L3:0=f\n", "3\n", "exclusive\n"));
+  files["a/mon_groups/x/tasks"] = "";
+  files["a/mon_groups/y/tasks"] = "";
+  // The kernel shows the CPUs of the domain, which belong to other groups.
+  files.merge(group("locked", "L3:0=f0000\n", "0-3\n", "pseudo-locked\n"));
+  files.merge(group("setup", "L3:uninitialized\n", "\n", "pseudo-locksetup\n"));
+  files.merge(group("hidden", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group("gone", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group("going", "L3:0=f\n", "\n", "shareable\n"));
+  files["info/last_cmd_status"] = "ok\n";
+  files["mon_groups/z/tasks"] = "";
+  files["mon_data/mon_MB_01/mbm_total_bytes"] = "1\n";
+  Texts texts(files);
+  texts.fail("hidden/schemata", EACCES);
+  texts.fail("gone/mode", ENOENT);
+  texts.fail("going/cpus_list", ENODEV);
+  texts.fail("setup/cpus_list", EACCES);
+  texts.fail("locked/cpus_list", EACCES);
+  const auto snapshot = resctrl::read_snapshot(texts);
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  std::string text;
+  for (const auto& [name, state] : snapshot->groups)
+    text += group_label(name) + " " + std::string(to_string(state.mode)) + " [" +
+            schemata_line(state.schemata) + "] [" + format_cpu_list(state.cpus) + "]\n";
+  EXPECT_EQ(text,
+            "default shareable [L3:0=fffff] [0-2]\n"
+            "a exclusive [L3:0=f] [3]\n"
+            "locked pseudo-locked [L3:0=f0000] []\n"
+            "setup pseudo-locksetup [] []\n");
+  EXPECT_EQ(snapshot->unreadable, (std::set<std::string>{"hidden"}));
+  std::set<std::string> with_inode;
+  for (const auto& [name, inode] : snapshot->inodes) {
+    with_inode.insert(name);
+    EXPECT_GE(inode, 100U);
+  }
+  EXPECT_EQ(with_inode, (std::set<std::string>{"a", "hidden", "locked", "setup"}));
+  EXPECT_EQ(snapshot->mon_groups, 3U);
+  EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
+}
+
+TEST(Read, Errors) {
+  struct {
+    const char* file;
+    const char* text;  // null: the file cannot be read
+    const char* error;
+  } const rows[] = {
+      {"mode", "other\n", "cannot understand /resctrl/mode: unknown mode 'other'"},
+      {"mode", nullptr, "cannot open /resctrl/mode: Permission denied"},
+      {"schemata", "L3:0=zz\n",
+       "cannot understand /resctrl/schemata: cannot read schemata line 'L3:0=zz'"},
+      {"schemata", nullptr, "cannot open /resctrl/schemata: Permission denied"},
+      {"cpus_list", "x\n", "cannot understand /resctrl/cpus_list: 'x' is not a CPU list"},
+      {"cpus_list", nullptr, "cannot open /resctrl/cpus_list: Permission denied"},
+      {"info/L3/cbm_mask", "\n", "cannot understand /resctrl/info/L3/cbm_mask: '' is not a number"},
+      {"info/L3/num_closids", nullptr,
+       "cannot open /resctrl/info/L3/num_closids: Permission denied"},
+      {"info/L3_MON/num_rmids", "-1\n",
+       "cannot understand /resctrl/info/L3_MON/num_rmids: '-1' is not a number"},
+  };
+  for (const auto& row : rows) {
+    auto files = group("", "L3:0=f\n", "0\n", "shareable\n");
+    files["info/L3/cbm_mask"] = "f\n";
+    files["info/L3/min_cbm_bits"] = "1\n";
+    files["info/L3/num_closids"] = "4\n";
+    files["info/L3_MON/num_rmids"] = "8\n";
+    ASSERT_TRUE(resctrl::read_machine(Texts(files), {}, {}));
+    if (row.text != nullptr) files[row.file] = row.text;
+    Texts texts(files);
+    if (row.text == nullptr) texts.fail(row.file, EACCES);
+    const auto machine = resctrl::read_machine(texts, {}, {});
+    ASSERT_FALSE(machine) << row.file;
+    EXPECT_EQ(machine.error().text(), row.error);
+  }
+}
+
+}  // namespace
+}  // namespace rdtd

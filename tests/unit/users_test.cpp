@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "rdtd/proc/users.hpp"
+
+namespace rdtd::proc {
+namespace {
+
+int answers = 0;
+
+template <int code>
+int user_failing(const char*, passwd*, char*, size_t, passwd** found) {
+  *found = nullptr;
+  return code;
+}
+
+// A group with more members than most buffers hold.
+int large_group(const char*, group* entry, char*, size_t size, group** found) {
+  *found = nullptr;
+  if (++answers == 1) return EINTR;
+  if (size < 1'000'000) return ERANGE;
+  entry->gr_gid = 77;
+  *found = entry;
+  return 0;
+}
+
+int endless_group(const char*, group*, char*, size_t, group** found) {
+  *found = nullptr;
+  return ERANGE;
+}
+
+TEST(Users, Find) {
+  EXPECT_EQ(find_user("root").value(), std::optional<uid_t>(0));
+  EXPECT_EQ(find_user_group("root").value(), std::optional<gid_t>(0));
+  EXPECT_EQ(find_user("no such user").value(), std::optional<uid_t>());
+  EXPECT_EQ(find_user_group("no such group").value(), std::optional<gid_t>());
+}
+
+TEST(Users, BufferGrows) {
+  answers = 0;
+  EXPECT_EQ(find_user_group("everybody", large_group).value(), std::optional<gid_t>(77));
+  EXPECT_EQ(find_user_group("endless", endless_group).error().text(),
+            "cannot look up user group 'endless': Numerical result out of range");
+}
+
+TEST(Users, FailureIsNotAbsence) {
+  for (const auto query : {user_failing<0>, user_failing<ENOENT>, user_failing<ESRCH>})
+    EXPECT_EQ(find_user("redis", query).value(), std::optional<uid_t>());
+  EXPECT_EQ(find_user("redis", user_failing<EIO>).error().text(),
+            "cannot look up user 'redis': Input/output error");
+  EXPECT_EQ(find_user("redis", user_failing<EMFILE>).error().code, EMFILE);
+}
+
+}  // namespace
+}  // namespace rdtd::proc
