@@ -161,8 +161,9 @@ SegmentMatch match_segment(std::string_view components, std::string_view& path) 
 // are.
 bool find_literal_segment(std::string_view components, std::string_view& path) {
   steps += path.size();
-  while (const void* found =
-             ::memmem(path.data(), path.size(), components.data(), components.size())) {
+  while (!path.empty()) {
+    const void* found = ::memmem(path.data(), path.size(), components.data(), components.size());
+    if (found == nullptr) return false;
     const auto at = static_cast<size_t>(static_cast<const char*>(found) - path.data());
     const size_t end = at + components.size();
     const bool whole = end == path.size() || path[end] == '/';

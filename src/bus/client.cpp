@@ -31,7 +31,8 @@ class ErrorHolder {
     return sd_bus_error_has_name(&error_, name.c_str()) != 0;
   }
   [[nodiscard]] std::string text(int r) const {
-    return error_.message != nullptr ? error_.message : std::strerror(-r);
+    const std::string message = error_.message != nullptr ? error_.message : "";
+    return message.empty() ? std::strerror(-r) : message;
   }
 
  private:

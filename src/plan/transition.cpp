@@ -56,7 +56,7 @@ class Transition {
   void move_masks();
   bool move(Moving& group);
   bool park_one();
-  void park(Moving& group, Resource resource, DomainId domain, Cbm goal);
+  bool park(Moving& group, Resource resource, DomainId domain);
   void write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted);
 
   [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
@@ -224,33 +224,43 @@ bool Transition::move(Moving& group) {
   return !change.empty();
 }
 
-void Transition::park(Moving& group, Resource resource, DomainId domain, Cbm goal) {
-  const bool first_time = group.parked.insert({resource, domain}).second;
+// Moves a group to the fewest ways that nobody minds, at most once for each domain.
+bool Transition::park(Moving& group, Resource resource, DomainId domain) {
+  if (group.parked.contains({resource, domain})) return false;
   const unsigned least = cache(resource).min_ways();
   const Cbm now = mask_in(group.now, resource, domain);
-  for (unsigned way = 0; first_time && way + least <= 32; way++) {
+  for (unsigned way = 0; way + least <= 32; way++) {
     const Cbm place = Cbm::range(way, least);
     if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
-    if (!blocked(group, resource, domain, place))
-      return write(group, {{resource, {{domain, place.bits}}}});
-  }
-  // No way is left that nobody minds: then two groups share some for the time of one step.
-  write(group, {{resource, {{domain, goal.bits}}}});
-}
-
-// Every group that is not at its goal waits for another one.
-bool Transition::park_one() {
-  for (Moving& group : groups_) {
-    if (!group.exists) continue;
-    for (const auto& [resource, info] : machine_.caches)
-      for (const auto& [domain, goal] : group.goal[resource])
-        if (const Cbm now = mask_in(group.now, resource, domain);
-            !now.empty() && now.bits != goal) {
-          park(group, resource, domain, Cbm{goal});
-          return true;
-        }
+    if (blocked(group, resource, domain, place)) continue;
+    group.parked.insert({resource, domain});
+    write(group, {{resource, {{domain, place.bits}}}});
+    return true;
   }
   return false;
+}
+
+// Every group that is not at its goal waits for another one. If no group can be parked, two groups
+// share some ways for the time of one step.
+bool Transition::park_one() {
+  const auto any_waiting = [&](const auto& resolve) {
+    for (Moving& group : groups_) {
+      if (!group.exists) continue;
+      for (const auto& [resource, info] : machine_.caches)
+        for (const auto& [domain, goal] : group.goal[resource])
+          if (const Cbm now = mask_in(group.now, resource, domain);
+              !now.empty() && now.bits != goal && resolve(group, resource, domain, goal))
+            return true;
+    }
+    return false;
+  };
+  return any_waiting([&](Moving& group, Resource resource, DomainId domain, uint32_t) {
+           return park(group, resource, domain);
+         }) ||
+         any_waiting([&](Moving& group, Resource resource, DomainId domain, uint32_t goal) {
+           write(group, {{resource, {{domain, goal}}}});
+           return true;
+         });
 }
 
 void Transition::move_masks() {

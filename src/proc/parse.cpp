@@ -26,6 +26,12 @@ std::optional<uint32_t> status_number(std::string_view text, std::string_view ke
   return std::nullopt;
 }
 
+std::optional<pid_t> status_pid(std::string_view text, std::string_view key) {
+  const auto number = status_number(text, key, 0);
+  if (!number || *number > INT32_MAX) return std::nullopt;
+  return static_cast<pid_t>(*number);
+}
+
 }  // namespace
 
 std::string parse_cgroup(std::string_view text) {
@@ -45,12 +51,12 @@ std::string parse_cgroup(std::string_view text) {
 }
 
 std::optional<Status> parse_status(std::string_view text) {
-  const auto process = status_number(text, "Tgid:", 0);
-  const auto parent = status_number(text, "PPid:", 0);
+  const auto process = status_pid(text, "Tgid:");
+  const auto parent = status_pid(text, "PPid:");
   const auto uid = status_number(text, "Uid:", 1);
   const auto gid = status_number(text, "Gid:", 1);
   if (!process || !parent || !uid || !gid) return std::nullopt;
-  return Status{static_cast<pid_t>(*process), static_cast<pid_t>(*parent), Identity{*uid, *gid}};
+  return Status{*process, *parent, Identity{*uid, *gid}};
 }
 
 std::optional<uint64_t> parse_start_time(std::string_view stat) {
