@@ -101,7 +101,10 @@ Result<UniqueFd> Directory::open_file(const std::string& name, int flags, mode_t
     return std::unexpected(Error{"open", path_of(name), ELOOP, "it is a symbolic link"});
   if (!fd) return errno_error("open", path_of(name));
   struct stat status{};
-  if ((flags & O_DIRECTORY) == 0 && (::fstat(fd.get(), &status) < 0 || !S_ISREG(status.st_mode)))
+  if ((flags & O_DIRECTORY) != 0) return fd;
+  if (::fstat(fd.get(), &status) < 0) return errno_error("open", path_of(name));
+  if (S_ISDIR(status.st_mode)) return std::unexpected(Error{"open", path_of(name), EISDIR, {}});
+  if (!S_ISREG(status.st_mode))
     return std::unexpected(Error{"open", path_of(name), EINVAL, "it is not a regular file"});
   return fd;
 }

@@ -82,7 +82,7 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   if (machine->capabilities != in_force->capabilities && !in_force->groups.empty())
     if (auto changed = follow_machine(*in_force, *machine, out))
       current = out.in_force = std::move(changed);
-  // Under a policy that divides nothing, the default group is whoever's it was.
+  // Under a policy that divides nothing, the default group stays as others set it.
   if (const GroupState& root = now.groups.at(std::string(root_group));
       !current->groups.empty() && divides_nothing(current->policy) &&
       leaves_default_group(current->policy, now) && current->groups.back().state != root) {

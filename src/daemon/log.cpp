@@ -27,7 +27,7 @@ struct Kind {
   spdlog::level::level_enum level;
 };
 
-// In the order of LogEvent. Made once with `systemd-id128 new`; they are for ever.
+// In the order of LogEvent. Made once with `systemd-id128 new`; they never change.
 constexpr std::array kinds = {
     Kind{"182ffdfcc20c4f2a89c84c7d36ca7c7f", spdlog::level::info},
     Kind{"bdb75df7ba7f45ce8e45e5c8121d4383", spdlog::level::info},
@@ -67,7 +67,7 @@ struct LevelName {
   spdlog::level::level_enum level;
 };
 
-// spdlog has fewer levels than syslog: the first name of each is the one that is told.
+// spdlog has fewer levels than syslog: the first name of each is the one that is shown.
 constexpr std::array level_names = {
     LevelName{"debug", spdlog::level::debug},    LevelName{"info", spdlog::level::info},
     LevelName{"notice", spdlog::level::info},    LevelName{"warning", spdlog::level::warn},
@@ -105,7 +105,7 @@ void log_assignment(pid_t pid, const std::string& group, const std::string& rule
   fields_of_message = {fmt::format("RDTD_PID={}", pid), fmt::format("RDTD_GROUP={}", group),
                        fmt::format("RDTD_RULE={}", rule)};
   spdlog::debug("process {} put in group {}{}", pid, group,
-                rule.empty() ? ", by hand" : fmt::format(", {}", rule));
+                rule.empty() ? ", manually" : fmt::format(", {}", rule));
   fields_of_message.clear();
 }
 

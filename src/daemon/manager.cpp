@@ -207,11 +207,13 @@ void Manager::start(Done done) {
 }
 
 void Manager::reload(Done done) {
-  // Requests that wait for the same reload are served by it.
-  reload_requests_.push_back(std::move(done));
-  if (reload_requests_.size() > 1) return;
-  begin([this] {
-    const std::vector<Done> requests = std::exchange(reload_requests_, {});
+  // Requests that wait for the same reload are served by it, unless something else comes between.
+  if (waiting_reload_) return waiting_reload_->push_back(std::move(done));
+  const auto requests = std::make_shared<std::vector<Done>>();
+  requests->push_back(std::move(done));
+  waiting_reload_ = requests;
+  begin([this, requests] {
+    if (waiting_reload_ == requests) waiting_reload_.reset();
     observer_.before_reload();
     load_and_apply(Applier::Fit::whole, system_.policy_files(),
                    [this, requests](const std::expected<void, Refusal>& loaded) {
@@ -220,13 +222,14 @@ void Manager::reload(Done done) {
                      else
                        refused(loaded.error());
                      observer_.after_reload(loaded.has_value());
-                     for (const Done& request : requests) request(loaded);
+                     for (const Done& request : *requests) request(loaded);
                      finished();
                    });
   });
 }
 
 void Manager::reset(Done done) {
+  waiting_reload_.reset();
   begin([this, done = std::move(done)] {
     observer_.before_reload();
     auto table = applier_.make_table(Policy{}, {});

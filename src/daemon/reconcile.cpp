@@ -103,9 +103,14 @@ void Manager::report_drift(std::vector<Drift> found) {
 
 // The groups of the policy that the machine cannot have now.
 void Manager::report_missing() {
-  for (const MissingGroup& missing : in_force_->missing)
-    problem("missing " + missing.name,
-            fmt::format("group '{}' is not in force: {}", missing.name, missing.reason));
+  for (const MissingGroup& missing : in_force_->missing) {
+    const LogEvent event = missing.cause == Cause::mount     ? LogEvent::wrong_mount_options
+                           : missing.cause == Cause::closids ? LogEvent::out_of_closids
+                                                             : LogEvent::kernel_refused;
+    const std::string text =
+        fmt::format("group '{}' is not in force: {}", missing.name, missing.reason);
+    if (guard_.set_problem("missing " + missing.name, text)) log(event, text);
+  }
 }
 
 // The machine may have changed: other tools' groups come and go.

@@ -127,7 +127,7 @@ class Sharing {
     if (const Cbm* named = named_ways(party))
       mask = *named;
     else if (const unsigned* count = number_of_ways(party); count == nullptr)
-      return whole();  // whoever takes all leaves the others their room
+      return whole();  // it takes all and leaves the others their room
     else if (party.previous.count() == *count && region_.contains(party.previous) &&
              (party.previous.contiguous() || !lowest_run(region_, *count)))
       mask = party.previous;

@@ -22,7 +22,8 @@ namespace rdtd {
 [[nodiscard]] std::vector<PlacementRefusal> check_parties(const DomainRequest& request);
 
 // Why no arrangement of these pieces leaves the ways that the other parties need.
-[[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
-                                           const std::vector<Piece>& pieces);
+[[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request,
+                                                    const Board& board,
+                                                    const std::vector<Piece>& pieces);
 
 }  // namespace rdtd

@@ -46,9 +46,9 @@ Policy with_groups(const Policy& policy, const std::set<std::string>& names) {
   return out;
 }
 
-std::string first_message(const std::vector<Diagnostic>& diagnostics) {
+MissingGroup missing_group(const std::string& name, const std::vector<Diagnostic>& diagnostics) {
   const auto error = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-  return error == diagnostics.end() ? "" : error->message;
+  return {name, error->message, error->cause};
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
     const auto plan = plan_for(with_groups(parsed.policy, names), machine);
     if (plan) continue;
     names.erase(name);
-    missing.push_back({name, first_message(plan.error())});
+    missing.push_back(missing_group(name, plan.error()));
   }
   parsed.policy = with_groups(parsed.policy, names);
   auto plan = plan_for(parsed.policy, machine);

@@ -44,8 +44,8 @@ enum Exit {
 int report(const Error& error);
 int report(const Client::Failure& failure);
 
-// Where a snapshot keeps the record of the groups that rdtd made: a folder that resctrl itself
-// cannot have.
+// Where a snapshot keeps the record of the groups that rdtd made: a directory that resctrl
+// itself cannot have.
 inline constexpr const char* snapshot_state = ".rdtd";
 
 // Where the daemon keeps the record of its groups.

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 // Empty if it cannot be read.
 std::string text_of(const fs::path& path) {
-  const auto folder = Directory::open(path.parent_path().string());
-  return folder ? folder->read(path.filename().string()).value_or("") : "";
+  const auto directory = Directory::open(path.parent_path().string());
+  return directory ? directory->read(path.filename().string()).value_or("") : "";
 }
 
 void read_kernel(const Context& context, MachineFacts& facts) {

@@ -30,7 +30,7 @@ std::string event_text(const Client::Event& event) {
   switch (event.kind) {
     case assigned:
       return fmt::format("assigned  {} to {}, {}", event.pid, event.group,
-                         event.rule.empty() ? "by hand" : event.rule);
+                         event.rule.empty() ? "manually" : event.rule);
     case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status shows why";
     case drift: return fmt::format("drift     {}", event.what);
     case started: return "started   rdtd is on the bus";

@@ -1,4 +1,4 @@
-// The groups as they stand in resctrl, whoever made them.
+// The groups in resctrl, of rdtd and of other tools.
 #pragma once
 
 #include <string>

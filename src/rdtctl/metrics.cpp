@@ -1,5 +1,5 @@
-// metrics: Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats). What
-// cannot be told now is left out, not zero. No label has a process in it.
+// metrics: Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats). Unknown
+// values are left out, not zero. No label has a process in it.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -78,13 +78,12 @@ void add_daemon(Exposition& out, const ManagerProperties& daemon) {
 // Puts it in place at once, for a collector that may read at any moment.
 int write_out(const std::string& text, const std::string& file) {
   const std::filesystem::path path(file);
-  const auto folder = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
+  const auto parent = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
   const auto written =
-      folder ? folder->replace(path.filename().string(), text) : std::unexpected(folder.error());
+      parent ? parent->replace(path.filename().string(), text) : std::unexpected(parent.error());
   if (written) return Exit::ok;
   const int exit = report(written.error());
-  return exit == Exit::no_resctrl ? Exit::failed
-                                  : exit;  // it is the file's folder that is not there
+  return exit == Exit::no_resctrl ? Exit::failed : exit;  // the directory does not exist
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 // Lines that set rdt_config_file to something; what is commented out does not.
 void look_in(const fs::path& file, const char* runtime, std::vector<RuntimeSetting>& found) {
-  const auto folder = Directory::open(file.parent_path().string());
-  const std::string text = folder ? folder->read(file.filename().string()).value_or("") : "";
+  const auto directory = Directory::open(file.parent_path().string());
+  const std::string text = directory ? directory->read(file.filename().string()).value_or("") : "";
   unsigned number = 0;
   for (const std::string_view line : split(text, '\n')) {
     number++;
@@ -31,8 +31,8 @@ void look_in(const fs::path& file, const char* runtime, std::vector<RuntimeSetti
 }
 
 void look_in_folder(const fs::path& path, const char* runtime, std::vector<RuntimeSetting>& found) {
-  const auto folder = Directory::open(path.string());
-  const auto entries = folder ? folder->list() : std::unexpected(folder.error());
+  const auto directory = Directory::open(path.string());
+  const auto entries = directory ? directory->list() : std::unexpected(directory.error());
   for (const Directory::Entry& entry : entries.value_or(std::vector<Directory::Entry>{}))
     look_in(path / entry.name, runtime, found);
 }

@@ -193,7 +193,7 @@ int verbs::status(const Context& context, bool verify) {
     return exit;
   }
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
-    note("rdtctl: warning: {} manages RDT itself ({}), and deletes groups: see rdtctl doctor\n",
+    note("rdtctl: warning: {} manages RDT itself ({}) and deletes groups: see rdtctl doctor\n",
          setting.runtime, setting.place);
   std::vector<std::string> wrong;
   if (verify) {

@@ -16,7 +16,7 @@ void add(std::optional<T>& sum, const std::optional<T>& value) {
   if (value) sum = sum.value_or(0) + *value;
 }
 
-// A counter starts anew when its monitor id is given to another group: then there is no rate.
+// A counter starts again if its monitor id is given to another group: then there is no rate.
 std::optional<double> rate(const std::optional<uint64_t>& before,
                            const std::optional<uint64_t>& now, double seconds) {
   if (!before || !now || *now < *before || seconds <= 0) return std::nullopt;

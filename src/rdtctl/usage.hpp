@@ -19,7 +19,7 @@ struct Reading {
 
 [[nodiscard]] Result<Reading> read_usage(const Tree& tree);
 
-// Of one group, on one domain or on all of them. What could not be told is absent.
+// Of one group, on one domain or on all of them. Unknown values are absent.
 struct Usage {
   std::string group;                   // label; "GROUP/MON_GROUP" for a monitoring group
   std::string directory;               // of its files, below the root of resctrl

@@ -33,7 +33,7 @@ Result<Ownership> Ownership::load(Directory directory) {
 }
 
 Result<void> Ownership::lock() {
-  // Whoever may read a file may lock it: only root may read this one.
+  // Any user who may read a file may lock it: only root may read this one.
   auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
   if (!file && file.error().code == EROFS) file = directory_.open_file(lock_file, O_RDONLY);
   if (!file) return std::unexpected(file.error());

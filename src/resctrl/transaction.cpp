@@ -12,7 +12,7 @@
 namespace rdtd::resctrl {
 
 Error Transaction::with_status(Error error) const {
-  // The file is everybody's: it says why the last command failed, whoever gave it.
+  // The kernel has one such file: it is about the last command of any program.
   if (const auto status = filesystem_.read("info/last_cmd_status"))
     if (const std::string_view text = trim(*status); !text.empty() && text != "ok")
       error.detail = fmt::format("last_cmd_status: {}", text);

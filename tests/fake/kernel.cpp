@@ -82,7 +82,10 @@ Result<void> Kernel::remove(const std::string& directory) {
 }
 
 Result<std::string> Kernel::read(const std::string& file) const {
-  return count<std::string>("read", file, {}, "read", [&] { return resctrl.read(file); });
+  auto text = count<std::string>("read", file, {}, "read", [&] { return resctrl.read(file); });
+  // The real one finds out when it opens the file.
+  if (!text && text.error().code == EISDIR) text.error().operation = "open";
+  return text;
 }
 
 Result<void> Kernel::write(const std::string& file, std::string_view text) {

@@ -1,14 +1,12 @@
 // Policies on the model kernel: the bytes choose a machine, other tools' groups, a policy that is
 // applied, and a second one that is applied after it, with one call that fails. What must hold is
 // in rdtd/plan/transition.hpp and rdtd/resctrl/transaction.hpp.
-#include <stdlib.h>
-
 #include <algorithm>
 #include <array>
 
 #include "fake/kernel.hpp"
-#include "fuzz/input.hpp"
 #include "fuzz/random_machine.hpp"
+#include "fuzz/record_directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/prepare.hpp"
@@ -19,12 +17,7 @@ namespace rdtd::fuzz {
 namespace {
 
 Ownership empty_record() {
-  static const std::string path = [] {
-    std::string pattern = "/dev/shm/rdtd-fuzz-XXXXXX";
-    require(::mkdtemp(pattern.data()) != nullptr, "there is a directory for the record");
-    return pattern;
-  }();
-  Directory directory = Directory::open(path).value();
+  Directory directory = record_directory();
   require(directory.replace("groups", "").has_value(), "the record is written");
   return Ownership::load(std::move(directory)).value();
 }

@@ -1,9 +1,7 @@
 // The two records of /run/rdtd, each loaded from the same text and stored again.
-#include <stdlib.h>
-
 #include "fake/kernel.hpp"
 #include "fake/processes.hpp"
-#include "fuzz/input.hpp"
+#include "fuzz/record_directory.hpp"
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
@@ -11,25 +9,14 @@ using namespace rdtd;
 
 namespace {
 
-// One for the run; it is in memory where /dev/shm is.
-const std::string& record_directory() {
-  static const std::string path = [] {
-    std::string pattern = "/dev/shm/rdtd-fuzz-XXXXXX";
-    fuzz::require(::mkdtemp(pattern.data()) != nullptr, "there is a directory for the records");
-    return pattern;
-  }();
-  return path;
-}
-
-Directory open_directory() { return Directory::open(record_directory()).value(); }
-
 void check_ownership(std::string_view text) {
-  fuzz::require(open_directory().replace("groups", text).has_value(), "the record is written");
-  auto ownership = Ownership::load(open_directory());
+  fuzz::require(fuzz::record_directory().replace("groups", text).has_value(),
+                "the record is written");
+  auto ownership = Ownership::load(fuzz::record_directory());
   fuzz::require(ownership.has_value(), "any text is a record");
   ownership->made("made", 7);
   fuzz::require(ownership->store().has_value(), "the record is stored");
-  const auto again = Ownership::load(open_directory());
+  const auto again = Ownership::load(fuzz::record_directory());
   fuzz::require(again && again->names() == ownership->names(),
                 "a record that is stored has the same groups");
 }
@@ -53,11 +40,12 @@ void check_manual(std::string_view text) {
     return made;
   }();
   processes.calls.reset();
-  fuzz::require(open_directory().replace(manual_record, text).has_value(), "the record is written");
-  ManualAssignments first(open_directory());
+  fuzz::require(fuzz::record_directory().replace(manual_record, text).has_value(),
+                "the record is written");
+  ManualAssignments first(fuzz::record_directory());
   const Assigned assigned = load(first, processes);
   fuzz::require(first.store().has_value(), "the record is stored");
-  ManualAssignments second(open_directory());
+  ManualAssignments second(fuzz::record_directory());
   fuzz::require(load(second, processes) == assigned,
                 "a record that is stored has the same processes");
 }

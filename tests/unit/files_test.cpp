@@ -121,7 +121,7 @@ TEST_F(Files, UntrustedDirectory) {
       {"up/outside", "up/outside: Not a directory"},
       {"../outside", "../outside: Invalid cross-device link"},
       {"fifo", "fifo: Invalid argument (it is not a regular file)"},
-      {"sub", "sub: Invalid argument (it is not a regular file)"},
+      {"sub", "sub: Is a directory"},
       {"none", "none: No such file or directory"},
   };
   for (const auto& row : rows) {

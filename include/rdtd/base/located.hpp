@@ -1,4 +1,4 @@
-// Located<T>: a value and the place in a policy file that it stands at, so that whoever refuses it
+// Located<T>: a value and the place in a policy file that it stands at, so that a refusal
 // later can point there.
 #pragma once
 

@@ -33,7 +33,7 @@ class Loop {
   ~Loop();
 
   [[nodiscard]] Result<void> prepare(Sources sources);
-  // Loads the policy, then runs until told to stop. Returns the exit status.
+  // Loads the policy, then runs until asked to stop. Returns the exit status.
   [[nodiscard]] int run();
 
  private:

@@ -138,10 +138,10 @@ class Manager final : public ManagerInterface {
   Time taken_deadline_{};
   uint64_t awaited_table_ = 0;
   Time next_renewal_{};
-  std::deque<std::function<void()>> jobs_;  // changes of the state in force that wait
-  bool busy_ = false;                       // one of them is under way
-  std::vector<Done> reload_requests_;
-  bool reconciling_ = false;  // waits, or is under way
+  std::deque<std::function<void()>> jobs_;             // changes of the state in force that wait
+  bool busy_ = false;                                  // one of them is under way
+  std::shared_ptr<std::vector<Done>> waiting_reload_;  // requests of a reload that has not begun
+  bool reconciling_ = false;                           // waits, or is under way
 
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;

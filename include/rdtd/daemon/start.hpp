@@ -18,7 +18,7 @@ struct Paths {
   int receive_buffer = 0;            // of the process connector, bytes
 };
 
-// Runs until it is told to stop. Returns the exit status: 0; 1 failed, worth another start; 69 no
+// Runs until it is asked to stop. Returns the exit status: 0; 1 failed, worth another start; 69 no
 // resctrl; 78 a policy that must be edited.
 [[nodiscard]] int run_daemon(const Paths& paths);
 

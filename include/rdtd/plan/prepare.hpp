@@ -18,6 +18,7 @@ namespace rdtd {
 struct MissingGroup {
   std::string name;
   std::string reason;  // the message of the first diagnostic
+  Cause cause = Cause::policy;
 };
 
 struct Prepared {

@@ -1,0 +1,226 @@
+// What the core answers on D-Bus, in values.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+
+class AnswersTest : public test::World {
+ protected:
+  void SetUp() override {
+    World::SetUp();
+    ASSERT_EQ(reload(redis_policy + "[[rule]]\ngroup = \"default\"\nthread = \"bio*\"\n"), "");
+  }
+};
+
+TEST_F(AnswersTest, ListsTheGroups) {
+  const auto groups = manager->list_groups();
+  ASSERT_EQ(groups->all().size(), 2U);
+  const GroupStatus* redis = groups->find("redis");
+  ASSERT_NE(redis, nullptr);
+  EXPECT_EQ(shares_line(redis->asked), "L3:0-1=4 ways");
+  EXPECT_EQ(shares_line(redis->granted), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(redis->mode, "exclusive");
+  EXPECT_EQ(redis->rules, std::vector<std::string>{"p.toml:4"});
+  EXPECT_EQ(groups->find("other"), nullptr);
+  EXPECT_EQ(manager->list_groups(), groups);  // made once
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_NE(manager->list_groups(), groups);
+}
+
+TEST_F(AnswersTest, ExplainsAProcess) {
+  const pid_t pid = processes.start({.name = "redis-server", .identity = {1000, 1000}});
+  const pid_t thread = processes.clone(pid, "bio_close");
+  manager->sweeper().visit({.pid = pid});
+  run();
+  const auto explained = manager->explain(pid, std::nullopt);
+  ASSERT_TRUE(explained);
+  EXPECT_EQ(explained->name, "redis-server");
+  ASSERT_EQ(explained->trials.size(), 1U);
+  EXPECT_TRUE(explained->trials[0].matched);
+  EXPECT_EQ(explained->trials[0].place, "p.toml:4");
+  EXPECT_EQ(explained->threads.size(), 2U);
+  const pid_t other = processes.start({.name = "bash", .identity = {1000, 1000}});
+  processes.clone(other, "bio");
+  const auto unmatched = manager->explain(other, 1000);
+  ASSERT_TRUE(unmatched);
+  ASSERT_EQ(unmatched->trials.size(), 2U);
+  EXPECT_EQ(unmatched->trials[0].reason, "name is 'bash', not 'redis-*'");
+  EXPECT_TRUE(unmatched->trials[1].reason.contains(", and matches "))
+      << unmatched->trials[1].reason;
+  const auto foreign = manager->explain(other, 1001);
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().text, "process " + std::to_string(other) + " belongs to another user");
+  EXPECT_EQ(manager->explain(77777, std::nullopt).error().text, "there is no process 77777");
+  EXPECT_EQ(manager->owner_of(other), 1000U);
+  EXPECT_EQ(manager->owner_of(77777), std::nullopt);
+  EXPECT_EQ(manager->tasks_in("redis"), 2U);
+  EXPECT_EQ(manager->tasks_in("none"), 0U);
+  EXPECT_NE(thread, 0);
+}
+
+TEST_F(AnswersTest, ExplainsAManualAssignment) {
+  const pid_t pid = processes.start({.name = "bash"});
+  ASSERT_TRUE((*manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+  const auto explained = manager->explain(pid, std::nullopt);
+  ASSERT_TRUE(explained);
+  ASSERT_EQ(explained->trials.size(), 1U);
+  EXPECT_EQ(explained->trials[0].place, "manual assignment");
+  EXPECT_EQ(explained->trials[0].group, "redis");
+}
+
+TEST_F(AnswersTest, ChecksAndPlansTheFilesAsTheyAre) {
+  policy = "[group.redis]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"redis\"\nuser = \"nobody-here\"\n";
+  const auto checked = manager->check();
+  ASSERT_TRUE(checked);
+  EXPECT_EQ(checked->public_warnings,
+            "p.toml:5:8: warning: there is no user 'nobody-here' here: nothing matches it until "
+            "the next reload\n");
+  EXPECT_TRUE(checked->warnings.contains("    5 | user")) << checked->warnings;
+  const auto plan = manager->plan();
+  ASSERT_TRUE(plan);
+  ASSERT_FALSE(plan->steps.empty());
+  EXPECT_EQ(plan->steps[0].kind, "mode");
+  EXPECT_EQ(plan->steps[0].group, "redis");
+  policy = "[group.redis]\nl3 = \"999 ways\"\n";
+  const auto refused = manager->plan();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Refusal::Kind::invalid_policy);
+  EXPECT_FALSE(refused.error().text_for(false).contains("    2 |"));
+  EXPECT_TRUE(refused.error().text_for(true).contains("    2 |"));
+  EXPECT_FALSE(manager->check());
+}
+
+TEST_F(AnswersTest, TellsItsState) {
+  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 0 threads assigned");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  manager->sweeper().visit({.pid = pid});
+  run();
+  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 1 threads assigned");
+  manager->set_event_counters(7, 3);
+  const ManagerProperties now = manager->properties();
+  EXPECT_EQ(now.events_seen, 7U);
+  EXPECT_EQ(now.event_overruns, 3U);
+  EXPECT_EQ(now.config_files, std::vector<std::string>{"p.toml"});
+  manager->set_events_available(false);
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(), std::vector<std::string>{"the kernel sends no process events"});
+  manager->set_events_available(true);
+  EXPECT_NE(reload("[group.x"), "");
+  EXPECT_TRUE(manager->status_line().contains("; last reload failed: p.toml:1:"))
+      << manager->status_line();
+}
+
+TEST_F(AnswersTest, ReportsCounters) {
+  const auto none = manager->counters();
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->empty());
+  kernel.resctrl.counters["redis/mon_data/mon_L3_00/llc_occupancy"] = "4096\n";
+  kernel.resctrl.counters["redis/mon_data/mon_L3_00/mbm_total_bytes"] = "Unavailable\n";
+  const auto counters = manager->counters();
+  ASSERT_TRUE(counters);
+  for (const DomainCounters& domain : *counters) {
+    if (domain.group != "redis" || domain.domain != DomainId{0}) continue;
+    EXPECT_EQ(domain.llc_occupancy, 4096U);
+    EXPECT_EQ(domain.mbm_total_bytes, std::nullopt);
+  }
+}
+
+TEST_F(AnswersTest, WatchesAssignmentsWhileSomebodyListens) {
+  std::vector<bool> watched;
+  manager->observe({.watch_assignments = [&](bool on) { watched.push_back(on); }});
+  manager->watch_assignments(true);
+  manager->watch_assignments(false);
+  EXPECT_EQ(watched, (std::vector<bool>{true, false}));
+  EXPECT_FALSE(manager->set_log_level("loud"));
+  EXPECT_TRUE(manager->set_log_level("emerg"));
+  EXPECT_EQ(manager->log_target(), "console");
+}
+
+// The classifier uses new rules before the processes are examined; if it does not, work goes on.
+TEST_F(AnswersTest, WaitsForTheClassifier) {
+  uint64_t published = 0;
+  manager->observe({.publish = [&](const auto&) { return ++published; }});
+  policy = redis_policy;
+  std::string result = "waiting";
+  manager->reload([&](const auto& done) { result = done ? "done" : "refused"; });
+  run(std::chrono::milliseconds(500));
+  EXPECT_EQ(result, "waiting");
+  manager->table_taken(0);  // an earlier table
+  run(std::chrono::milliseconds(100));
+  EXPECT_EQ(result, "waiting");
+  manager->table_taken(published);
+  run(std::chrono::milliseconds(100));
+  EXPECT_EQ(result, "done");
+  result = "waiting";
+  manager->reload([&](const auto& done) { result = done ? "done" : "refused"; });
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(result, "done");
+}
+
+// Requests that come while a change is under way wait for it, and end each with an answer.
+TEST_F(AnswersTest, ChangesAreMadeOneAfterTheOther) {
+  kernel.locked_by_other = true;
+  std::vector<std::string> finished;
+  const auto note = [&](const char* what) {
+    return [&finished, what](const auto& done) {
+      finished.push_back(std::string(what) + (done ? "" : " refused"));
+    };
+  };
+  policy = redis_policy + "[group.b]\n";
+  manager->reload(note("first"));
+  manager->reload(note("second"));
+  manager->reset(note("reset"));
+  manager->reconcile();
+  manager->reload(note("third"));
+  kernel.locked_by_other = false;
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(finished, (std::vector<std::string>{"first", "second", "reset", "third"}));
+  EXPECT_EQ(schemata("b"), "L3:0-1=ffff0 MB:0-1=100");
+}
+
+// A thread that somebody moved away stays there under drift = "report", look after look.
+TEST_F(AnswersTest, ReportedThreadsStayReported) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
+  for (int look = 0; look < 3; look++) {
+    manager->reconcile();
+    run();
+    EXPECT_EQ(group_of(pid), "default");
+    EXPECT_EQ(state(), "degraded");
+    manager->sweep("a test", [] {});
+    run();
+    EXPECT_EQ(group_of(pid), "default");
+  }
+}
+
+// A group that is removed again and again must not keep the daemon busy.
+TEST_F(AnswersTest, AGroupThatCannotBeMadeAgainCostsLittle) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  manager->sweeper().visit({.pid = pid});
+  run();
+  (void)kernel.resctrl.remove("redis");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
+  kernel.calls.reset();
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
+  for (int i = 0; i < 100; i++) {
+    manager->sweeper().visit({.pid = pid});
+    run(std::chrono::milliseconds(50));
+  }
+  size_t attempts = 0;
+  for (const fake::Call& call : kernel.calls.log()) attempts += call.operation == "make" ? 1 : 0;
+  EXPECT_LE(attempts, 12U);
+  EXPECT_EQ(state(), "degraded");
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(pid), "redis");
+  EXPECT_EQ(state(), "running");
+}
+
+}  // namespace
+}  // namespace rdtd

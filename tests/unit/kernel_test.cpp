@@ -1,0 +1,109 @@
+// The real Filesystem on an ordinary directory: errors, links, locks, tasks.
+#include "rdtd/resctrl/kernel.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "files.hpp"
+#include "rdtd/resctrl/counters.hpp"
+
+namespace rdtd {
+namespace {
+
+class KernelTest : public Files {
+ protected:
+  void SetUp() override {
+    Files::SetUp();
+    put("schemata", "L3:0=f\n");
+    put("tasks", "");
+    put("redis/tasks", "12\n3\n");
+    kernel_ = std::move(*resctrl::Kernel::open(root_.string()));
+  }
+  [[nodiscard]] std::string path(const std::string& file) const { return (root_ / file).string(); }
+  std::unique_ptr<resctrl::Kernel> kernel_;
+};
+
+TEST_F(KernelTest, Operations) {
+  EXPECT_TRUE(kernel_->make("batch"));
+  EXPECT_EQ(kernel_->make("batch").error().text(),
+            "cannot make group " + path("batch") + ": File exists");
+  const auto entries = kernel_->list("");
+  ASSERT_TRUE(entries);
+  ASSERT_EQ(entries->size(), 4U);
+  EXPECT_EQ((*entries)[0].name, "batch");
+  EXPECT_TRUE((*entries)[0].is_directory);
+  struct stat status{};
+  ASSERT_EQ(::stat(path("batch").c_str(), &status), 0);
+  EXPECT_EQ((*entries)[0].inode, status.st_ino);
+  EXPECT_TRUE(kernel_->remove("batch"));
+  EXPECT_EQ(kernel_->remove("batch").error().text(),
+            "cannot remove group " + path("batch") + ": No such file or directory");
+  EXPECT_EQ(kernel_->read("schemata").value_or(""), "L3:0=f\n");
+  EXPECT_EQ(kernel_->read("none").error().code, ENOENT);
+  EXPECT_TRUE(kernel_->write("schemata", "L3:0=3\n"));
+  EXPECT_EQ(kernel_->write("none/schemata", "L3:0=3\n").error().code, ENOENT);
+  EXPECT_EQ(kernel_->list("none").error().code, ENOENT);
+  EXPECT_EQ(kernel_->path(), root_.string());
+}
+
+TEST_F(KernelTest, TheLockIsNotWaitedFor) {
+  const auto other = std::move(*resctrl::Kernel::open(root_.string()));
+  {
+    const auto lock = kernel_->lock();
+    ASSERT_TRUE(lock);
+    EXPECT_EQ(other->lock().error().code, EWOULDBLOCK);
+  }
+  EXPECT_TRUE(other->lock());
+}
+
+TEST_F(KernelTest, Tasks) {
+  EXPECT_EQ(resctrl::read_tasks(*kernel_, "redis").value_or(std::vector<pid_t>{}),
+            (std::vector<pid_t>{3, 12}));
+  EXPECT_FALSE(resctrl::read_tasks(*kernel_, "none"));
+  const auto tasks = kernel_->open_tasks("");
+  ASSERT_TRUE(tasks);
+  EXPECT_EQ((*tasks)->add(77), 0);
+  EXPECT_EQ(kernel_->read("tasks").value_or(""), "77");
+  EXPECT_EQ(kernel_->open_tasks("none").error().code, ENOENT);
+}
+
+TEST_F(KernelTest, Counters) {
+  put("mon_data/mon_L3_00/llc_occupancy", "4096\n");
+  put("mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
+  put("mon_data/odd/llc_occupancy", "1\n");
+  put("redis/mon_data/mon_L3_01/mbm_local_bytes", "7\n");
+  put("redis/mon_groups/m/mon_data/mon_L3_00/llc_occupancy", "5\n");
+  put("info/last_cmd_status", "ok\n");
+  const auto counters = resctrl::read_counters(*kernel_);
+  ASSERT_TRUE(counters);
+  ASSERT_EQ(counters->size(), 3U);
+  EXPECT_EQ((*counters)[0].group, "");
+  EXPECT_EQ((*counters)[0].llc_occupancy, 4096U);
+  EXPECT_EQ((*counters)[0].mbm_total_bytes, std::nullopt);
+  EXPECT_EQ((*counters)[1].group, "redis");
+  EXPECT_EQ((*counters)[1].domain, DomainId{1});
+  EXPECT_EQ((*counters)[1].mbm_local_bytes, 7U);
+  EXPECT_EQ((*counters)[2].mon_group, "m");
+}
+
+TEST_F(KernelTest, FollowsNoLink) {
+  put("elsewhere/secret", "secret\n");
+  fs::create_symlink(root_ / "elsewhere/secret", root_ / "mode");
+  fs::create_directory_symlink(root_ / "elsewhere", root_ / "linked");
+  EXPECT_FALSE(kernel_->read("mode"));
+  EXPECT_FALSE(kernel_->read("linked/secret"));
+  EXPECT_FALSE(kernel_->list("linked"));
+  ASSERT_EQ(::mkfifo(path("size").c_str(), 0600), 0);
+  EXPECT_FALSE(kernel_->read("size"));
+}
+
+TEST_F(KernelTest, Open) {
+  fs::remove(root_ / "schemata");
+  EXPECT_EQ(resctrl::Kernel::open(root_.string()).error().code, ENODEV);
+  EXPECT_EQ(resctrl::Kernel::open(path("none")).error().code, ENOENT);
+}
+
+}  // namespace
+}  // namespace rdtd
