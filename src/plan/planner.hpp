@@ -2,6 +2,7 @@
 // limits.cpp compares the policy with the machine's limits, ways.cpp divides the caches.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <map>
 #include <optional>

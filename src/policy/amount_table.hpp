@@ -1,6 +1,7 @@
 // AmountReader: the value of a resource's key, an amount or a table from domain to amount.
 #pragma once
 
+#include <cstdint>
 #include <set>
 
 #include "file_reader.hpp"

@@ -1,6 +1,7 @@
 // Client: the daemon as rdtctl sees it. No call starts the daemon.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>

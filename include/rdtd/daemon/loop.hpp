@@ -6,6 +6,7 @@
 #include <systemd/sd-event.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

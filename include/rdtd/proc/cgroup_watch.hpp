@@ -12,6 +12,7 @@
 // cannot be watched affects no other; and each call does a limited amount of work.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>

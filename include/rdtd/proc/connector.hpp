@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "rdtd/base/error.hpp"

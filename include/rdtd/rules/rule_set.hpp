@@ -5,6 +5,7 @@
 
 #include <array>
 #include <compare>
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
