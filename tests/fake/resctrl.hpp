@@ -111,9 +111,6 @@ class Resctrl {
   void take_offline(unsigned cpu);
   void bring_online(unsigned cpu);
 
-  // The domain exists while this is not empty.
-  [[nodiscard]] CpuSet online_cpus(Resource resource, DomainId id) const;
-
   // The RMIDs of removed groups become free; until then mkdir(2) may fail with EBUSY.
   void end_limbo();
 
@@ -192,6 +189,7 @@ class Resctrl {
   [[nodiscard]] Answer<std::string> schemata_text(const Group& group);
   [[nodiscard]] Answer<std::string> size_text(const Group& group);
   [[nodiscard]] std::string bit_usage_text(Resource resource) const;
+  [[nodiscard]] CpuSet online_cpus(Resource resource, DomainId id) const;
 
   uint64_t next_inode_ = 0;
 };

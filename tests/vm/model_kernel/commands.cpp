@@ -86,12 +86,6 @@ std::string Generator::any_path(const Resctrl& state) {
 
 Command Generator::next(const Resctrl& state, const std::vector<pid_t>& children) {
   using Kind = Command::Kind;
-  if (planned_.empty() && state.machine.pseudo_locking && one_in(40)) plan_lock(state);
-  if (!planned_.empty() && !one_in(10)) {
-    Command command = std::move(planned_.front());
-    planned_.pop_front();
-    return command;
-  }
   const unsigned kind = below(100);
   if (kind < 12) {
     if (one_in(4)) return {.kind = Kind::make, .path = pick(odd_directories())};
@@ -114,32 +108,6 @@ Command Generator::next(const Resctrl& state, const std::vector<pid_t>& children
     return {.kind = state.online.contains(cpu) ? Kind::offline : Kind::online, .cpu = cpu};
   }
   return write(state, children);
-}
-
-void Generator::plan_lock(const Resctrl& state) {
-  using Kind = Command::Kind;
-  const auto& [resource, control] = *state.machine.controls.begin();
-  const auto rows = [&](Cbm mask) {
-    std::string text;
-    for (const auto& [id, domain] : control.domains)
-      if (!state.online_cpus(resource, id).empty())
-        text += fmt::format("{}:{}={}\n", to_string(resource), to_string(id), to_string(mask));
-    return text;
-  };
-  const unsigned ways = control.cbm_mask.count();
-  for (const Group& group : state.groups)
-    planned_.push_back({.kind = Kind::write,
-                        .path = group.name + (group.name.empty() ? "" : "/") + "schemata",
-                        .text = rows(Cbm::range(ways / 2, ways - ways / 2))});
-  const std::string name = pick(names());
-  planned_.push_back({.kind = Kind::remove, .path = name});
-  planned_.push_back({.kind = Kind::make, .path = name});
-  planned_.push_back({.kind = Kind::write, .path = name + "/mode", .text = "pseudo-locksetup\n"});
-  const std::string line = rows(Cbm::range(0, 1 + below(ways / 2)));
-  // Mostly one domain; the kernel takes the first of each line and refuses some pairs.
-  planned_.push_back({.kind = Kind::write,
-                      .path = name + "/schemata",
-                      .text = one_in(4) ? line : line.substr(0, line.find('\n') + 1)});
 }
 
 Command Generator::write(const Resctrl& state, const std::vector<pid_t>& children) {

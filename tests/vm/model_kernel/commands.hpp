@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <deque>
 #include <random>
 #include <string>
 #include <string_view>
@@ -40,8 +39,6 @@ class Generator {
   [[nodiscard]] const T& pick(const std::vector<T>& choices) {
     return choices[below(choices.size())];
   }
-  // Plans the commands that pseudo-lock a cache region; chance alone hardly ever does.
-  void plan_lock(const Resctrl& state);
   [[nodiscard]] std::string group(const Resctrl& state);
   [[nodiscard]] std::string any_path(const Resctrl& state);
   [[nodiscard]] Command write(const Resctrl& state, const std::vector<pid_t>& children);
@@ -52,7 +49,6 @@ class Generator {
   [[nodiscard]] std::string tasks(const std::vector<pid_t>& children);
 
   std::mt19937 random_;
-  std::deque<Command> planned_;
 };
 
 }  // namespace rdtd::fake
