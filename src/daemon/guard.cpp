@@ -22,7 +22,9 @@ bool divides_nothing(const Policy& policy) {
 
 }  // namespace
 
-void Guard::forget() { problems_.clear(); }
+void Guard::forget() {
+  std::erase_if(problems_, [](const auto& problem) { return problem.first != lock_problem; });
+}
 
 std::vector<std::string> Guard::problems() const {
   std::vector<std::string> out;

@@ -57,8 +57,8 @@ Manager::Manager(System system, Ownership ownership, Directory state)
                                        table.rules.rules()[assignment.rule].where.text());
                }),
       changes_(
-          system_, [this] { guard_.clear_problem("lock"); },
-          [this](const std::string& why) { problem("lock", why); }),
+          system_, [this] { guard_.clear_problem(Guard::lock_problem); },
+          [this](const std::string& why) { problem(Guard::lock_problem, why); }),
       in_force_(nothing_in_force()) {
   if (const auto loaded = manual_.load(system_.processes); !loaded)
     spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());

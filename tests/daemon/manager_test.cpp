@@ -184,6 +184,15 @@ TEST_F(ManagerTest, AHeldLockDelaysAChangeAndThenDoesNotHinderIt) {
   kernel.locked_by_other = true;
   EXPECT_EQ(reload(redis_policy + "[group.b]\n"), "");
   EXPECT_EQ(schemata("b"), "L3:0-1=ffff0 MB:0-1=100");
+  // It is reported once, until the lock is free again: a new policy does not change who holds it.
+  const std::vector<std::string> held = {
+      "process 812 (pqos) holds the lock of /sys/fs/resctrl for 2 s: it is changed without it"};
+  EXPECT_EQ(problems(), held);
+  EXPECT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(problems(), held);
+  kernel.locked_by_other = false;
+  EXPECT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
 }
 
 TEST_F(ManagerTest, SurvivesAKillAtEachCall) {

@@ -39,7 +39,10 @@ class Guard {
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
 
-  // A new policy is in force: what was wrong before does not count any more.
+  // The key of the problem that another tool keeps the lock of resctrl.
+  static constexpr const char* lock_problem = "lock";
+  // A new policy is in force: what was wrong before does not count any more. The lock has nothing
+  // to do with the policy: whoever keeps it still does.
   void forget();
   // What is in the way now, a sentence each.
   [[nodiscard]] std::vector<std::string> problems() const;
