@@ -10,7 +10,6 @@
 namespace rdtd {
 
 void LockQueue::run(std::function<void()> change) {
-  if (waiting_.empty()) since_ = system_.now();
   waiting_.push_back(std::move(change));
   if (waiting_.size() == 1) step();
 }
@@ -24,7 +23,11 @@ void LockQueue::step() {
     const auto lock = system_.resctrl.lock();
     const Time now = system_.now();
     const bool held = !lock && lock.error().code == EWOULDBLOCK;
-    if (held && now - since_ < max_wait) {
+    if (!held)
+      held_since_.reset();
+    else if (!held_since_)
+      held_since_ = now;
+    if (held && now - *held_since_ < max_wait) {
       retry_ = now + retry_interval;
       break;
     }
@@ -37,7 +40,6 @@ void LockQueue::step() {
     const auto change = std::move(waiting_.front());
     waiting_.pop_front();
     change();
-    since_ = system_.now();
   }
   stepping_ = false;
 }

@@ -1,11 +1,13 @@
 // LockQueue: changes to resctrl, one after the other, each under the lock that all tools share.
 // Nobody waits for it: if another process holds the lock, the loop tries again. A process that
-// keeps the lock cannot keep rdtd from its work: after max_wait a change is made without it.
+// keeps the lock cannot keep rdtd from its work: once it has held it for max_wait, changes are made
+// without it.
 #pragma once
 
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "rdtd/daemon/system.hpp"
@@ -36,7 +38,7 @@ class LockQueue {
   std::function<void()> on_locked_;
   std::function<void(const std::string&)> on_forced_;
   std::deque<std::function<void()>> waiting_;
-  Time since_{};  // the first of them waits since
+  std::optional<Time> held_since_;  // by another process, at each attempt since then
   Time retry_{};
   bool stepping_ = false;
 };
