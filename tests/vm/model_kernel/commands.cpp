@@ -81,7 +81,8 @@ std::string Generator::any_path(const Resctrl& state) {
       "mon_data", "mon_data/x", ""};
   if (one_in(8)) return pick(odd_directories());
   const std::string directory = group(state);
-  return directory + (directory.empty() ? "" : "/") + pick(files);
+  const std::string file = pick(files);
+  return directory + (directory.empty() || file.empty() ? "" : "/") + file;
 }
 
 Command Generator::next(const Resctrl& state, const std::vector<pid_t>& children) {
