@@ -16,6 +16,7 @@ std::optional<Cbm> parse_cbm(std::string_view text) {
 }
 
 Cbm first_run(Cbm cbm) {
+  if (cbm.empty()) return {};
   const unsigned first = cbm.lowest();
   return Cbm::range(first, static_cast<unsigned>(std::countr_one(cbm.bits >> first)));
 }
