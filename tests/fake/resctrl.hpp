@@ -2,8 +2,8 @@
 // kernel enforces, with the kernel's errnos and last_cmd_status texts, as read in the sources of
 // 6.12 and checked against that kernel by the scenario model-kernel.
 //
-// Whoever calls it directly acts as another program would: nothing is counted, recorded or made to
-// fail. The code under test goes through fake::Kernel.
+// A test that calls it directly acts as another program would: nothing is counted, recorded or made
+// to fail. The code under test goes through fake::Kernel.
 //
 // Not modelled: the `debug` mount option, writes to files below info/, renaming monitoring groups,
 // assignable counters, io_alloc, and domains of Sub-NUMA clusters.

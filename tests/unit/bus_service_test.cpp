@@ -523,7 +523,7 @@ TEST_F(BusTest, TextForOthersThanRootIsPublic) {
   EXPECT_EQ(property(other, "LastReloadError"), "public");
   EXPECT_EQ(call(root, "Reset").error_text(), "full");
   EXPECT_EQ(call(other, "Reset").error_text(), "public");
-  // A signal goes to everybody, whoever caused it.
+  // A signal goes to all subscribers, not only to the user who caused it.
   std::string signalled;
   const auto on_changed = [](sd_bus_message* signal, void* to, sd_bus_error*) {
     (void)sd_bus_message_skip(signal, "s");

@@ -41,8 +41,8 @@ class Guard {
 
   // The key of the problem that another tool keeps the lock of resctrl.
   static constexpr const char* lock_problem = "lock";
-  // A new policy is in force: what was wrong before does not count any more. The lock has nothing
-  // to do with the policy: whoever keeps it still does.
+  // A new policy is in force: what was wrong before does not count any more. The lock
+  // problem stays: a new policy does not release the lock.
   void forget();
   // What is in the way now, a sentence each.
   [[nodiscard]] std::vector<std::string> problems() const;
