@@ -71,28 +71,23 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
   return changed;
 }
 
-Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
-  Comparison out;
-  const auto machine = applier_.read_machine();
-  if (!machine) {
-    report("read", machine.error().text(), out);
-    return out;
-  }
-  clear_problem("read");
-  const Snapshot& now = machine->snapshot;
+// The policy in force as it applies to the machine now. Puts it into `out` if it is another.
+std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce>& in_force,
+                                             const Machine& machine, Comparison& out) {
+  const Snapshot& now = machine.snapshot;
   std::shared_ptr<const InForce> current = in_force;
-  if (machine->capabilities != in_force->capabilities && !in_force->groups.empty())
-    if (auto changed = follow_machine(*in_force, *machine, out))
+  if (machine.capabilities != in_force->capabilities && !in_force->groups.empty())
+    if (auto changed = follow_machine(*in_force, machine, out))
       current = out.in_force = std::move(changed);
+  if (current->groups.empty()) return current;
   // Under a policy that divides nothing, the default group stays as others set it.
   if (const GroupState& root = now.groups.at(std::string(root_group));
-      !current->groups.empty() && divides_nothing(current->policy) &&
-      leaves_default_group(current->policy, now) && current->groups.back().state != root) {
+      divides_nothing(current->policy) && leaves_default_group(current->policy, now) &&
+      current->groups.back().state != root) {
     auto changed = std::make_shared<InForce>(*current);
     changed->groups.back().state = root;
     current = out.in_force = std::move(changed);
   }
-  if (current->groups.empty()) return out;
 
   std::set<std::string> taken;
   for (const GroupTarget& target : current->groups)
@@ -103,13 +98,16 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
     current = out.in_force = std::move(changed);
     out.tables_old = true;
   }
+  return current;
+}
 
-  reset_pending_ = kernel_reset(*machine) || reset_pending_;
-  const bool restore = reset_pending_ || current->policy.daemon.drift == OnDrift::restore;
-  const Steps back = steps_to(current->groups, current->capabilities, now);
+// Restores what differs, if the policy says so or the kernel has reset it. True if it has.
+bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& machine,
+                    Comparison& out) {
+  const bool wanted = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
   bool restored = false;
-  if (restore && !back.empty()) {
-    const auto done = applier_.carry_out(back.steps, *machine);
+  if (wanted && !back.empty()) {
+    const auto done = applier_.carry_out(back.steps, machine);
     restored = done.has_value();
     // The same failure is logged once, although its text grows with each attempt.
     if (!done && last_failure_ != key_of(done.error())) out.problems.push_back(done.error().text());
@@ -124,6 +122,24 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
     last_failure_.clear();
     reset_pending_ = false;
   }
+  return restored;
+}
+
+Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
+  Comparison out;
+  const auto machine = applier_.read_machine();
+  if (!machine) {
+    report("read", machine.error().text(), out);
+    return out;
+  }
+  clear_problem("read");
+  const auto current = update(in_force, *machine, out);
+  if (current->groups.empty()) return out;
+
+  const Snapshot& now = machine->snapshot;
+  reset_pending_ = kernel_reset(*machine) || reset_pending_;
+  const Steps back = steps_to(current->groups, current->capabilities, now);
+  const bool restored = restore(*current, back, *machine, out);
   std::erase_if(problems_, [](const auto& p) { return p.first.starts_with("remove "); });
   // Groups that an earlier removal left behind.
   for (const Step& removal : back.removals) {

@@ -83,6 +83,53 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   return narrow;
 }
 
+// The groups of one domain, with a line in `json` for each.
+std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId domain,
+                         uint64_t way_bytes, JsonValue& json) {
+  std::vector<Row> rows;
+  const auto add = [&](const std::string& group, const char* made_by, Cbm mask, bool exclusive,
+                       const std::string& note) {
+    rows.push_back({printable(group), mask, note});
+    json.push_back({{"resource", to_string(resource)},
+                    {"domain", static_cast<uint32_t>(domain)},
+                    {"group", group},
+                    {"made_by", made_by},
+                    {"mask", to_string(mask)},
+                    {"ways", mask.count()},
+                    {"bytes", way_bytes * mask.count()},
+                    {"exclusive", exclusive}});
+  };
+  for (const GroupTarget& group : planned.plan.groups) {
+    const bool exclusive = group.exclusive && group.asked.contains(resource) &&
+                           group.asked.at(resource).contains(domain);
+    const std::string note = exclusive ? "exclusive"
+                             : group.partition.empty()
+                                 ? ""
+                                 : fmt::format("partition {}", printable(group.partition));
+    add(group_label(group.directory), group.directory == root_group ? "kernel" : "rdtd",
+        Cbm{group.state.schemata.at(resource).at(domain)}, exclusive, note);
+  }
+  const Snapshot& now = planned.machine.snapshot;
+  for (const auto& [name, state] : now.groups)
+    if (name != root_group && !now.owned.contains(name) && state.schemata.contains(resource) &&
+        state.schemata.at(resource).contains(domain))
+      add(name, "other", Cbm{state.schemata.at(resource).at(domain)}, state.mode == Mode::exclusive,
+          "not rdtd's");
+  return rows;
+}
+
+// "L3 domains 0-1 . 20 ways of 30 MiB"
+std::string heading(const Context& context, Resource resource, const CacheInfo& info,
+                    const CpuSet& domains, uint64_t way_bytes) {
+  const char* dot = context.utf8 ? "\u00b7" : "-";
+  const std::string size = way_bytes == 0 ? "" : fmt::format(" of {}", size_text(way_bytes));
+  const std::string io =
+      info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
+  return fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
+                     domains.size() == 1 ? "" : "s", format_cpu_list(domains), dot,
+                     info.cbm_mask.count(), size, io);
+}
+
 }  // namespace
 
 int verbs::layout(const Context& context) {
@@ -91,58 +138,17 @@ int verbs::layout(const Context& context) {
   JsonValue json = JsonValue::array();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
-    std::map<std::pair<std::string, uint64_t>, CpuSet>
-        domains;  // that look alike, by what they look like
+    std::map<std::pair<std::string, uint64_t>, CpuSet> domains;  // by what they look like
     for (const auto& [domain, way_bytes] : info.way_bytes) {
-      std::vector<Row> rows;
-      for (const GroupTarget& group : planned->plan.groups) {
-        const bool exclusive = group.exclusive && group.asked.contains(resource) &&
-                               group.asked.at(resource).contains(domain);
-        const std::string note = exclusive ? "exclusive"
-                                 : group.partition.empty()
-                                     ? ""
-                                     : fmt::format("partition {}", printable(group.partition));
-        rows.push_back({printable(group_label(group.directory)),
-                        Cbm{group.state.schemata.at(resource).at(domain)}, note});
-        json.push_back({{"resource", to_string(resource)},
-                        {"domain", static_cast<uint32_t>(domain)},
-                        {"group", group_label(group.directory)},
-                        {"made_by", group.directory == root_group ? "kernel" : "rdtd"},
-                        {"mask", to_string(rows.back().mask)},
-                        {"ways", rows.back().mask.count()},
-                        {"bytes", way_bytes * rows.back().mask.count()},
-                        {"exclusive", exclusive}});
-      }
-      for (const auto& [name, state] : planned->machine.snapshot.groups)
-        if (name != root_group && !planned->machine.snapshot.owned.contains(name) &&
-            state.schemata.contains(resource) && state.schemata.at(resource).contains(domain)) {
-          rows.push_back(
-              {printable(name), Cbm{state.schemata.at(resource).at(domain)}, "not rdtd's"});
-          json.push_back({{"resource", to_string(resource)},
-                          {"domain", static_cast<uint32_t>(domain)},
-                          {"group", name},
-                          {"made_by", "other"},
-                          {"mask", to_string(rows.back().mask)},
-                          {"ways", rows.back().mask.count()},
-                          {"bytes", way_bytes * rows.back().mask.count()},
-                          {"exclusive", state.mode == Mode::exclusive}});
-        }
+      const std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
       domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}]
           .insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
-    const char* dot = context.utf8 ? "\u00b7" : "-";
     for (const auto& [look, ids] : domains) {
       if (!first) print("\n");
       first = false;
-      const std::string size =
-          look.second == 0 ? "" : fmt::format(" of {}", size_text(look.second));
-      const std::string io =
-          info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
-      print("{}\n{}",
-            emphasized(context, fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
-                                            ids.size() == 1 ? "" : "s", format_cpu_list(ids), dot,
-                                            info.cbm_mask.count(), size, io)),
+      print("{}\n{}", emphasized(context, heading(context, resource, info, ids, look.second)),
             Styled{look.first});
     }
   }
