@@ -118,7 +118,7 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
   return rows;
 }
 
-// "L3 domains 0-1 . 20 ways of 30 MiB"
+// "L3 domains 0-1 · 20 ways of 1.5 MiB"
 std::string heading(const Context& context, Resource resource, const CacheInfo& info,
                     const CpuSet& domains, uint64_t way_bytes) {
   const char* dot = context.utf8 ? "\u00b7" : "-";
