@@ -47,18 +47,17 @@ std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const P
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
   auto prepared = fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
   if (!prepared) return std::unexpected(refusal(prepared.error()));
-  (void)look_up_users(prepared->policy, system_.find_user, system_.find_user_group,
-                      prepared->warnings);
+  Users users = look_up_users(prepared->policy, system_.find_user, system_.find_user_group,
+                              prepared->warnings);
   sort_by_place(prepared->warnings);
-  return Loaded{std::move(*machine), std::move(*prepared)};
+  return Loaded{std::move(*machine), std::move(*prepared), std::move(users)};
 }
 
 Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& policy,
+                                                             const Users& users,
                                                              const std::set<std::string>& taken) {
   auto table = std::make_shared<RuleTable>();
-  std::vector<Diagnostic> reported_already;
-  table->rules = RuleSet(
-      policy, look_up_users(policy, system_.find_user, system_.find_user_group, reported_already));
+  table->rules = RuleSet(policy, users);
   for (const auto& [group, mon_group] : table->rules.destinations()) {
     auto tasks = taken.contains(group) ? Result<std::unique_ptr<resctrl::Tasks>>(nullptr)
                                        : system_.resctrl.open_tasks(group);
@@ -83,7 +82,7 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
     made_again_ = transaction.made_groups_again();
     return std::unexpected(rdtd::refusal(done.error()));
   }
-  auto table = make_table(loaded->prepared.policy, {});
+  auto table = make_table(loaded->prepared.policy, loaded->users, {});
   if (!table) {
     Error error = table.error();
     const auto problems = transaction.undo();
@@ -94,6 +93,7 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
   }
   auto in_force = std::make_shared<InForce>();
   in_force->policy = std::move(loaded->prepared.policy);
+  in_force->users = std::move(loaded->users);
   in_force->groups = std::move(plan.groups);
   in_force->capabilities = std::move(loaded->machine.capabilities);
   in_force->files = std::move(files);

@@ -232,7 +232,7 @@ void Manager::reset(Done done) {
   waiting_reload_.reset();
   begin([this, done = std::move(done)] {
     observer_.before_reload();
-    auto table = applier_.make_table(Policy{}, {});
+    auto table = applier_.make_table(Policy{}, {}, {});
     auto nothing = std::make_shared<InForce>();
     nothing->policy.daemon = in_force_->policy.daemon;
     nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
@@ -271,7 +271,7 @@ Result<void> Manager::remove_all() {
 
 // Opens the `tasks` files again, for groups that were removed and made again under the same name.
 void Manager::renew_table(std::function<void()> then) {
-  auto table = applier_.make_table(in_force_->policy, in_force_->taken);
+  auto table = applier_.make_table(in_force_->policy, in_force_->users, in_force_->taken);
   if (!table) {
     problem("table", table.error().text());
     return then();

@@ -147,6 +147,20 @@ TEST_F(ManagerTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
   EXPECT_EQ(drift, std::vector<std::string>{"group 'redis' is not there; restored"});
 }
 
+// The user database is asked when a policy is loaded: one that does not answer later, as it may
+// come from the network, changes no rule.
+TEST_F(ManagerTest, RulesKeepTheUsersOfTheirLoad) {
+  users = {{"redis", 107}};
+  const pid_t redis = processes.start({.name = "redis-server", .identity = {.uid = 107}});
+  ASSERT_EQ(reload("[group.a]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"a\"\nuser = \"redis\"\n"), "");
+  ASSERT_EQ(group_of(redis), "a");
+  users.clear();
+  (void)kernel.resctrl.remove("a");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "a");
+}
+
 // At start, what the machine cannot give is left out, and done once it becomes possible.
 TEST_F(ManagerTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
   (void)kernel.resctrl.make("redis");

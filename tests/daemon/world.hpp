@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +48,11 @@ class World : public Files {
             .policy_files =
                 [this] { return std::vector{PolicyFile{.path = "p.toml", .text = policy}}; },
             .read_machine = [this] { return resctrl::read_machine(kernel, {}, {}); },
-            .find_user = [](const std::string&) { return std::nullopt; },
+            .find_user =
+                [this](const std::string& name) {
+                  const auto user = users.find(name);
+                  return user == users.end() ? std::nullopt : std::optional(user->second);
+                },
             .find_user_group = [](const std::string&) { return std::nullopt; },
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
@@ -100,6 +105,7 @@ class World : public Files {
 
   fake::Kernel kernel{fake::xeon()};
   fake::Processes processes{kernel};
+  std::map<std::string, uid_t> users;
   std::string policy;
   std::vector<std::string> drift;
   std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};

@@ -30,6 +30,7 @@ class Applier {
   struct Loaded {
     Machine machine;
     Prepared prepared;
+    Users users;
   };
   // Reads the machine, and plans. Changes nothing.
   [[nodiscard]] std::expected<Loaded, Refusal> load(Fit fit, std::span<const PolicyFile> files);
@@ -50,7 +51,7 @@ class Applier {
   // The rules of a policy in force with the `tasks` files as they are now, except those of groups
   // that another tool has taken.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
-      const Policy& policy, const std::set<std::string>& taken);
+      const Policy& policy, const Users& users, const std::set<std::string>& taken);
 
   [[nodiscard]] Result<Machine> read_machine();
   // The policy divides nothing any more: the default group is not rdtd's.

@@ -11,11 +11,13 @@
 
 #include "rdtd/daemon/rule_table.hpp"
 #include "rdtd/plan/prepare.hpp"
+#include "rdtd/rules/users.hpp"
 
 namespace rdtd {
 
 struct InForce {
   Policy policy;
+  Users users;                      // that the policy names, as they were when it was loaded
   std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force
   Capabilities capabilities;        // that `groups` were planned for
   // As they were read: what becomes possible later is planned from them, not from files that
