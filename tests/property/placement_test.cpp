@@ -1,8 +1,4 @@
-// A brute-force oracle judges the planner: on caches of up to 8 ways it tries every placement that
-// rdtd.toml(5) allows. It shares no code with the planner, except for the values that go in and
-// come out.
-//
-// For each random policy, machine and previous state:
+// The oracle judges the planner. For each random policy, machine and previous state:
 // - the policy is granted if and only if the oracle finds a placement;
 // - the masks that are granted obey the rules;
 // - as many groups and partitions as possible keep their places;
@@ -10,56 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "../unit/support.hpp"
+#include "placement_oracle.hpp"
 
 namespace rdtd {
 namespace {
 
-using Mask = uint32_t;
-
-Mask range(unsigned first, unsigned count) { return ((1U << count) - 1) << first; }
-unsigned count(Mask mask) { return static_cast<unsigned>(std::popcount(mask)); }
-bool contiguous(Mask mask) {
-  const Mask low = mask == 0 ? 0 : mask >> std::countr_zero(mask);
-  return mask != 0 && (low & (low + 1)) == 0;
-}
-bool within(Mask inner, Mask outer) { return (inner & ~outer) == 0; }
-unsigned longest(Mask mask) {
-  unsigned out = 0;
-  for (; mask != 0; mask &= mask << 1U) out++;
-  return out;
-}
-
-struct Asked {
-  enum class Kind { ways, named, percent, all } kind = Kind::all;
-  unsigned number = 0;  // ways or percent
-  Mask mask = 0;
-};
-
-struct Party {
-  std::string name;
-  Asked asked;
-  bool exclusive = false;
-  int partition = -1;
-  Mask previous = 0;  // 0: the group does not exist yet
-};
-
-struct Case {
-  unsigned ways = 8;
-  unsigned min = 1;
-  bool sparse = false;
-  Mask shareable = 0;
-  Mask obstacle = 0;  // of a foreign exclusive group
-  std::vector<Party> partitions;
-  std::vector<Party> groups;
-
-  [[nodiscard]] Mask all() const { return range(0, ways); }
-};
+using namespace oracle;
 
 std::string text(const Asked& asked) {
   switch (asked.kind) {
@@ -151,205 +108,6 @@ Case random_case(unsigned seed) {
   }
   return c;
 }
-
-// The oracle -------------------------------------------------------------------------------------
-
-// 0: any number, all of the region.
-unsigned ways_asked(const Case& c, const Asked& asked, unsigned total) {
-  switch (asked.kind) {
-    case Asked::Kind::ways: return asked.number;
-    case Asked::Kind::named: return count(asked.mask);
-    case Asked::Kind::percent:
-      return std::max(c.min, std::min(total, (2 * total * asked.number + 100) / 200));
-    case Asked::Kind::all: return 0;
-  }
-  return 0;
-}
-
-struct Region {
-  const Party* party;
-  unsigned ways;
-  Mask named;
-  std::vector<const Party*> members;  // of a partition
-};
-
-class Oracle {
- public:
-  explicit Oracle(const Case& c) : c_(c) {
-    remainder_needed_ = true;
-    for (const Party& partition : c.partitions) add_region(partition);
-    for (const Party& group : c.groups) {
-      if (group.name == "default" && group.partition >= 0) remainder_needed_ = false;
-      if (group.exclusive)
-        add_region(group);
-      else if (group.partition >= 0)
-        regions_[static_cast<size_t>(group.partition)].members.push_back(&group);
-      else
-        shared_.push_back(&group);
-    }
-    if (!shared_.empty()) remainder_needed_ = true;
-    used_.resize(regions_.size());
-    if (!kernel_creates_groups()) return;
-    try_regions(0, 0, false);
-    if (!found && c.sparse) try_regions(0, 0, true);
-  }
-
-  bool found = false;
-  bool contiguous_found = false;  // then kept is meaningful
-  unsigned kept = 0;
-
-  // Whether a partition's groups can keep their places together somewhere: only then the oracle
-  // and the planner agree on what it means that a partition keeps its place.
-  [[nodiscard]] bool places_are_plain() const {
-    return std::ranges::all_of(regions_, [&](const Region& region) {
-      Mask together = place_of(region);
-      if (together == 0 || region.members.empty()) return true;
-      for (const Party* member : region.members) together |= member->asked.mask;
-      Mask free = c_.all() & ~c_.obstacle & ~c_.shareable;
-      for (const Region& other : regions_) free &= ~other.named;
-      for (const Party* party : shared_) free &= ~party->asked.mask;
-      const auto span =
-          static_cast<unsigned>(std::bit_width(together) - std::countr_zero(together));
-      return region.named != 0 || (span <= region.ways && within(together, free));
-    });
-  }
-
-  // What the oracle counts as kept, for the masks that the planner granted.
-  [[nodiscard]] unsigned kept_by(const std::map<std::string, Mask>& granted) const {
-    unsigned out = 0;
-    for (const Region& region : regions_) {
-      if (region.named != 0) continue;
-      const auto kept_place = [&](const Party* party, unsigned ways) {
-        return !keepable(*party, ways) || granted.at(party->name) == party->previous;
-      };
-      if (place_of(region) == 0) continue;
-      if (region.members.empty())
-        out += kept_place(region.party, region.ways) ? 1 : 0;
-      else
-        out += std::ranges::all_of(region.members,
-                                   [&](const Party* member) {
-                                     return kept_place(member, member_ways(region, *member));
-                                   })
-                   ? 1
-                   : 0;
-    }
-    for (const Party* party : shared_)
-      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) &&
-          granted.at(party->name) == party->previous)
-        out++;
-    return out;
-  }
-
- private:
-  void add_region(const Party& party) {
-    regions_.push_back({&party, ways_asked(c_, party.asked, c_.ways), party.asked.mask, {}});
-  }
-
-  // A group that asks for exactly these ways cannot keep or lose its place.
-  [[nodiscard]] static bool keepable(const Party& party, unsigned ways) {
-    return party.asked.kind != Asked::Kind::named && party.previous != 0 &&
-           contiguous(party.previous) && count(party.previous) == ways;
-  }
-  [[nodiscard]] unsigned member_ways(const Region& region, const Party& member) const {
-    const unsigned ways = ways_asked(c_, member.asked, region.ways);
-    return ways == 0 ? region.ways : ways;
-  }
-  [[nodiscard]] Mask place_of(const Region& region) const {
-    Mask out = 0;
-    if (region.named != 0) return 0;
-    if (region.members.empty())
-      return keepable(*region.party, region.ways) ? region.party->previous : 0;
-    for (const Party* member : region.members)
-      if (keepable(*member, member_ways(region, *member))) out |= member->previous;
-    return out;
-  }
-
-  // A new group gets the lowest run of ways that no exclusive group holds.
-  [[nodiscard]] bool kernel_creates_groups() const {
-    if (c_.sparse || std::ranges::none_of(c_.groups, [](const Party& group) {
-          return group.previous == 0 && group.name != "default";
-        }))
-      return true;
-    const Mask free = c_.all() & ~c_.obstacle;
-    return free != 0 &&
-           static_cast<unsigned>(std::countr_one(free >> std::countr_zero(free))) >= c_.min;
-  }
-
-  [[nodiscard]] bool is_mask(Mask mask) const {
-    return count(mask) >= c_.min && within(mask, c_.all()) && (c_.sparse || contiguous(mask));
-  }
-
-  [[nodiscard]] bool region_fits(const Region& region, Mask mask) const {
-    if (!is_mask(mask) || count(mask) != region.ways || (mask & c_.shareable) != 0 ||
-        (mask & c_.obstacle) != 0 || (region.named != 0 && mask != region.named))
-      return false;
-    return std::ranges::all_of(region.members, [&](const Party* member) {
-      if (member->asked.kind == Asked::Kind::named)
-        return is_mask(member->asked.mask) && within(member->asked.mask, mask);
-      return member_ways(region, *member) <= region.ways;
-    });
-  }
-
-  void try_regions(size_t index, Mask taken, bool sparse) {
-    if (index == regions_.size()) return judge(taken, sparse);
-    if (found && sparse) return;
-    for (Mask mask = 1; mask <= c_.all(); mask++) {
-      if ((mask & taken) != 0 || !region_fits(regions_[index], mask)) continue;
-      if (!sparse && regions_[index].named == 0 && !contiguous(mask)) continue;
-      used_[index] = mask;
-      try_regions(index + 1, taken | mask, sparse);
-    }
-  }
-
-  void judge(Mask taken, bool sparse) {
-    const Mask left = c_.all() & ~taken & ~c_.obstacle;
-    const unsigned room = c_.sparse ? count(left) : longest(left);
-    if (remainder_needed_ && room < c_.min) return;
-    bool all_contiguous = !sparse;
-    for (const Party* party : shared_) {
-      if (party->asked.kind == Asked::Kind::named) {
-        if (!is_mask(party->asked.mask) || !within(party->asked.mask, left)) return;
-        continue;
-      }
-      const unsigned ways = ways_asked(c_, party->asked, c_.ways);
-      if (ways > room) return;
-      all_contiguous = all_contiguous && ways <= longest(left);
-    }
-    found = true;
-    if (!all_contiguous || (remainder_needed_ && longest(left) < c_.min)) return;
-    contiguous_found = true;
-    unsigned here = 0;
-    for (size_t i = 0; i < regions_.size(); i++)
-      if (const Mask place = place_of(regions_[i]); place != 0 && within(place, used_[i])) here++;
-    for (const Party* party : shared_)
-      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && within(party->previous, left))
-        here++;
-    kept = std::max(kept, here);
-  }
-
-  const Case& c_;
-  bool remainder_needed_ = true;
-  std::vector<Region> regions_;
-  std::vector<const Party*> shared_;
-  std::vector<Mask> used_;
-};
-
-// Whether the percentages of the exclusive parties are exactly all: such a set is rounded together.
-bool asks_for_exactly_all(const Case& c) {
-  unsigned sum = 0;
-  const auto add = [&](const Party& party) {
-    if (party.asked.kind != Asked::Kind::percent) return false;
-    sum += party.asked.number;
-    return true;
-  };
-  for (const Party& partition : c.partitions)
-    if (!add(partition)) return false;
-  for (const Party& group : c.groups)
-    if (group.exclusive && !add(group)) return false;
-  return sum == 100;
-}
-
-// The granted masks -------------------------------------------------------------------------------
 
 std::string broken_rule(const Case& c, const std::map<std::string, Mask>& granted) {
   const auto owner = [](const Party& group) {

@@ -8,7 +8,6 @@
 #include "fields.hpp"
 #include "limits.hpp"
 #include "names.hpp"
-#include "task_counts.hpp"
 #include "wire.hpp"
 
 namespace rdtd {

@@ -1,0 +1,126 @@
+// Amounts of cache and bandwidth and spans of time, as a policy writes them.
+#include "rdtd/policy/amount.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rdtd/policy/parse.hpp"
+
+namespace rdtd {
+namespace {
+
+std::string error_text(const AmountError& error) {
+  return error.hint.empty() ? error.message : error.message + "; " + error.hint;
+}
+
+TEST(Amount, Cache) {
+  const struct {
+    const char* text;
+    const char* error;
+  } rows[] = {{"40%", ""},
+              {"12.5%", ""},
+              {"4 ways", ""},
+              {"1 way", ""},
+              {"ways 4-7", ""},
+              {"ways 3", ""},
+              {"6 MiB", ""},
+              {"512KiB", ""},
+              {"1.5 GiB", ""},
+              {"0xf0", ""},
+              {"all", ""},
+              {"remainder", ""},
+              {"0%", "'0%' is not above 0%"},
+              {"101%", "'101%' is more than 100%"},
+              {"x%", "'x%' is not a percentage"},
+              {"0 ways", "'0 ways' is no cache at all: the minimum is 1 way"},
+              {"0x0", "'0x0' is a mask without any way"},
+              {"0x1ffffffff", "'0x1ffffffff' is not a mask of at most 32 bits"},
+              {"ways 7-4", "'ways 7-4' is not a range of the ways 0 to 31; write \"ways 4-7\""},
+              {"0 MiB", "'0 MiB' is no cache at all: the minimum is 1 way"},
+              {"6 MB", "'6 MB' is not a cache amount; write \"6 MiB\""},
+              {"4MB", "'4MB' is not a cache amount; write \"4 MiB\""},
+              {"512k", "'512k' is not a cache amount; write \"512 KiB\""},
+              {"1 gib", "'1 gib' is not a cache amount; write \"1 GiB\""},
+              {"max", "'max' is not a cache amount; write \"all\""},
+              {"Unlimited", "'Unlimited' is not a cache amount; write \"all\""},
+              {"rest", "'rest' is not a cache amount; write \"remainder\""},
+              {"way 3", "'way 3' is not a cache amount; write \"ways 3\""},
+              {"4-7", "'4-7' is not a cache amount; write \"ways 4-7\""},
+              {"4", "'4' is not a cache amount; write \"4 ways\""},
+              {"1", "'1' is not a cache amount; write \"1 way\""},
+              {"40", "'40' is not a cache amount; write \"40%\""},
+              {"25 percent", "'25 percent' is not a cache amount; write \"25%\""},
+              {"4 Ways", "'4 Ways' is not a cache amount; write \"4 ways\""},
+              {"f0", "'f0' is not a cache amount; write \"0xf0\""},
+              {"ALL", "'ALL' is not a cache amount; write \"all\""},
+              {"-1 ways",
+               "'-1 ways' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 "
+               "MiB\", \"0xf0\" or \"all\""},
+              {"",
+               "'' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
+               "\"0xf0\" or \"all\""},
+              {"lots",
+               "'lots' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
+               "\"0xf0\" or \"all\""},
+              {"1.2.3 MB",
+               "'1.2.3 MB' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 "
+               "MiB\", \"0xf0\" or \"all\""}};
+  for (const auto& row : rows) {
+    const auto amount = parse_cache_amount(row.text);
+    EXPECT_EQ(amount ? "" : error_text(amount.error()), row.error) << row.text;
+  }
+}
+
+TEST(Amount, Bandwidth) {
+  const struct {
+    const char* text;
+    const char* error;
+  } rows[] = {
+      {"50%", ""},
+      {"8 GB/s", ""},
+      {"800 MiB/s", ""},
+      {"unlimited", ""},
+      {"0%", "'0%' is not above 0%"},
+      {"8 GB", "'8 GB' is not a bandwidth; write \"8 GB/s\""},
+      {"6GB", "'6GB' is not a bandwidth; write \"6 GB/s\""},
+      {"8 GBps", "'8 GBps' is not a bandwidth; write \"8 GB/s\""},
+      {"800mib/s", "'800mib/s' is not a bandwidth; write \"800 MiB/s\""},
+      {"1 GiB/sec", "'1 GiB/sec' is not a bandwidth; write \"1 GiB/s\""},
+      {"max", "'max' is not a bandwidth; write \"unlimited\""},
+      {"all", "'all' is not a bandwidth; write \"unlimited\""},
+      {"50", "'50' is not a bandwidth; write \"50%\""},
+      {"50 percent", "'50 percent' is not a bandwidth; write \"50%\""},
+      {"0 GB/s",
+       "'0 GB/s' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""},
+      {"4 ways",
+       "'4 ways' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""},
+      {"", "'' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""}};
+  for (const auto& row : rows) {
+    const auto amount = parse_bandwidth_amount(row.text);
+    EXPECT_EQ(amount ? "" : error_text(amount.error()), row.error) << row.text;
+  }
+}
+
+TEST(Duration, AsSystemdWritesThem) {
+  using std::chrono::microseconds;
+  const struct {
+    const char* text;
+    int64_t usec;
+  } rows[] = {{"0", 0},
+              {"30", 30'000'000},
+              {"30s", 30'000'000},
+              {"1min 30s", 90'000'000},
+              {"2h", 7'200'000'000},
+              {"5ms", 5000},
+              {"1d", 86'400'000'000}};
+  for (const auto& row : rows)
+    EXPECT_EQ(parse_duration(row.text), microseconds(row.usec)) << row.text;
+  EXPECT_EQ(parse_duration("-1s").error(),
+            "'-1s' is not a time span; write \"30s\", \"5min\" or \"0\"");
+  EXPECT_EQ(parse_duration("").error(), "'' is not a time span; write \"30s\", \"5min\" or \"0\"");
+  EXPECT_EQ(parse_duration("1 fortnight").error(),
+            "'1 fortnight' is not a time span; write \"30s\", \"5min\" or \"0\"");
+  EXPECT_EQ(parse_duration("200d").error(), "'200d' is longer than 100 days");
+}
+
+}  // namespace
+}  // namespace rdtd

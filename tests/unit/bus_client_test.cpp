@@ -1,0 +1,74 @@
+// The client of the service: what it reads, and why it reaches no daemon.
+#include <gtest/gtest.h>
+
+#include "bus_world.hpp"
+
+namespace rdtd {
+namespace {
+
+using namespace test;
+
+TEST_F(BusTest, ClientKnowsWhyItReachesNoDaemon) {
+  const auto ask = [] {
+    auto client = Client::connect();
+    if (!client) return client.error();
+    const auto properties = client->properties();
+    return properties ? Client::Failure{.text = properties->state} : properties.error();
+  };
+  Client::Failure failure = ask();
+  EXPECT_EQ(failure.kind, Client::Failure::Kind::no_bus);
+  EXPECT_EQ(failure.text, "cannot connect to the system bus: No such file or directory");
+  start_bus();
+  failure = ask();
+  EXPECT_EQ(failure.kind, Client::Failure::Kind::not_running);
+  EXPECT_EQ(failure.text, "rdtd is not running: systemctl start rdtd");
+  // A systemd that says that the unit is active.
+  sd_bus* systemd = connect(stranger);
+  const auto on_call = [](sd_bus_message* call, void*, sd_bus_error*) {
+    return sd_bus_message_is_method_call(call, properties_interface, "Get") > 0
+               ? sd_bus_reply_method_return(call, "v", "s", "active")
+               : 0;
+  };
+  ASSERT_GE(sd_bus_add_filter(systemd, nullptr, on_call, nullptr), 0);
+  ASSERT_GE(sd_bus_request_name(systemd, "org.freedesktop.systemd1", 0), 0);
+  auto asked = std::async(std::launch::async, ask);
+  wait_for([&] { return asked.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  failure = asked.get();
+  EXPECT_EQ(failure.kind, Client::Failure::Kind::not_on_bus);
+  EXPECT_EQ(failure.text,
+            "rdtd is running, but it is not on the system bus: journalctl -u rdtd shows why");
+  open_service();
+  wait_for([&] { return !reports_.empty(); });
+  asked = std::async(std::launch::async, ask);
+  wait_for([&] { return asked.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  EXPECT_EQ(asked.get().text, "running");
+}
+
+TEST_F(BusTest, ClientReadsEveryAnswer) {
+  manager_.groups = std::make_shared<const GroupList>(
+      std::vector<GroupStatus>{{.name = "web", .asked = {{"L3", 0, "4 ways"}}, .rules = {"a:1"}}});
+  start_all();
+  start_polkit();
+  auto done = std::async(std::launch::async, [] {
+    auto client = Client::connect();
+    const auto plan = client->plan();
+    const auto explanation = client->explain(1);
+    const auto groups = client->list_groups();
+    const auto properties = client->properties();
+    ASSERT_TRUE(plan && explanation && groups && properties);
+    EXPECT_EQ(plan->summary, "1 step");
+    EXPECT_EQ(plan->steps.at(0).text, "create  web");
+    EXPECT_EQ(explanation->trials.at(0).place, "a.toml:1");
+    EXPECT_EQ(explanation->threads.at(0).second, "web");
+    EXPECT_EQ(groups->at(0).asked, (std::vector<Share>{{"L3", 0, "4 ways"}}));
+    EXPECT_EQ(groups->at(0).tasks, 3U);
+    EXPECT_EQ(properties->config_files, std::vector<std::string>{"/etc/rdtd/?.toml"});
+    EXPECT_TRUE(client->reload());
+    EXPECT_EQ(client->assign(1, "nowhere").error().text, "there is no group 'nowhere'");
+  });
+  wait_for([&] { return done.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  EXPECT_EQ(manager_.reloads, 1);
+}
+
+}  // namespace
+}  // namespace rdtd

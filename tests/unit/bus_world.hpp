@@ -1,0 +1,296 @@
+// BusTest: the service on a private bus, dbus-daemon in a temporary directory, with a manager made
+// of plain values. Everything but the daemon and the blocking client runs on one event loop.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-event.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <optional>
+
+#include "fields.hpp"
+#include "names.hpp"
+#include "rdtd/bus/client.hpp"
+#include "rdtd/bus/service.hpp"
+#include "task_counts.hpp"
+#include "wire.hpp"
+
+namespace rdtd::test {
+
+// Users that every machine knows: nobody and daemon. The bus refuses others.
+inline constexpr uid_t stranger = 65534, neighbor = 1;
+
+class FakeManager final : public ManagerInterface {
+ public:
+  void reload(Done done) override {
+    reloads++;
+    done({});
+  }
+  std::expected<CheckResult, Refusal> check() override {
+    checks++;
+    return CheckResult{"full", "public"};
+  }
+  std::expected<PlanSummary, Refusal> plan() override {
+    plans++;
+    return PlanSummary{{{"create", "web", "create  web"}}, "1 step"};
+  }
+  void reset(Done done) override {
+    done(std::unexpected(
+        Refusal{.kind = Refusal::Kind::busy, .text = "full", .public_text = "public"}));
+  }
+  std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(pid_t pid,
+                                                                         const std::string& group,
+                                                                         const Caller&) override {
+    struct Assign final : PreparedAssign {
+      Assign(Details details, int& runs_) : PreparedAssign(std::move(details)), runs(runs_) {}
+      std::expected<void, Refusal> run() override {
+        runs++;
+        return {};
+      }
+      int& runs;
+    };
+    if (group == "nowhere")
+      return std::unexpected(
+          Refusal{.kind = Refusal::Kind::no_such_group, .text = "there is no group 'nowhere'"});
+    return std::make_shared<Assign>(
+        PreparedAssign::Details{{"pid", std::to_string(pid)}, {"uid", "7"}, {"group", group}},
+        assigns);
+  }
+  std::expected<Explanation, Refusal> explain(pid_t, std::optional<uid_t> owner) override {
+    if (owner && *owner != process_owner)
+      return std::unexpected(Refusal{.kind = Refusal::Kind::not_permitted, .text = "not yours"});
+    return Explanation{"redis", {{"a.toml:1", "web", true, ""}}, {{1, "web"}}};
+  }
+  std::expected<std::vector<DomainCounters>, Refusal> counters() override {
+    return std::vector{DomainCounters{.llc_occupancy = 1, .mbm_local_bytes = 2}};
+  }
+  std::shared_ptr<const GroupList> list_groups() override { return groups; }
+  size_t tasks_in(const std::string&) override {
+    counted++;
+    return 3;
+  }
+  ManagerProperties properties() override {
+    return {.state = "running",
+            .config_files = {"/etc/rdtd/\xff.toml"},
+            .last_reload_error = "full",
+            .last_reload_error_public = "public"};
+  }
+  std::optional<uid_t> owner_of(pid_t) override { return process_owner; }
+  void watch_assignments(bool on) override { watched = on; }
+  std::string log_level() override { return "info"; }
+  bool set_log_level(const std::string&) override { return false; }
+  std::string log_target() override { return "journal"; }
+
+  std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
+  uid_t process_owner = 7;
+  int reloads = 0, checks = 0, plans = 0, assigns = 0, counted = 0;
+  bool watched = false;
+};
+
+// The answer to one call.
+struct Reply {
+  Message message;
+  // The last word of the error's name; empty for a success.
+  [[nodiscard]] std::string error() const {
+    const sd_bus_error* error = sd_bus_message_get_error(message.get());
+    return error == nullptr ? ""
+                            : std::filesystem::path(error->name).extension().string().substr(1);
+  }
+  [[nodiscard]] std::string error_text() const {
+    const sd_bus_error* error = sd_bus_message_get_error(message.get());
+    return error == nullptr ? "" : error->message;
+  }
+  template <class T>
+  [[nodiscard]] T read() const {
+    T out{};
+    EXPECT_GE(wire::read(message.get(), out), 0) << error() << ": " << error_text();
+    return out;
+  }
+};
+
+class BusTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v dbus-daemon >/dev/null") != 0)
+      GTEST_SKIP() << "dbus-daemon is not installed";
+    std::string name = "/tmp/rdtd-bus-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    std::filesystem::permissions(directory_, std::filesystem::perms(0755));
+    std::ofstream(directory_ / "conf")
+        << "<busconfig><type>system</type><listen>unix:path=" << (directory_ / "bus").string()
+        << "</listen><policy context='default'><allow user='*'/><allow own='*'/>"
+           "<allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/></policy>"
+           "<limit name='max_replies_per_connection'>50000</limit>"
+           "</busconfig>";
+    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + (directory_ / "bus").string()).c_str(), 1);
+    ASSERT_GE(sd_event_new(&event_), 0);
+  }
+
+  void TearDown() override {
+    service_.reset();
+    for (sd_bus* client : clients_) sd_bus_close_unref(client);
+    stop_bus();
+    sd_event_unref(event_);
+    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
+    if (!directory_.empty()) std::filesystem::remove_all(directory_);
+  }
+
+  void start_bus() {
+    bus_pid_ = ::fork();
+    if (bus_pid_ == 0) {
+      const std::string configuration = "--config-file=" + (directory_ / "conf").string();
+      ::execlp("dbus-daemon", "dbus-daemon", configuration.c_str(), "--nofork", "--nopidfile",
+               "--nosyslog", nullptr);
+      ::_exit(127);
+    }
+    wait_for([&] { return std::filesystem::exists(directory_ / "bus"); });
+  }
+
+  void stop_bus() {
+    if (bus_pid_ <= 0) return;
+    ::kill(bus_pid_, SIGKILL);
+    ::waitpid(bus_pid_, nullptr, 0);
+    bus_pid_ = 0;
+    std::filesystem::remove(directory_ / "bus");
+  }
+
+  void open_service() {
+    auto service = Service::open(event_, manager_, [&](const Result<void>& connection) {
+      reports_.push_back(connection ? "on" : connection.error().text());
+    });
+    ASSERT_TRUE(service);
+    service_ = std::move(*service);
+  }
+
+  void start_all() {
+    start_bus();
+    open_service();
+    // The daemon makes its socket before it listens: the first attempt may come between.
+    wait_for([&] { return !reports_.empty() && reports_.back() == "on"; });
+    reports_ = {"on"};
+  }
+
+  // Runs the loop until something holds, for 20 s at most.
+  template <class Condition>
+  void wait_for(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      (void)sd_event_run(event_, 10'000);
+    }
+  }
+
+  // A connection of another user, if the test may have one: the bus takes the effective user at
+  // connect(2).
+  sd_bus* connect(uid_t uid) {
+    sd_bus* bus = nullptr;
+    const bool change = ::geteuid() == 0 && uid != 0;
+    EXPECT_TRUE(!change || ::seteuid(uid) == 0);
+    EXPECT_GE(sd_bus_open_system(&bus), 0);
+    EXPECT_TRUE(!change || ::seteuid(0) == 0);
+    EXPECT_GE(sd_bus_attach_event(bus, event_, 0), 0);
+    clients_.push_back(bus);
+    return bus;
+  }
+
+  void disconnect(sd_bus* client) {
+    std::erase(clients_, client);
+    sd_bus_flush_close_unref(client);
+  }
+
+  template <class... Args>
+  Message new_call(sd_bus* client, const char* interface, const char* method, const Args&... args) {
+    sd_bus_message* made = nullptr;
+    EXPECT_GE(sd_bus_message_new_method_call(client, &made, bus_name, bus_path, interface, method),
+              0);
+    EXPECT_GE(wire::append_all(made, args...), 0);
+    return Message(made);
+  }
+
+  // Sends a call whose reply will be put in `replies`.
+  void send(sd_bus* client, const Message& request, std::vector<Reply>& replies) {
+    const auto on_reply = [](sd_bus_message* reply, void* to, sd_bus_error*) {
+      static_cast<std::vector<Reply>*>(to)->push_back({Message(sd_bus_message_ref(reply))});
+      return 0;
+    };
+    EXPECT_GE(sd_bus_call_async(client, nullptr, request.get(), on_reply, &replies, 0), 0);
+  }
+
+  template <class... Args>
+  Reply call(sd_bus* client, const char* method, const Args&... args) {
+    return call_of(client, bus_interface, method, args...);
+  }
+
+  template <class... Args>
+  Reply call_of(sd_bus* client, const char* interface, const char* method, const Args&... args) {
+    std::vector<Reply> replies;
+    send(client, new_call(client, interface, method, args...), replies);
+    wait_for([&] { return !replies.empty(); });
+    return replies.empty() ? Reply{} : std::move(replies.front());
+  }
+
+  std::string property(sd_bus* client, const char* name) {
+    const Reply reply =
+        call_of(client, properties_interface, "Get", std::string(bus_interface), std::string(name));
+    std::string value;
+    EXPECT_GE(wire::read_variant(reply.message.get(), value), 0) << reply.error_text();
+    return value;
+  }
+
+  // polkit, which answers `authorized_` or, without a value, never.
+  void start_polkit() {
+    sd_bus* polkit = connect(::geteuid());
+    const auto on_call = [](sd_bus_message* call, void* self, sd_bus_error*) {
+      return static_cast<BusTest*>(self)->on_polkit_call(call);
+    };
+    ASSERT_GE(sd_bus_add_filter(polkit, nullptr, on_call, this), 0);
+    ASSERT_GE(sd_bus_request_name(polkit, "org.freedesktop.PolicyKit1", 0), 0);
+  }
+
+  int on_polkit_call(sd_bus_message* call) {
+    if (sd_bus_message_is_method_call(call, nullptr, "CancelCheckAuthorization") > 0) {
+      std::string id;
+      (void)wire::read(call, id);
+      cancelled_.push_back(id);
+      return wire::reply(call);
+    }
+    if (sd_bus_message_is_method_call(call, nullptr, "CheckAuthorization") <= 0) return 0;
+    const char* action = nullptr;
+    EXPECT_GE(sd_bus_message_skip(call, "(sa{sv})"), 0);
+    EXPECT_GE(sd_bus_message_read(call, "s", &action), 0);
+    Authorization asked{.action = action, .details = {}};
+    EXPECT_GE(wire::read(call, asked.details), 0);
+    asked_.push_back(std::move(asked));
+    if (!authorized_) return 1;
+    return wire::reply(call, std::tuple(*authorized_, false, std::map<std::string, std::string>()));
+  }
+
+  struct Authorization {
+    std::string action;
+    std::map<std::string, std::string> details;
+    bool operator==(const Authorization&) const = default;
+  };
+
+  FakeManager manager_;
+  std::filesystem::path directory_;
+  pid_t bus_pid_ = 0;
+  sd_event* event_ = nullptr;
+  std::unique_ptr<Service> service_;
+  std::vector<std::string> reports_;
+  std::vector<sd_bus*> clients_;
+  std::optional<bool> authorized_ = true;
+  std::vector<Authorization> asked_;
+  std::vector<std::string> cancelled_;
+};
+
+}  // namespace rdtd::test
