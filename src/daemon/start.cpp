@@ -219,6 +219,12 @@ int run_daemon(const Paths& paths) {
     status = loop.run();
     if (classifier) classifier->reset();  // before what it uses
   }
+  // systemd stops a unit that is bound to a mount that has gone, and does not log why.
+  if (status == 0 && !resctrl::Kernel::open(paths.resctrl))
+    spdlog::warn(
+        "{} was unmounted, so rdtd stops; 'systemctl start sys-fs-resctrl.mount' mounts it again "
+        "and starts rdtd",
+        paths.resctrl);
   manager.store();
   // If the loop failed, the next rdtd takes over.
   if (status == 0 && manager.in_force().policy.daemon.on_stop == OnStop::remove)
