@@ -73,7 +73,11 @@ TEST_F(Files, UnprintableNames) {
 // A failure that may pass must not count as a bad policy.
 TEST_F(Files, TransientFailures) {
   put("etc/rdtd/10-a.toml", "[group.a]\n");
+  put("other/etc/rdtd", "not a directory");
   const std::string path = root_.string() + "/etc/rdtd/10-a.toml";
+  // Before the descriptors run out: UBSan opens a pipe to check an object of a type that is new.
+  const PolicyFile missing = read_policy_file(path + "x");
+  const std::vector<PolicyFile> no_directory = find_policy_files((root_ / "other").string());
   std::vector<UniqueFd> all;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -95,9 +99,12 @@ TEST_F(Files, TransientFailures) {
   EXPECT_EQ(parsed.diagnostics[0].cause, Cause::machine);
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(found[0].transient);
-  const ParsedPolicy missing = parse_policy(std::vector{read_policy_file(path + "x")});
-  ASSERT_EQ(missing.diagnostics.size(), 1U);
-  EXPECT_EQ(missing.diagnostics[0].cause, Cause::policy);
+  EXPECT_FALSE(missing.transient);
+  ASSERT_EQ(no_directory.size(), 1U);
+  EXPECT_FALSE(no_directory[0].transient);
+  const ParsedPolicy refused = parse_policy(std::vector{missing});
+  ASSERT_EQ(refused.diagnostics.size(), 1U);
+  EXPECT_EQ(refused.diagnostics[0].cause, Cause::policy);
 }
 
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }
