@@ -140,6 +140,26 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
   }
 }
 
+// A domain that has no CPU online is not there, and nothing tells which ids such domains have.
+void Planner::check_domains(Resource resource, const DomainAmount& line,
+                            const std::set<DomainId>& known) {
+  std::set<DomainId> unknown;
+  std::ranges::set_difference(*line.domains, known, std::inserter(unknown, unknown.end()));
+  if (unknown.empty()) return;
+  const bool one = unknown.size() == 1;
+  const std::string domains =
+      fmt::format("{} domain{} {}", to_string(resource), one ? "" : "s", domain_list(unknown));
+  CpuSet offline = snapshot_.possible_cpus.value_or(CpuSet{});
+  for (const unsigned cpu : snapshot_.online_cpus()) offline.erase(cpu);
+  if (offline.empty())
+    return error(line.domains_where, "unknown " + domains,
+                 fmt::format("this machine has {}", domain_list(known)));
+  warning(line.domains_where,
+          fmt::format("there {} no {} while {} {} offline; the amount applies once {} there",
+                      one ? "is" : "are", domains, cpus(offline),
+                      offline.size() == 1 ? "is" : "are", one ? "it is" : "they are"));
+}
+
 void Planner::check_resources(const AmountTables& tables) {
   for (const auto& [resource, table] : tables) {
     if (table.empty()) continue;
@@ -150,16 +170,8 @@ void Planner::check_resources(const AmountTables& tables) {
       refuse_resource(resource, table.front().amount.where);
       continue;
     }
-    for (const DomainAmount& line : table) {
-      if (!line.domains) continue;
-      std::set<DomainId> unknown;
-      std::ranges::set_difference(*line.domains, *known, std::inserter(unknown, unknown.end()));
-      if (!unknown.empty())
-        error(line.domains_where,
-              fmt::format("unknown {} domain{} {}", to_string(resource),
-                          unknown.size() == 1 ? "" : "s", domain_list(unknown)),
-              fmt::format("this machine has {}", domain_list(*known)));
-    }
+    for (const DomainAmount& line : table)
+      if (line.domains) check_domains(resource, line, *known);
   }
 }
 

@@ -44,11 +44,15 @@ class Planner {
              Cause cause = Cause::policy) {
     diagnostics_.push_back({Severity::error, where, std::move(message), std::move(hint), cause});
   }
+  void warning(const Location& where, std::string message) {
+    diagnostics_.push_back({Severity::warning, where, std::move(message), {}, Cause::policy});
+  }
   void make_targets();
   void check_names();
   void check_closids();
   void check_new_groups();
   void check_resources(const AmountTables& tables);
+  void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
   void refuse_resource(Resource resource, const Location& where);
 

@@ -135,6 +135,33 @@ TEST_F(ManagerTest, ADomainThatComesBackIsRestored) {
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
 }
 
+// A policy may name a socket that is off: its part is done when the socket is there.
+TEST_F(ManagerTest, AnAbsentDomainIsNoError) {
+  const std::string both = "[group.a]\nl3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n";
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  ASSERT_EQ(reload(both), "");
+  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=100");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(warnings(),
+            "p.toml:2:24: warning: there is no L3 domain 1 while CPUs 2-3 are offline; the "
+            "amount applies once it is there\n    2 | l3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n"
+            "      |                        ^~~\n");
+  kernel.resctrl.bring_online(2);
+  kernel.resctrl.bring_online(3);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("a"), "L3:0=f;1=ff MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(reload(both + "mb = \"50%\"\n"), "");
+  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=50");
+}
+
 TEST_F(ManagerTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
   const pid_t redis = processes.start({.name = "redis-server"});
   ASSERT_EQ(reload(redis_policy), "");

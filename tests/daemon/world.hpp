@@ -47,7 +47,7 @@ class World : public Files {
             .processes = processes,
             .policy_files =
                 [this] { return std::vector{PolicyFile{.path = "p.toml", .text = policy}}; },
-            .read_machine = [this] { return resctrl::read_machine(kernel, {}, {}); },
+            .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus); },
             .find_user =
                 [this](const std::string& name) {
                   const auto user = users.find(name);
@@ -101,10 +101,12 @@ class World : public Files {
     return text ? schemata_line(*parse_schemata(*text)) : "none";
   }
   [[nodiscard]] std::vector<std::string> problems() const { return manager->properties().problems; }
+  [[nodiscard]] std::string warnings() const { return manager->check()->warnings; }
   [[nodiscard]] std::string state() const { return manager->properties().state; }
 
   fake::Kernel kernel{fake::xeon()};
   fake::Processes processes{kernel};
+  CpuSet cpus = {0, 1, 2, 3};  // of the machine, online or not
   std::map<std::string, uid_t> users;
   std::string policy;
   std::vector<std::string> drift;
