@@ -91,6 +91,8 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
     return std::unexpected(rdtd::refusal(error));
   }
+  // Also if it had its part already: a later policy may have to give it everything back.
+  if (!loaded->prepared.policy.divides_nothing()) ownership_.own_default_group();
   auto in_force = std::make_shared<InForce>();
   in_force->policy = std::move(loaded->prepared.policy);
   in_force->users = std::move(loaded->users);

@@ -16,10 +16,6 @@ std::string key_of(const Error& error) {
   return fmt::format("{} {} {}", error.operation, error.path, error.code);
 }
 
-bool divides_nothing(const Policy& policy) {
-  return policy.groups.empty() && policy.partitions.empty();
-}
-
 }  // namespace
 
 void Guard::forget() {
@@ -82,7 +78,7 @@ std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce
   if (current->groups.empty()) return current;
   // Under a policy that divides nothing, the default group stays as others set it.
   if (const GroupState& root = now.groups.at(std::string(root_group));
-      divides_nothing(current->policy) && leaves_default_group(current->policy, now) &&
+      current->policy.divides_nothing() && leaves_default_group(current->policy, now) &&
       current->groups.back().state != root) {
     auto changed = std::make_shared<InForce>(*current);
     changed->groups.back().state = root;
@@ -101,6 +97,30 @@ std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce
   return current;
 }
 
+// A group of the policy that another tool has made anew is taken over, if the policy says so.
+// Returns their directories.
+std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
+  if (in_force.policy.daemon.drift != OnDrift::restore) return {};
+  const std::vector<Step> steps = adoptions(in_force.groups, machine.snapshot);
+  if (steps.empty()) {
+    clear_problem("adopt");
+    return {};
+  }
+  if (const auto done = applier_.carry_out(steps, machine); !done) {
+    report("adopt", done.error().text(), out);
+    return {};
+  }
+  clear_problem("adopt");
+  std::set<std::string> adopted;
+  for (const Step& step : steps) adopted.insert(group_of(step));
+  for (Difference& difference : differences(in_force.groups, machine.snapshot))
+    if (adopted.contains(difference.group))
+      out.drift.push_back({std::move(difference.group), std::move(difference.text), true});
+  machine.snapshot.owned.insert(adopted.begin(), adopted.end());
+  out.groups_made = out.tables_old = true;
+  return adopted;
+}
+
 // Restores what differs, if the policy says so or the kernel has reset it. True if it has.
 bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& machine,
                     Comparison& out) {
@@ -113,9 +133,9 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
     if (!done && last_failure_ != key_of(done.error())) out.problems.push_back(done.error().text());
     last_failure_ = done ? "" : key_of(done.error());
     if (!done) (void)set_problem("restore", done.error().text());
-    out.groups_made = std::ranges::any_of(
-        back.steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
-    out.tables_old = out.tables_old || out.groups_made;
+    if (std::ranges::any_of(
+            back.steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); }))
+      out.groups_made = out.tables_old = true;
   }
   if (back.steps.empty() || restored) {
     clear_problem("restore");
@@ -127,12 +147,13 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
 
 Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
   Comparison out;
-  const auto machine = applier_.read_machine();
+  auto machine = applier_.read_machine();
   if (!machine) {
     report("read", machine.error().text(), out);
     return out;
   }
   clear_problem("read");
+  const std::set<std::string> adopted = adopt(*in_force, *machine, out);
   const auto current = update(in_force, *machine, out);
   if (current->groups.empty()) return out;
 
@@ -147,7 +168,8 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
     if (!removed) report("remove " + group_of(removal), removed.error().text(), out);
   }
   for (Difference& difference : differences(current->groups, now))
-    out.drift.push_back({std::move(difference.group), std::move(difference.text), restored});
+    if (!restored || !adopted.contains(difference.group))
+      out.drift.push_back({std::move(difference.group), std::move(difference.text), restored});
   return out;
 }
 

@@ -173,7 +173,7 @@ void Manager::remove_groups(std::vector<Step> removals, std::function<void()> th
 void Manager::finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
                           const Done& done) {
   const Policy& policy = in_force_->policy;
-  if (policy.groups.empty() && policy.partitions.empty()) applier_.release_default_group();
+  if (policy.divides_nothing()) applier_.release_default_group();
   note_sweep(swept);
   report_missing();
   if (const std::string warnings = format_diagnostics(in_force_->warnings, policy.sources);

@@ -21,6 +21,8 @@ std::optional<Mode> parse_mode(std::string_view text) {
   return std::nullopt;
 }
 
+bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mode::pseudo_locked; }
+
 std::string group_label(std::string_view directory) {
   return directory == root_group ? "default" : std::string(directory);
 }

@@ -53,6 +53,19 @@ bool is_taken(const std::string& directory, const Snapshot& snapshot) {
   return directory != root_group && exists && !snapshot.owned.contains(directory);
 }
 
+std::vector<Step> adoptions(const std::vector<GroupTarget>& targets, const Snapshot& snapshot) {
+  std::vector<Step> out;
+  for (const GroupTarget& target : targets) {
+    if (!target.adopt || !is_taken(target.directory, snapshot)) continue;
+    const auto group = snapshot.groups.find(target.directory);
+    const auto inode = snapshot.inodes.find(target.directory);
+    if (group == snapshot.groups.end() || inode == snapshot.inodes.end()) continue;
+    if (!is_pseudo(group->second.mode))
+      out.emplace_back(AdoptGroup{target.directory, inode->second});
+  }
+  return out;
+}
+
 Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
                const Snapshot& snapshot) {
   std::vector<WantedGroup> wanted;

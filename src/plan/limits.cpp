@@ -16,12 +16,6 @@ std::string counted(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Pseudo-locked regions hold no CLOSID and, from their setup on, no RMID. Their cpus_list shows
-// CPUs that other groups have.
-bool is_pseudo(const GroupState& state) {
-  return state.mode == Mode::pseudo_locksetup || state.mode == Mode::pseudo_locked;
-}
-
 std::string cpus(const CpuSet& list) {
   return fmt::format("CPU{} {}", list.size() == 1 ? "" : "s", format_cpu_list(list));
 }
@@ -35,7 +29,7 @@ void Planner::check_names() {
       error(group.name.where,
             fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
                         group.name.value),
-            "choose another name, or remove that group");
+            "choose another name, remove that group, or take it over with adopt = true");
   }
 }
 
@@ -51,7 +45,7 @@ void Planner::check_closids() {
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name)) continue;
     if (state.mode != Mode::pseudo_locked) with_closid.push_back(name);
-    if (!is_pseudo(state)) with_rmid.push_back(name);
+    if (!is_pseudo(state.mode)) with_rmid.push_back(name);
   }
   const auto taken = [](const std::vector<std::string>& foreign) {
     std::string text = "1 is the default group's";
@@ -197,7 +191,7 @@ void Planner::check_cpus(const Group& group, std::map<unsigned, const Group*>& h
                              both.size() == 1 ? "is" : "are", other->name.value,
                              other->cpus->where.text()));
   for (const auto& [name, state] : snapshot_.groups) {
-    if (!is_foreign(name) || is_pseudo(state)) continue;
+    if (!is_foreign(name) || is_pseudo(state.mode)) continue;
     CpuSet theirs;
     std::ranges::set_intersection(wanted, state.cpus, std::inserter(theirs, theirs.end()));
     if (!theirs.empty())
@@ -211,7 +205,7 @@ void Planner::assign_cpus() {
   CpuSet left = snapshot_.online_cpus();
   std::map<unsigned, const Group*> holders;
   for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && !is_pseudo(state))
+    if (is_foreign(name) && !is_pseudo(state.mode))
       for (const unsigned cpu : state.cpus) left.erase(cpu);
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;

@@ -20,6 +20,7 @@ void Planner::make_targets() {
     added.exclusive = group.exclusive;
     added.partition = group.partition ? group.partition->value : "";
     added.description = group.description;
+    added.adopt = group.adopt;
   };
   for (const Group& group : policy_.groups) {
     if (group.name.value == "default")
@@ -144,6 +145,8 @@ void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   make_targets();
+  std::vector<Step> steps = adoptions(targets_, snapshot_);
+  for (const Step& step : steps) snapshot_.owned.insert(group_of(step));
   if (leaves_default_group(policy_, snapshot_)) {
     targets_.back().state = snapshot_.groups.at(std::string(root_group));
   } else {
@@ -154,8 +157,8 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     for (const Group& group : policy_.groups) check_resources(group.amounts);
     for (const auto& [resource, info] : capabilities_.caches) place_resource(resource, info);
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
-    assign_cpus();
   }
+  assign_cpus();
   if (!has_errors(diagnostics_)) {
     for (const auto& [resource, info] : capabilities_.caches)
       warn_of_foreign_groups(resource, info);
@@ -163,14 +166,14 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   }
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
-  Steps steps = steps_to(targets_, capabilities_, snapshot_);
-  return Plan{std::move(targets_), std::move(steps.steps), std::move(steps.removals),
+  Steps changes = steps_to(targets_, capabilities_, snapshot_);
+  std::ranges::move(changes.steps, std::back_inserter(steps));
+  return Plan{std::move(targets_), std::move(steps), std::move(changes.removals),
               std::move(diagnostics_)};
 }
 
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
-  return policy.groups.empty() && policy.partitions.empty() &&
-         !snapshot.owned.contains(std::string(root_group));
+  return policy.divides_nothing() && !snapshot.owned.contains(std::string(root_group));
 }
 
 std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,

@@ -98,7 +98,7 @@ class Planner {
 
   const Policy& policy_;
   const Capabilities& capabilities_;
-  const Snapshot& snapshot_;
+  Snapshot snapshot_;  // with the groups that the policy adopts as owned
   std::vector<Diagnostic> diagnostics_;
   std::vector<GroupTarget> targets_;
   std::map<const Group*, size_t> target_of_;

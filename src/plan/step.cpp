@@ -22,6 +22,7 @@ std::string change_text(const WriteSchemata& step) {
 }
 
 struct Details {
+  std::string operator()(const AdoptGroup&) const { return {}; }
   std::string operator()(const MakeGroup&) const { return {}; }
   std::string operator()(const RemoveGroup&) const { return {}; }
   std::string operator()(const WriteSchemata& step) const { return "  " + change_text(step); }
@@ -41,7 +42,7 @@ const std::string& group_of(const Step& step) {
 
 std::string_view kind_of(const Step& step) {
   constexpr std::array<std::string_view, std::variant_size_v<Step>> names = {
-      "create", "remove", "schemata", "cpus", "mode"};
+      "adopt", "create", "remove", "schemata", "cpus", "mode"};
   return names.at(step.index());
 }
 

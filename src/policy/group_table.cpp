@@ -60,6 +60,8 @@ GroupTable read_group(const FileReader& in, const toml::key& key, const toml::ta
        [&](const auto& k, const auto& n) {
          if (auto text = in.string(k, n)) group.description = text->value;
        }},
+      {"adopt",
+       [&](const auto& k, const auto& n) { group.adopt = in.boolean(k, n).value_or(false); }},
       {"override",
        [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
       {"cpus", [&](const auto& k, const auto& n) {

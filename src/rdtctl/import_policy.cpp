@@ -105,6 +105,8 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     else if (group_directory(directory) != directory)
       heading.refusal = "a policy uses this name for the resctrl root";
     if (!heading.refusal.empty()) continue;
+    if (directory != root_group && !snapshot.owned.contains(directory))
+      lines.push_back({directory, "adopt = true", {}});
     for (const auto& [resource, values] : state.schemata)
       add_values(capabilities, directory, resource, values, lines);
     if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});

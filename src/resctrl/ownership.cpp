@@ -86,6 +86,10 @@ void Ownership::made(const std::string& group, uint64_t inode) {
   changed_ = true;
 }
 
+void Ownership::own_default_group() {
+  if (entries_.try_emplace(std::string(root_group)).second) changed_ = true;
+}
+
 void Ownership::forget(const std::string& group) {
   if (entries_.erase(group) > 0) changed_ = true;
 }

@@ -78,7 +78,9 @@ CacheInfo read_cache(InfoReader& info) {
   cache.cbm_mask.bits = info.number("cbm_mask", 16);
   cache.min_cbm_bits = std::max(1U, info.number("min_cbm_bits"));
   cache.shareable_bits.bits = info.number_or("shareable_bits", 16, 0);
-  cache.sparse_masks = info.number_or("sparse_masks", 10, 0) == 1;
+  // Of a mask with gaps, the kernel compares only the first run with min_cbm_bits (cbm_validate in
+  // fs/resctrl/ctrlmondata.c). No known processor has both; rdtd uses contiguous masks there.
+  cache.sparse_masks = cache.min_cbm_bits <= 1 && info.number_or("sparse_masks", 10, 0) == 1;
   cache.num_closids = info.number("num_closids");
   return cache;
 }
@@ -126,8 +128,6 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
   for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
   return bandwidth;
 }
-
-bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mode::pseudo_locked; }
 
 // Adds one control group to the snapshot unless it no longer exists.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,

@@ -72,6 +72,10 @@ Result<void> Transaction::carry_out_one(const Step& step) {
   touched_.insert(group_of(step));
   struct Visitor {
     Transaction& self;
+    Result<void> operator()(const AdoptGroup& step) const {
+      self.ownership_.made(step.group, step.inode);
+      return {};
+    }
     Result<void> operator()(const MakeGroup& step) const { return self.make(step.group); }
     Result<void> operator()(const RemoveGroup& step) const { return self.remove(step.group); }
     Result<void> operator()(const WriteSchemata& step) const {
@@ -91,7 +95,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
   if (steps.empty()) return {};
   std::vector<std::string>& expected = expected_;
   for (const Step& step : steps)
-    if (std::holds_alternative<MakeGroup>(step) ||
+    if (std::holds_alternative<AdoptGroup>(step) || std::holds_alternative<MakeGroup>(step) ||
         (std::holds_alternative<WriteSchemata>(step) && group_of(step) == root_group))
       expected.push_back(group_of(step));
   known_ = ownership_.names();

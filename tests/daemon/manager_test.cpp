@@ -89,6 +89,53 @@ TEST_F(ManagerTest, AnotherToolsGroupIsNeverTouched) {
   EXPECT_EQ(schemata("redis"), theirs);
 }
 
+// With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
+// makes it anew. So is one of its own, if the record was lost.
+TEST_F(ManagerTest, AdoptsAGroup) {
+  (void)kernel.resctrl.make("redis");
+  const pid_t theirs = processes.start({.name = "bash"});
+  const pid_t redis = processes.start({.name = "redis-server"});
+  (void)kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n");
+  const std::string adopting =
+      "[group.redis]\nl3 = \"4 ways\"\nexclusive = true\nadopt = true\n[[rule]]\ngroup = "
+      "\"redis\"\nname = \"redis-*\"\n";
+  ASSERT_EQ(reload(adopting), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(theirs), "redis");
+  EXPECT_EQ(group_of(redis), "redis");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(drift, std::vector<std::string>{
+                       "group 'redis' was removed and made again by another tool; restored"});
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+  std::filesystem::remove(root_ / "groups");
+  start();
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(reload(""), "");
+  EXPECT_EQ(schemata("redis"), "none");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+}
+
+// A group whose load fails is as foreign as before.
+TEST_F(ManagerTest, AFailedLoadAdoptsNothing) {
+  (void)kernel.resctrl.make("redis");
+  const std::string before = schemata("redis");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "redis/schemata";
+      },
+      EIO);
+  EXPECT_NE(reload("[group.redis]\nl3 = \"4 ways\"\nadopt = true\n"), "");
+  EXPECT_EQ(schemata("redis"), before);
+  kernel.calls.reset();
+  EXPECT_EQ(reload("[group.other]\n"), "");
+  EXPECT_EQ(schemata("redis"), before);
+}
+
 TEST_F(ManagerTest, DriftIsRestoredOrOnlyReported) {
   for (const bool restore : {true, false}) {
     drift.clear();
@@ -143,10 +190,11 @@ TEST_F(ManagerTest, AnAbsentDomainIsNoError) {
   ASSERT_EQ(reload(both), "");
   EXPECT_EQ(schemata("a"), "L3:0=f MB:0=100");
   EXPECT_EQ(state(), "running");
-  EXPECT_EQ(warnings(),
-            "p.toml:2:24: warning: there is no L3 domain 1 while CPUs 2-3 are offline; the "
-            "amount applies once it is there\n    2 | l3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n"
-            "      |                        ^~~\n");
+  EXPECT_EQ(
+      warnings(),
+      "p.toml:2:24: warning: there is no L3 domain 1 while CPUs 2-3 are offline; the "
+      "amount applies once it is there\n    2 | l3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n"
+      "      |                        ^~~\n");
   kernel.resctrl.bring_online(2);
   kernel.resctrl.bring_online(3);
   manager->reconcile();

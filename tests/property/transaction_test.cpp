@@ -83,6 +83,7 @@ std::string random_policy(Random& random) {
     }
     if (one_in(random, 3)) text += fmt::format("mb = \"{}%\"\n", 10 * (1 + below(random, 9)));
   }
+  if (one_in(random, 4)) text += "[group.theirs]\nadopt = true\nl3 = \"2 ways\"\n";
   // A CPU belongs to one group.
   if (const size_t at = text.find("[group.b]\n"); at != std::string::npos && one_in(random, 2))
     text.insert(at + 10, "cpus = \"1\"\n");

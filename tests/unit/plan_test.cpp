@@ -276,7 +276,14 @@ TEST(Plan, ForeignGroups) {
   EXPECT_EQ(
       plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
       "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n    1 "
-      "| [group.plain]\n      |        ^~~~~ choose another name, or remove that group\n");
+      "| [group.plain]\n      |        ^~~~~ choose another name, remove that group, or take it "
+      "over with adopt = "
+      "true\n");
+  snapshot.inodes["plain"] = 7;
+  EXPECT_EQ(
+      plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
+      "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps: 0 to create, 1 to change, "
+      "0 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", capabilities, snapshot),
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
             "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "

@@ -482,6 +482,11 @@ p.toml:6:8: error: CPU 3 is given to two groups: here and to 'a' in p.toml:2
     2 | reconcile_interval = 30
       |                      ^~ write "30s"
 )"},
+      {"[group.default]\nadopt = true\n",
+       R"(p.toml:1:8: error: 'adopt' in [group.default]: the default group is always there
+    1 | [group.default]
+      |        ^~~~~~~
+)"},
       {"[partition.p]\nmb = \"10%\"\nl3 = \"1 way\"\n",
        R"(p.toml:2:1: error: unknown key 'mb' in [partition.p]
     2 | mb = "10%"

@@ -227,11 +227,12 @@ TEST(Import, Groups) {
     GroupState state;
     const char* text;
   } rows[] = {
-      {"one amount", "a", plain, "\n[group.a]\nl3 = \"0xf\"\n"},
+      {"one amount", "a", plain, "\n[group.a]\nadopt = true\nl3 = \"0xf\"\n"},
       {"a table", "a", group_state("L3:0=f;1=f0\nMB:0=20;1=100"),
-       "\n[group.a]\nl3 = { \"0\" = \"0xf\", \"1\" = \"0xf0\" }\n"
+       "\n[group.a]\nadopt = true\nl3 = { \"0\" = \"0xf\", \"1\" = \"0xf0\" }\n"
        "mb = { \"0\" = \"20%\", \"1\" = \"100%\" }\n"},
-      {"a name that is no bare key", "a.b", plain, "\n[group.\"a.b\"]\nl3 = \"0xf\"\n"},
+      {"a name that is no bare key", "a.b", plain,
+       "\n[group.\"a.b\"]\nadopt = true\nl3 = \"0xf\"\n"},
       {"a reserved name", "size", plain,
        "\n# [group.size] is not imported: 'size' cannot be the name of a group: resctrl uses that "
        "name itself\n"},
@@ -251,6 +252,14 @@ TEST(Import, Groups) {
 }
 
 // Whatever the names are, the result parses, and a name that it has is the one in resctrl.
+TEST(Import, OwnGroupsAreNotAdopted) {
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
+  snapshot.owned = {"a"};
+  EXPECT_EQ(import_policy(two_domains(), snapshot).text, "\n[group.a]\nl3 = \"0xf\"\n");
+}
+
 TEST(Import, OddNames) {
   for (const char* name : {"a b", "a\"b", "a\\b", "a\tb", "a\x1b[31m", "a\xc2\x9b", "\xc3\xa4", "'",
                            "[", "a]", "a#b", ".a", "info", "default", "root", "\xed\xa0\x80"}) {

@@ -18,6 +18,9 @@ enum class Mode { shareable, exclusive, pseudo_locksetup, pseudo_locked };
 
 [[nodiscard]] std::string_view to_string(Mode mode);
 [[nodiscard]] std::optional<Mode> parse_mode(std::string_view text);
+// Pseudo-locked regions hold no CLOSID and, from their setup on, no RMID. Their cpus_list shows
+// CPUs that other groups have.
+[[nodiscard]] bool is_pseudo(Mode mode);
 
 struct GroupState {
   Mode mode = Mode::shareable;

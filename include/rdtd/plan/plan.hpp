@@ -23,6 +23,7 @@ struct GroupTarget {
   bool exclusive = false;
   std::string partition;  // empty: none
   std::string description;
+  bool adopt = false;  // takes over a group of this name that rdtd did not make
   std::map<Resource, std::map<DomainId, std::string>>
       asked;  // as written in the policy; absent where nothing was asked
 };
@@ -43,6 +44,11 @@ struct Plan {
 
 // Whether a group of this name exists that rdtd did not make: its own is gone.
 [[nodiscard]] bool is_taken(const std::string& directory, const Snapshot& snapshot);
+
+// The steps that take over the groups which the policy adopts. None for a pseudo-locked region, nor
+// for a group that cannot be read.
+[[nodiscard]] std::vector<Step> adoptions(const std::vector<GroupTarget>& targets,
+                                          const Snapshot& snapshot);
 
 // The steps that make the groups in `snapshot` those of the targets again. Groups that rdtd made
 // and that are no target are removed.

@@ -2,6 +2,7 @@
 // resctrl::Transaction carries steps out; format_step shows them to people.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,11 @@
 namespace rdtd {
 
 // Groups go by the name of their directory; the root is "".
+struct AdoptGroup {  // rdtd owns it from here on, with its tasks; nothing in resctrl changes
+  std::string group;
+  uint64_t inode = 0;  // of its directory
+  bool operator==(const AdoptGroup&) const = default;
+};
 struct MakeGroup {
   std::string group;
   bool operator==(const MakeGroup&) const = default;
@@ -38,10 +44,10 @@ struct SetMode {
   bool operator==(const SetMode&) const = default;
 };
 
-using Step = std::variant<MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode>;
+using Step = std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode>;
 
 [[nodiscard]] const std::string& group_of(const Step& step);
-// "create", "remove", "schemata", "cpus", "mode": the first column of format_step.
+// "adopt", "create", "remove", "schemata", "cpus", "mode": the first column of format_step.
 [[nodiscard]] std::string_view kind_of(const Step& step);
 // One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);

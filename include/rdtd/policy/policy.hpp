@@ -52,6 +52,7 @@ struct Group {
   std::optional<Located<std::string>> partition;
   std::optional<Located<CpuSet>> cpus;
   std::string description;
+  bool adopt = false;  // takes over a group of this name that rdtd did not make
 };
 
 struct Partition {
@@ -92,6 +93,9 @@ struct Policy {
   std::vector<Partition> partitions;  // likewise
   std::vector<Rule> rules;            // likewise
   Sources sources;
+
+  // Under such a policy the default group stays as others set it.
+  [[nodiscard]] bool divides_nothing() const { return groups.empty() && partitions.empty(); }
 };
 
 }  // namespace rdtd

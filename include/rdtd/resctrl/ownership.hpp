@@ -43,6 +43,8 @@ class Ownership {
   [[nodiscard]] Result<void> expect(std::span<const std::string> groups);
   // A group was made. Not written until `store`: until then the name alone identifies it.
   void made(const std::string& group, uint64_t inode);
+  // The default group has what a policy leaves it, whether or not that had to be written.
+  void own_default_group();
   void forget(const std::string& group);
   // Writes the record, if it changed. What is not written now is written by the next call.
   [[nodiscard]] Result<void> store();

@@ -48,8 +48,9 @@ class Transaction {
   Filesystem& filesystem_;
   Ownership& ownership_;
   const Machine& before_;
-  std::vector<std::string> expected_;  // groups that the steps make, and the root if they write it
-  std::set<std::string> known_;        // in the record before
+  // Groups that the steps adopt or make, and the root if they write it.
+  std::vector<std::string> expected_;
+  std::set<std::string> known_;  // in the record before
   std::set<std::string> touched_;
   std::set<std::string> made_;
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
