@@ -35,6 +35,7 @@ void Sweeper::use(std::shared_ptr<const RuleTable> table) {
   running_.clear();
   if (pass_) {
     pass_->visit.reset();
+    pass_->release.reset();
     pass_->number = 0;
     if (const auto begun = begin_pass(); !begun) end_sweep(std::unexpected(begun.error()));
   }
@@ -186,31 +187,20 @@ Result<void> Sweeper::begin_pass() {
   return {};
 }
 
-// What an old rule put where it still is and no new rule matches is let go, thread by thread.
-void Sweeper::release(pid_t pid) {
-  const RuleSet& previous = pass_->request.all.previous->rules;
-  const TasksByGroup& held = pass_->held;
-  const auto is_held = [&](pid_t tid) {
-    return std::ranges::any_of(
-        held, [&](const auto& group) { return std::ranges::binary_search(group, tid); });
-  };
-  const auto process = system_.processes.open(pid);
-  if (!process || !table_->root_tasks || manual_.group_of(pid)) return;
-  const auto threads = (*process)->threads();
-  if (!threads || std::ranges::none_of(*threads, is_held)) return;
-  const bool per_thread = previous.has_thread_rules() || table_->rules.has_thread_rules();
-  ProcessFacts facts;
-  for (const pid_t tid : *threads) {
-    if (!is_held(tid)) continue;
-    if (per_thread) facts.thread = (*process)->read_thread_name(tid).value_or("");
-    const auto old_one = decide(previous, **process, facts);
-    if (!old_one || old_one->kind != Decision::Kind::matched) continue;
-    if (!std::ranges::binary_search(held[previous.rules()[old_one->rule].destination], tid))
-      continue;
-    const auto new_one = decide(table_->rules, **process, facts);
-    if (!new_one || new_one->kind == Decision::Kind::matched) continue;
-    if (table_->root_tasks->add(tid) == 0) pass_->now.released++;
+// Works on one process. What it does at a time is limited.
+void Sweeper::work_on_process() {
+  Pass& pass = *pass_;
+  if (pass.release) {
+    if (!pass.release->step(threads_per_turn)) return;
+    pass.now.released += pass.release->released();
+    pass.release.reset();
+    return;
   }
+  if (!pass.visit)
+    pass.visit = std::make_unique<Visit>(
+        placement(), pass.processes[pass.next++],
+        Visit::Options{.in_place = &pass.in_place, .only_report = &pass.only_report});
+  if (pass.visit->step(threads_per_turn)) finish_process();
 }
 
 void Sweeper::finish_process() {
@@ -228,7 +218,9 @@ void Sweeper::finish_process() {
   if (result.error != 0 && result.kind != Assignment::Kind::gone) pass.now.error = result.error;
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   if (result.moved > 0) moved_(visit.pid(), result, *table_);
-  if (!pass.held.empty()) release(visit.pid());
+  if (!pass.held.empty())
+    pass.release =
+        std::make_unique<Release>(*pass.request.all.previous, pass.held, placement(), visit.pid());
   pass.visit.reset();
 }
 
@@ -276,18 +268,14 @@ bool Sweeper::work_on_sweep(Time deadline) {
       continue;
     }
     Pass& pass = *pass_;
-    if (!pass.visit && pass.next == pass.processes.size()) {
+    if (!pass.visit && !pass.release && pass.next == pass.processes.size()) {
       if (finish_pass()) {
         const SweepResult total = pass.total;
         end_sweep(total);
       }
       continue;
     }
-    if (!pass.visit)
-      pass.visit = std::make_unique<Visit>(
-          placement(), pass.processes[pass.next++],
-          Visit::Options{.in_place = &pass.in_place, .only_report = &pass.only_report});
-    if (pass.visit->step(threads_per_turn)) finish_process();
+    work_on_process();
   }
   return pass_ != nullptr || !requested_.empty();
 }

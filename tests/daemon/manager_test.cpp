@@ -71,6 +71,26 @@ TEST_F(ManagerTest, AChangedPolicyReleasesWhatNoRuleMatches) {
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
 }
 
+// Each turn of the main loop lets only some threads go.
+TEST_F(ManagerTest, ManyThreadsAreReleasedInTurns) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  for (int i = 0; i < 2000; i++) (void)processes.clone(redis, i % 2 == 0 ? "io" : "bg");
+  ASSERT_EQ(reload(redis_policy), "");
+  policy = "[group.redis]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"redis\"\nthread = \"bg\"\n";
+  bool done = false;
+  manager->reload([&](const auto& result) { done = result.has_value(); });
+  size_t most = 0;
+  while (!done) {
+    kernel.calls.reset();
+    manager->step(clock + std::chrono::microseconds(100));
+    most = std::max(most, kernel.calls.changes().size());
+  }
+  EXPECT_GT(most, 0U);
+  EXPECT_LT(most, 700U);  // of 1001 that are let go
+  for (const fake::Thread& thread : processes.find(redis)->threads)
+    EXPECT_EQ(group_of(thread.tid), thread.name == "bg" ? "redis" : "default");
+}
+
 TEST_F(ManagerTest, AnotherToolsGroupIsNeverTouched) {
   ASSERT_EQ(reload(redis_policy), "");
   (void)kernel.resctrl.remove("redis");

@@ -19,6 +19,7 @@
 
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/release.hpp"
 #include "rdtd/daemon/system.hpp"
 
 namespace rdtd {
@@ -102,6 +103,7 @@ class Sweeper {
     TasksByGroup only_report;
     std::map<std::string, std::vector<pid_t>> reported;  // threads, by group
     std::unique_ptr<Visit> visit;
+    std::unique_ptr<Release> release;  // after the visit of a process
     SweepResult total, now;
     int number = 0;
   };
@@ -112,10 +114,10 @@ class Sweeper {
   void finish_visit(const Visit& visit);
   [[nodiscard]] bool work_on_sweep(Time deadline);
   [[nodiscard]] Result<void> begin_pass();
+  void work_on_process();
   void finish_process();
   [[nodiscard]] bool finish_pass();
   void end_sweep(const Result<SweepResult>& result);
-  void release(pid_t pid);
   [[nodiscard]] TasksByGroup tasks_by_group(const RuleSet& rules) const;
   [[nodiscard]] Placement placement() const { return {*table_, system_.processes, manual_}; }
 

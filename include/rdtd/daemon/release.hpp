@@ -1,0 +1,41 @@
+// Release: lets the threads of one process go, those that an old rule put where they still are and
+// that no new rule matches, in parts of bounded length.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "rdtd/daemon/assigner.hpp"
+
+namespace rdtd {
+
+class Release {
+ public:
+  // `held`: the threads of each group of the old rules, by index into their destinations.
+  Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid);
+
+  // Looks at some threads, at most `limit`. True once the release is finished.
+  [[nodiscard]] bool step(size_t limit);
+  [[nodiscard]] size_t released() const { return released_; }
+
+ private:
+  [[nodiscard]] bool is_held(pid_t tid) const;
+  [[nodiscard]] bool decide_again();
+
+  const RuleSet& previous_;
+  const TasksByGroup& held_;
+  const RuleTable& now_;
+  std::unique_ptr<proc::Process> process_;
+  bool per_thread_;
+  ProcessFacts facts_;
+  std::vector<pid_t> threads_;
+  size_t next_ = 0;
+  // Of the whole process, or of the thread that was looked at last.
+  size_t old_destination_ = 0;
+  size_t released_ = 0;
+};
+
+}  // namespace rdtd

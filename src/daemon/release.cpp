@@ -1,0 +1,50 @@
+#include "rdtd/daemon/release.hpp"
+
+#include <algorithm>
+
+namespace rdtd {
+
+Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid)
+    : previous_(previous.rules),
+      held_(held),
+      now_(now.table),
+      per_thread_(previous_.has_thread_rules() || now_.rules.has_thread_rules()) {
+  if (!now_.root_tasks || now.manual.group_of(pid)) return;
+  auto process = now.processes.open(pid);
+  if (!process) return;
+  process_ = std::move(*process);
+  auto threads = process_->threads();
+  if (!threads || std::ranges::none_of(*threads, [&](pid_t tid) { return is_held(tid); })) return;
+  if (!per_thread_ && !decide_again()) return;
+  threads_ = std::move(*threads);
+}
+
+bool Release::is_held(pid_t tid) const {
+  return std::ranges::any_of(
+      held_, [&](const auto& group) { return std::ranges::binary_search(group, tid); });
+}
+
+// Whether the rules that matched do not match any more.
+bool Release::decide_again() {
+  const auto old_one = decide(previous_, *process_, facts_);
+  if (!old_one || old_one->kind != Decision::Kind::matched) return false;
+  old_destination_ = previous_.rules()[old_one->rule].destination;
+  const auto new_one = decide(now_.rules, *process_, facts_);
+  return new_one && new_one->kind != Decision::Kind::matched;
+}
+
+bool Release::step(size_t limit) {
+  for (size_t looked = 0; looked < limit && next_ < threads_.size(); looked++) {
+    const pid_t tid = threads_[next_++];
+    if (!is_held(tid)) continue;
+    if (per_thread_) {
+      facts_.thread = process_->read_thread_name(tid).value_or("");
+      if (!decide_again()) continue;
+    }
+    if (std::ranges::binary_search(held_[old_destination_], tid) && now_.root_tasks->add(tid) == 0)
+      released_++;
+  }
+  return next_ == threads_.size();
+}
+
+}  // namespace rdtd
