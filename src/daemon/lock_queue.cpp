@@ -14,11 +14,22 @@ void LockQueue::run(std::function<void()> change) {
   if (waiting_.size() == 1) step();
 }
 
-LockQueue::Time LockQueue::next_due() const { return waiting_.empty() ? Time::max() : retry_; }
+LockQueue::Time LockQueue::next_due() const {
+  return waiting_.empty() && !forced_ ? Time::max() : retry_;
+}
+
+void LockQueue::recheck() {
+  retry_ = system_.now() + recheck_interval;
+  if (!system_.resctrl.lock()) return;
+  forced_ = false;
+  held_since_.reset();
+  on_locked_();
+}
 
 void LockQueue::step() {
   if (stepping_) return;  // a change may ask for the next one
   stepping_ = true;
+  if (waiting_.empty() && forced_) recheck();
   while (!waiting_.empty()) {
     const auto lock = system_.resctrl.lock();
     const Time now = system_.now();
@@ -31,6 +42,8 @@ void LockQueue::step() {
       retry_ = now + retry_interval;
       break;
     }
+    forced_ = held;
+    retry_ = now + recheck_interval;
     if (lock)
       on_locked_();
     else

@@ -57,7 +57,10 @@ Manager::Manager(System system, Ownership ownership, Directory state)
                                        table.rules.rules()[assignment.rule].where.text());
                }),
       changes_(
-          system_, [this] { guard_.clear_problem(Guard::lock_problem); },
+          system_,
+          [this] {
+            if (guard_.clear_problem(Guard::lock_problem)) observer_.state_changed();
+          },
           [this](const std::string& why) { problem(Guard::lock_problem, why); }),
       in_force_(nothing_in_force()) {
   if (const auto loaded = manual_.load(system_.processes); !loaded)

@@ -46,9 +46,9 @@ class Guard {
   void forget();
   // What is in the way now, a sentence each.
   [[nodiscard]] std::vector<std::string> problems() const;
-  // Sets or clears a problem by its key. True if it is new and must be logged.
+  // Sets or clears a problem by its key. True if it is new and must be logged, or was there.
   bool set_problem(const std::string& key, const std::string& text);
-  void clear_problem(const std::string& key) { problems_.erase(key); }
+  bool clear_problem(const std::string& key) { return problems_.erase(key) > 0; }
 
  private:
   [[nodiscard]] std::shared_ptr<const InForce> follow_machine(const InForce& in_force,

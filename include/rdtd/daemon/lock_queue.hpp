@@ -1,7 +1,7 @@
 // LockQueue: changes to resctrl, one after the other, each under the lock that all tools share.
 // Nobody waits for it: if another process holds the lock, the loop tries again. A process that
 // keeps the lock cannot keep rdtd from its work: once it has held it for max_wait, changes are made
-// without it.
+// without it. From then on the lock is tried until it is free, so that the end of this is reported.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,10 @@ class LockQueue {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::milliseconds retry_interval{50};
   static constexpr std::chrono::seconds max_wait{2};
+  static constexpr std::chrono::seconds recheck_interval{1};
 
   // Before each change one of them is called: `on_forced` with the reason if it is made without the
-  // lock.
+  // lock. After that, `on_locked` is also called once the lock is free again.
   LockQueue(System& system, std::function<void()> on_locked,
             std::function<void(const std::string&)> on_forced)
       : system_(system), on_locked_(std::move(on_locked)), on_forced_(std::move(on_forced)) {}
@@ -34,6 +35,7 @@ class LockQueue {
   [[nodiscard]] Time next_due() const;
 
  private:
+  void recheck();
   System& system_;
   std::function<void()> on_locked_;
   std::function<void(const std::string&)> on_forced_;
@@ -41,6 +43,7 @@ class LockQueue {
   std::optional<Time> held_since_;  // by another process, at each attempt since then
   Time retry_{};
   bool stepping_ = false;
+  bool forced_ = false;  // another process held the lock when the last change was made
 };
 
 }  // namespace rdtd
