@@ -181,6 +181,12 @@ Client::Answer<std::vector<Client::GroupRow>> Client::list_groups() {
   return answer(std::move(read), std::move(out));
 }
 
+Client::Answer<std::vector<RuleStatus>> Client::list_rules() {
+  std::vector<RuleStatus> out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "ListRules"), out);
+  return answer(std::move(read), std::move(out));
+}
+
 Client::Answer<ManagerProperties> Client::properties() {
   const auto reply = call(bus_.get(), properties_interface, "GetAll", std::string(bus_interface));
   if (!reply) return std::unexpected(reply.error());

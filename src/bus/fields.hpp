@@ -21,6 +21,8 @@ auto fields(IsA<Explanation::Trial> auto& trial) {
   return std::tie(trial.place, trial.group, trial.matched, trial.reason);
 }
 
+auto fields(IsA<RuleStatus> auto& rule) { return std::tie(rule.place, rule.group, rule.processes); }
+
 auto fields(IsA<AssignmentCount> auto& count) {
   return std::tie(count.group, count.result, count.threads);
 }

@@ -19,6 +19,7 @@ constexpr std::array costs = {
     MethodCost{"Assign", 5},       MethodCost{"Explain", 5},
     MethodCost{"ListGroups", 10},  MethodCost{"GetManagedObjects", 10},
     MethodCost{"GetCounters", 10}, MethodCost{"GetAll", 2},
+    MethodCost{"ListRules", 10},
 };
 
 constexpr std::array effective = {std::string_view("Reload"),      std::string_view("Reset"),

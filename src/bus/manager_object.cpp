@@ -132,6 +132,10 @@ int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return wire::reply(call, rows);
 }
 
+int on_list_rules(sd_bus_message* call, void* userdata, sd_bus_error*) {
+  return wire::reply(call, objects_of(userdata).manager.list_rules());
+}
+
 using CounterRow = std::tuple<std::string, std::string, uint32_t, std::map<std::string, uint64_t>>;
 
 CounterRow counter_row(const DomainCounters& domain) {
@@ -212,6 +216,8 @@ const std::array vtable = {
         SD_BUS_PARAM(name) SD_BUS_PARAM(rules) SD_BUS_PARAM(threads), on_explain, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListGroups", "", , "a(sa(sus)a(sus)ssuu)",
                                            SD_BUS_PARAM(groups), on_list_groups, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListRules", "", , "a(ssu)", SD_BUS_PARAM(rules),
+                                           on_list_rules, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a(ssua{st})",
                                            SD_BUS_PARAM(counters), on_get_counters, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Subscribe", "", "", on_subscribe, open_to_all),

@@ -191,6 +191,16 @@ std::shared_ptr<const GroupList> Manager::list_groups() {
   return group_list_;
 }
 
+std::vector<RuleStatus> Manager::list_rules() {
+  std::vector<RuleStatus> out;
+  for (const Rule& rule : in_force_->policy.rules) {
+    const auto count = processes_by_rule_.find(out.size());
+    const size_t processes = count == processes_by_rule_.end() ? 0 : count->second;
+    out.push_back({rule.where.text(), rule.group.value, static_cast<uint32_t>(processes)});
+  }
+  return out;
+}
+
 size_t Manager::tasks_in(const std::string& group) {
   return resctrl::read_tasks(system_.resctrl, group_directory(group))
       .value_or(std::vector<pid_t>{})

@@ -143,6 +143,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   wanted_files_.clear();
   drift_.clear();
   guard_.forget();
+  processes_by_rule_.clear();
   last_reload_error_.clear();
   last_reload_error_public_.clear();
   last_reload_timestamp_ = system_.realtime_usec();

@@ -32,6 +32,7 @@ void Manager::note_sweep(const Result<SweepResult>& swept) {
   };
   note("list", swept ? 0 : 1, swept ? "" : swept.error().text());
   if (!swept) return;
+  processes_by_rule_ = swept->by_rule;
   note("refused", swept->refused,
        fmt::format("the kernel refuses to move {} processes: {}", swept->refused,
                    std::strerror(swept->error)));

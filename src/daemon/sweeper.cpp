@@ -211,8 +211,10 @@ void Sweeper::finish_process() {
   pass.now.reported += visit.reported().size();
   for (const auto& [destination, tid] : visit.reported())
     pass.reported[table_->rules.destinations()[destination].group].push_back(tid);
-  if (result.kind == Assignment::Kind::in_group)
+  if (result.kind == Assignment::Kind::in_group) {
     pass.now.matched[group_label(table_->rules.group_of(result.rule))]++;
+    pass.now.by_rule[result.rule]++;
+  }
   if (result.kind == Assignment::Kind::refused) pass.now.refused++;
   if (result.kind == Assignment::Kind::unknown) pass.now.unknown++;
   if (result.error != 0 && result.kind != Assignment::Kind::gone) pass.now.error = result.error;
@@ -229,9 +231,13 @@ bool Sweeper::finish_pass() {
   Pass& pass = *pass_;
   const SweepResult& now = pass.now;
   const bool quiet = now.moved + now.released + now.refused + now.unknown == 0;
-  pass.total = {now.matched,  pass.total.moved + now.moved,
-                now.reported, pass.total.released + now.released,
-                now.refused,  now.unknown,
+  pass.total = {now.matched,
+                now.by_rule,
+                pass.total.moved + now.moved,
+                now.reported,
+                pass.total.released + now.released,
+                now.refused,
+                now.unknown,
                 now.error};
   if (quiet || pass.number >= max_passes || out_of_date_) return true;
   if (const auto begun = begin_pass(); !begun) {

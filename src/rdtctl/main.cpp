@@ -66,7 +66,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::vector<pid_t> pids;
   std::optional<pid_t> pid;
-  bool verify = false, names = false, detailed_exitcode = false, unified = false;
+  bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false;
   verbs::TopOptions top;
 };
 
@@ -96,14 +96,16 @@ class Verbs {
 
   void run_default() {
     check_live("status");
-    exit_ = verbs::status(context_, false);
+    exit_ = verbs::status(context_, false, false);
   }
 
  private:
   void add_groups() {
-    CLI::App& status =
-        add_live("status", "Show the state of the daemon, and its groups with their usage",
-                 "rdtctl status -j", [&] { return verbs::status(context_, given_.verify); });
+    CLI::App& status = add_live(
+        "status", "Show the state of the daemon, and its groups with their usage",
+        "rdtctl status -j", [&] { return verbs::status(context_, given_.rules, given_.verify); });
+    status.add_flag("--rules", given_.rules,
+                    "Show each rule too, and how many processes it decided about");
     status.add_flag("--verify", given_.verify,
                     "Compare every granted value with the kernel; exit with 5 if one differs");
 

@@ -144,6 +144,21 @@ void print_status(const Context& context, const ManagerProperties& daemon,
               rows);
 }
 
+JsonValue rules_json(const std::vector<RuleStatus>& rules) {
+  JsonValue out = JsonValue::array();
+  for (const RuleStatus& rule : rules)
+    out.push_back({{"rule", rule.place}, {"group", rule.group}, {"processes", rule.processes}});
+  return out;
+}
+
+void print_rules(const Context& context, const std::vector<RuleStatus>& rules) {
+  std::vector<std::vector<std::string>> rows;
+  for (const RuleStatus& rule : rules)
+    rows.push_back({rule.place, rule.group, std::to_string(rule.processes)});
+  print("\n");
+  print_table(context, {{"RULE"}, {"GROUP"}, {"PROCESSES", true}}, rows);
+}
+
 // The groups in resctrl, for when the daemon does not run.
 void print_tree(const Context& context) {
   const auto machine = read_machine(context);
@@ -183,7 +198,7 @@ void print_tree(const Context& context) {
 
 }  // namespace
 
-int verbs::status(const Context& context, bool verify) {
+int verbs::status(const Context& context, bool rules, bool verify) {
   auto client = Client::connect();
   const auto daemon = client ? client->properties() : std::unexpected(client.error());
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
@@ -195,6 +210,9 @@ int verbs::status(const Context& context, bool verify) {
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
     note("rdtctl: warning: {} manages RDT itself ({}) and deletes groups: see rdtctl doctor\n",
          setting.runtime, setting.place);
+  const auto ruled =
+      rules ? client->list_rules() : Client::Answer<std::vector<RuleStatus>>(std::in_place);
+  if (!ruled) return report(ruled.error());
   std::vector<std::string> wrong;
   if (verify) {
     const auto machine = read_machine(context);
@@ -204,10 +222,12 @@ int verbs::status(const Context& context, bool verify) {
   const std::vector<Usage> usage = measure(context);
   if (context.json != Json::off) {
     JsonValue json = status_json(context, *daemon, *groups, usage);
+    if (rules) json["rules"] = rules_json(*ruled);
     if (verify) json["differences"] = wrong;
     print_json(context, std::move(json));
   } else {
     print_status(context, *daemon, *groups, usage);
+    if (rules) print_rules(context, *ruled);
     if (verify)
       print("\n{}\n",
             wrong.empty() ? "The kernel has every value that was granted." : join(wrong, "\n"));

@@ -31,7 +31,7 @@ int reset(const Context& context);
 int run(const Context& context, const std::string& group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group);
 int snapshot(const Context& context, const std::string& directory);
-int status(const Context& context, bool verify);
+int status(const Context& context, bool rules, bool verify);
 
 struct TopOptions {
   double interval = 2;  // seconds

@@ -31,6 +31,23 @@ TEST_F(AnswersTest, ListsTheGroups) {
   EXPECT_NE(manager->list_groups(), groups);
 }
 
+TEST_F(AnswersTest, CountsTheProcessesOfEachRule) {
+  const auto shown = [this] {
+    std::string out;
+    for (const RuleStatus& rule : manager->list_rules())
+      out += rule.place + " " + rule.group + " " + std::to_string(rule.processes) + "\n";
+    return out;
+  };
+  EXPECT_EQ(shown(), "p.toml:4 redis 0\np.toml:7 default 0\n");
+  for (const char* name : {"redis-server", "redis-sentinel", "other"})
+    (void)processes.start({.name = name});
+  manager->reconcile();
+  run();
+  EXPECT_EQ(shown(), "p.toml:4 redis 2\np.toml:7 default 0\n");
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(shown(), "p.toml:4 redis 2\n");
+}
+
 TEST_F(AnswersTest, ExplainsAProcess) {
   const pid_t pid = processes.start({.name = "redis-server", .identity = {1000, 1000}});
   const pid_t thread = processes.clone(pid, "bio_close");

@@ -15,7 +15,7 @@ constexpr std::array<const char*, 4> signals = {"TaskAssigned", "DriftDetected",
 constexpr std::array<const char*, 4> errors = {
     "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoReply",
     RDTD_BUS_NAME ".Error.NotPermitted", RDTD_BUS_NAME ".Error.Busy"};
-constexpr unsigned methods = 4;
+constexpr unsigned methods = 5;
 
 void check(const auto& answer) {
   if (!answer) fuzz::require(!answer.error().text.empty(), "every failure has a text");
@@ -27,6 +27,7 @@ void call(Client& client, unsigned method) {
     case 1: return check(client.explain(1));
     case 2: return check(client.list_groups());
     case 3: return check(client.properties());
+    case 4: return check(client.list_rules());
   }
 }
 

@@ -55,7 +55,10 @@ TEST_F(BusTest, ClientReadsEveryAnswer) {
     const auto explanation = client->explain(1);
     const auto groups = client->list_groups();
     const auto properties = client->properties();
-    ASSERT_TRUE(plan && explanation && groups && properties);
+    const auto rules = client->list_rules();
+    ASSERT_TRUE(plan && explanation && groups && properties && rules);
+    EXPECT_EQ(rules->at(0).group, "a?");
+    EXPECT_EQ(rules->at(0).processes, 2U);
     EXPECT_EQ(plan->summary, "1 step");
     EXPECT_EQ(plan->steps.at(0).text, "create  web");
     EXPECT_EQ(explanation->trials.at(0).place, "a.toml:1");

@@ -157,6 +157,7 @@ TEST(Methods, CostAndEffect) {
            Row{"Check", 10, false},
            Row{"Plan", 10, false},
            Row{"ListGroups", 10, false},
+           Row{"ListRules", 10, false},
            Row{"GetCounters", 10, false},
            Row{"GetManagedObjects", 10, false},
            Row{"Explain", 5, false},

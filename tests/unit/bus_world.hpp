@@ -74,6 +74,7 @@ class FakeManager final : public ManagerInterface {
     return std::vector{DomainCounters{.llc_occupancy = 1, .mbm_local_bytes = 2}};
   }
   std::shared_ptr<const GroupList> list_groups() override { return groups; }
+  std::vector<RuleStatus> list_rules() override { return {{"a.toml:3", "a\x1b", 2}}; }
   size_t tasks_in(const std::string&) override {
     counted++;
     return 3;

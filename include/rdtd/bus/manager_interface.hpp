@@ -58,6 +58,12 @@ class GroupList {
 // For people, domains with equal shares merged: "L3:0-1=4 ways MB:0=10%".
 [[nodiscard]] std::string shares_line(const std::vector<Share>& shares);
 
+struct RuleStatus {
+  std::string place;  // FILE:LINE
+  std::string group;
+  uint32_t processes = 0;  // that it decided about, at the last look at all processes
+};
+
 struct AssignmentCount {
   std::string group;
   std::string result;  // "moved", or "refused" by the kernel
@@ -163,6 +169,8 @@ class ManagerInterface {
   [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, Refusal> counters() = 0;
   // Never null. The same object until the groups change.
   [[nodiscard]] virtual std::shared_ptr<const GroupList> list_groups() = 0;
+  // In the order in which they are tried.
+  [[nodiscard]] virtual std::vector<RuleStatus> list_rules() = 0;
   // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;

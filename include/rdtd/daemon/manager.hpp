@@ -85,6 +85,7 @@ class Manager final : public ManagerInterface {
   std::expected<Explanation, Refusal> explain(pid_t pid, std::optional<uid_t> owner) override;
   std::expected<std::vector<DomainCounters>, Refusal> counters() override;
   std::shared_ptr<const GroupList> list_groups() override;
+  std::vector<RuleStatus> list_rules() override;
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
@@ -148,6 +149,7 @@ class Manager final : public ManagerInterface {
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;  // of the last load, for the log
   std::vector<Drift> drift_;
+  std::map<size_t, size_t> processes_by_rule_;  // at the last look at all of them
   bool watched_ = false;
   bool events_available_ = true;
   uint64_t events_seen_ = 0, event_overruns_ = 0;

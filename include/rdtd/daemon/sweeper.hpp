@@ -27,6 +27,7 @@ namespace rdtd {
 // What a sweep over all processes found.
 struct SweepResult {
   std::map<std::string, size_t> matched;  // processes, by the label of their group
+  std::map<size_t, size_t> by_rule;       // processes, by index into RuleSet::rules()
   size_t moved = 0;                       // threads
   size_t reported = 0;                    // threads that somebody moved and that stay there
   size_t released = 0;                    // threads let go to the default group
