@@ -89,8 +89,20 @@ void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
       out.push_back({problem,
                      fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
                      fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in "
-                                 "the policy",
+                                 "the policy, or take it over with adopt = true",
                                  facts.mount_point, name)});
+}
+
+// Processes are in the cgroup of the unit's own name, and only while the unit is there.
+Finding wrong_unit(const MachineFacts::UnitName& unit) {
+  if (unit.alias_of.empty())
+    return {warning, fmt::format("systemd knows no unit '{}' ({})", unit.name, unit.place),
+            "systemctl list-unit-files and list-units show the names; a unit that a program "
+            "creates is known from then on"};
+  return {warning,
+          fmt::format("'{}' ({}) is an alias of '{}', and no rule matches an alias", unit.name,
+                      unit.place, unit.alias_of),
+          fmt::format("write \"{}\"", unit.alias_of)};
 }
 
 Finding closids(const MachineFacts& facts) {
@@ -170,6 +182,7 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
     check_names(facts, out);
     out.push_back(closids(facts));
   }
+  for (const MachineFacts::UnitName& unit : facts.wrong_units) out.push_back(wrong_unit(unit));
   for (const RuntimeSetting& setting : facts.runtimes)
     out.push_back(
         {warning,

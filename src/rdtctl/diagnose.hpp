@@ -30,6 +30,13 @@ struct MachineFacts {
   std::string code_and_data_requested;  // FILE:LINE of the first l3code, l3data, ...; empty: none
   std::string l3_requested;             // FILE:LINE of the first l3 or l2
 
+  // Units that rules name and systemd does not have under this name.
+  struct UnitName {
+    std::string name, place;  // FILE:LINE
+    std::string alias_of;     // empty: systemd does not know the unit at all
+  };
+  std::vector<UnitName> wrong_units;
+
   std::vector<RuntimeSetting> runtimes;
 
   bool daemon_runs = false;

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "diagnose.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/bus/units.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
 
@@ -55,8 +58,41 @@ std::string container_kind(const Context& context) {
   return "";
 }
 
-void read_policy(const Context& context, MachineFacts& facts) {
-  const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+// Asking about each unit takes systemd a moment.
+constexpr size_t most_units = 256;
+
+// Only the names that are written out; a pattern may match units that are created later.
+void check_units(const Policy& policy, MachineFacts& facts) {
+  std::map<std::string, std::string> places;
+  for (const Rule& rule : policy.rules)
+    for (const Condition& condition : rule.conditions)
+      if (condition.kind == ConditionKind::unit)
+        for (const Located<std::string>& unit : condition.patterns)
+          if (places.size() < most_units && unit.value.find_first_of("*?[\\") == std::string::npos)
+            places.emplace(unit.value, unit.where.text());
+  auto units = places.empty() ? std::nullopt : Units::connect();
+  if (!units) return;
+  for (const auto& [name, place] : places) {
+    const auto unit = units->find(name);
+    if (!unit) return;  // no systemd here
+    if (!unit->loaded || unit->id != name)
+      facts.wrong_units.push_back({name, place, unit->loaded ? unit->id : ""});
+  }
+}
+
+// A group that the policy adopts is as good as rdtd's own.
+void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts& facts) {
+  std::set<std::string> own = machine.snapshot.owned;
+  for (const Group& group : policy.groups)
+    if (group.adopt) own.insert(group.name.value);
+  facts.num_closids = machine.capabilities.num_closids();
+  for (const auto& [name, state] : machine.snapshot.groups)
+    if (name != root_group)
+      (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
+}
+
+Policy read_policy(const Context& context, MachineFacts& facts) {
+  ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
   if (const auto first =
           std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
       first != parsed.diagnostics.end())
@@ -75,23 +111,21 @@ void read_policy(const Context& context, MachineFacts& facts) {
   };
   for (const Group& group : parsed.policy.groups) look(group.amounts);
   for (const Partition& partition : parsed.policy.partitions) look(partition.amounts);
+  return std::move(parsed.policy);
 }
 
 MachineFacts find_facts(const Context& context) {
   MachineFacts facts;
   read_kernel(context, facts);
   facts.container = container_kind(context);
-  read_policy(context, facts);
+  const Policy policy = read_policy(context, facts);
+  if (context.root == "/") check_units(policy, facts);
   facts.runtimes = find_runtime_settings(context.root);
   const auto machine = read_machine(context);
   if (!machine) {
     facts.tree_error = machine.error().text();
   } else {
-    facts.num_closids = machine->capabilities.num_closids();
-    for (const auto& [name, state] : machine->snapshot.groups)
-      if (name != root_group)
-        (machine->snapshot.owned.contains(name) ? facts.own_groups : facts.foreign_groups)
-            .push_back(name);
+    read_groups(*machine, policy, facts);
   }
   auto client = Client::connect();
   if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {

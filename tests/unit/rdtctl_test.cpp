@@ -157,7 +157,18 @@ TEST(Diagnose, Troubles) {
          facts.foreign_groups = {"redis", "x"};
        },
        "problem group 'redis' exists in resctrl, but rdtd did not create it -> if nobody needs it: "
-       "rmdir /r/redis; otherwise rename the group in the policy\n"},
+       "rmdir /r/redis; otherwise rename the group in the policy, or take it over with adopt = "
+       "true\n"},
+      {"units under wrong names",
+       [](MachineFacts& facts) {
+         facts.wrong_units = {{"mysql.service", "a.toml:4", "mariadb.service"},
+                              {"rediss.service", "a.toml:7", ""}};
+       },
+       "warning 'mysql.service' (a.toml:4) is an alias of 'mariadb.service', and no rule matches "
+       "an "
+       "alias -> write \"mariadb.service\"\nwarning systemd knows no unit 'rediss.service' "
+       "(a.toml:7) -> systemctl list-unit-files and list-units show the names; a unit that a "
+       "program creates is known from then on\n"},
       {"degraded for known reasons",
        [](MachineFacts& facts) {
          facts.daemon_state = "degraded";
