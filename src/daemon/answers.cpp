@@ -15,24 +15,32 @@ namespace {
 
 // A process may have any number of threads; an explanation shows so many.
 constexpr size_t max_threads_shown = 1000;
+constexpr std::chrono::milliseconds counters_interval{200};
 
 struct NamedThread {
   pid_t tid;
   std::string name;
 };
 
-// The threads that a rule for single threads decides about.
-std::string matching_threads(const RuleSet& rules, ProcessFacts facts,
-                             const std::vector<NamedThread>& threads, size_t rule) {
-  std::vector<std::string> matching;
+// The threads that each rule decides about.
+using ThreadsByRule = std::map<size_t, std::vector<std::string>>;
+
+ThreadsByRule threads_by_rule(const RuleSet& rules, ProcessFacts facts,
+                              const std::vector<NamedThread>& threads) {
+  ThreadsByRule out;
   for (const NamedThread& thread : threads) {
     facts.thread = thread.name;
     const Decision decision = rules.match(facts);
-    if (decision.kind == Decision::Kind::matched && decision.rule == rule)
-      matching.push_back(std::to_string(thread.tid));
+    if (decision.kind == Decision::Kind::matched)
+      out[decision.rule].push_back(std::to_string(thread.tid));
   }
-  return matching.empty() ? ", and matches none"
-                          : fmt::format(", and matches {}", join(matching, ", "));
+  return out;
+}
+
+std::string matching_threads(const ThreadsByRule& threads, size_t rule) {
+  const auto matching = threads.find(rule);
+  return matching == threads.end() ? ", and matches none"
+                                   : fmt::format(", and matches {}", join(matching->second, ", "));
 }
 
 Refusal no_such_process(pid_t pid) {
@@ -60,6 +68,10 @@ GroupStatus status_of(const GroupTarget& target) {
 }  // namespace
 
 std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
+  // Reading them takes three files of each group and domain: everybody who asks at the same time
+  // gets the same values.
+  const Time now = system_.now();
+  if (counters_ && now < counters_read_ + counters_interval) return *counters_;
   auto counters = resctrl::read_counters(system_.resctrl);
   if (!counters)
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, counters.error().text()});
@@ -67,7 +79,9 @@ std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
     return std::unexpected(
         Refusal{Refusal::Kind::not_supported,
                 "this machine's resctrl does not monitor: there is no info/L3_MON"});
-  return std::move(*counters);
+  counters_read_ = now;
+  counters_ = std::move(*counters);
+  return *counters_;
 }
 
 void Manager::watch_assignments(bool on) {
@@ -115,7 +129,7 @@ std::string Manager::status_line() {
 }
 
 std::expected<CheckResult, Refusal> Manager::check() {
-  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files());
+  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files(), in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Prepared& prepared = loaded->prepared;
   return CheckResult{format_diagnostics(prepared.warnings, prepared.policy.sources),
@@ -123,7 +137,7 @@ std::expected<CheckResult, Refusal> Manager::check() {
 }
 
 std::expected<PlanSummary, Refusal> Manager::plan() {
-  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files());
+  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files(), in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
   PlanSummary out{{}, plan_summary(plan)};
@@ -144,16 +158,19 @@ std::optional<uid_t> Manager::owner_of(pid_t pid) {
 std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = system_.processes.open(pid);
   if (!process) return std::unexpected(no_such_process(pid));
+  const RuleSet& rules = in_force_->table->rules;
   ProcessFacts facts;
-  for (const Fact fact : all_facts)
-    if (!(*process)->read(fact, facts)) return std::unexpected(no_such_process(pid));
+  if (!(*process)->read(Fact::identity, facts)) return std::unexpected(no_such_process(pid));
   if (owner && (*owner != facts.identity->uid || *owner == UINT32_MAX))
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
+  // A process can delay who reads its command line: only the rules' needs justify that.
+  for (const Fact fact : all_facts)
+    if ((fact == Fact::name || rules.reads(fact)) && !(*process)->read(fact, facts))
+      return std::unexpected(no_such_process(pid));
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
   std::vector<pid_t> tids = (*process)->threads().value_or(std::vector<pid_t>{});
   tids.resize(std::min(tids.size(), max_threads_shown));
-  const RuleSet& rules = in_force_->table->rules;
   if (auto group = manual_.group_of(pid)) {
     out.trials.push_back({"manual assignment", std::move(*group), true, {}});
   } else {
@@ -162,10 +179,10 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
       for (const pid_t tid : tids)
         if (auto name = (*process)->read_thread_name(tid))
           threads.push_back({tid, std::move(*name)});
+    const ThreadsByRule decided = threads_by_rule(rules, facts, threads);
     for (RuleTrial& trial : rdtd::explain(rules, facts, true)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
-      if (!trial.matched && rule.per_thread)
-        trial.reason += matching_threads(rules, facts, threads, trial.rule);
+      if (!trial.matched && rule.per_thread) trial.reason += matching_threads(decided, trial.rule);
       out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)),
                             trial.matched, std::move(trial.reason)});
     }

@@ -42,13 +42,13 @@ Result<Machine> Applier::read_machine() {
   return machine;
 }
 
-std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const PolicyFile> files) {
+std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const PolicyFile> files,
+                                                      const Users& before) {
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
   auto prepared = fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
   if (!prepared) return std::unexpected(refusal(prepared.error()));
-  Users users = look_up_users(prepared->policy, system_.find_user, system_.find_user_group,
-                              prepared->warnings);
+  Users users = look_up_users(prepared->policy, system_.users, before, prepared->warnings);
   sort_by_place(prepared->warnings);
   return Loaded{std::move(*machine), std::move(*prepared), std::move(users)};
 }
@@ -72,9 +72,10 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
   return table;
 }
 
-std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<PolicyFile> files) {
+std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<PolicyFile> files,
+                                                        const Users& before) {
   made_again_ = false;
-  auto loaded = load(fit, files);
+  auto loaded = load(fit, files, before);
   if (!loaded) return std::unexpected(loaded.error());
   Plan& plan = loaded->prepared.plan;
   resctrl::Transaction transaction(system_.resctrl, ownership_, loaded->machine);

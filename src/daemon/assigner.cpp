@@ -14,18 +14,24 @@ namespace {
 constexpr int max_passes = 16;
 // A process that keeps renaming itself is left to the events that its renames send.
 constexpr int max_attempts = 3;
+// A longer command line is left to the main thread: patterns can make it expensive.
+constexpr size_t max_cmdline = 4096;
 
 Assignment failed(const Error& error) {
   if (proc::ended(error)) return {.kind = Assignment::Kind::gone};
   return {.kind = Assignment::Kind::unknown, .error = error.code};
 }
 
+// `tasks` of a group that was removed: ENOENT if the removal came while the write waited for it
+// (rdtgroup_tasks_write in fs/resctrl/rdtgroup.c), ENODEV afterwards.
+bool is_removed(int error) { return error == ENODEV || error == ENOENT; }
+
 // Writes one thread to a group and counts it. Returns 0 or errno.
 int add_counted(const RuleTable& table, size_t group, pid_t tid) {
   const int error = table.tasks[group]->add(tid);
   AssignmentCounter& counter = *table.counters[group];
   if (error == 0) counter.moved.fetch_add(1, std::memory_order_relaxed);
-  if (error != 0 && error != ESRCH && error != ENODEV)
+  if (error != 0 && error != ESRCH && !is_removed(error))
     counter.refused.fetch_add(1, std::memory_order_relaxed);
   return error;
 }
@@ -33,7 +39,7 @@ int add_counted(const RuleTable& table, size_t group, pid_t tid) {
 // What an errno of `tasks` says about the assignment.
 Assignment::Kind kind_of_failure(int error) {
   if (error == ESRCH) return Assignment::Kind::gone;
-  if (error == ENODEV) return Assignment::Kind::no_group;
+  if (is_removed(error)) return Assignment::Kind::no_group;
   return Assignment::Kind::refused;
 }
 
@@ -74,9 +80,12 @@ void respect_manual(const Placement& placement, pid_t pid) {
 
 }  // namespace
 
-Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts) {
+Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts,
+                        Effort effort) {
   while (true) {
-    const Decision decision = rules.match(facts);
+    if (facts.cmdline && facts.cmdline->size() > effort.longest_cmdline)
+      return std::unexpected(Error{"compare", "the command line", E2BIG, {}});
+    const Decision decision = rules.match(facts, effort.memo);
     if (decision.kind != Decision::Kind::needs_fact) return decision;
     if (auto read = process.read(decision.fact, facts); !read)
       return std::unexpected(std::move(read.error()));
@@ -94,7 +103,8 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
     ProcessFacts facts;
     facts.name = *name;
     if (placement.table.rules.has_thread_rules()) facts.thread = *name;
-    const auto decision = decide(placement.table.rules, **process, facts);
+    const auto decision =
+        decide(placement.table.rules, **process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
     if (decision->kind == Decision::Kind::unmatched) return out;
     out.rule = decision->rule;
@@ -134,7 +144,8 @@ bool Visit::begin() {
   facts_ = {};
   facts_.name = std::move(*name);
   if (placement_.table.rules.has_thread_rules()) return false;
-  const auto decision = decide(placement_.table.rules, *process_, facts_);
+  const auto decision =
+      decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
   if (!decision) return finish(failed(decision.error()).kind, decision.error().code);
   if (decision->kind == Decision::Kind::unmatched) return finish(Assignment::Kind::unmatched);
   rule_ = decision->rule;
@@ -205,7 +216,8 @@ void Visit::look_at(pid_t tid) {
     auto name = tid == pid_ ? Result<std::string>(*facts_.name) : process_->read_thread_name(tid);
     if (!name) return;
     facts_.thread = std::move(*name);
-    const auto decision = decide(placement_.table.rules, *process_, facts_);
+    const auto decision =
+        decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
     if (!decision || decision->kind != Decision::Kind::matched) return;
     rule = decision->rule;
     if (result_.kind == Assignment::Kind::unmatched) {

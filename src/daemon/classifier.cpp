@@ -35,8 +35,10 @@ void leave_real_time(int) {
   (void)::sched_setscheduler(classifier_thread, SCHED_OTHER, &ordinary);
 }
 
+}  // namespace
+
 // Sleeps after max_work of CPU time without waiting.
-class Pacer {
+class Classifier::Pacer {
  public:
   void pace() {
     const auto used = cpu_time();
@@ -69,8 +71,6 @@ class Pacer {
   long waits_ = 0;
   int in_a_row_ = 0;
 };
-
-}  // namespace
 
 Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd) {
   std::unique_ptr<Classifier> out(new Classifier(requests_fd));
@@ -165,7 +165,7 @@ void Classifier::run() {
         table = table_;
         r.table_in_use = in_use = published_;
       });
-    handle_batch(events, table.get());
+    handle_batch(events, table.get(), pacer);
     // Once it has lost an event, the kernel drops all further ones until the queue is empty, and
     // does not say so again.
     const bool drained = events.size() < Connector::batch_size && !(batch && batch->lost);
@@ -174,11 +174,12 @@ void Classifier::run() {
       event_overruns_ = connector_->dropped();
       request([](Requests& r) { r.events_lost = true; });
     }
-    pacer.pace();
+    if (events.size() == Connector::batch_size) pacer.pace();
   }
 }
 
-void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table) {
+void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table,
+                              Pacer& pacer) {
   events_seen_.fetch_add(events.size(), std::memory_order_relaxed);
   for (size_t i = 0; i < events.size(); i++) {
     const ProcEvent& event = events[i];
@@ -190,13 +191,15 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
                     [&](const ProcEvent& later) {
                       return later.pid == event.pid && later.kind == ProcEvent::Kind::exec;
                     });
-    if (!repeated) handle(event, *table);
+    if (repeated) continue;
+    handle(event, *table);
+    pacer.pace();
   }
 }
 
 void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
   if (manual_->exec(event.pid, event.timestamp_ns)) return;
-  const Assignment assignment = place_leader({table, *processes_, *manual_}, event.pid);
+  const Assignment assignment = place_leader({table, *processes_, *manual_, &memo_}, event.pid);
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
   // It could not be examined now: the main thread tries again.

@@ -145,6 +145,22 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
   return restored;
 }
 
+// Groups that an earlier removal left behind. One that still cannot be removed is logged once.
+void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
+                               Comparison& out) {
+  std::set<std::string> failed;
+  for (const Step& removal : removals) {
+    const std::string key = "remove " + group_of(removal);
+    const auto removed = applier_.carry_out({removal}, machine);
+    if (removed) continue;
+    failed.insert(key);
+    report(key, removed.error().text(), out);
+  }
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with("remove ") && !failed.contains(problem.first);
+  });
+}
+
 Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
   Comparison out;
   auto machine = applier_.read_machine();
@@ -161,12 +177,7 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
   const Steps back = steps_to(current->groups, current->capabilities, now);
   const bool restored = restore(*current, back, *machine, out);
-  std::erase_if(problems_, [](const auto& p) { return p.first.starts_with("remove "); });
-  // Groups that an earlier removal left behind.
-  for (const Step& removal : back.removals) {
-    const auto removed = applier_.carry_out({removal}, *machine);
-    if (!removed) report("remove " + group_of(removal), removed.error().text(), out);
-  }
+  remove_left_behind(back.removals, *machine, out);
   for (Difference& difference : differences(current->groups, now))
     if (!restored || !adopted.contains(difference.group))
       out.drift.push_back({std::move(difference.group), std::move(difference.text), restored});

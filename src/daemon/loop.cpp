@@ -46,7 +46,7 @@ uint64_t usec(Clock::time_point time) {
 
 Loop::~Loop() {
   service_.reset();
-  for (sd_event_source* source : {requests_, requests_timer_, changes_, changes_timer_,
+  for (sd_event_source* source : {requests_, requests_timer_, changes_, changes_timer_, cgroups_,
                                   cgroups_timer_, reconcile_, heartbeat_, sweep_, work_})
     sd_event_source_unref(source);
   sd_event_unref(event_);
@@ -76,11 +76,11 @@ int Loop::add_sources() {
     r = sd_event_add_io(event_, &changes_, sources_.changes->fd(), EPOLLIN,
                         on_io<&Loop::read_changes>, this);
   if (r >= 0 && sources_.cgroups)
-    r = sd_event_add_io(event_, nullptr, sources_.cgroups->fd(), EPOLLIN,
+    r = sd_event_add_io(event_, &cgroups_, sources_.cgroups->fd(), EPOLLIN,
                         on_io<&Loop::read_cgroups>, this);
   if (r >= 0) r = add_timer(&requests_timer_, on_timer<&Loop::resume_requests>);
   if (r >= 0) r = add_timer(&changes_timer_, on_timer<&Loop::resume_changes>);
-  if (r >= 0) r = add_timer(&cgroups_timer_, on_timer<&Loop::read_cgroups>);
+  if (r >= 0) r = add_timer(&cgroups_timer_, on_timer<&Loop::resume_cgroups>);
   if (r >= 0) r = add_timer(&reconcile_, on_timer<&Loop::reconcile>);
   if (r >= 0) r = add_timer(&heartbeat_, on_timer<&Loop::beat>);
   if (r >= 0) r = add_timer(&sweep_, on_timer<&Loop::sweep_now>);
@@ -134,6 +134,7 @@ void Loop::observe() {
            },
        .groups_changed = [this] { service_->emit_groups(); },
        .state_changed = [this] { report_state(); },
+       .visits_lost = [this] { sweep_soon("too many processes changed"); },
        .on_drift = [this](const std::string& what) { service_->emit_drift(what); },
        .on_assigned = [this](pid_t pid, const std::string& group,
                              const std::string& rule) { report_assigned(pid, group, rule); },
@@ -221,15 +222,38 @@ void Loop::read_changes() {
 void Loop::resume_changes() { (void)sd_event_source_set_enabled(changes_, SD_EVENT_ON); }
 
 void Loop::read_cgroups() {
+  const auto begin = Clock::now();
+  const bool walked = sources_.cgroups->walking();
   const CgroupWatch::Changes changes = sources_.cgroups->read_changes();
   for (const pid_t pid : changes.processes) manager_.sweeper().visit({.pid = pid});
+  for (const pid_t tid : changes.threads) manager_.visit_thread(tid);
+  // The look at all processes that a new policy begins with may be over already.
+  if (walked && !sources_.cgroups->walking() && walk_in_parts_) sweep_soon("cgroups were found");
+  walk_in_parts_ = sources_.cgroups->walking();
+  more_cgroups_ = changes.more || walk_in_parts_;
+  report_unwatched();
   // Its processes may have ended, or gone to another cgroup.
   if (!changes.emptied.empty()) sweep_soon("a cgroup became empty");
   if (changes.lost) {
     sources_.cgroups->watch(interest());
     sweep_soon("cgroup changes were lost");
   }
-  if (changes.more || sources_.cgroups->walking()) set_timer(cgroups_timer_, request_interval);
+  // A flood of moves takes a quarter of a CPU at most.
+  (void)sd_event_source_set_enabled(cgroups_, SD_EVENT_OFF);
+  const auto pause = std::max<Clock::duration>(request_interval, 3 * (Clock::now() - begin));
+  set_timer(cgroups_timer_, std::chrono::duration_cast<microseconds>(pause));
+}
+
+void Loop::resume_cgroups() {
+  (void)sd_event_source_set_enabled(cgroups_, SD_EVENT_ON);
+  if (more_cgroups_) read_cgroups();
+}
+
+// Any user may cause this, so it is only logged, once for each policy.
+void Loop::report_unwatched() {
+  const auto& first = sources_.cgroups->first_skipped();
+  if (!first || std::exchange(unwatched_reported_, true)) return;
+  spdlog::warn("{}: moves into such cgroups are noticed at the next reconcile", first->text());
 }
 
 void Loop::sweep_soon(const char* why) {
@@ -283,6 +307,7 @@ void Loop::take_log_level() {
 void Loop::watch_cgroups() {
   if (!sources_.cgroups) return;
   sources_.cgroups->watch(interest());
+  unwatched_reported_ = false;
   // The walk itself is done as events are read.
   read_cgroups();
 }

@@ -125,13 +125,20 @@ void Manager::refused(const Refusal& refusal) {
       refusal.where);
 }
 
+// The files as they are now are in force.
+void Manager::succeeded(LogEvent event) {
+  last_reload_error_.clear();
+  last_reload_error_public_.clear();
+  log(event, summary_);
+}
+
 void Manager::load_and_apply(Applier::Fit fit, std::vector<PolicyFile> files, Done done) {
   changes_.run([this, fit, files = std::move(files), done = std::move(done)]() mutable {
-    auto applied = applier_.apply(fit, files);
+    auto applied = applier_.apply(fit, files, in_force_->users);
     if (applied) return put_in_force(std::move(*applied), std::move(done));
     if (applier_.made_groups_again()) {
       renew_table([] {});
-      sweeper_.sweep({});
+      sweeper_.sweep({.only_report_moved = reports_only()});
     }
     done(std::unexpected(applied.error()));
   });
@@ -144,15 +151,14 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   drift_.clear();
   guard_.forget();
   processes_by_rule_.clear();
-  last_reload_error_.clear();
-  last_reload_error_public_.clear();
   last_reload_timestamp_ = system_.realtime_usec();
   publish([this, previous, applied = std::move(applied), done = std::move(done)]() mutable {
     observer_.rules_changed();
     restore_manual();
     sweeper_.sweep({.previous = previous,
-                    .done = [this, applied = std::move(applied),
+                    .done = [this, previous, applied = std::move(applied),
                              done = std::move(done)](const Result<SweepResult>& swept) {
+                      unreleased_ = swept ? nullptr : previous;
                       remove_groups(applied.removals, [this, applied, swept, done] {
                         finish_load(applied, swept, done);
                       });
@@ -166,6 +172,8 @@ void Manager::remove_groups(std::vector<Step> removals, std::function<void()> th
   changes_.run([this, removals = std::move(removals), then = std::move(then)] {
     const auto machine = applier_.read_machine();
     for (const Step& removal : removals) {
+      // Another tool may have made it anew since the steps were planned.
+      if (machine && !machine->snapshot.owned.contains(group_of(removal))) continue;
       const auto removed =
           machine ? applier_.carry_out({removal}, *machine) : std::unexpected(machine.error());
       if (!removed) problem("remove " + group_of(removal), removed.error().text());
@@ -198,7 +206,7 @@ void Manager::start(Done done) {
     load_and_apply(Applier::Fit::what_fits, files,
                    [this, files, done](const std::expected<void, Refusal>& loaded) {
                      if (loaded)
-                       log(LogEvent::applied, summary_);
+                       succeeded(LogEvent::applied);
                      else
                        refused(loaded.error());
                      // The machine may permit it later.
@@ -222,7 +230,7 @@ void Manager::reload(Done done) {
     load_and_apply(Applier::Fit::whole, system_.policy_files(),
                    [this, requests](const std::expected<void, Refusal>& loaded) {
                      if (loaded)
-                       log(LogEvent::reloaded, summary_);
+                       succeeded(LogEvent::reloaded);
                      else
                        refused(loaded.error());
                      observer_.after_reload(loaded.has_value());
@@ -315,6 +323,12 @@ void Manager::restore_manual() {
   store();
 }
 
+void Manager::visit_thread(pid_t tid) {
+  const auto thread = system_.processes.open(tid);
+  const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  if (pid) sweeper_.visit({.pid = *pid});
+}
+
 void Manager::store() {
   for (const auto& stored : {manual_.store(), applier_.store()}) {
     if (stored) continue;
@@ -333,6 +347,7 @@ void Manager::step(Time deadline) {
   }
   if (changes_.next_due() <= now) changes_.step();
   if (sweeper_.next_due() <= now) (void)sweeper_.slice(deadline);
+  if (sweeper_.take_overflow()) observer_.visits_lost();
   if (sweeper_.table_out_of_date() && now >= next_renewal_) {
     next_renewal_ = now + renewal_interval;
     reconcile();

@@ -55,8 +55,10 @@ void Manager::compare() {
     observer_.groups_changed();
   }
   const auto look = [this, found] {
-    sweeper_.sweep({.only_report_moved = reports_only(),
+    sweeper_.sweep({.previous = unreleased_,
+                    .only_report_moved = reports_only(),
                     .done = [this, found](const Result<SweepResult>& swept) {
+                      if (swept) unreleased_.reset();
                       finish_reconcile(found, swept);
                     }});
   };
@@ -81,7 +83,7 @@ void Manager::finish_reconcile(const Guard::Comparison& found, const Result<Swee
          !report_only});
   report_drift(std::move(drift));
   observer_.state_changed();
-  if (!in_force_->missing.empty() || !wanted_files_.empty())
+  if (!in_force_->missing.empty() || !wanted_files_.empty() || in_force_->users.unanswered)
     try_what_is_missing();
   else
     finished();
@@ -117,13 +119,20 @@ void Manager::report_missing() {
 // The machine may have changed: other tools' groups come and go.
 void Manager::try_what_is_missing() {
   const std::vector<PolicyFile> files = wanted_files_.empty() ? in_force_->files : wanted_files_;
-  const auto loaded = applier_.load(Applier::Fit::what_fits, files);
+  const auto loaded = applier_.load(Applier::Fit::what_fits, files, in_force_->users);
   const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
-  if (!loaded || (wanted_files_.empty() && missing >= in_force_->missing.size())) return finished();
+  const bool more = missing < in_force_->missing.size() ||
+                    (loaded && in_force_->users.unanswered && !loaded->users.unanswered);
+  if (!loaded || (wanted_files_.empty() && !more)) return finished();
+  // If the files in force are applied again, a reload of other files has still failed.
+  const bool first_load = !wanted_files_.empty();
   load_and_apply(Applier::Fit::what_fits, files,
-                 [this](const std::expected<void, Refusal>& applied) {
+                 [this, first_load](const std::expected<void, Refusal>& applied) {
                    if (applied) {
-                     log(LogEvent::applied, summary_);
+                     if (first_load)
+                       succeeded(LogEvent::applied);
+                     else
+                       log(LogEvent::applied, summary_);
                      observer_.after_reload(true);
                    } else {
                      problem("retry", applied.error().text);

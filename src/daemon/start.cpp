@@ -155,8 +155,8 @@ System system_of(const Opened& opened, const Paths& paths) {
           [&opened, cpus = paths.possible_cpus] {
             return read_machine(*opened.resctrl, *opened.proc, cpus);
           },
-      .find_user = find_user,
-      .find_user_group = find_user_group,
+      .users = {[](const std::string& name) { return proc::find_user(name); },
+                [](const std::string& name) { return proc::find_user_group(name); }},
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
       .now = [] { return std::chrono::steady_clock::now(); },
       .realtime_usec =

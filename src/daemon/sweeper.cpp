@@ -19,6 +19,8 @@ constexpr size_t threads_per_turn = 64;
 constexpr size_t children_per_turn = 8;
 // The time between two looks at a process is at least this many times the length of a look.
 constexpr int pause_per_cost = 20;
+// Threads of one process that wait for visits of their own.
+constexpr size_t max_single_threads = 16;
 // More visits than this are replaced by one look at all processes.
 constexpr size_t max_waiting = 65536;
 
@@ -55,8 +57,20 @@ void Sweeper::schedule(Key key, Waiting waiting) {
   }
 }
 
+// Whether so many threads of a process wait that one visit to all of them costs less.
+bool Sweeper::many_threads_wait(pid_t pid) const {
+  auto next = waiting_.lower_bound({pid, 1});
+  for (size_t count = 0; next != waiting_.end() && next->first.first == pid; ++next)
+    if (++count >= max_single_threads) return true;
+  return false;
+}
+
 void Sweeper::visit(One one, std::chrono::milliseconds delay) {
-  if (waiting_.size() >= max_waiting) return sweep({});
+  if (waiting_.size() >= max_waiting) {
+    overflowed_ = true;
+    return;
+  }
+  if (one.only_thread != 0 && many_threads_wait(one.pid)) one.only_thread = 0;
   schedule({one.pid, one.only_thread}, {system_.now() + delay, one.children});
 }
 
@@ -149,11 +163,14 @@ bool Sweeper::work_on_visits(Time deadline) {
   return !running_.empty() || (!due_.empty() && due_.begin()->first <= now);
 }
 
-TasksByGroup Sweeper::tasks_by_group(const RuleSet& rules) const {
+Result<TasksByGroup> Sweeper::tasks_by_group(const RuleSet& rules) const {
   TasksByGroup out;
-  for (const Destination& destination : rules.destinations())
-    out.push_back(
-        resctrl::read_tasks(system_.resctrl, destination.group).value_or(std::vector<pid_t>{}));
+  for (const Destination& destination : rules.destinations()) {
+    auto tasks = resctrl::read_tasks(system_.resctrl, destination.group);
+    const bool removed = !tasks && (tasks.error().code == ENOENT || tasks.error().code == ENODEV);
+    if (!tasks && !removed) return std::unexpected(std::move(tasks.error()));
+    out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
+  }
   return out;
 }
 
@@ -170,9 +187,13 @@ Result<void> Sweeper::begin_pass() {
   pass.now = {};
   pass.reported.clear();
   pass.next = 0;
-  pass.in_place = tasks_by_group(table_->rules);
-  pass.held =
-      pass.request.all.previous ? tasks_by_group(pass.request.all.previous->rules) : TasksByGroup{};
+  auto in_place = tasks_by_group(table_->rules);
+  if (!in_place) return std::unexpected(in_place.error());
+  pass.in_place = std::move(*in_place);
+  auto held = pass.request.all.previous ? tasks_by_group(pass.request.all.previous->rules)
+                                        : Result<TasksByGroup>();
+  if (!held) return std::unexpected(held.error());
+  pass.held = std::move(*held);
   pass.only_report.assign(pass.in_place.size(), {});
   if (pass.request.all.only_report_moved)
     for (size_t i = 0; i < pass.only_report.size(); i++)
@@ -248,10 +269,12 @@ bool Sweeper::finish_pass() {
 }
 
 void Sweeper::end_sweep(const Result<SweepResult>& result) {
-  last_in_place_.clear();
-  const TasksByGroup in_place = tasks_by_group(table_->rules);
-  for (size_t i = 0; i < in_place.size(); i++)
-    last_in_place_[table_->rules.destinations()[i].group] = in_place[i];
+  // If it cannot be read now, what was in place before still counts.
+  if (const auto in_place = tasks_by_group(table_->rules)) {
+    last_in_place_.clear();
+    for (size_t i = 0; i < in_place->size(); i++)
+      last_in_place_[table_->rules.destinations()[i].group] = (*in_place)[i];
+  }
   // A thread that was only reported is one that rdtd had placed: it stays so.
   for (auto& [group, threads] : pass_->reported) {
     auto& list = last_in_place_[group];

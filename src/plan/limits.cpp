@@ -25,7 +25,14 @@ std::string cpus(const CpuSet& list) {
 void Planner::check_names() {
   for (const Group& group : policy_.groups) {
     const std::string directory = group_directory(group.name.value);
-    if (snapshot_.groups.contains(directory) && is_foreign(directory))
+    if (!is_taken(directory, snapshot_)) continue;
+    const auto taken = snapshot_.groups.find(directory);
+    if (group.adopt && taken != snapshot_.groups.end() && is_pseudo(taken->second.mode))
+      error(
+          group.name.where,
+          fmt::format("group '{}' is pseudo-locked: rdtd does not take it over", group.name.value),
+          "choose another name, or remove that group");
+    else
       error(group.name.where,
             fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
                         group.name.value),
@@ -134,6 +141,21 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
   }
 }
 
+// What no domain of the cache can grant, also of one that is not there now.
+void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
+  const Amount& amount = line.amount.value;
+  const auto* named = std::get_if<Cbm>(&amount.value);
+  const auto* ways = std::get_if<WayCount>(&amount.value);
+  if (named != nullptr && !named->without(info.cbm_mask).empty())
+    error(line.amount.where, fmt::format("'{}' is out of range: the mask is 0x{}", amount.text,
+                                         to_string(info.cbm_mask)));
+  else if (named != nullptr && !named->contiguous() && !info.sparse_masks)
+    error(line.amount.where, fmt::format("'{}' has gaps; masks must be contiguous", amount.text));
+  else if (ways != nullptr && ways->count > info.cbm_mask.count())
+    error(line.amount.where,
+          fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
+}
+
 // A domain that has no CPU online is not there, and nothing tells which ids such domains have.
 void Planner::check_domains(Resource resource, const DomainAmount& line,
                             const std::set<DomainId>& known) {
@@ -148,6 +170,8 @@ void Planner::check_domains(Resource resource, const DomainAmount& line,
   if (offline.empty())
     return error(line.domains_where, "unknown " + domains,
                  fmt::format("this machine has {}", domain_list(known)));
+  if (const auto cache = capabilities_.caches.find(resource); cache != capabilities_.caches.end())
+    check_absent(cache->second, line);
   warning(line.domains_where,
           fmt::format("there {} no {} while {} {} offline; the amount applies once {} there",
                       one ? "is" : "are", domains, cpus(offline),

@@ -52,6 +52,7 @@ class Planner {
   void check_closids();
   void check_new_groups();
   void check_resources(const AmountTables& tables);
+  void check_absent(const CacheInfo& info, const DomainAmount& line);
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
   void refuse_resource(Resource resource, const Location& where);

@@ -38,7 +38,8 @@ Quantity split_quantity(std::string_view text) {
 }
 
 bool is_hexadecimal(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+  return !text.starts_with("0b") &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
          text.find_first_of("abcdef") != std::string_view::npos;
 }
 

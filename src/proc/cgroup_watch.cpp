@@ -190,13 +190,15 @@ void CgroupWatch::forget_unvisited() {
 bool CgroupWatch::read_processes(const Directory& cgroup, Changes& changes) {
   auto text = cgroup.read("cgroup.procs");
   // In a threaded cgroup, only the threads can be read.
-  if (!text && text.error().code == EOPNOTSUPP) text = cgroup.read("cgroup.threads");
+  const bool threaded = !text && text.error().code == EOPNOTSUPP;
+  if (threaded) text = cgroup.read("cgroup.threads");
   if (!text) {
     if (!gone(text.error())) changes.lost = true;
     return false;
   }
   const std::vector<pid_t> pids = proc::parse_pids(*text);
-  changes.processes.insert(changes.processes.end(), pids.begin(), pids.end());
+  auto& found = threaded ? changes.threads : changes.processes;
+  found.insert(found.end(), pids.begin(), pids.end());
   return !pids.empty();
 }
 
@@ -220,9 +222,11 @@ CgroupWatch::Changes CgroupWatch::read_changes() {
     visit(cgroup, changes);
     if (!cgroup.is_new && --walk_left_ == 0) forget_unvisited();
   }
-  std::ranges::sort(changes.processes);
-  const auto repeated = std::ranges::unique(changes.processes);
-  changes.processes.erase(repeated.begin(), repeated.end());
+  for (auto* list : {&changes.processes, &changes.threads}) {
+    std::ranges::sort(*list);
+    const auto repeated = std::ranges::unique(*list);
+    list->erase(repeated.begin(), repeated.end());
+  }
   int waiting = 0;
   (void)::ioctl(inotify_.get(), FIONREAD, &waiting);
   changes.more = waiting > 0 || !pending_.empty();

@@ -39,7 +39,11 @@ std::string state_folder(const Context& context) {
 
 std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy) {
   std::vector<Diagnostic> warnings;
-  if (!context.elsewhere) (void)look_up_users(policy, find_user, find_user_group, warnings);
+  if (!context.elsewhere)
+    (void)look_up_users(policy,
+                        {[](const std::string& name) { return proc::find_user(name); },
+                         [](const std::string& name) { return proc::find_user_group(name); }},
+                        {}, warnings);
   return warnings;
 }
 
@@ -48,6 +52,14 @@ MountOptions mount_options(const Context& context, const Tree& tree) {
   const auto proc = Directory::open(context.proc);
   const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
   return mounts ? find_mount_options(*mounts).value_or(MountOptions{}) : MountOptions{};
+}
+
+// Nothing if the kernel does not say.
+std::optional<CpuSet> possible_cpus(const Context& context) {
+  const auto directory = Directory::open(context.cpus);
+  const auto text = directory ? directory->read("possible") : std::unexpected(directory.error());
+  auto cpus = text ? parse_cpu_list(trim(*text)) : std::nullopt;
+  return cpus && !cpus->empty() ? std::move(cpus) : std::nullopt;
 }
 
 Result<TreeMachine> read_machine(const Context& context) {
@@ -61,6 +73,7 @@ Result<TreeMachine> read_machine(const Context& context) {
   if (!capabilities) return std::unexpected(capabilities.error());
   auto snapshot = tree->read_snapshot({});
   if (!snapshot) return std::unexpected(snapshot.error());
+  if (!context.snapshot_given) snapshot->possible_cpus = possible_cpus(context);
   const auto copy = Directory::open_untrusted(context.resctrl);
   if (!copy) return std::unexpected(copy.error());
   auto state = copy->open_directory(snapshot_state);

@@ -21,6 +21,7 @@ struct Context {
   bool snapshot_given = false;  // --resctrl: a copy, not this machine's
   bool elsewhere = false;       // --root or --resctrl
   std::string proc = "/proc";
+  std::string cpus = "/sys/devices/system/cpu";
   Json json = Json::off;
   bool legend = true;
   bool color = false;

@@ -19,6 +19,7 @@ struct Line {
   std::string text;     // TOML
   std::string refusal;  // why the line cannot be in the policy; empty: it can
   bool heading = false;
+  bool adopts = false;
 };
 
 std::string amount(const Capabilities& capabilities, Resource resource, uint32_t value) {
@@ -71,11 +72,19 @@ std::string key(const std::string& name) {
   return "\"" + quoted + "\"";
 }
 
+// The kernel starts with values above `unlimited` on a mount with mba_MBps.
+bool no_limit(const BandwidthInfo& info, const DomainValues& values) {
+  return std::ranges::all_of(values, [&](const auto& value) {
+    const auto unlimited = info.unlimited.find(value.first);
+    return unlimited != info.unlimited.end() && value.second >= unlimited->second;
+  });
+}
+
 void add_values(const Capabilities& capabilities, const std::string& group, Resource resource,
                 const DomainValues& values, std::vector<Line>& lines) {
   const auto bandwidth = capabilities.bandwidths.find(resource);
   // A group has all bandwidth unless the policy limits it.
-  if (bandwidth != capabilities.bandwidths.end() && values == bandwidth->second.unlimited) return;
+  if (bandwidth != capabilities.bandwidths.end() && no_limit(bandwidth->second, values)) return;
   lines.push_back(
       {group,
        fmt::format("{} = {}", resource_key(resource), amounts(capabilities, resource, values)),
@@ -86,7 +95,7 @@ void add_values(const Capabilities& capabilities, const std::string& group, Reso
 bool is_untouched_root(const Capabilities& capabilities, const GroupState& state) {
   return std::ranges::all_of(state.schemata, [&](const auto& entry) {
     const auto& [resource, values] = entry;
-    if (!is_cache(resource)) return values == capabilities.bandwidths.at(resource).unlimited;
+    if (!is_cache(resource)) return no_limit(capabilities.bandwidths.at(resource), values);
     const Cbm all = capabilities.caches.at(resource).cbm_mask;
     return std::ranges::all_of(values, [&](const auto& value) { return Cbm{value.second} == all; });
   });
@@ -106,9 +115,10 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
       heading.refusal = "a policy uses this name for the resctrl root";
     if (!heading.refusal.empty()) continue;
     if (directory != root_group && !snapshot.owned.contains(directory))
-      lines.push_back({directory, "adopt = true", {}});
+      lines.push_back({directory, "adopt = true", {}, false, true});
     for (const auto& [resource, values] : state.schemata)
-      add_values(capabilities, directory, resource, values, lines);
+      if (capabilities.caches.contains(resource) || capabilities.bandwidths.contains(resource))
+        add_values(capabilities, directory, resource, values, lines);
     if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});
     if (directory != root_group && !state.cpus.empty())
       lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});
@@ -141,8 +151,13 @@ bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
   const size_t index = error.where.line - size_t{1};
   if (error.where.line == 0 || index >= lines.size() || !lines[index].refusal.empty()) return false;
   lines[index].refusal = error.message;
-  if (!lines[index].heading) return true;
   const std::string group = lines[index].group;
+  if (!lines[index].heading) {
+    // A group that is taken over without one of its limits would lose that limit.
+    for (Line& line : lines)
+      if (line.adopts && line.group == group) line.refusal = "not all of the group is imported";
+    return true;
+  }
   std::erase_if(lines, [&](const Line& line) { return !line.heading && line.group == group; });
   return true;
 }

@@ -110,8 +110,12 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
         Cbm{group.state.schemata.at(resource).at(domain)}, exclusive, note);
   }
   const Snapshot& now = planned.machine.snapshot;
+  const auto planned_too = [&](const std::string& name) {
+    return std::ranges::find(planned.plan.groups, name, &GroupTarget::directory) !=
+           planned.plan.groups.end();
+  };
   for (const auto& [name, state] : now.groups)
-    if (name != root_group && !now.owned.contains(name) && state.schemata.contains(resource) &&
+    if (!now.owned.contains(name) && !planned_too(name) && state.schemata.contains(resource) &&
         state.schemata.at(resource).contains(domain))
       add(name, "other", Cbm{state.schemata.at(resource).at(domain)}, state.mode == Mode::exclusive,
           "not rdtd's");

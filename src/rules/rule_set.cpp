@@ -174,6 +174,14 @@ Decision RuleSet::match(const ProcessFacts& facts, CgroupMemo* memo) const {
   return best;
 }
 
+bool RuleSet::reads(Fact fact) const {
+  return std::ranges::any_of(rules_, [&](const CompiledRule& rule) {
+    return std::ranges::any_of(rule.conditions, [&](const CompiledCondition& condition) {
+      return fact_of(condition.kind) == fact;
+    });
+  });
+}
+
 bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   ProcessFacts facts;
   facts.cgroup = path;

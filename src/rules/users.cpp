@@ -10,18 +10,34 @@
 
 namespace rdtd {
 
-Users look_up_users(const Policy& policy,
-                    const std::function<std::optional<uid_t>(const std::string&)>& find_user,
-                    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group,
+namespace {
+
+std::optional<uint32_t> known(const std::map<std::string, uint32_t>& ids, const std::string& name) {
+  const auto found = ids.find(name);
+  return found == ids.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace
+
+Users look_up_users(const Policy& policy, const UserDatabase& database, const Users& before,
                     std::vector<Diagnostic>& warnings) {
   Users out;
   std::set<std::pair<ConditionKind, std::string>> seen;
   const auto look_up = [&](ConditionKind kind, const Located<std::string>& name) {
     if (parse_unsigned<uint32_t>(name.value) || !seen.emplace(kind, name.value).second) return;
     const bool user = kind == ConditionKind::user;
-    if (const auto id = user ? find_user(name.value) : find_user_group(name.value))
-      (user ? out.users : out.groups)[name.value] = *id;
-    else
+    const auto answer = user ? database.find_user(name.value) : database.find_group(name.value);
+    const auto id = answer ? *answer : known(user ? before.users : before.groups, name.value);
+    if (id) (user ? out.users : out.groups)[name.value] = *id;
+    if (!answer) out.unanswered = true;
+    if (!answer)
+      warnings.push_back({Severity::warning,
+                          name.where,
+                          fmt::format("{}; {}", answer.error().text(),
+                                      id ? "it keeps the number that it had"
+                                         : "nothing matches it until there is an answer"),
+                          {}});
+    else if (!id)
       warnings.push_back(
           {Severity::warning,
            name.where,

@@ -131,12 +131,28 @@ TEST_F(AnswersTest, TellsItsState) {
       << manager->status_line();
 }
 
+// A process can hold up who reads its command line.
+TEST_F(AnswersTest, ReadsNoCommandLineThatNoRuleIsAbout) {
+  const pid_t pid = processes.start({.name = "bash", .identity = {1000, 1000}});
+  const auto read_it = [&] {
+    processes.calls.reset();
+    (void)manager->explain(pid, 1000);
+    return std::ranges::any_of(processes.calls.texts(),
+                               [](const std::string& call) { return call.contains("cmdline"); });
+  };
+  EXPECT_FALSE(read_it());
+  ASSERT_EQ(reload("[[rule]]\ngroup = \"default\"\nname = \"x\"\ncmdline = \"*y*\"\n"), "");
+  EXPECT_TRUE(read_it());
+}
+
 TEST_F(AnswersTest, ReportsCounters) {
   const auto none = manager->counters();
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->empty());
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/llc_occupancy"] = "4096\n";
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/mbm_total_bytes"] = "Unavailable\n";
+  EXPECT_EQ(manager->counters()->front().llc_occupancy, none->front().llc_occupancy);
+  clock += std::chrono::seconds(1);
   const auto counters = manager->counters();
   ASSERT_TRUE(counters);
   for (const DomainCounters& domain : *counters) {

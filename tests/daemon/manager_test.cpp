@@ -156,6 +156,110 @@ TEST_F(ManagerTest, AFailedLoadAdoptsNothing) {
   EXPECT_EQ(schemata("redis"), before);
 }
 
+TEST_F(ManagerTest, AGroupThatAnotherToolMadeMeanwhileIsNotRemoved) {
+  ASSERT_EQ(reload(redis_policy), "");
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "list") return;  // the look at all processes, before the removals
+    processes.calls.hook = nullptr;
+    (void)kernel.resctrl.remove("redis");
+    (void)kernel.resctrl.make("redis");
+  };
+  EXPECT_EQ(reload("[group.b]\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n"), "");
+  EXPECT_NE(schemata("redis"), "none");
+}
+
+TEST_F(ManagerTest, AGroupThatCannotBeRemovedIsLoggedOnce) {
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
+  EXPECT_EQ(reload(""), "");
+  const std::vector<std::string> stays = problems();
+  EXPECT_EQ(stays.size(), 1U);
+  for (int i = 0; i < 3; i++) {
+    manager->reconcile();
+    run();
+    EXPECT_EQ(problems(), stays);
+  }
+  kernel.calls.reset();
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(schemata("redis"), "none");
+}
+
+// What could not be read during a reload is let go by the next reconcile.
+TEST_F(ManagerTest, AFailedLookDoesNotKeepProcessesInTheirGroup) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "read" && call.path == "redis/tasks"; },
+      ENOMEM);
+  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(state(), "degraded");
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "running");
+}
+
+// The kernel answers ENOENT to a write that waited while the group was removed.
+TEST_F(ManagerTest, ARemovedGroupIsNoRefusal) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "add") (void)kernel.resctrl.remove("redis");
+  };
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, ENOENT);
+  manager->sweeper().visit({.pid = redis});
+  manager->step(clock + std::chrono::milliseconds(50));
+  kernel.calls.hook = nullptr;
+  kernel.calls.reset();
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+// /proc opens for a thread too, with the thread's name.
+TEST_F(ManagerTest, AThreadStandsForItsProcess) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t qemu = processes.start({.name = "qemu"});
+  const pid_t vcpu = processes.clone(qemu, "redis-vcpu");
+  manager->visit_thread(vcpu);
+  run();
+  EXPECT_EQ(group_of(vcpu), "default");
+}
+
+TEST_F(ManagerTest, ASilentUserDatabaseMovesNobody) {
+  users = {{"redis", 107}};
+  const pid_t redis = processes.start({.name = "redis-server", .identity = {.uid = 107}});
+  const std::string by_user =
+      "[group.a]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"a\"\nuser = \"redis\"\n";
+  no_users = true;
+  ASSERT_EQ(reload(by_user), "");
+  EXPECT_EQ(group_of(redis), "default");
+  no_users = false;
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "a");
+  no_users = true;
+  ASSERT_EQ(reload(by_user + "[group.b]\n"), "");
+  EXPECT_EQ(group_of(redis), "a");
+}
+
+// The files in force are applied again; those that were refused are still refused.
+TEST_F(ManagerTest, AFailedReloadIsNotForgottenByARetry) {
+  (void)kernel.resctrl.make("b");
+  policy = redis_policy + "[group.b]\n";
+  ASSERT_EQ(load(), "");
+  EXPECT_NE(reload("[group.x"), "");
+  (void)kernel.resctrl.remove("b");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_NE(schemata("b"), "none");
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_NE(manager->properties().last_reload_error, "");
+}
+
 TEST_F(ManagerTest, DriftIsRestoredOrOnlyReported) {
   for (const bool restore : {true, false}) {
     drift.clear();

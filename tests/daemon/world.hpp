@@ -48,12 +48,12 @@ class World : public Files {
             .policy_files =
                 [this] { return std::vector{PolicyFile{.path = "p.toml", .text = policy}}; },
             .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus); },
-            .find_user =
-                [this](const std::string& name) {
-                  const auto user = users.find(name);
-                  return user == users.end() ? std::nullopt : std::optional(user->second);
-                },
-            .find_user_group = [](const std::string&) { return std::nullopt; },
+            .users = {[this](const std::string& name) -> Result<std::optional<uid_t>> {
+                        if (no_users) return std::unexpected(Error{"look up", name, EIO, {}});
+                        const auto user = users.find(name);
+                        return user == users.end() ? std::nullopt : std::optional(user->second);
+                      },
+                      [](const std::string&) { return std::nullopt; }},
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
                 [this] {
@@ -108,6 +108,7 @@ class World : public Files {
   fake::Processes processes{kernel};
   CpuSet cpus = {0, 1, 2, 3};  // of the machine, online or not
   std::map<std::string, uid_t> users;
+  bool no_users = false;  // the user database does not answer
   std::string policy;
   std::vector<std::string> drift;
   std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};

@@ -301,6 +301,23 @@ TEST(CgroupMemo, RemembersLongPaths) {
   }
 }
 
+// A database that does not answer is not one that has no such user.
+TEST(Users, KeepTheirNumbersWhileNobodyAnswers) {
+  const ParsedPolicy parsed = test::parse(rule("user = [\"a\", \"b\"]\n", "default"));
+  const auto fail = [](const std::string& name) -> Result<std::optional<uint32_t>> {
+    return std::unexpected(Error{"look up", "user '" + name + "'", EIO, {}});
+  };
+  std::vector<Diagnostic> warnings;
+  const Users users =
+      look_up_users(parsed.policy, {fail, fail}, {.users = {{"a", 5}}, .groups = {}}, warnings);
+  EXPECT_EQ(users.users, (std::map<std::string, uid_t>{{"a", 5}}));
+  EXPECT_TRUE(users.unanswered);
+  EXPECT_EQ(format_diagnostics(warnings, {}),
+            "p.toml:3:9: warning: cannot look up user 'a': Input/output error; it keeps the number "
+            "that it had\np.toml:3:14: warning: cannot look up user 'b': Input/output error; "
+            "nothing matches it until there is an answer\n");
+}
+
 TEST(Users, EachNameIsLookedUpOnce) {
   const ParsedPolicy parsed = test::parse(rule("user = [\"a\", \"b\", \"a\", 7]\n", "default") +
                                           rule("user = \"b\"\nuser_group = \"a\"\n", "default"));
@@ -311,7 +328,7 @@ TEST(Users, EachNameIsLookedUpOnce) {
     return std::nullopt;
   };
   std::vector<Diagnostic> warnings;
-  const Users users = look_up_users(parsed.policy, find, find, warnings);
+  const Users users = look_up_users(parsed.policy, {find, find}, {}, warnings);
   EXPECT_EQ(std::ranges::count(asked, ' '), 3) << asked;
   EXPECT_EQ(users.users, (std::map<std::string, uid_t>{{"a", 5}}));
   EXPECT_EQ(users.groups, (std::map<std::string, gid_t>{{"a", 5}}));

@@ -33,14 +33,17 @@ class Applier {
     Users users;
   };
   // Reads the machine, and plans. Changes nothing.
-  [[nodiscard]] std::expected<Loaded, Refusal> load(Fit fit, std::span<const PolicyFile> files);
+  // `before`: the users in force.
+  [[nodiscard]] std::expected<Loaded, Refusal> load(Fit fit, std::span<const PolicyFile> files,
+                                                    const Users& before);
 
   struct Applied {
     std::shared_ptr<const InForce> in_force;
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     size_t steps = 0;
   };
-  [[nodiscard]] std::expected<Applied, Refusal> apply(Fit fit, std::vector<PolicyFile> files);
+  [[nodiscard]] std::expected<Applied, Refusal> apply(Fit fit, std::vector<PolicyFile> files,
+                                                      const Users& before);
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 

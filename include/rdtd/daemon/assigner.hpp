@@ -38,6 +38,7 @@ struct Placement {
   const RuleTable& table;
   const proc::Processes& processes;
   ManualAssignments& manual;
+  CgroupMemo* memo = nullptr;  // of the calling thread
 };
 
 // Puts the first thread of a process that has just called exec where the rules want it, unless it

@@ -72,8 +72,9 @@ class Classifier {
  private:
   explicit Classifier(int requests_fd) : requests_fd_(requests_fd) {}
   void run();
+  class Pacer;
   void handle(const ProcEvent& event, const RuleTable& table);
-  void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table);
+  void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table, Pacer& pacer);
   template <class Change>
   void request(Change change);
   static void beat();
@@ -91,6 +92,7 @@ class Classifier {
   std::atomic<bool> watched_ = false;
   std::mutex requests_mutex_;  // never held while anything is read or written
   Requests requests_;
+  CgroupMemo memo_;  // the thread's
   std::thread thread_;
 };
 

@@ -57,6 +57,8 @@ class Guard {
   [[nodiscard]] std::shared_ptr<const InForce> update(
       const std::shared_ptr<const InForce>& in_force, const Machine& machine, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
+  void remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
+                          Comparison& out);
   bool restore(const InForce& in_force, const Steps& back, const Machine& machine, Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
   void report(const std::string& key, const std::string& text, Comparison& out);

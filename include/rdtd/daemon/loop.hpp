@@ -58,6 +58,8 @@ class Loop {
   void read_changes();
   void resume_changes();
   void read_cgroups();
+  void resume_cgroups();
+  void report_unwatched();
   void reconcile();
   void beat();
   void sweep_now();
@@ -86,6 +88,7 @@ class Loop {
   sd_event_source* requests_timer_ = nullptr;
   sd_event_source* changes_ = nullptr;
   sd_event_source* changes_timer_ = nullptr;
+  sd_event_source* cgroups_ = nullptr;
   sd_event_source* cgroups_timer_ = nullptr;
   sd_event_source* reconcile_ = nullptr;
   sd_event_source* heartbeat_ = nullptr;
@@ -97,6 +100,9 @@ class Loop {
   uint64_t drops_logged_ = 0;           // process events
   uint64_t classifier_drops_ = 0, changes_dropped_ = 0;
   bool events_available_ = true;
+  bool walk_in_parts_ = false;  // the walk over the cgroups took more than one call so far
+  bool more_cgroups_ = false;   // to be looked at without an event
+  bool unwatched_reported_ = false;
   std::string state_;
   std::string policy_log_level_;
 };

@@ -21,6 +21,8 @@
 
 namespace rdtd {
 
+enum class LogEvent;
+
 class Manager final : public ManagerInterface {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -36,6 +38,8 @@ class Manager final : public ManagerInterface {
     std::function<void(bool success)> after_reload = [](bool) {};
     std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
     std::function<void()> state_changed = [] {};
+    // More processes may have changed than can be visited one by one: call sweep.
+    std::function<void()> visits_lost = [] {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
     // `rule` is empty for a manual assignment.
     std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
@@ -78,6 +82,9 @@ class Manager final : public ManagerInterface {
   // For people, one line: "2 groups, 3 rules, 120 threads assigned".
   [[nodiscard]] std::string status_line();
 
+  // Has the process of a thread looked at.
+  void visit_thread(pid_t tid);
+
   std::expected<CheckResult, Refusal> check() override;
   std::expected<PlanSummary, Refusal> plan() override;
   std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
@@ -106,6 +113,7 @@ class Manager final : public ManagerInterface {
   void finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
                    const Done& done);
   void refused(const Refusal& refusal);
+  void succeeded(LogEvent event);
   void remove_groups(std::vector<Step> removals, std::function<void()> then);
   void renew_table(std::function<void()> then);
   void begin(std::function<void()> job);
@@ -145,10 +153,14 @@ class Manager final : public ManagerInterface {
   std::shared_ptr<std::vector<Done>> waiting_reload_;  // requests of a reload that has not begun
   bool reconciling_ = false;                           // waits, or is under way
 
+  std::optional<std::vector<DomainCounters>> counters_;
+  Time counters_read_{};
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;  // of the last load, for the log
   std::vector<Drift> drift_;
+  // Rules before the present ones, while what they held could not be looked at.
+  std::shared_ptr<const RuleTable> unreleased_;
   std::map<size_t, size_t> processes_by_rule_;  // at the last look at all of them
   bool watched_ = false;
   bool events_available_ = true;

@@ -2,6 +2,8 @@
 // shared by the two threads.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -28,9 +30,15 @@ struct RuleTable {
   std::unique_ptr<resctrl::Tasks> root_tasks;
 };
 
+// How much may be compared with the rules, and what is remembered of it.
+struct Effort {
+  size_t longest_cmdline = SIZE_MAX;  // a longer one is not compared: E2BIG
+  CgroupMemo* memo = nullptr;         // of the calling thread
+};
+
 // The rule that decides about a process, reading the facts that this takes. An error says that a
 // fact could not be read.
 [[nodiscard]] Result<Decision> decide(const RuleSet& rules, const proc::Process& process,
-                                      ProcessFacts& facts);
+                                      ProcessFacts& facts, Effort effort = {});
 
 }  // namespace rdtd

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "rdtd/daemon/assigner.hpp"
@@ -69,6 +70,9 @@ class Sweeper {
   };
   void visit(One one, std::chrono::milliseconds delay = {});
 
+  // Whether visits were dropped since the last call: all processes must be looked at.
+  [[nodiscard]] bool take_overflow() { return std::exchange(overflowed_, false); }
+
   // Works until the deadline. True if more work is due at once.
   bool slice(Time deadline);
   // When slice has something to do; Time::max() if nothing waits.
@@ -119,8 +123,9 @@ class Sweeper {
   void finish_process();
   [[nodiscard]] bool finish_pass();
   void end_sweep(const Result<SweepResult>& result);
-  [[nodiscard]] TasksByGroup tasks_by_group(const RuleSet& rules) const;
-  [[nodiscard]] Placement placement() const { return {*table_, system_.processes, manual_}; }
+  [[nodiscard]] bool many_threads_wait(pid_t pid) const;
+  [[nodiscard]] Result<TasksByGroup> tasks_by_group(const RuleSet& rules) const;
+  [[nodiscard]] Placement placement() { return {*table_, system_.processes, manual_, &memo_}; }
 
   System& system_;
   ManualAssignments& manual_;
@@ -135,7 +140,9 @@ class Sweeper {
   std::deque<Request> requested_;
   // By group label: the threads that were in place at the end of the last sweep.
   std::map<std::string, std::vector<pid_t>> last_in_place_;
+  CgroupMemo memo_;
   bool out_of_date_ = false;
+  bool overflowed_ = false;
 };
 
 }  // namespace rdtd

@@ -13,6 +13,7 @@
 #include "rdtd/policy/search.hpp"
 #include "rdtd/proc/processes.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
+#include "rdtd/rules/users.hpp"
 
 namespace rdtd {
 
@@ -22,8 +23,7 @@ struct System {
   std::function<std::vector<PolicyFile>()> policy_files;
   // Reads resctrl and the two facts outside of it; `owned` is left to the caller.
   std::function<Result<Machine>()> read_machine;
-  std::function<std::optional<uid_t>(const std::string&)> find_user;
-  std::function<std::optional<gid_t>(const std::string&)> find_user_group;
+  UserDatabase users;
   // Who holds the lock of resctrl, for a message: "process 812 (pqos)".
   std::function<std::string()> lock_holder;
   std::function<std::chrono::steady_clock::time_point()> now;

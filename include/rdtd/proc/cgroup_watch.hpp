@@ -54,9 +54,10 @@ class CgroupWatch {
   [[nodiscard]] bool walking() const { return walk_left_ > 0; }
 
   struct Changes {
-    // Processes that may have come into one of the cgroups, each once. In a threaded cgroup, they
-    // are threads.
+    // Processes that may have come into one of the cgroups, each once.
     std::vector<pid_t> processes;
+    // The same of threaded cgroups, which tell only the threads.
+    std::vector<pid_t> threads;
     // Matching cgroups that are empty now, or removed. Most often their processes have ended, but
     // they may have moved. A user with such a cgroup can cause these often: limit the rate of what
     // follows from them.

@@ -26,12 +26,4 @@ using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
 
 }  // namespace proc
 
-// Nothing if there is no such user, or no answer.
-[[nodiscard]] inline std::optional<uid_t> find_user(const std::string& name) {
-  return proc::find_user(name).value_or(std::nullopt);
-}
-[[nodiscard]] inline std::optional<gid_t> find_user_group(const std::string& name) {
-  return proc::find_user_group(name).value_or(std::nullopt);
-}
-
 }  // namespace rdtd

@@ -52,6 +52,8 @@ class RuleSet {
   // process, and rules with a `thread` condition do not count. With a memo, which only the calling
   // thread uses, comparisons with long cgroup paths are remembered.
   [[nodiscard]] Decision match(const ProcessFacts& facts, CgroupMemo* memo = nullptr) const;
+  // Whether any rule has a condition on this fact.
+  [[nodiscard]] bool reads(Fact fact) const;
 
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
   // Distinct.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/error.hpp"
 #include "rdtd/policy/diagnostic.hpp"
 #include "rdtd/policy/policy.hpp"
 
@@ -18,13 +19,19 @@ namespace rdtd {
 struct Users {
   std::map<std::string, uid_t> users;
   std::map<std::string, gid_t> groups;
+  bool unanswered = false;  // the database did not answer for some names
+};
+
+// Nothing if there is no such user or group; an error if the database does not answer.
+struct UserDatabase {
+  std::function<Result<std::optional<uid_t>>(const std::string&)> find_user;
+  std::function<Result<std::optional<gid_t>>(const std::string&)> find_group;
 };
 
 // Looks up each distinct name in the rules' `user` and `user_group` once, since the database may be
-// slow. Adds a warning for each unknown name, at the first place that names it.
-[[nodiscard]] Users look_up_users(
-    const Policy& policy, const std::function<std::optional<uid_t>(const std::string&)>& find_user,
-    const std::function<std::optional<gid_t>(const std::string&)>& find_user_group,
-    std::vector<Diagnostic>& warnings);
+// slow. Adds a warning for each unknown name, at the first place that names it. A name for which
+// the database does not answer keeps what it was in `before`.
+[[nodiscard]] Users look_up_users(const Policy& policy, const UserDatabase& database,
+                                  const Users& before, std::vector<Diagnostic>& warnings);
 
 }  // namespace rdtd
