@@ -152,6 +152,42 @@ TEST(Plan, Refusals) {
     EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.plan) << row.policy;
 }
 
+TEST(Plan, DomainsThatAreNotThereNow) {
+  const Capabilities capabilities = machine(11, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.possible_cpus = {0, 1, 2, 3, 4, 5};
+  const std::string offline = "while CPUs 4-5 are offline; the amount applies once ";
+  const struct {
+    const char* amount;
+    std::string first_line;
+  } rows[] = {
+      {"{ \"1\" = \"2 ways\" }",
+       "p.toml:2:8: warning: there is no L3 domain 1 " + offline + "it is there"},
+      {"{ \"1-2\" = \"50%\" }",
+       "p.toml:2:8: warning: there are no L3 domains 1-2 " + offline + "they are there"},
+      {"{ \"1\" = \"12 ways\" }", "p.toml:2:14: error: '12 ways' does not fit: there are 11 ways"},
+      {"{ \"1\" = \"ways 10-11\" }",
+       "p.toml:2:14: error: 'ways 10-11' is out of range: the mask is 0x7ff"},
+      {"{ \"1\" = \"0x5\" }", "p.toml:2:14: error: '0x5' has gaps; masks must be contiguous"},
+  };
+  for (const auto& row : rows) {
+    std::string text =
+        plan_text("[group.a]\nl3 = " + std::string(row.amount), capabilities, snapshot);
+    text = text.substr(text.find(row.first_line.substr(0, 17)));
+    EXPECT_EQ(text.substr(0, text.find('\n')), row.first_line);
+  }
+}
+
+TEST(Plan, PseudoLockedRegionsAreNotAdopted) {
+  const Capabilities capabilities = machine(11, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["a"] = group_state("L3:0=3\n", Mode::pseudo_locked);
+  snapshot.inodes["a"] = 7;
+  EXPECT_EQ(plan_text("[group.a]\nadopt = true\n", capabilities, snapshot),
+            "p.toml:1:8: error: group 'a' is pseudo-locked: rdtd does not take it over\n    1 | "
+            "[group.a]\n      |        ^ choose another name, or remove that group\n");
+}
+
 TEST(Plan, WaysOfDevicesAreNobodysOwn) {
   Capabilities capabilities = machine(11, 1);
   capabilities.caches.at(Resource::L3).shareable_bits = Cbm{0x600};

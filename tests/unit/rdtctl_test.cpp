@@ -263,6 +263,30 @@ TEST(Import, Groups) {
 }
 
 // Whatever the names are, the result parses, and a name that it has is the one in resctrl.
+// Without one of its limits, a group that is taken over would lose that limit.
+TEST(Import, AGroupThatIsNotWholeIsNotAdopted) {
+  Capabilities capabilities = two_domains();
+  capabilities.caches[Resource::L3CODE] = capabilities.caches.at(Resource::L3);
+  capabilities.caches[Resource::L3DATA] = capabilities.caches.at(Resource::L3);
+  capabilities.caches.erase(Resource::L3);
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3CODE:0=ff;1=ff\nL3DATA:0=ff;1=ff\nMB:0=100;1=100");
+  snapshot.groups["a"] = group_state("L3CODE:0=3;1=3\nL3DATA:0=c;1=c\nMB:0=50;1=50\nL2:0=1;1=1");
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.a]\n# adopt = true is not imported: not all of the group is imported\n# "
+            "l3code = \"0x3\" is not imported: 'l3code': this version of rdtd does not divide code "
+            "and data\n# l3data = \"0xc\" is not imported: 'l3data': this version of rdtd does not "
+            "divide code and data\nmb = \"50%\"\n");
+}
+
+TEST(Import, WithoutALimitThereIsNoLine) {
+  Capabilities capabilities = two_domains();
+  capabilities.bandwidths.at(Resource::MB).unit = BandwidthUnit::mbps;
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=4294967295;1=100");
+  EXPECT_EQ(import_policy(capabilities, snapshot).text, "");
+}
+
 TEST(Import, OwnGroupsAreNotAdopted) {
   Snapshot snapshot;
   snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
