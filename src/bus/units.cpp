@@ -2,6 +2,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "handles.hpp"
@@ -39,6 +40,7 @@ std::optional<Units::Unit> Units::find(const std::string& name) {
                                    "org.freedesktop.systemd1.Manager", "LoadUnit", nullptr, &answer,
                                    "s", name.c_str());
   const Message reply(answer);
+  if (r == -EINVAL) return Unit{};  // no unit can have this name: a template without an instance
   const char* path = nullptr;
   if (r < 0 || sd_bus_message_read(answer, "o", &path) < 0) return std::nullopt;
   const auto state = property(bus_.get(), path, "LoadState");

@@ -205,7 +205,10 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
   // It could not be examined now: the main thread tries again.
   if (assignment.kind == Assignment::Kind::unknown)
     request([&](Requests& r) {
-      if (r.moved.size() < max_queued) r.moved.push_back(event.pid);
+      if (r.moved.size() < max_queued)
+        r.moved.push_back(event.pid);
+      else
+        r.events_lost = true;
     });
   if (assignment.moved == 0) return;
   const bool report = watched_;

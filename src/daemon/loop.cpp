@@ -229,8 +229,6 @@ void Loop::read_cgroups() {
   for (const pid_t tid : changes.threads) manager_.visit_thread(tid);
   // The look at all processes that a new policy begins with may be over already.
   if (walked && !sources_.cgroups->walking() && walk_in_parts_) sweep_soon("cgroups were found");
-  walk_in_parts_ = sources_.cgroups->walking();
-  more_cgroups_ = changes.more || walk_in_parts_;
   report_unwatched();
   // Its processes may have ended, or gone to another cgroup.
   if (!changes.emptied.empty()) sweep_soon("a cgroup became empty");
@@ -238,6 +236,8 @@ void Loop::read_cgroups() {
     sources_.cgroups->watch(interest());
     sweep_soon("cgroup changes were lost");
   }
+  walk_in_parts_ = sources_.cgroups->walking();
+  more_cgroups_ = changes.more || walk_in_parts_;
   // A flood of moves takes a quarter of a CPU at most.
   (void)sd_event_source_set_enabled(cgroups_, SD_EVENT_OFF);
   const auto pause = std::max<Clock::duration>(request_interval, 3 * (Clock::now() - begin));

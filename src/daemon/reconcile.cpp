@@ -12,6 +12,13 @@
 
 namespace rdtd {
 
+namespace {
+
+// A database that does not answer keeps the main loop waiting for its timeout.
+constexpr std::chrono::minutes user_lookup_interval{5};
+
+}  // namespace
+
 void Manager::sweep(const char* why, std::function<void()> done) {
   sweeper_.sweep({.only_report_moved = reports_only(),
                   .done = [this, why, done = std::move(done)](const Result<SweepResult>& swept) {
@@ -83,7 +90,9 @@ void Manager::finish_reconcile(const Guard::Comparison& found, const Result<Swee
          !report_only});
   report_drift(std::move(drift));
   observer_.state_changed();
-  if (!in_force_->missing.empty() || !wanted_files_.empty() || in_force_->users.unanswered)
+  const bool ask_for_users = in_force_->users.unanswered && system_.now() >= next_user_lookup_;
+  if (ask_for_users) next_user_lookup_ = system_.now() + user_lookup_interval;
+  if (!in_force_->missing.empty() || !wanted_files_.empty() || ask_for_users)
     try_what_is_missing();
   else
     finished();
@@ -121,8 +130,8 @@ void Manager::try_what_is_missing() {
   const std::vector<PolicyFile> files = wanted_files_.empty() ? in_force_->files : wanted_files_;
   const auto loaded = applier_.load(Applier::Fit::what_fits, files, in_force_->users);
   const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
-  const bool more = missing < in_force_->missing.size() ||
-                    (loaded && in_force_->users.unanswered && !loaded->users.unanswered);
+  const bool more =
+      missing < in_force_->missing.size() || (loaded && loaded->users != in_force_->users);
   if (!loaded || (wanted_files_.empty() && !more)) return finished();
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !wanted_files_.empty();

@@ -8,6 +8,7 @@ Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement 
     : previous_(previous.rules),
       held_(held),
       now_(now.table),
+      manual_(now.manual),
       per_thread_(previous_.has_thread_rules() || now_.rules.has_thread_rules()) {
   if (!now_.root_tasks || now.manual.group_of(pid)) return;
   auto process = now.processes.open(pid);
@@ -34,6 +35,8 @@ bool Release::decide_again() {
 }
 
 bool Release::step(size_t limit) {
+  // It may have been assigned manually, or have ended, since the last step.
+  if (process_ && (manual_.group_of(process_->pid()) || !process_->read_name())) return true;
   for (size_t looked = 0; looked < limit && next_ < threads_.size(); looked++) {
     const pid_t tid = threads_[next_++];
     if (!is_held(tid)) continue;

@@ -19,6 +19,8 @@ Machine without_others(const Machine& machine) {
   std::erase_if(out.snapshot.groups, [&](const auto& group) {
     return group.first != root_group && !machine.snapshot.owned.contains(group.first);
   });
+  std::erase_if(out.snapshot.unreadable,
+                [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   out.snapshot.mon_groups = 0;
   return out;
 }

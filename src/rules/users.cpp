@@ -17,6 +17,12 @@ std::optional<uint32_t> known(const std::map<std::string, uint32_t>& ids, const 
   return found == ids.end() ? std::nullopt : std::optional(found->second);
 }
 
+Result<std::optional<uint32_t>> not_asked(ConditionKind kind, const std::string& name) {
+  const char* what = kind == ConditionKind::user ? "user" : "user group";
+  return std::unexpected(
+      Error{"look up", fmt::format("{} '{}'", what, name), 0, "the user database does not answer"});
+}
+
 }  // namespace
 
 Users look_up_users(const Policy& policy, const UserDatabase& database, const Users& before,
@@ -26,7 +32,10 @@ Users look_up_users(const Policy& policy, const UserDatabase& database, const Us
   const auto look_up = [&](ConditionKind kind, const Located<std::string>& name) {
     if (parse_unsigned<uint32_t>(name.value) || !seen.emplace(kind, name.value).second) return;
     const bool user = kind == ConditionKind::user;
-    const auto answer = user ? database.find_user(name.value) : database.find_group(name.value);
+    // Each name may take as long as the database's timeout.
+    const auto answer = out.unanswered ? not_asked(kind, name.value)
+                        : user         ? database.find_user(name.value)
+                                       : database.find_group(name.value);
     const auto id = answer ? *answer : known(user ? before.users : before.groups, name.value);
     if (id) (user ? out.users : out.groups)[name.value] = *id;
     if (!answer) out.unanswered = true;

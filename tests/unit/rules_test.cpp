@@ -314,8 +314,8 @@ TEST(Users, KeepTheirNumbersWhileNobodyAnswers) {
   EXPECT_TRUE(users.unanswered);
   EXPECT_EQ(format_diagnostics(warnings, {}),
             "p.toml:3:9: warning: cannot look up user 'a': Input/output error; it keeps the number "
-            "that it had\np.toml:3:14: warning: cannot look up user 'b': Input/output error; "
-            "nothing matches it until there is an answer\n");
+            "that it had\np.toml:3:14: warning: cannot look up user 'b': the user "
+            "database does not answer; nothing matches it until there is an answer\n");
 }
 
 TEST(Users, EachNameIsLookedUpOnce) {

@@ -148,6 +148,7 @@ class Manager final : public ManagerInterface {
   Time taken_deadline_{};
   uint64_t awaited_table_ = 0;
   Time next_renewal_{};
+  Time next_user_lookup_{};
   std::deque<std::function<void()>> jobs_;             // changes of the state in force that wait
   bool busy_ = false;                                  // one of them is under way
   std::shared_ptr<std::vector<Done>> waiting_reload_;  // requests of a reload that has not begun

@@ -28,6 +28,7 @@ class Release {
   const RuleSet& previous_;
   const TasksByGroup& held_;
   const RuleTable& now_;
+  ManualAssignments& manual_;
   std::unique_ptr<proc::Process> process_;
   bool per_thread_;
   ProcessFacts facts_;

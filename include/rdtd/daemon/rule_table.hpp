@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -20,6 +20,7 @@ struct Users {
   std::map<std::string, uid_t> users;
   std::map<std::string, gid_t> groups;
   bool unanswered = false;  // the database did not answer for some names
+  bool operator==(const Users&) const = default;
 };
 
 // Nothing if there is no such user or group; an error if the database does not answer.
@@ -29,8 +30,8 @@ struct UserDatabase {
 };
 
 // Looks up each distinct name in the rules' `user` and `user_group` once, since the database may be
-// slow. Adds a warning for each unknown name, at the first place that names it. A name for which
-// the database does not answer keeps what it was in `before`.
+// slow. Adds a warning for each unknown name, at the first place that names it. Once the database
+// does not answer, it is not asked any more, and names keep what they were in `before`.
 [[nodiscard]] Users look_up_users(const Policy& policy, const UserDatabase& database,
                                   const Users& before, std::vector<Diagnostic>& warnings);
 
