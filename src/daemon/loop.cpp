@@ -32,6 +32,7 @@ constexpr seconds sweep_interval(1);
 // A storm of processes overruns the kernel's queue again and again; the log says so at most so
 // often.
 constexpr seconds loss_log_interval(60);
+constexpr std::chrono::hours unwatched_log_interval(1);
 // Batches of changes that are read before others have their turn.
 constexpr int change_batches = 16;
 constexpr int exit_bad_policy = 78;  // EX_CONFIG
@@ -249,11 +250,13 @@ void Loop::resume_cgroups() {
   if (more_cgroups_) read_cgroups();
 }
 
-// Any user may cause this, so it is only logged, once for each policy.
+// Any user may cause this, so it is no problem of the daemon's, and logged once an hour at most.
 void Loop::report_unwatched() {
   const auto& first = sources_.cgroups->first_skipped();
-  if (!first || std::exchange(unwatched_reported_, true)) return;
-  spdlog::warn("{}: moves into such cgroups are noticed at the next reconcile", first->text());
+  const auto now = Clock::now();
+  if (!first || now < next_unwatched_log_) return;
+  next_unwatched_log_ = now + unwatched_log_interval;
+  spdlog::warn("{}; moves into such cgroups are noticed at the next reconcile", first->text());
 }
 
 void Loop::sweep_soon(const char* why) {
@@ -307,7 +310,6 @@ void Loop::take_log_level() {
 void Loop::watch_cgroups() {
   if (!sources_.cgroups) return;
   sources_.cgroups->watch(interest());
-  unwatched_reported_ = false;
   // The walk itself is done as events are read.
   read_cgroups();
 }

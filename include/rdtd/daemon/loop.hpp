@@ -94,7 +94,7 @@ class Loop {
   sd_event_source* heartbeat_ = nullptr;
   sd_event_source* sweep_ = nullptr;
   sd_event_source* work_ = nullptr;
-  std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{};
+  std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{}, next_unwatched_log_{};
   const char* sweep_reason_ = nullptr;  // a look at all processes waits, or is under way
   const char* sweep_again_ = nullptr;   // another one was asked for meanwhile
   uint64_t drops_logged_ = 0;           // process events
@@ -102,7 +102,6 @@ class Loop {
   bool events_available_ = true;
   bool walk_in_parts_ = false;  // the walk over the cgroups took more than one call so far
   bool more_cgroups_ = false;   // to be looked at without an event
-  bool unwatched_reported_ = false;
   std::string state_;
   std::string policy_log_level_;
 };
