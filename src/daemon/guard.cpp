@@ -97,8 +97,8 @@ std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce
   return current;
 }
 
-// A group of the policy that another tool has made anew is taken over, if the policy says so.
-// Returns their directories.
+// Takes over groups of the policy that another tool has removed and made again, if the policy says
+// so. Returns their directories.
 std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
   if (in_force.policy.daemon.drift != OnDrift::restore) return {};
   const std::vector<Step> steps = adoptions(in_force.groups, machine.snapshot);

@@ -35,6 +35,8 @@ constexpr seconds loss_log_interval(60);
 constexpr std::chrono::hours unwatched_log_interval(1);
 // Batches of changes that are read before others have their turn.
 constexpr int change_batches = 16;
+// Threads whose processes are found one by one: some 5 ms.
+constexpr size_t max_threads_resolved = 256;
 constexpr int exit_bad_policy = 78;  // EX_CONFIG
 constexpr int exit_try_again = 1;    // systemd starts the daemon again
 
@@ -227,7 +229,11 @@ void Loop::read_cgroups() {
   const bool walked = sources_.cgroups->walking();
   const CgroupWatch::Changes changes = sources_.cgroups->read_changes();
   for (const pid_t pid : changes.processes) manager_.sweeper().visit({.pid = pid});
-  for (const pid_t tid : changes.threads) manager_.visit_thread(tid);
+  // Finding the process of a thread takes a look into /proc.
+  if (changes.threads.size() > max_threads_resolved)
+    sweep_soon("many threads changed their cgroup");
+  else
+    for (const pid_t tid : changes.threads) manager_.visit_thread(tid);
   // The look at all processes that a new policy begins with may be over already.
   if (walked && !sources_.cgroups->walking() && walk_in_parts_) sweep_soon("cgroups were found");
   report_unwatched();

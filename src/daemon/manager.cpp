@@ -172,7 +172,7 @@ void Manager::remove_groups(std::vector<Step> removals, std::function<void()> th
   changes_.run([this, removals = std::move(removals), then = std::move(then)] {
     const auto machine = applier_.read_machine();
     for (const Step& removal : removals) {
-      // Another tool may have made it anew since the steps were planned.
+      // Since the steps were planned, another tool may have removed it and made it again.
       if (machine && !machine->snapshot.owned.contains(group_of(removal))) continue;
       const auto removed =
           machine ? applier_.carry_out({removal}, *machine) : std::unexpected(machine.error());

@@ -35,8 +35,9 @@ bool Release::decide_again() {
 }
 
 bool Release::step(size_t limit) {
+  if (next_ == threads_.size()) return true;
   // It may have been assigned manually, or have ended, since the last step.
-  if (process_ && (manual_.group_of(process_->pid()) || !process_->read_name())) return true;
+  if (manual_.group_of(process_->pid()) || !process_->read_name()) return true;
   for (size_t looked = 0; looked < limit && next_ < threads_.size(); looked++) {
     const pid_t tid = threads_[next_++];
     if (!is_held(tid)) continue;

@@ -156,7 +156,7 @@ void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
           fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
 }
 
-// A domain that has no CPU online is not there, and nothing tells which ids such domains have.
+// resctrl does not list a domain that has no CPU online, so its id is unknown.
 void Planner::check_domains(Resource resource, const DomainAmount& line,
                             const std::set<DomainId>& known) {
   std::set<DomainId> unknown;
