@@ -165,9 +165,13 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.
-  for (const Fact fact : all_facts)
-    if ((fact == Fact::name || rules.reads(fact)) && !(*process)->read(fact, facts))
-      return std::unexpected(no_such_process(pid));
+  for (const Fact fact : all_facts) {
+    if (fact != Fact::name && !rules.reads(fact)) continue;
+    const auto read = (*process)->read(fact, facts);
+    if (!read && proc::held_up(read.error()))
+      return std::unexpected(Refusal{Refusal::Kind::busy, read.error().text()});
+    if (!read) return std::unexpected(no_such_process(pid));
+  }
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
   std::vector<pid_t> tids = (*process)->threads().value_or(std::vector<pid_t>{});
   tids.resize(std::min(tids.size(), max_threads_shown));

@@ -19,6 +19,7 @@ constexpr size_t max_cmdline = 4096;
 
 Assignment failed(const Error& error) {
   if (proc::ended(error)) return {.kind = Assignment::Kind::gone};
+  if (proc::held_up(error)) return {.kind = Assignment::Kind::held_up};
   return {.kind = Assignment::Kind::unknown, .error = error.code};
 }
 
@@ -218,6 +219,7 @@ void Visit::look_at(pid_t tid) {
     facts_.thread = std::move(*name);
     const auto decision =
         decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
+    if (!decision && proc::held_up(decision.error())) (void)finish(Assignment::Kind::held_up);
     if (!decision || decision->kind != Decision::Kind::matched) return;
     rule = decision->rule;
     if (result_.kind == Assignment::Kind::unmatched) {

@@ -203,7 +203,7 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
   // It could not be examined now: the main thread tries again.
-  if (assignment.kind == Assignment::Kind::unknown)
+  if (assignment.kind == Assignment::Kind::unknown || assignment.kind == Assignment::Kind::held_up)
     request([&](Requests& r) {
       if (r.moved.size() < max_queued)
         r.moved.push_back(event.pid);

@@ -158,7 +158,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
     sweeper_.sweep({.previous = previous,
                     .done = [this, previous, applied = std::move(applied),
                              done = std::move(done)](const Result<SweepResult>& swept) {
-                      if (!swept && !unreleased_) unreleased_ = previous;
+                      if ((!swept || swept->held_up > 0) && !unreleased_) unreleased_ = previous;
                       remove_groups(applied.removals, [this, applied, swept, done] {
                         finish_load(applied, swept, done);
                       });

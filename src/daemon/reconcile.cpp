@@ -65,7 +65,7 @@ void Manager::compare() {
     sweeper_.sweep({.previous = unreleased_,
                     .only_report_moved = reports_only(),
                     .done = [this, found](const Result<SweepResult>& swept) {
-                      if (swept) unreleased_.reset();
+                      if (swept && swept->held_up == 0) unreleased_.reset();
                       finish_reconcile(found, swept);
                     }});
   };

@@ -28,9 +28,11 @@ bool Release::is_held(pid_t tid) const {
 // Whether the rules that matched do not match any more.
 bool Release::decide_again() {
   const auto old_one = decide(previous_, *process_, facts_);
+  held_up_ = held_up_ || (!old_one && proc::held_up(old_one.error()));
   if (!old_one || old_one->kind != Decision::Kind::matched) return false;
   old_destination_ = previous_.rules()[old_one->rule].destination;
   const auto new_one = decide(now_.rules, *process_, facts_);
+  held_up_ = held_up_ || (!new_one && proc::held_up(new_one.error()));
   return new_one && new_one->kind != Decision::Kind::matched;
 }
 

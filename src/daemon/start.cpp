@@ -29,6 +29,8 @@ namespace rdtd {
 namespace {
 
 constexpr int exit_no_resctrl = 69;  // EX_UNAVAILABLE
+// The classifier waits for a command line no longer than this; then it is the main thread's turn.
+constexpr std::chrono::milliseconds classifier_wait{2};
 
 int fail(const Error& error, int status = 1) {
   spdlog::error("{}", error.text());
@@ -111,7 +113,7 @@ Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool b
 struct Opened {
   std::unique_ptr<resctrl::Kernel> resctrl;
   std::unique_ptr<Directory> proc;
-  std::unique_ptr<proc::ProcFs> processes;
+  std::unique_ptr<proc::ProcFs> processes, classifier_processes;
   std::optional<Ownership> ownership;
   std::unique_ptr<Directory> state;
 };
@@ -132,11 +134,14 @@ Result<Opened> open_all(const Paths& paths) {
   std::filesystem::create_directories(paths.state, made);
   if (auto taken = take(Directory::open(paths.proc), out.proc); !taken)
     return std::unexpected(taken.error());
+  for (const auto& [place, wait] : {std::pair{&out.processes, proc::ProcFs::default_wait},
+                                    {&out.classifier_processes, classifier_wait}}) {
+    auto proc = Directory::open(paths.proc);
+    if (!proc) return std::unexpected(proc.error());
+    *place = std::make_unique<proc::ProcFs>(std::move(*proc), wait);
+  }
   if (auto taken = take(Directory::open(paths.state), out.state); !taken)
     return std::unexpected(taken.error());
-  auto proc = Directory::open(paths.proc);
-  if (!proc) return std::unexpected(proc.error());
-  out.processes = std::make_unique<proc::ProcFs>(std::move(*proc));
   auto record = Directory::open(paths.state);
   if (!record) return std::unexpected(record.error());
   auto ownership = Ownership::load(std::move(*record));
@@ -211,9 +216,9 @@ int run_daemon(const Paths& paths) {
   int status = 1;
   {
     Loop loop(manager);
-    if (const auto prepared = loop.prepare(open_sources(paths, requests.get(),
-                                                        classifier ? classifier->get() : nullptr,
-                                                        *opened->processes, manager.manual()));
+    if (const auto prepared = loop.prepare(
+            open_sources(paths, requests.get(), classifier ? classifier->get() : nullptr,
+                         *opened->classifier_processes, manager.manual()));
         !prepared)
       return fail(prepared.error());
     status = loop.run();

@@ -88,9 +88,14 @@ bool Sweeper::slice(Time deadline) {
   return more_visits || more_sweep;
 }
 
+void Sweeper::look_again(pid_t pid, const Assignment& result) {
+  if (result.kind == Assignment::Kind::held_up) visit({.pid = pid}, held_up_delay);
+}
+
 void Sweeper::finish_visit(const Visit& visit) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
+  look_again(visit.pid(), result);
   if (result.moved == 0) return;
   moved_(visit.pid(), result, *table_);
   schedule({visit.pid(), 0}, {system_.now() + second_look_delay, true});
@@ -214,6 +219,7 @@ void Sweeper::work_on_process() {
   if (pass.release) {
     if (!pass.release->step(threads_per_turn)) return;
     pass.now.released += pass.release->released();
+    if (pass.release->held_up()) pass.now.held_up++;
     pass.release.reset();
     return;
   }
@@ -236,9 +242,12 @@ void Sweeper::finish_process() {
     pass.now.matched[group_label(table_->rules.group_of(result.rule))]++;
     pass.now.by_rule[result.rule]++;
   }
-  if (result.kind == Assignment::Kind::refused) pass.now.refused++;
-  if (result.kind == Assignment::Kind::unknown) pass.now.unknown++;
-  if (result.error != 0 && result.kind != Assignment::Kind::gone) pass.now.error = result.error;
+  const bool refused = result.kind == Assignment::Kind::refused;
+  const bool unknown = result.kind == Assignment::Kind::unknown;
+  if (refused) pass.now.refused++;
+  if (unknown) pass.now.unknown++;
+  if (refused || unknown) pass.now.error = result.error;
+  look_again(visit.pid(), result);
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   if (result.moved > 0) moved_(visit.pid(), result, *table_);
   if (!pass.held.empty())
@@ -259,6 +268,7 @@ bool Sweeper::finish_pass() {
                 pass.total.released + now.released,
                 now.refused,
                 now.unknown,
+                now.held_up,
                 now.error};
   if (quiet || pass.number >= max_passes || out_of_date_) return true;
   if (const auto begun = begin_pass(); !begun) {

@@ -45,24 +45,31 @@ std::unexpected<Error> failed(int code, const char* operation, const Directory& 
   return std::unexpected(Error{operation, root.path_of(path.c_str()), code, {}});
 }
 
-Result<std::string> read_file(const Directory& root, const ProcPath& path, Kind kind) {
-  const UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return failed("open", root, path);
-  std::string out;
+// Returns 0 or errno.
+int read_open(int fd, Kind kind, std::string& out) {
   size_t size = 0;
   while (true) {
     const size_t room = std::max<size_t>(4096, size);
     out.resize(size + room);
-    const ssize_t n = ::read(fd.get(), out.data() + size, room);
+    const ssize_t n = ::read(fd, out.data() + size, room);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return failed("read", root, path);
+    if (n < 0) return errno;
     size += static_cast<size_t>(n);
     const bool done =
         kind == Kind::record ? static_cast<size_t>(n) < room || size >= max_record : n == 0;
     if (!done) continue;
     out.resize(kind == Kind::record ? std::min(size, max_record) : size);
-    return out;
+    return 0;
   }
+}
+
+Result<std::string> read_file(const Directory& root, const ProcPath& path, Kind kind) {
+  const UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return failed("open", root, path);
+  std::string out;
+  if (const int code = read_open(fd.get(), kind, out); code != 0)
+    return failed(code, "read", root, path);
+  return out;
 }
 
 // std::expected::transform, which GCC 12 lacks.
@@ -97,8 +104,8 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
 // only if this process had the pid all the time.
 class OpenProcess final : public Process {
  public:
-  OpenProcess(const Directory& root, pid_t pid, UniqueFd comm)
-      : root_(root), pid_(pid), comm_(std::move(comm)) {}
+  OpenProcess(const Directory& root, CommandLines& command_lines, pid_t pid, UniqueFd comm)
+      : root_(root), command_lines_(command_lines), pid_(pid), comm_(std::move(comm)) {}
 
   [[nodiscard]] pid_t pid() const override { return pid_; }
   [[nodiscard]] Result<std::string> read_name() const override;
@@ -115,11 +122,13 @@ class OpenProcess final : public Process {
  private:
   [[nodiscard]] Result<std::string> read_text(const ProcPath& path) const;
   [[nodiscard]] Result<std::string> read_exe() const;
+  [[nodiscard]] Result<std::string> read_cmdline() const;
   [[nodiscard]] Result<Status> read_status() const;
   template <class T>
   [[nodiscard]] Result<T> if_alive(Result<T> answer) const;
 
   const Directory& root_;
+  CommandLines& command_lines_;
   pid_t pid_;
   UniqueFd comm_;
 };
@@ -155,6 +164,23 @@ Result<std::string> OpenProcess::read_exe() const {
   if (constexpr std::string_view deleted = " (deleted)"; exe.ends_with(deleted))
     exe.resize(exe.size() - deleted.size());
   return if_alive(Result<std::string>(std::move(exe)));
+}
+
+Result<std::string> OpenProcess::read_cmdline() const {
+  // A process that cannot be traced looks as if it were root's, except here.
+  const auto status = read_status();
+  if (!status) return std::unexpected(status.error());
+  const ProcPath path("{}/cmdline", pid_);
+  UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return failed("open", root_, path);
+  const std::string whole_path = root_.path_of(path.c_str());
+  return if_alive(command_lines_.read(
+      status->identity.uid, whole_path, [fd = std::move(fd), whole_path]() -> Result<std::string> {
+        std::string out;
+        if (const int code = read_open(fd.get(), Kind::record, out); code != 0)
+          return std::unexpected(Error{"read", whole_path, code, {}});
+        return out;
+      }));
 }
 
 Result<Status> OpenProcess::read_status() const {
@@ -194,9 +220,7 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
     case Fact::cgroup:
       return fill(transform(read_text(ProcPath("{}/cgroup", pid_)), parse_cgroup), facts.cgroup,
                   {});
-    case Fact::cmdline:
-      return fill(transform(read_text(ProcPath("{}/cmdline", pid_)), join_arguments), facts.cmdline,
-                  {});
+    case Fact::cmdline: return fill(transform(read_cmdline(), join_arguments), facts.cmdline, {});
     case Fact::identity:
       return fill(transform(read_status(), [](const Status& status) { return status.identity; }),
                   facts.identity, {UINT32_MAX, UINT32_MAX});
@@ -277,7 +301,7 @@ Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   const ProcPath path("{}/comm", pid);
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
-  return std::make_unique<OpenProcess>(root_, pid, std::move(comm));
+  return std::make_unique<OpenProcess>(root_, *command_lines_, pid, std::move(comm));
 }
 
 Result<std::vector<pid_t>> ProcFs::list() const { return list_numbers(root_, ProcPath(".")); }

@@ -20,6 +20,8 @@ class Release {
   // Looks at some threads, at most `limit`. True once the release is finished.
   [[nodiscard]] bool step(size_t limit);
   [[nodiscard]] size_t released() const { return released_; }
+  // The process keeps its command line from being read, so that nothing could be decided.
+  [[nodiscard]] bool held_up() const { return held_up_; }
 
  private:
   [[nodiscard]] bool is_held(pid_t tid) const;
@@ -37,6 +39,7 @@ class Release {
   // Of the whole process, or of the thread that was looked at last.
   size_t old_destination_ = 0;
   size_t released_ = 0;
+  bool held_up_ = false;
 };
 
 }  // namespace rdtd

@@ -34,6 +34,7 @@ struct SweepResult {
   size_t released = 0;                    // threads let go to the default group
   size_t refused = 0;                     // processes that the kernel would not move
   size_t unknown = 0;                     // processes that could not be examined
+  size_t held_up = 0;                     // processes that a removed rule may still hold
   int error = 0;                          // errno of the last refused or unknown one
 };
 
@@ -43,6 +44,8 @@ class Sweeper {
   static constexpr std::chrono::milliseconds min_interval{20};
   // The kernel may hold a clone(2) that has copied its parent's group and is not in /proc yet.
   static constexpr std::chrono::milliseconds second_look_delay{20};
+  // Until the next look at a process that keeps its command line from being read.
+  static constexpr std::chrono::seconds held_up_delay{1};
 
   // `moved` is called for each process that was put in a group.
   using Moved = std::function<void(pid_t pid, const Assignment&, const RuleTable&)>;
@@ -117,6 +120,7 @@ class Sweeper {
   [[nodiscard]] bool turn(Running& running);
   [[nodiscard]] bool turn_of_children(Running& running);
   void finish_visit(const Visit& visit);
+  void look_again(pid_t pid, const Assignment& result);
   [[nodiscard]] bool work_on_sweep(Time deadline);
   [[nodiscard]] Result<void> begin_pass();
   void work_on_process();

@@ -1,19 +1,28 @@
-// ProcFs: processes as a mounted /proc shows them. It must outlive the processes that it opens.
+// ProcFs: processes as a mounted /proc shows them, for one thread. It must outlive the processes
+// that it opens.
 #pragma once
 
+#include <chrono>
+#include <memory>
+
 #include "rdtd/base/directory.hpp"
+#include "rdtd/proc/command_lines.hpp"
 #include "rdtd/proc/processes.hpp"
 
 namespace rdtd::proc {
 
 class ProcFs final : public Processes {
  public:
-  explicit ProcFs(Directory root) : root_(std::move(root)) {}
+  // How long a command line is waited for.
+  static constexpr std::chrono::milliseconds default_wait{20};
+  explicit ProcFs(Directory root, std::chrono::milliseconds max_wait = default_wait)
+      : root_(std::move(root)), command_lines_(std::make_unique<CommandLines>(max_wait)) {}
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
 
  private:
   Directory root_;
+  std::unique_ptr<CommandLines> command_lines_;
 };
 
 }  // namespace rdtd::proc

@@ -1,9 +1,10 @@
 // Processes: what the kernel says about processes and threads, one question at a time. proc::ProcFs
 // reads it from a mounted /proc; the tests have processes made of plain values. Source: proc(5).
 //
-// An error with the code ENOENT or ESRCH means that the process or thread has ended (see ended()).
-// Any other error says that the question could not be answered now (EMFILE, ENOMEM, EIO), which is
-// never the same as "there is nobody".
+// An error with the code ENOENT or ESRCH means that the process or thread has ended (see ended()),
+// and EAGAIN that the process holds up the answer (see held_up()). Any other error says that the
+// question could not be answered now (EMFILE, ENOMEM, EIO), which is never the same as "there is
+// nobody".
 #pragma once
 
 #include <sys/types.h>
@@ -23,6 +24,10 @@ namespace rdtd::proc {
   return error.code == ENOENT || error.code == ESRCH;
 }
 
+// The process keeps its memory from being read, which any process can do; it is no failure of the
+// system. Only of Fact::cmdline.
+[[nodiscard]] inline bool held_up(const Error& error) { return error.code == EAGAIN; }
+
 // One process, held by a descriptor: once it has ended, every answer is an error with ESRCH or
 // ENOENT or empty, even if its pid was given to another process meanwhile.
 class Process {
@@ -37,7 +42,7 @@ class Process {
   [[nodiscard]] virtual Result<std::string> read_name() const = 0;
   // Fills one fact. A fact that the process does not have (a kernel thread has no exe), that must
   // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
-  // UINT32_MAX. A command line is cut after 64 KiB.
+  // UINT32_MAX. A command line is cut after 64 KiB, and waited for a limited time: held_up().
   [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
   // Its threads now, from the link count of `task`; 0 once it has ended.
   [[nodiscard]] virtual size_t thread_count() const = 0;

@@ -1,0 +1,55 @@
+// CommandLines: reads command lines without waiting for the processes. The kernel copies a command
+// line from the memory of the process (get_mm_cmdline in fs/proc/base.c), under the lock of its
+// memory map. A process can hold that lock as long as it wants: one thread reads, through
+// /proc/self/mem, a page of a file whose file system never answers; another one calls munmap. Pages
+// in swap take their time too. So a thread of this class reads, and the caller waits a limited time
+// for it. A thread that is held up is left behind and ends when the kernel answers.
+//
+// No user gets more than a share of the caller's time: a twentieth for one, a quarter for all.
+//
+// For one calling thread. The reading thread inherits its scheduling.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "rdtd/base/error.hpp"
+
+namespace rdtd::proc {
+
+class CommandLines {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // Reads that are held up at the same time, of all users; one of each.
+  static constexpr size_t max_held_up = 8;
+
+  explicit CommandLines(std::chrono::milliseconds max_wait);
+  CommandLines(const CommandLines&) = delete;
+  CommandLines& operator=(const CommandLines&) = delete;
+  ~CommandLines();
+
+  // Must own all that it uses: it may outlive this object.
+  using Read = std::move_only_function<Result<std::string>()>;
+  // What `read` returns. Error EAGAIN, with `path`: the read is held up, or too much time was spent
+  // on this user before; a later call may succeed. The time is charged to `user`.
+  [[nodiscard]] Result<std::string> read(uid_t user, const std::string& path, Read read);
+
+ private:
+  struct Shared;
+  [[nodiscard]] bool must_wait(uid_t user) const;
+  [[nodiscard]] bool start_thread();
+  void charge(uid_t user, Clock::time_point begin);
+
+  std::chrono::milliseconds max_wait_;
+  std::shared_ptr<Shared> shared_;
+  bool has_thread_ = false;
+  std::map<uid_t, Clock::time_point> not_before_;
+  Clock::time_point none_before_{};
+};
+
+}  // namespace rdtd::proc

@@ -1,0 +1,99 @@
+// Processes that keep their command line from being read: nobody else waits for them, they are no
+// problem of the daemon's, and they come to their group as soon as it can be read.
+#include "world.hpp"
+
+namespace rdtd::test {
+namespace {
+
+const std::string worker_policy =
+    "[group.workers]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"workers\"\ncmdline = \"*--worker*\"\n";
+
+class HeldUp : public World {
+ protected:
+  void SetUp() override {
+    World::SetUp();
+    policy = worker_policy;
+    ASSERT_EQ(load(), "");
+  }
+  // The process `pid` holds up the read of its command line until processes.calls.reset().
+  void hold_up(pid_t pid) {
+    processes.calls.fail_if(
+        [pid](const fake::Call& call) {
+          return call.operation == "read" && call.argument == "cmdline" &&
+                 call.path == std::to_string(pid);
+        },
+        EAGAIN);
+  }
+};
+
+TEST_F(HeldUp, IsPlacedOnceItCanBeRead) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  const pid_t other = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  manager->reconcile();
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(group_of(held), "default");
+  EXPECT_EQ(group_of(other), "workers");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  processes.calls.reset();
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(group_of(held), "workers");
+}
+
+TEST_F(HeldUp, IsLookedAtOnceASecond) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  manager->sweeper().visit({.pid = held});
+  run(std::chrono::seconds(10));
+  size_t looks = 0;
+  for (const fake::Call& call : processes.calls.log())
+    if (call.operation == "read" && call.argument == "cmdline") looks++;
+  EXPECT_GE(looks, 9U);
+  EXPECT_LE(looks, 11U);
+}
+
+TEST_F(HeldUp, WithRulesForThreads) {
+  ASSERT_EQ(reload(worker_policy + "thread = \"io-*\"\n"), "");
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  const pid_t thread = processes.clone(held, "io-1");
+  hold_up(held);
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(thread), "default");
+  processes.calls.reset();
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(group_of(thread), "workers");
+  EXPECT_EQ(group_of(held), "default");
+}
+
+TEST_F(HeldUp, IsExplained) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  const auto explanation = manager->explain(held, std::nullopt);
+  ASSERT_FALSE(explanation);
+  EXPECT_EQ(explanation.error().kind, Refusal::Kind::busy);
+  EXPECT_EQ(explanation.error().text,
+            "cannot read /proc/" + std::to_string(held) + ": Resource temporarily unavailable");
+}
+
+// Its rule has gone, and whether the rule held it can be told only later.
+TEST_F(HeldUp, IsReleasedOnceItCanBeRead) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  ASSERT_EQ(group_of(held), "workers");
+  hold_up(held);
+  ASSERT_EQ(reload("[group.workers]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(group_of(held), "workers");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(held), "workers");
+  processes.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(held), "default");
+}
+
+}  // namespace
+}  // namespace rdtd::test
