@@ -1,4 +1,4 @@
-// The core of the daemon from reload to reconcile, without a kernel.
+// Loading a policy: what it comes to, and what is left when it fails.
 #include <gtest/gtest.h>
 
 #include "world.hpp"
@@ -91,134 +91,6 @@ TEST_F(ManagerTest, ManyThreadsAreReleasedInTurns) {
     EXPECT_EQ(group_of(thread.tid), thread.name == "bg" ? "redis" : "default");
 }
 
-TEST_F(ManagerTest, AnotherToolsGroupIsNeverTouched) {
-  ASSERT_EQ(reload(redis_policy), "");
-  (void)kernel.resctrl.remove("redis");
-  (void)kernel.resctrl.make("redis");
-  (void)kernel.resctrl.write("redis/schemata", "L3:0=f0000;1=f0000\n");
-  const std::string theirs = schemata("redis");
-  const pid_t redis = processes.start({.name = "redis-server"});
-  manager->reconcile();
-  run(std::chrono::seconds(1));
-  EXPECT_EQ(schemata("redis"), theirs);
-  EXPECT_EQ(group_of(redis), "default");
-  EXPECT_EQ(state(), "degraded");
-  std::string result;
-  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
-  run();
-  EXPECT_EQ(schemata("redis"), theirs);
-}
-
-// With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
-// makes it anew. So is one of its own, if the record was lost.
-TEST_F(ManagerTest, AdoptsAGroup) {
-  (void)kernel.resctrl.make("redis");
-  const pid_t theirs = processes.start({.name = "bash"});
-  const pid_t redis = processes.start({.name = "redis-server"});
-  (void)kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n");
-  const std::string adopting =
-      "[group.redis]\nl3 = \"4 ways\"\nexclusive = true\nadopt = true\n[[rule]]\ngroup = "
-      "\"redis\"\nname = \"redis-*\"\n";
-  ASSERT_EQ(reload(adopting), "");
-  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
-  EXPECT_EQ(group_of(theirs), "redis");
-  EXPECT_EQ(group_of(redis), "redis");
-  (void)kernel.resctrl.remove("redis");
-  (void)kernel.resctrl.make("redis");
-  manager->reconcile();
-  run(std::chrono::seconds(1));
-  EXPECT_EQ(drift, std::vector<std::string>{
-                       "group 'redis' was removed and made again by another tool; restored"});
-  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
-  EXPECT_EQ(group_of(redis), "redis");
-  std::filesystem::remove(root_ / "groups");
-  start();
-  EXPECT_EQ(load(), "");
-  EXPECT_EQ(state(), "running");
-  EXPECT_EQ(reload(""), "");
-  EXPECT_EQ(schemata("redis"), "none");
-  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
-}
-
-// A group whose load fails is as foreign as before.
-TEST_F(ManagerTest, AFailedLoadAdoptsNothing) {
-  (void)kernel.resctrl.make("redis");
-  const std::string before = schemata("redis");
-  kernel.calls.fail_if(
-      [](const fake::Call& call) {
-        return call.operation == "write" && call.path == "redis/schemata";
-      },
-      EIO);
-  EXPECT_NE(reload("[group.redis]\nl3 = \"4 ways\"\nadopt = true\n"), "");
-  EXPECT_EQ(schemata("redis"), before);
-  kernel.calls.reset();
-  EXPECT_EQ(reload("[group.other]\n"), "");
-  EXPECT_EQ(schemata("redis"), before);
-}
-
-TEST_F(ManagerTest, AGroupThatAnotherToolMadeMeanwhileIsNotRemoved) {
-  ASSERT_EQ(reload(redis_policy), "");
-  processes.calls.hook = [&](const fake::Call& call) {
-    if (call.operation != "list") return;  // the look at all processes, before the removals
-    processes.calls.hook = nullptr;
-    (void)kernel.resctrl.remove("redis");
-    (void)kernel.resctrl.make("redis");
-  };
-  EXPECT_EQ(reload("[group.b]\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n"), "");
-  EXPECT_NE(schemata("redis"), "none");
-}
-
-TEST_F(ManagerTest, AGroupThatCannotBeRemovedIsLoggedOnce) {
-  ASSERT_EQ(reload(redis_policy), "");
-  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
-  EXPECT_EQ(reload(""), "");
-  const std::vector<std::string> stays = problems();
-  EXPECT_EQ(stays.size(), 1U);
-  for (int i = 0; i < 3; i++) {
-    manager->reconcile();
-    run();
-    EXPECT_EQ(problems(), stays);
-  }
-  kernel.calls.reset();
-  manager->reconcile();
-  run();
-  EXPECT_EQ(problems(), std::vector<std::string>{});
-  EXPECT_EQ(schemata("redis"), "none");
-}
-
-// What could not be read during a reload is let go by the next reconcile.
-TEST_F(ManagerTest, AFailedLookDoesNotKeepProcessesInTheirGroup) {
-  const pid_t redis = processes.start({.name = "redis-server"});
-  ASSERT_EQ(reload(redis_policy), "");
-  kernel.calls.fail_if(
-      [](const fake::Call& call) { return call.operation == "read" && call.path == "redis/tasks"; },
-      ENOMEM);
-  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"), "");
-  EXPECT_EQ(group_of(redis), "redis");
-  EXPECT_EQ(state(), "degraded");
-  kernel.calls.reset();
-  manager->reconcile();
-  run(std::chrono::seconds(1));
-  EXPECT_EQ(group_of(redis), "default");
-  EXPECT_EQ(state(), "running");
-}
-
-// The kernel answers ENOENT to a write that waited while the group was removed.
-TEST_F(ManagerTest, ARemovedGroupIsNoRefusal) {
-  ASSERT_EQ(reload(redis_policy), "");
-  const pid_t redis = processes.start({.name = "redis-server"});
-  kernel.calls.hook = [&](const fake::Call& call) {
-    if (call.operation == "add") (void)kernel.resctrl.remove("redis");
-  };
-  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, ENOENT);
-  manager->sweeper().visit({.pid = redis});
-  manager->step(clock + std::chrono::milliseconds(50));
-  kernel.calls.hook = nullptr;
-  kernel.calls.reset();
-  run(std::chrono::seconds(3));
-  EXPECT_EQ(group_of(redis), "redis");
-}
-
 // /proc opens for a thread too, with the thread's name.
 TEST_F(ManagerTest, AThreadStandsForItsProcess) {
   ASSERT_EQ(reload(redis_policy), "");
@@ -260,92 +132,6 @@ TEST_F(ManagerTest, AFailedReloadIsNotForgottenByARetry) {
   EXPECT_NE(manager->properties().last_reload_error, "");
 }
 
-TEST_F(ManagerTest, DriftIsRestoredOrOnlyReported) {
-  for (const bool restore : {true, false}) {
-    drift.clear();
-    const std::string daemon = restore ? "" : "[daemon]\ndrift = \"report\"\n";
-    ASSERT_EQ(reload(daemon + redis_policy), "");
-    (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
-    manager->reconcile();
-    run();
-    EXPECT_EQ(schemata("redis"), restore ? "L3:0-1=f MB:0-1=100" : "L3:0=3;1=f MB:0-1=100");
-    const std::string what = "group 'redis': L3:0=3, granted L3:0=f";
-    EXPECT_EQ(drift, std::vector<std::string>{restore ? what + "; restored" : what});
-    EXPECT_EQ(state(), restore ? "running" : "degraded");
-    manager->reconcile();
-    run();
-    EXPECT_EQ(drift.size(), 1U);  // reported once
-  }
-}
-
-// What somebody moved away stays there under drift = "report"; what was never placed is placed.
-TEST_F(ManagerTest, ReportingDriftStillPlacesNewProcesses) {
-  const pid_t moved = processes.start({.name = "redis-server"});
-  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
-  (void)kernel.resctrl.write("tasks", std::to_string(moved) + "\n");
-  const pid_t missed = processes.start({.name = "redis-server"});
-  manager->reconcile();
-  run();
-  EXPECT_EQ(group_of(moved), "default");
-  EXPECT_EQ(group_of(missed), "redis");
-  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
-}
-
-// A domain that comes back has been reset by the kernel: nobody made that change on purpose.
-TEST_F(ManagerTest, ADomainThatComesBackIsRestored) {
-  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
-  kernel.resctrl.take_offline(2);
-  kernel.resctrl.take_offline(3);
-  manager->reconcile();
-  run();
-  kernel.resctrl.bring_online(2);
-  kernel.resctrl.bring_online(3);
-  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
-  manager->reconcile();
-  run();
-  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
-}
-
-// A policy may name a socket that is off: its part is done when the socket is there.
-TEST_F(ManagerTest, AnAbsentDomainIsNoError) {
-  const std::string both = "[group.a]\nl3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n";
-  kernel.resctrl.take_offline(2);
-  kernel.resctrl.take_offline(3);
-  ASSERT_EQ(reload(both), "");
-  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=100");
-  EXPECT_EQ(state(), "running");
-  EXPECT_EQ(
-      warnings(),
-      "p.toml:2:24: warning: there is no L3 domain 1 while CPUs 2-3 are offline; the "
-      "amount applies once it is there\n    2 | l3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n"
-      "      |                        ^~~\n");
-  kernel.resctrl.bring_online(2);
-  kernel.resctrl.bring_online(3);
-  manager->reconcile();
-  run();
-  EXPECT_EQ(schemata("a"), "L3:0=f;1=ff MB:0-1=100");
-  EXPECT_EQ(state(), "running");
-  kernel.resctrl.take_offline(2);
-  kernel.resctrl.take_offline(3);
-  manager->reconcile();
-  run();
-  EXPECT_EQ(state(), "running");
-  EXPECT_EQ(reload(both + "mb = \"50%\"\n"), "");
-  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=50");
-}
-
-TEST_F(ManagerTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
-  const pid_t redis = processes.start({.name = "redis-server"});
-  ASSERT_EQ(reload(redis_policy), "");
-  (void)kernel.resctrl.remove("redis");
-  ASSERT_EQ(group_of(redis), "default");
-  // The next visit finds that the table is out of date, long before the next reconcile.
-  manager->sweeper().visit({.pid = redis});
-  run(std::chrono::seconds(1));
-  EXPECT_EQ(group_of(redis), "redis");
-  EXPECT_EQ(drift, std::vector<std::string>{"group 'redis' is not there; restored"});
-}
-
 // The user database is asked when a policy is loaded: one that does not answer later, as it may
 // come from the network, changes no rule.
 TEST_F(ManagerTest, RulesKeepTheUsersOfTheirLoad) {
@@ -358,29 +144,6 @@ TEST_F(ManagerTest, RulesKeepTheUsersOfTheirLoad) {
   manager->reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "a");
-}
-
-// At start, what the machine cannot give is left out, and done once it becomes possible.
-TEST_F(ManagerTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
-  (void)kernel.resctrl.make("redis");
-  const pid_t redis = processes.start({.name = "redis-server"});
-  const pid_t batch = processes.start({.name = "batch"});
-  policy = redis_policy + "[group.b]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"b\"\nname = \"batch\"\n";
-  EXPECT_EQ(load(), "");
-  EXPECT_EQ(group_of(batch), "b");
-  EXPECT_EQ(group_of(redis), "default");
-  EXPECT_EQ(state(), "degraded");
-  EXPECT_EQ(problems(),
-            std::vector<std::string>{"group 'redis' is not in force: group 'redis' exists in "
-                                     "resctrl already and rdtd did not make it"});
-  manager->reconcile();
-  run();
-  EXPECT_EQ(group_of(redis), "default");
-  (void)kernel.resctrl.remove("redis");
-  manager->reconcile();
-  run(std::chrono::seconds(1));
-  EXPECT_EQ(group_of(redis), "redis");
-  EXPECT_EQ(state(), "running");
 }
 
 TEST_F(ManagerTest, AHeldLockDelaysAChangeAndThenDoesNotHinderIt) {
@@ -432,55 +195,6 @@ TEST_F(ManagerTest, SurvivesAKillAtEachCall) {
     run();
     ASSERT_EQ(kernel.resctrl.groups.size(), 1U) << killed_at;
     if (finished) return;
-  }
-}
-
-TEST_F(ManagerTest, AManualAssignmentOutlivesReloadAndRestart) {
-  const pid_t pid = processes.start({.name = "redis-server"});
-  const std::string two = redis_policy + "[group.b]\nl3 = \"2 ways\"\n";
-  ASSERT_EQ(reload(two), "");
-  const auto prepared = manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1});
-  ASSERT_TRUE(prepared);
-  EXPECT_EQ((*prepared)->details().at("pid"), std::to_string(pid));
-  ASSERT_TRUE((*prepared)->run());
-  EXPECT_EQ(group_of(pid), "b");
-  manager->reconcile();
-  run();
-  EXPECT_EQ(group_of(pid), "b");
-  manager->store();
-  start();
-  ASSERT_EQ(load(), "");
-  EXPECT_EQ(group_of(pid), "b");
-  // Its group is made again: it is back.
-  (void)kernel.resctrl.remove("b");
-  manager->reconcile();
-  run();
-  EXPECT_EQ(group_of(pid), "b");
-  // Its group leaves the policy: the rules decide.
-  ASSERT_EQ(reload(redis_policy), "");
-  EXPECT_EQ(group_of(pid), "redis");
-}
-
-TEST_F(ManagerTest, RefusesManualAssignments) {
-  ASSERT_EQ(reload(redis_policy), "");
-  const pid_t pid = processes.start({.name = "bash"});
-  const pid_t thread = processes.clone(pid);
-  const struct {
-    pid_t pid;
-    const char* group;
-    std::string refusal;
-  } rows[] = {
-      {pid, "rediss", "there is no group 'rediss' in the policy in force; did you mean 'redis'?"},
-      {0, "redis", "there is no process 0"},
-      {99999, "redis", "there is no process 99999"},
-      {thread, "redis",
-       std::to_string(thread) + " is a thread of process " + std::to_string(pid) +
-           ", and only a whole process can be assigned"},
-  };
-  for (const auto& row : rows) {
-    const auto prepared = manager->prepare_assign(row.pid, row.group, {.uid = 0, .pid = 1});
-    ASSERT_FALSE(prepared);
-    EXPECT_EQ(prepared.error().text, row.refusal);
   }
 }
 

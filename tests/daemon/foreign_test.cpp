@@ -1,0 +1,91 @@
+// Groups of other tools: left alone, or taken over if the policy says so.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+
+class ForeignTest : public test::World {};
+
+TEST_F(ForeignTest, AnotherToolsGroupIsNeverTouched) {
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  (void)kernel.resctrl.write("redis/schemata", "L3:0=f0000;1=f0000\n");
+  const std::string theirs = schemata("redis");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("redis"), theirs);
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "degraded");
+  std::string result;
+  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
+  run();
+  EXPECT_EQ(schemata("redis"), theirs);
+}
+
+// With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
+// makes it anew. So is one of its own, if the record was lost.
+TEST_F(ForeignTest, AdoptsAGroup) {
+  (void)kernel.resctrl.make("redis");
+  const pid_t theirs = processes.start({.name = "bash"});
+  const pid_t redis = processes.start({.name = "redis-server"});
+  (void)kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n");
+  const std::string adopting =
+      "[group.redis]\nl3 = \"4 ways\"\nexclusive = true\nadopt = true\n[[rule]]\ngroup = "
+      "\"redis\"\nname = \"redis-*\"\n";
+  ASSERT_EQ(reload(adopting), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(theirs), "redis");
+  EXPECT_EQ(group_of(redis), "redis");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(drift, std::vector<std::string>{
+                       "group 'redis' was removed and made again by another tool; restored"});
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+  std::filesystem::remove(root_ / "groups");
+  start();
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(reload(""), "");
+  EXPECT_EQ(schemata("redis"), "none");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+}
+
+// A group whose load fails is as foreign as before.
+TEST_F(ForeignTest, AFailedLoadAdoptsNothing) {
+  (void)kernel.resctrl.make("redis");
+  const std::string before = schemata("redis");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "redis/schemata";
+      },
+      EIO);
+  EXPECT_NE(reload("[group.redis]\nl3 = \"4 ways\"\nadopt = true\n"), "");
+  EXPECT_EQ(schemata("redis"), before);
+  kernel.calls.reset();
+  EXPECT_EQ(reload("[group.other]\n"), "");
+  EXPECT_EQ(schemata("redis"), before);
+}
+
+TEST_F(ForeignTest, AGroupThatAnotherToolMadeMeanwhileIsNotRemoved) {
+  ASSERT_EQ(reload(redis_policy), "");
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "list") return;  // the look at all processes, before the removals
+    processes.calls.hook = nullptr;
+    (void)kernel.resctrl.remove("redis");
+    (void)kernel.resctrl.make("redis");
+  };
+  EXPECT_EQ(reload("[group.b]\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n"), "");
+  EXPECT_NE(schemata("redis"), "none");
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,174 @@
+// What other tools and the machine change while a policy is in force, and what comes of it.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+
+class ReconcileTest : public test::World {};
+
+TEST_F(ReconcileTest, DriftIsRestoredOrOnlyReported) {
+  for (const bool restore : {true, false}) {
+    drift.clear();
+    const std::string daemon = restore ? "" : "[daemon]\ndrift = \"report\"\n";
+    ASSERT_EQ(reload(daemon + redis_policy), "");
+    (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
+    manager->reconcile();
+    run();
+    EXPECT_EQ(schemata("redis"), restore ? "L3:0-1=f MB:0-1=100" : "L3:0=3;1=f MB:0-1=100");
+    const std::string what = "group 'redis': L3:0=3, granted L3:0=f";
+    EXPECT_EQ(drift, std::vector<std::string>{restore ? what + "; restored" : what});
+    EXPECT_EQ(state(), restore ? "running" : "degraded");
+    manager->reconcile();
+    run();
+    EXPECT_EQ(drift.size(), 1U);  // reported once
+  }
+}
+
+// What somebody moved away stays there under drift = "report"; what was never placed is placed.
+TEST_F(ReconcileTest, ReportingDriftStillPlacesNewProcesses) {
+  const pid_t moved = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  (void)kernel.resctrl.write("tasks", std::to_string(moved) + "\n");
+  const pid_t missed = processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(moved), "default");
+  EXPECT_EQ(group_of(missed), "redis");
+  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+}
+
+TEST_F(ReconcileTest, AGroupThatCannotBeRemovedIsLoggedOnce) {
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
+  EXPECT_EQ(reload(""), "");
+  const std::vector<std::string> stays = problems();
+  EXPECT_EQ(stays.size(), 1U);
+  for (int i = 0; i < 3; i++) {
+    manager->reconcile();
+    run();
+    EXPECT_EQ(problems(), stays);
+  }
+  kernel.calls.reset();
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(schemata("redis"), "none");
+}
+
+// What could not be read during a reload is let go by the next reconcile.
+TEST_F(ReconcileTest, AFailedLookDoesNotKeepProcessesInTheirGroup) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "read" && call.path == "redis/tasks"; },
+      ENOMEM);
+  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(state(), "degraded");
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "running");
+}
+
+// The kernel answers ENOENT to a write that waited while the group was removed.
+TEST_F(ReconcileTest, ARemovedGroupIsNoRefusal) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "add") (void)kernel.resctrl.remove("redis");
+  };
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, ENOENT);
+  manager->sweeper().visit({.pid = redis});
+  manager->step(clock + std::chrono::milliseconds(50));
+  kernel.calls.hook = nullptr;
+  kernel.calls.reset();
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+TEST_F(ReconcileTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.remove("redis");
+  ASSERT_EQ(group_of(redis), "default");
+  // The next visit finds that the table is out of date, long before the next reconcile.
+  manager->sweeper().visit({.pid = redis});
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(drift, std::vector<std::string>{"group 'redis' is not there; restored"});
+}
+
+// A domain that comes back has been reset by the kernel: nobody made that change on purpose.
+TEST_F(ReconcileTest, ADomainThatComesBackIsRestored) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  manager->reconcile();
+  run();
+  kernel.resctrl.bring_online(2);
+  kernel.resctrl.bring_online(3);
+  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+}
+
+// A policy may name a socket that is off: its part is done when the socket is there.
+TEST_F(ReconcileTest, AnAbsentDomainIsNoError) {
+  const std::string both = "[group.a]\nl3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n";
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  ASSERT_EQ(reload(both), "");
+  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=100");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(
+      warnings(),
+      "p.toml:2:24: warning: there is no L3 domain 1 while CPUs 2-3 are offline; the "
+      "amount applies once it is there\n    2 | l3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n"
+      "      |                        ^~~\n");
+  kernel.resctrl.bring_online(2);
+  kernel.resctrl.bring_online(3);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("a"), "L3:0=f;1=ff MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+  kernel.resctrl.take_offline(2);
+  kernel.resctrl.take_offline(3);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(reload(both + "mb = \"50%\"\n"), "");
+  EXPECT_EQ(schemata("a"), "L3:0=f MB:0=50");
+}
+
+// At start, what the machine cannot give is left out, and done once it becomes possible.
+TEST_F(ReconcileTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
+  (void)kernel.resctrl.make("redis");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t batch = processes.start({.name = "batch"});
+  policy = redis_policy + "[group.b]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"b\"\nname = \"batch\"\n";
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(group_of(batch), "b");
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"group 'redis' is not in force: group 'redis' exists in "
+                                     "resctrl already and rdtd did not make it"});
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(redis), "default");
+  (void)kernel.resctrl.remove("redis");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(state(), "running");
+}
+
+}  // namespace
+}  // namespace rdtd

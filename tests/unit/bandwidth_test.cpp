@@ -1,0 +1,92 @@
+// Amounts of memory bandwidth on machines that count in percent, and on those that count rates.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::group_state;
+using test::machine;
+using test::plan_text;
+using test::untouched;
+
+TEST(Bandwidth, Amounts) {
+  struct {
+    BandwidthUnit unit;
+    unsigned gran;
+    unsigned min;
+    uint32_t unlimited;
+    const char* amount;
+    uint32_t value;
+  } const rows[] = {
+      {BandwidthUnit::percent, 10, 10, 100, "50%", 50},
+      {BandwidthUnit::percent, 10, 10, 100, "51%", 60},
+      {BandwidthUnit::percent, 10, 10, 100, "1%", 10},
+      {BandwidthUnit::percent, 10, 20, 100, "1%", 20},
+      {BandwidthUnit::percent, 7, 7, 100, "99.5%", 100},
+      {BandwidthUnit::percent, 2, 2, 100, "0.1%", 2},
+      {BandwidthUnit::percent, 10, 10, 100, "unlimited", 100},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "8 GB/s", 64},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "800 MiB/s", 7},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "1 KB/s", 1},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "255.9 GB/s", 2048},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "999999999 GB/s", 2048},
+      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "unlimited", 2048},
+      {BandwidthUnit::mbps, 1, 10, 4294967295, "800 MiB/s", 800},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "8 GB/s", 7630},
+      {BandwidthUnit::mbps, 10, 50, 4294967290, "1 KB/s", 10},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "999999999 GB/s", 4294967290},
+      {BandwidthUnit::mbps, 10, 10, 4294967290, "unlimited", 4294967290},
+  };
+  for (const auto& row : rows) {
+    Capabilities capabilities = machine(20, 1);
+    BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+    mb.unit = row.unit;
+    mb.bandwidth_gran = row.gran;
+    mb.min_bandwidth = row.min;
+    mb.unlimited = {{DomainId{0}, row.unlimited}};
+    EXPECT_EQ(plan_text(fmt::format("[group.a]\nmb = \"{}\"\n", row.amount), capabilities,
+                        untouched(capabilities)),
+              fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps: 1 to create, 0 "
+                          "to change, 0 to remove.\n",
+                          row.value))
+        << to_string(row.unit) << " " << row.amount;
+  }
+}
+
+TEST(Bandwidth, PercentIsRefusedOnMachinesWithRates) {
+  Capabilities capabilities = machine(20, 1);
+  for (const BandwidthUnit unit : {BandwidthUnit::mbps, BandwidthUnit::eighth_gbps}) {
+    capabilities.bandwidths.at(Resource::MB).unit = unit;
+    EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
+              "p.toml:2:6: error: '50%' is a percentage, and MB counts rates here\n    2 | mb = "
+              "\"50%\"\n      |      ^~~~~ write \"8 GB/s\"\n");
+  }
+}
+
+// A group that had a limit must lose it, and a new one must not depend on the state that the kernel
+// gives it.
+TEST(Bandwidth, NoLimitIsWrittenOnMachinesWithRates) {
+  Capabilities capabilities = machine(20, 1);
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::mbps;
+  mb.unlimited = {{DomainId{0}, 4294967290}};
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 4294967295}};
+  snapshot.groups["old"] = group_state("L3:0=fffff\nMB:0=500\n");
+  snapshot.owned = {"old"};
+  EXPECT_EQ(plan_text("[group.old]\nmb = \"unlimited\"\n[group.new]\n", capabilities, snapshot),
+            "schemata  old  MB:0=4294967290 (was 0=500)\ncreate    new\nschemata  new  L3:0=fffff "
+            "MB:0=4294967290\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}};
+  snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 2048}};
+  EXPECT_EQ(
+      plan_text("[group.old]\n", capabilities, snapshot),
+      "schemata  old  MB:0=2048 (was 0=500)\n1 step: 0 to create, 1 to change, 0 to remove.\n");
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,167 @@
+// What the groups and pseudo-locked regions of other tools mean for a plan.
+#include <gtest/gtest.h>
+
+#include "placement_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::exclusive;
+using test::group;
+using test::group_state;
+using test::l3;
+using test::layout;
+using test::machine;
+using test::plan_text;
+using test::untouched;
+
+TEST(ForeignGroups, Plans) {
+  const Capabilities capabilities = machine(20, 1, 4);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["plain"] = group_state("L3:0=3\nMB:0=100\n");
+  snapshot.groups["guarded"] = group_state("L3:0=c0000\nMB:0=100\n", Mode::exclusive);
+  snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0x3ffff;
+  EXPECT_EQ(plan_text("[group.a]\nl3 = \"4 ways\"\nexclusive = true\n", capabilities, snapshot),
+            "p.toml:1:8: warning: group 'plain', which rdtd did not make, can fill ways 0-1 of L3 "
+            "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\nschemata  default  "
+            "L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f MB:0=100\n3 steps: 1 to "
+            "create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
+      "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n    1 "
+      "| [group.plain]\n      |        ^~~~~ choose another name, remove that group, or take it "
+      "over with adopt = "
+      "true\n");
+  snapshot.inodes["plain"] = 7;
+  EXPECT_EQ(
+      plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
+      "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps: 0 to create, 1 to change, "
+      "0 to remove.\n");
+  EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", capabilities, snapshot),
+            "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
+            "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
+            "[group.b]\n      |        ^\n");
+  EXPECT_EQ(
+      plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
+      "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, which group 'guarded' "
+      "holds and rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
+}
+
+// What they can fill is told of once for all domains, of groups and of partitions.
+TEST(ForeignGroups, InWaysOfOne) {
+  const Capabilities capabilities = machine(20, 2);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["theirs"] = group_state("L3:0=f0;1=f0\nMB:0=100;1=100\n");
+  const auto warnings = [&](const char* policy) {
+    const std::string text = plan_text(policy, capabilities, snapshot);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(warnings("[group.a]\nl3 = \"8 ways\"\nexclusive = true\n"),
+            "p.toml:1:8: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of L3 "
+            "domains 0-1, exclusive to 'a'");
+  EXPECT_EQ(warnings("[partition.p]\nl3 = \"50%\"\n[group.a]\npartition = \"p\"\n"),
+            "p.toml:1:12: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of "
+            "L3 domains 0-1, which are of partition 'p'");
+}
+
+TEST(ForeignGroups, PseudoLockedRegionsAreNotAdopted) {
+  const Capabilities capabilities = machine(11, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["a"] = group_state("L3:0=3\n", Mode::pseudo_locked);
+  snapshot.inodes["a"] = 7;
+  EXPECT_EQ(plan_text("[group.a]\nadopt = true\n", capabilities, snapshot),
+            "p.toml:1:8: error: group 'a' is pseudo-locked: rdtd does not take it over\n    1 | "
+            "[group.a]\n      |        ^ choose another name, or remove that group\n");
+}
+
+// Foreign groups: exclusive ones and pseudo-locked regions are obstacles.
+TEST(ForeignGroups, Layouts) {
+  Capabilities capabilities = machine(8, 1, 4);
+  const struct {
+    const char* name;
+    GroupState foreign;
+    unsigned min_cbm_bits;
+    std::string policy;
+    std::string layout;
+  } rows[] = {
+      {"too little room for anybody", group_state("L3:0=ff\nMB:0=100\n", Mode::exclusive), 1,
+       group("a", "1 way"),
+       "p.toml:2:6: error: 1 way must be left to default, but L3 domain 0 has 8 ways, 8 held by "
+       "group 'x', which rdtd did not make\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n"},
+      {"no room for the default group", group_state("L3:0=7f\nMB:0=100\n", Mode::exclusive), 1,
+       exclusive("a", "1 way"),
+       "p.toml:2:6: error: 1 way asked for exclusively (a 1), but L3 domain 0 has 8 ways, 7 held "
+       "by group 'x', which rdtd did not make, and 1 must be left to default\n    2 | l3 = \"1 "
+       "way\"\n      |      ^~~~~~~\n"},
+      {"nothing asked", group_state("L3:0=ff\nMB:0=100\n", Mode::exclusive), 1, "", "default 0-7"},
+      {"not side by side", group_state("L3:0=38\nMB:0=100\n", Mode::exclusive), 1,
+       exclusive("a", "4 ways"),
+       "p.toml:2:6: error: 4 ways asked for exclusively (a 4), but in L3 domain 0 the 5 free ways "
+       "are not side by side: ways 0-2 and 6-7, 3 held by group 'x', which rdtd did not make, and "
+       "1 must be left to default\n    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~\n"},
+      {"the others not side by side", group_state("L3:0=38\nMB:0=100\n", Mode::exclusive), 1,
+       group("a", "4 ways"),
+       "p.toml:2:6: error: a: '4 ways' does not fit in L3 domain 0: 5 ways are free beside group "
+       "'x' (3 ways), but not side by side: ways 0-2 and 6-7\n    2 | l3 = \"4 ways\"\n      |     "
+       " ^~~~~~~~\n"},
+      {"one way below it", group_state("L3:0=6\nMB:0=100\n", Mode::exclusive), 2,
+       group("a", "2 ways"),
+       "p.toml:1:8: error: group 'a' cannot be created: the kernel gives a new group the lowest "
+       "ways that are free in L3 domain 0, and below the exclusive groups that rdtd did not make "
+       "('x') these are fewer than the 2 ways of a mask (min_cbm_bits)\n    1 | [group.a]\n      | "
+       "       ^\n"},
+      {"a pseudo-locked region", group_state("L3:0=3\n", Mode::pseudo_locked), 1,
+       group("a", "2 ways") + group("b", "") + group("c", "", "cpus = \"1\"\n"),
+       "a 2-3, b 2-7, c 2-7, default 2-7"},
+      {"a fourth group beside a pseudo-locked region", group_state("L3:0=3\n", Mode::pseudo_locked),
+       1, group("a", "") + group("b", "") + group("c", "") + group("d", ""),
+       "p.toml:4:8: error: 4 groups asked for (a, b, c, d), 4 CLOSIDs here: 1 is the default "
+       "group's\n    4 | [group.d]\n      |        ^\n"},
+      {"a group that takes a CLOSID", group_state("L3:0=3\nMB:0=100\n"), 1,
+       group("a", "") + group("b", "") + group("c", ""),
+       "p.toml:3:8: error: 3 groups asked for (a, b, c), 4 CLOSIDs here: 1 is the default group's, "
+       "1 taken by a group that rdtd did not make (x)\n    3 | [group.c]\n      |        ^\n"},
+  };
+  for (const auto& row : rows) {
+    Snapshot snapshot = untouched(capabilities);
+    snapshot.groups["x"] = row.foreign;
+    if (row.foreign.mode == Mode::pseudo_locked) snapshot.groups.at("x").cpus = {0, 1, 2, 3};
+    l3(capabilities).min_cbm_bits = row.min_cbm_bits;
+    EXPECT_EQ(layout(row.policy, capabilities, snapshot), row.layout) << row.name;
+  }
+}
+
+// The CPUs of a pseudo-locked region are those of its domain, and other groups have them.
+TEST(ForeignGroups, PseudoLockedRegionsHaveNoCpus) {
+  const Capabilities capabilities = machine(8, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["x"] = group_state("L3:0=3\n", Mode::pseudo_locked);
+  snapshot.groups.at("x").cpus = {0, 1, 2, 3};
+  snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0xfc;
+  EXPECT_EQ(plan_text(group("a", "2 ways", "cpus = \"1\"\n"), capabilities, snapshot),
+            "create    a\nschemata  a  L3:0=c MB:0=100\ncpus      a  1 (was none)\n3 steps: 1 to "
+            "create, 0 to change, 0 to remove.\n");
+  const auto plan = make_plan(test::parse(group("a", "")).policy, capabilities, snapshot);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->groups.back().state.cpus, (CpuSet{0, 1, 2, 3}));
+}
+
+// On a mount with cdp, a foreign exclusive group holds the ways of its code and of its data.
+TEST(ForeignGroups, CodeAndDataAreOneFootprint) {
+  Capabilities capabilities = machine(8, 1);
+  const CacheInfo whole = l3(capabilities);
+  capabilities.caches = {{Resource::L3CODE, whole}, {Resource::L3DATA, whole}};
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["x"] = group_state("L3CODE:0=3\nL3DATA:0=c\nMB:0=100\n", Mode::exclusive);
+  EXPECT_EQ(
+      plan_text(group("a", "", "mb = \"50%\"\n"), capabilities, snapshot),
+      "schemata  default  L3CODE:0=f0 (was 0=ff) L3DATA:0=f0 (was 0=ff)\ncreate    a\nschemata  a  "
+      "L3CODE:0=f0 L3DATA:0=f0 MB:0=50\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(plan_text(group("a", "2 ways"), capabilities, snapshot),
+            "p.toml:2:6: error: 'l3': resctrl is mounted with 'cdp', which divides L3 into L3CODE "
+            "and L3DATA; this version of rdtd does not divide code and data\n    2 | l3 = \"2 "
+            "ways\"\n      |      ^~~~~~~~\n");
+}
+
+}  // namespace
+}  // namespace rdtd

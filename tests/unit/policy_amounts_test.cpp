@@ -1,0 +1,189 @@
+// Every error in the amounts and CPUs of a policy file, with its whole text.
+#include "policy_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::expect_errors;
+using test::PolicyAndErrors;
+
+constexpr PolicyAndErrors amount_errors[] = {
+    {"[group.db]\nl3 = 4\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
+    2 | l3 = 4
+      |      ^ write "4 ways"
+)"},
+    {"[group.a]\nl3 = \"remainder\"\n",
+     R"(p.toml:2:6: error: 'remainder' is for the default group
+    2 | l3 = "remainder"
+      |      ^~~~~~~~~~~ "all" is every way that a group may fill
+)"},
+    {"[partition.p]\nl3 = \"remainder\"\n",
+     R"(p.toml:2:6: error: 'remainder' is for the default group
+    2 | l3 = "remainder"
+      |      ^~~~~~~~~~~ "all" is every way that a group may fill
+)"},
+    {"[group.a]\nl3 = { x = \"1 way\" }\n",
+     R"(p.toml:2:8: error: 'x' is not a list of domains: 'x' is not a number
+    2 | l3 = { x = "1 way" }
+      |        ^ write "0", "0-1,4" or "*"
+)"},
+    {"[group.a]\nl3 = { \"0-1\" = \"1 way\", \"1\" = \"2 ways\" }\n",
+     R"(p.toml:2:25: error: domain 1 is listed twice in 'l3'
+    2 | l3 = { "0-1" = "1 way", "1" = "2 ways" }
+      |                         ^~~
+)"},
+    {"[group.a]\nl3 = {}\n",
+     R"(p.toml:2:6: error: 'l3' names no domain
+    2 | l3 = {}
+      |      ^~
+)"},
+    {"[group.a]\nl3 = 40\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
+    2 | l3 = 40
+      |      ^~ write "40%"
+)"},
+    {"[group.a]\nl3 = 0xf0\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
+    2 | l3 = 0xf0
+      |      ^~~~ quote it: "0xf0"
+)"},
+    {"[group.a]\nl3 = 0.5\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not a float
+    2 | l3 = 0.5
+      |      ^~~ write "50%"
+)"},
+    {"[group.a]\nl3 = true\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not a boolean
+    2 | l3 = true
+      |      ^~~~ write "4 ways" or "25%"
+)"},
+    {"[group.a]\nmb = 50\n",
+     R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an integer
+    2 | mb = 50
+      |      ^~ write "50%"
+)"},
+    {"[group.a]\nl3 = { \"0\" = 4 }\n",
+     R"(p.toml:2:14: error: '0' must be a string, not an integer
+    2 | l3 = { "0" = 4 }
+      |              ^ write "4 ways"
+)"},
+    {"[group.a]\nl3 = \"4MB\"\n",
+     R"(p.toml:2:6: error: '4MB' is not a cache amount
+    2 | l3 = "4MB"
+      |      ^~~~~ write "4 MiB"
+)"},
+    {"[group.a]\nmb = \"6 GB\"\n",
+     R"(p.toml:2:6: error: '6 GB' is not a bandwidth
+    2 | mb = "6 GB"
+      |      ^~~~~~ write "6 GB/s"
+)"},
+    {"[group.a]\nmb = \"max\"\n",
+     R"(p.toml:2:6: error: 'max' is not a bandwidth
+    2 | mb = "max"
+      |      ^~~~~ write "unlimited"
+)"},
+    {"[group.a]\nl3 = \"lots\"\n",
+     R"(p.toml:2:6: error: 'lots' is not a cache amount
+    2 | l3 = "lots"
+      |      ^~~~~~ write "40%", "4 ways", "ways 4-7", "6 MiB", "0xf0" or "all"
+)"},
+    {"[group.a]\nmb = \"lots\"\n",
+     R"(p.toml:2:6: error: 'lots' is not a bandwidth
+    2 | mb = "lots"
+      |      ^~~~~~ write "50%", "8 GB/s", "800 MiB/s" or "unlimited"
+)"},
+    {"[group.a]\nl3 = { \"3-1\" = \"1 way\" }\n",
+     R"(p.toml:2:8: error: '3-1' is not a list of domains: the range '3-1' ends before it begins
+    2 | l3 = { "3-1" = "1 way" }
+      |        ^~~~~ write "0", "0-1,4" or "*"
+)"},
+    {"[group.a]\nl3 = { \"0-\" = \"1 way\" }\n",
+     R"(p.toml:2:8: error: '0-' is not a list of domains: a number is missing
+    2 | l3 = { "0-" = "1 way" }
+      |        ^~~~ write "0", "0-1,4" or "*"
+)"},
+    {"[group.a]\nl3 = { \"5000000000\" = \"1 way\" }\n",
+     R"(p.toml:2:8: error: '5000000000' is not a list of domains: the highest number is 4294967295
+    2 | l3 = { "5000000000" = "1 way" }
+      |        ^~~~~~~~~~~~ write "0", "0-1,4" or "*"
+)"},
+    {"[group.a]\nl3 = { \"0-999999\" = \"1 way\" }\n",
+     R"(p.toml:2:8: error: '0-999999' is more domains than a policy may list
+    2 | l3 = { "0-999999" = "1 way" }
+      |        ^~~~~~~~~~ write "*" for all domains
+)"},
+};
+
+TEST(PolicyAmounts, Errors) { expect_errors(amount_errors); }
+
+constexpr PolicyAndErrors cpu_errors[] = {
+    {"[group.a]\ncpus = \"0-x\"\n",
+     R"(p.toml:2:8: error: '0-x' is not a CPU list: 'x' is not a number
+    2 | cpus = "0-x"
+      |        ^~~~~ write "0-3,8"
+)"},
+    {"[group.default]\ncpus = \"0\"\n",
+     R"(p.toml:2:8: error: 'cpus' in [group.default]: the default group has every CPU that no other group has
+    2 | cpus = "0"
+      |        ^~~
+)"},
+    {"[group.a]\ncpus = \"0-65536\"\n",
+     R"(p.toml:2:8: error: '0-65536' is not a CPU list: the highest number is 65535
+    2 | cpus = "0-65536"
+      |        ^~~~~~~~~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = \"3-1\"\n",
+     R"(p.toml:2:8: error: '3-1' is not a CPU list: the range '3-1' ends before it begins
+    2 | cpus = "3-1"
+      |        ^~~~~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = \"\"\n",
+     R"(p.toml:2:8: error: '' is not a CPU list: it is empty
+    2 | cpus = ""
+      |        ^~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = \"1,,2\"\n",
+     R"(p.toml:2:8: error: '1,,2' is not a CPU list: a number is missing
+    2 | cpus = "1,,2"
+      |        ^~~~~~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = -1\n",
+     R"(p.toml:2:8: error: -1 is not a CPU number: they range from 0 to 65535
+    2 | cpus = -1
+      |        ^~
+)"},
+    {"[group.a]\ncpus = 65536\n",
+     R"(p.toml:2:8: error: 65536 is not a CPU number: they range from 0 to 65535
+    2 | cpus = 65536
+      |        ^~~~~
+)"},
+    {"[group.a]\ncpus = [0, \"1\"]\n",
+     R"(p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a string
+    2 | cpus = [0, "1"]
+      |            ^~~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = []\n",
+     R"(p.toml:2:8: error: 'cpus' is an empty array
+    2 | cpus = []
+      |        ^~
+)"},
+    {"[group.a]\ncpus = true\n",
+     R"(p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not a boolean
+    2 | cpus = true
+      |        ^~~~ write "0-3,8"
+)"},
+    {"[group.a]\ncpus = \"0-3\"\n[group.b]\ncpus = [1, 2, 7]\n[group.c]\ncpus = 3\n",
+     R"(p.toml:4:8: error: CPUs 1-2 are given to two groups: here and to 'a' in p.toml:2
+    4 | cpus = [1, 2, 7]
+      |        ^~~~~~~~~
+p.toml:6:8: error: CPU 3 is given to two groups: here and to 'a' in p.toml:2
+    6 | cpus = 3
+      |        ^
+)"},
+};
+
+TEST(PolicyAmounts, Cpus) { expect_errors(cpu_errors); }
+
+}  // namespace
+}  // namespace rdtd

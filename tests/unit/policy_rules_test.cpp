@@ -1,0 +1,135 @@
+// Every error that a [[rule]] can cause by itself, with its whole text.
+#include "policy_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::expect_errors;
+using test::PolicyAndErrors;
+
+constexpr PolicyAndErrors errors[] = {
+    {"[[rule]]\ngroup = \"redsi\"\nname = \"x\"\n[group.redis]\n",
+     R"(p.toml:2:9: error: unknown group 'redsi'
+    2 | group = "redsi"
+      |         ^~~~~~~ did you mean 'redis'?
+)"},
+    {"[[rule]]\nname = \"x\"\n",
+     R"(p.toml:1:1: error: a rule must name its group
+    1 | [[rule]]
+      | ^~~~~~~~ write group = "NAME"
+)"},
+    {"[[rule]]\ngroup = \"default\"\n",
+     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, user, user_group
+    1 | [[rule]]
+      | ^~~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"[ab\"\n",
+     R"(p.toml:3:8: error: '[ab' is not a glob: its '[' has no ']'
+    3 | name = "[ab"
+      |        ^~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\ncgroup = \"/**/a/**/b/**/c\"\n",
+     "p.toml:3:10: error: '/**/a/**/b/**/c' is not a glob: it has more than two '**'\n    3 | "
+     "cgroup = \"/**/a/**/b/**/c\"\n      |          ^~~~~~~~~~~~~~~~~\n"},
+    {"[[rule]]\ngroup = \"default\"\nexe = \"**x\"\n",
+     "p.toml:3:7: error: '**x' can never match: an executable's path begins with '/'\n    3 | "
+     "exe = \"**x\"\n      |       ^~~~~ 'name' is for the bare name\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"/var/lib\"\n",
+     "p.toml:3:8: error: '/var/lib' can never match: the name of a unit has no '/' and no "
+     "blank\n "
+     "   3 | unit = \"/var/lib\"\n      |        ^~~~~~~~~~ 'cgroup' matches a path\n"},
+    {"[[rule]]\ngroup = \"default\"\nuser_unit = \"a b\"\n",
+     "p.toml:3:13: error: 'a b' can never match: the name of a unit has no '/' and no blank\n    "
+     "3 "
+     "| user_unit = \"a b\"\n      |             ^~~~~\n"},
+    {"[[rule]]\ngroup = \"default\"\nexe = \"/usr/bin/java -jar\"\n",
+     "p.toml:3:7: warning: '/usr/bin/java -jar' looks like a command with arguments; 'exe' "
+     "matches "
+     "the path of the executable\n    3 | exe = \"/usr/bin/java -jar\"\n      |       "
+     "^~~~~~~~~~~~~~~~~~~~ 'cmdline' matches the arguments\n"},
+    {"[[rule]]\ngroup = \"default\"\nname = []\n",
+     R"(p.toml:3:8: error: 'name' is an empty array: nothing can match it
+    3 | name = []
+      |        ^~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"\"\n",
+     R"(p.toml:3:8: error: 'name' is empty: nothing can match it
+    3 | name = ""
+      |        ^~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = 7\n",
+     R"(p.toml:3:8: error: 'name' must be a string or an array of strings, not an integer
+    3 | name = 7
+      |        ^
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"a-very-long-name\"\n",
+     R"(p.toml:3:8: error: 'a-very-long-name' can never match: the kernel cuts names to 15 characters
+    3 | name = "a-very-long-name"
+      |        ^~~~~~~~~~~~~~~~~~ write "a-very-long-nam", or use 'exe'
+)"},
+    {"[[rule]]\ngroup = \"default\"\ncgroup = \"system.slice\"\n",
+     R"(p.toml:3:10: error: 'system.slice' can never match: a cgroup path begins with '/'
+    3 | cgroup = "system.slice"
+      |          ^~~~~~~~~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nexe = \"redis\"\n",
+     R"(p.toml:3:7: error: 'redis' can never match: an executable's path begins with '/'
+    3 | exe = "redis"
+      |       ^~~~~~~ 'name' is for the bare name
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"m\"\n",
+     R"(p.toml:4:1: error: 'monitor': this version of rdtd makes no monitoring groups
+    4 | monitor = "m"
+      | ^~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"root\"\nname = \"x\"\n",
+     R"(p.toml:2:9: error: unknown group 'root'
+    2 | group = "root"
+      |         ^~~~~~ the resctrl root is 'default'
+)"},
+    {"[[rule]]\ngroup = \"default\"\nnmae = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'nmae' in [[rule]]
+    3 | nmae = "x"
+      | ^~~~ did you mean 'name'?
+)"},
+    {"[[rule]]\ngroup = \"default\"\ncomm = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'comm' in [[rule]]
+    3 | comm = "x"
+      | ^~~~ did you mean 'name'?
+)"},
+    {"[[rule]]\ngroup = \"default\"\nservice = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'service' in [[rule]]
+    3 | service = "x"
+      | ^~~~~~~ did you mean 'unit'?
+)"},
+    {"[[rule]]\ngroup = \"default\"\ncontainer = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'container' in [[rule]]
+    3 | container = "x"
+      | ^~~~~~~~~ did you mean 'cgroup'?
+)"},
+    {"[[rule]]\ngroup = \"default\"\npid = 1\n",
+     R"(p.toml:3:1: error: unknown key 'pid' in [[rule]]
+    3 | pid = 1
+      | ^~~ rules match by name, unit, cgroup ...; use rdtctl assign for a PID
+)"},
+    {"[[rule]]\ngroup = \"default\"\nclass = \"x\"\nname = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'class' in [[rule]]
+    3 | class = "x"
+      | ^~~~~ did you mean 'group'?
+)"},
+    {"[[rule]]\ngroup = \"default\"\nl3 = \"1 way\"\nname = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'l3' in [[rule]]
+    3 | l3 = "1 way"
+      | ^~ amounts belong in the rule's [group.NAME]
+)"},
+    {"[[rule]]\ngroup = \"default\"\nName = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'Name' in [[rule]]
+    3 | Name = "x"
+      | ^~~~ did you mean 'name'?
+)"},
+};
+
+TEST(PolicyRules, Errors) { expect_errors(errors); }
+
+}  // namespace
+}  // namespace rdtd
