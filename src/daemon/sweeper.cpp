@@ -32,6 +32,7 @@ void Sweeper::use(std::shared_ptr<const RuleTable> table) {
   for (Running& running : running_) {
     running.child.reset();
     running.visit.reset();
+    under_way_.erase(running.key);
     schedule(running.key, {system_.now(), running.with_children});
   }
   running_.clear();
@@ -46,12 +47,16 @@ void Sweeper::use(std::shared_ptr<const RuleTable> table) {
 void Sweeper::schedule(Key key, Waiting waiting) {
   if (const auto found = not_before_.find(key); found != not_before_.end())
     waiting.due = std::max(waiting.due, found->second);
+  const auto after_this_one = [&] {
+    Waiting& again = again_[key];
+    again = {std::max(again.due, waiting.due), again.children || waiting.children};
+  };
+  if (under_way_.contains(key)) return after_this_one();
   const auto [place, is_new] = waiting_.emplace(key, waiting);
   if (is_new) {
     due_.emplace(waiting.due, key);
   } else if (place->second.due < waiting.due) {
-    Waiting& again = again_[key];
-    again = {std::max(again.due, waiting.due), again.children || waiting.children};
+    after_this_one();
   } else {
     place->second.children = place->second.children || waiting.children;
   }
@@ -134,6 +139,7 @@ bool Sweeper::work_on_visits(Time deadline) {
     const Time end = system_.now();
     running.cost += end - begin;
     if (!over) return false;
+    under_way_.erase(running.key);
     not_before_[running.key] =
         end + std::max<std::chrono::nanoseconds>(min_interval, running.cost * pause_per_cost);
     if (const auto again = again_.find(running.key); again != again_.end()) {
@@ -153,6 +159,7 @@ bool Sweeper::work_on_visits(Time deadline) {
       const Key key = due_.begin()->second;
       due_.erase(due_.begin());
       const Waiting waiting = waiting_.extract(key).mapped();
+      under_way_.insert(key);
       Running running{.key = key, .with_children = waiting.children};
       running.visit = std::make_unique<Visit>(placement(), key.first,
                                               Visit::Options{.only_thread = key.second});

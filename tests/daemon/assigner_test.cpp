@@ -88,44 +88,6 @@ TEST_F(AssignerTest, AChildThatIsForkedAtAnyMomentIsFound) {
   }
 }
 
-// A flood of requests about one process costs one visit in each interval, and keeps no other one
-// waiting.
-TEST_F(AssignerTest, OneProcessCannotTakeMoreThanItsShare) {
-  const pid_t noisy = processes.start({.name = "bash"});
-  for (int i = 0; i < 5000; i++) processes.clone(noisy, "noise");
-  const pid_t redis = processes.start({.name = "redis-server"});
-  run();
-  processes.calls.reset();
-  for (int i = 0; i < 10000; i++) manager->sweeper().visit({.pid = noisy});
-  manager->sweeper().visit({.pid = redis});
-  run(std::chrono::milliseconds(10));
-  EXPECT_EQ(group_of(redis), "redis");
-  size_t opened = 0;
-  for (const fake::Call& call : processes.calls.log())
-    if (call.operation == "open" && call.path == std::to_string(noisy)) opened++;
-  EXPECT_LE(opened, 1U);
-}
-
-// A visit to a process with very many threads takes turns with the others.
-TEST_F(AssignerTest, ManyThreadsAreVisitedInTurns) {
-  const pid_t large = processes.start({.name = "redis-large"});
-  std::vector<pid_t> threads;
-  for (int i = 0; i < 3000; i++) threads.push_back(processes.clone(large, "worker"));
-  const pid_t small = processes.start({.name = "redis-small"});
-  manager->sweeper().visit({.pid = large});
-  manager->sweeper().visit({.pid = small});
-  kernel.calls.reset();
-  run(std::chrono::seconds(2));
-  size_t before_small = 0;
-  for (const fake::Call& call : kernel.calls.log()) {
-    if (call.operation != "add") continue;
-    if (call.argument == std::to_string(small)) break;
-    before_small++;
-  }
-  EXPECT_LT(before_small, 200U);
-  for (const pid_t thread : threads) ASSERT_EQ(group_of(thread), "redis");
-}
-
 // /proc that cannot be read is not the same as nobody being there.
 TEST_F(AssignerTest, AFailureOfProcIsReported) {
   processes.start({.name = "redis-server"});

@@ -13,6 +13,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -137,9 +138,10 @@ class Sweeper {
   std::shared_ptr<const RuleTable> table_;
   std::multimap<Time, Key> due_;
   std::map<Key, Waiting> waiting_;  // the same by key
-  std::map<Key, Waiting> again_;    // to be scheduled when the visit that waits is over
+  std::map<Key, Waiting> again_;    // to be scheduled when the visit before it is over
   std::map<Key, Time> not_before_;  // of visits that ended a moment ago
   std::list<Running> running_;
+  std::set<Key> under_way_;  // those of running_
   std::unique_ptr<Pass> pass_;
   std::deque<Request> requested_;
   // By group label: the threads that were in place at the end of the last sweep.
