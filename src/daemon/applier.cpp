@@ -58,13 +58,26 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
                                                              const std::set<std::string>& taken) {
   auto table = std::make_shared<RuleTable>();
   table->rules = RuleSet(policy, users);
-  for (const auto& [group, mon_group] : table->rules.destinations()) {
-    auto tasks = taken.contains(group) ? Result<std::unique_ptr<resctrl::Tasks>>(nullptr)
-                                       : system_.resctrl.open_tasks(group);
+  using Opened = std::unique_ptr<resctrl::Tasks>;
+  const auto open = [&](const std::string& group) -> Result<Opened> {
+    if (taken.contains(group)) return nullptr;
+    auto tasks = system_.resctrl.open_tasks(group);
     // A group that is gone is missing until the next reconcile makes it again.
-    if (!tasks && tasks.error().code != ENOENT) return std::unexpected(tasks.error());
-    table->tasks.push_back(tasks ? std::move(*tasks) : nullptr);
+    if (!tasks && tasks.error().code == ENOENT) return nullptr;
+    return tasks;
+  };
+  for (const auto& [group, mon_group] : table->rules.destinations()) {
+    auto tasks = open(group);
+    if (!tasks) return std::unexpected(tasks.error());
+    table->tasks.push_back(std::move(*tasks));
     table->counters.push_back(&counters_[group]);
+  }
+  for (const Group& group : policy.groups) {
+    const std::string directory = group_directory(group.name.value);
+    if (directory == root_group || table->tasks_of(directory) != nullptr) continue;
+    auto tasks = open(directory);
+    if (!tasks) return std::unexpected(tasks.error());
+    table->other_tasks[directory] = std::move(*tasks);
   }
   auto root = system_.resctrl.open_tasks(std::string(root_group));
   if (!root) return std::unexpected(root.error());

@@ -61,25 +61,30 @@ void correct_placement(const Placement& placement, pid_t pid) {
   const auto opened = parent ? placement.processes.open(*parent) : std::unexpected(parent.error());
   const auto group =
       opened ? (*opened)->read_thread_group(*parent) : std::unexpected(opened.error());
-  const auto& groups = table.rules.destinations();
-  const auto known = group ? std::ranges::find(groups, *group, &Destination::group) : groups.end();
-  const auto index = static_cast<size_t>(known - groups.begin());
-  const auto& tasks = known == groups.end() ? table.root_tasks : table.tasks[index];
-  if (tasks) (void)tasks->add(pid);
+  const resctrl::Tasks* tasks = group ? table.tasks_of(*group) : nullptr;
+  if (tasks == nullptr) tasks = table.root_tasks.get();
+  if (tasks != nullptr) (void)tasks->add(pid);
 }
 
-// A manual assignment that came while a rule was carried out has the last word.
+// The main thread may have assigned the process manually while the classifier carried out a rule.
+// The manual assignment has the last word.
 void respect_manual(const Placement& placement, pid_t pid) {
   const auto label = placement.manual.group_of(pid);
   if (!label) return;
-  const auto& groups = placement.table.rules.destinations();
-  const auto known = std::ranges::find(groups, group_directory(*label), &Destination::group);
-  if (known == groups.end()) return;
-  if (const auto& tasks = placement.table.tasks[static_cast<size_t>(known - groups.begin())])
+  if (const resctrl::Tasks* tasks = placement.table.tasks_of(group_directory(*label)))
     (void)tasks->add(pid);
 }
 
 }  // namespace
+
+const resctrl::Tasks* RuleTable::tasks_of(const std::string& group) const {
+  const auto& groups = rules.destinations();
+  const auto known = std::ranges::find(groups, group, &Destination::group);
+  if (known != groups.end()) return tasks[static_cast<size_t>(known - groups.begin())].get();
+  if (group == root_group) return root_tasks.get();
+  const auto other = other_tasks.find(group);
+  return other == other_tasks.end() ? nullptr : other->second.get();
+}
 
 Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts,
                         Effort effort) {
@@ -233,7 +238,6 @@ void Visit::look_at(pid_t tid) {
 // Looks again until the process is still what it was when it was looked at. True if it is.
 bool Visit::settle() {
   if (result_.moved == 0) return true;
-  respect_manual(placement_, pid_);
   const auto name = process_->read_name();
   if (!name && proc::ended(name.error())) {
     correct_placement(placement_, pid_);
@@ -249,6 +253,8 @@ bool Visit::settle() {
 
 bool Visit::step(size_t limit) {
   if (!process_ && begin()) return true;
+  // It may have been assigned manually since the last step.
+  if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
   while (limit > 0) {
     if (next_ == threads_.size()) {
       const bool more = passes_ == 0 || (found_new_ && seen_.size() > 1) ||

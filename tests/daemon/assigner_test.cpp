@@ -8,14 +8,37 @@ namespace {
 
 using test::redis_policy;
 
+// A rule leads to the groups redis and b, and none to the group c.
+const std::string three_groups =
+    redis_policy + "[group.b]\n[[rule]]\ngroup = \"b\"\nname = \"batch\"\n[group.c]\n";
+
 class AssignerTest : public test::World {
  protected:
   void SetUp() override {
     World::SetUp();
-    ASSERT_EQ(reload(redis_policy), "");
+    ASSERT_EQ(reload(three_groups), "");
   }
   [[nodiscard]] Placement placement() const {
     return {*manager->in_force().table, processes, manager->manual()};
+  }
+  // Places a process as the classifier does, or as the main thread does.
+  Assignment place(pid_t pid, bool classifier) {
+    if (classifier) return place_leader(placement(), pid);
+    Visit visit(placement(), pid, {});
+    for (int turn = 0; turn < 1000 && !visit.step(64); turn++) {}
+    return visit.result();
+  }
+  // Runs once, before the next thread is written to `tasks`.
+  void before_add(std::function<void()> change) {
+    kernel.calls.hook = [this, change = std::move(change)](const fake::Call& call) {
+      if (call.operation != "add") return;
+      const auto once = std::exchange(kernel.calls.hook, nullptr);
+      change();
+    };
+  }
+  void fail_in_proc(const char* operation, int code) {
+    processes.calls.fail_if(
+        [operation](const fake::Call& call) { return call.operation == operation; }, code);
   }
 };
 
@@ -30,19 +53,190 @@ TEST_F(AssignerTest, PlacesTheLeader) {
 }
 
 // A process that ends while its pid is written, and whose pid another process takes: that one goes
-// where it belongs.
+// where its own rule or, without one, its parent's group puts it.
 TEST_F(AssignerTest, AReusedPidIsPutRight) {
+  const pid_t redis = processes.start({.name = "redis-parent"});
+  const pid_t parent = processes.start({.name = "parent"});
+  (void)kernel.resctrl.write("redis/tasks", std::to_string(redis) + "\n");
+  (void)kernel.resctrl.write("c/tasks", std::to_string(parent) + "\n");
+  const struct {
+    const char* name;
+    pid_t parent;
+    const char* group;
+  } rows[] = {{"bash", 0, "default"},
+              {"batch", 0, "b"},
+              {"batch", redis, "b"},
+              {"bash", redis, "redis"},
+              {"bash", parent, "c"}};
+  for (const bool classifier : {true, false}) {
+    for (const auto& row : rows) {
+      const pid_t pid = processes.start({.name = "redis-server"});
+      before_add([&] {
+        processes.exit(pid);
+        processes.next_pid = pid;
+        (void)processes.start({.name = row.name}, row.parent);
+      });
+      EXPECT_EQ(place(pid, classifier).kind, Assignment::Kind::gone);
+      EXPECT_EQ(group_of(pid), row.group) << row.name << row.parent << classifier;
+    }
+  }
+}
+
+// A program that renames itself while it is placed goes where its new name wants it.
+TEST_F(AssignerTest, ARenamedProcessIsPlacedAgain) {
+  for (const bool classifier : {true, false}) {
+    const pid_t pid = processes.start({.name = "redis-server"});
+    before_add([&] { processes.rename(pid, "batch"); });
+    EXPECT_EQ(place(pid, classifier).kind, Assignment::Kind::in_group);
+    EXPECT_EQ(group_of(pid), "b") << classifier;
+  }
+}
+
+TEST_F(AssignerTest, AProcessThatKeepsRenamingItselfIsLeftAlone) {
+  for (const bool classifier : {true, false}) {
+    const pid_t pid = processes.start({.name = "redis-server"});
+    bool even = false;
+    processes.calls.reset();
+    processes.calls.hook = [&](const fake::Call& call) {
+      if (call.operation != "read_name") return;
+      even = !even;
+      processes.rename(pid, even ? "redis-a" : "redis-b");
+    };
+    EXPECT_EQ(place(pid, classifier).kind, Assignment::Kind::in_group);
+    processes.calls.hook = nullptr;
+    EXPECT_LE(std::ranges::count(processes.calls.log(), "read_name", &fake::Call::operation), 6)
+        << classifier;
+    EXPECT_EQ(group_of(pid), "redis");
+  }
+}
+
+// A process that makes a thread at each look is left after some looks.
+TEST_F(AssignerTest, AProcessThatMakesThreadsAllTheTimeIsLeftAlone) {
   const pid_t pid = processes.start({.name = "redis-server"});
-  kernel.calls.reset();
-  kernel.calls.hook = [&](const fake::Call& call) {
-    if (call.operation != "add") return;
-    kernel.calls.hook = nullptr;
-    processes.exit(pid);
-    processes.next_pid = pid;
-    processes.start({.name = "bash"});
+  (void)processes.clone(pid);
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "threads") (void)processes.clone(pid);
   };
-  EXPECT_EQ(place_leader(placement(), pid).kind, Assignment::Kind::gone);
-  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(place(pid, false).kind, Assignment::Kind::in_group);
+  const auto looks = std::ranges::count(processes.calls.log(), "threads", &fake::Call::operation);
+  EXPECT_GT(looks, 5);
+  EXPECT_LE(looks, 16);
+}
+
+// The rules of the group that it is assigned to do not matter.
+TEST_F(AssignerTest, AManualAssignmentThatComesMeanwhileWins) {
+  for (const char* group : {"b", "c", "default"}) {
+    const pid_t pid = processes.start({.name = "redis-server"});
+    ManualAssignments::Held held{.process = std::move(*processes.open(pid)), .group = group};
+    before_add([&] {
+      ASSERT_FALSE(manager->manual().add(std::move(held)));
+      (void)kernel.resctrl.write(resctrl::file_of(group_directory(group), "tasks"),
+                                 std::to_string(pid) + "\n");
+    });
+    (void)place_leader(placement(), pid);
+    EXPECT_EQ(group_of(pid), group);
+    // It stays there at every later look.
+    manager->sweeper().visit({.pid = pid});
+    manager->reconcile();
+    run();
+    EXPECT_EQ(group_of(pid), group);
+  }
+}
+
+TEST_F(AssignerTest, AManualAssignmentBetweenTwoTurnsWins) {
+  for (const char* group : {"b", "c", "default"}) {
+    const pid_t pid = processes.start({.name = "redis-server"});
+    for (int i = 0; i < 200; i++) (void)processes.clone(pid);
+    Visit visit(placement(), pid, {});
+    ASSERT_FALSE(visit.step(64));
+    ASSERT_TRUE((*manager->prepare_assign(pid, group, {.uid = 0, .pid = 1}))->run());
+    while (!visit.step(64)) {}
+    run();
+    for (const fake::Thread& thread : processes.find(pid)->threads)
+      ASSERT_EQ(group_of(thread.tid), group);
+  }
+}
+
+// To compare a long command line takes time: the main thread does that.
+TEST_F(AssignerTest, ALongCommandLineIsLeftToTheMainThread) {
+  ASSERT_EQ(reload("[group.redis]\n[[rule]]\ngroup = \"redis\"\ncmdline = \"*x\"\n"), "");
+  const pid_t small = processes.start({.cmdline = std::string(4000, 'x')});
+  const pid_t large = processes.start({.cmdline = std::string(5000, 'x')});
+  EXPECT_EQ(place(small, true).kind, Assignment::Kind::in_group);
+  EXPECT_EQ(place(large, true).error, E2BIG);
+  EXPECT_EQ(group_of(large), "default");
+  EXPECT_EQ(place(large, false).kind, Assignment::Kind::in_group);
+  EXPECT_EQ(group_of(large), "redis");
+}
+
+TEST_F(AssignerTest, FactsThatCannotBeReadAreReported) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  (void)processes.clone(pid);
+  const struct {
+    const char* operation;
+    int code;
+    Assignment::Kind classifier;
+    Assignment::Kind main;
+  } rows[] = {
+      {"open", EMFILE, Assignment::Kind::unknown, Assignment::Kind::unknown},
+      {"read_name", EIO, Assignment::Kind::unknown, Assignment::Kind::unknown},
+      {"read_name", ESRCH, Assignment::Kind::gone, Assignment::Kind::gone},
+      {"threads", EMFILE, Assignment::Kind::in_group, Assignment::Kind::unknown},
+      {"threads", ESRCH, Assignment::Kind::in_group, Assignment::Kind::in_group},
+  };
+  for (const auto& row : rows) {
+    for (const bool classifier : {true, false}) {
+      processes.calls.reset();
+      fail_in_proc(row.operation, row.code);
+      const Assignment result = place(pid, classifier);
+      EXPECT_EQ(result.kind, classifier ? row.classifier : row.main)
+          << row.operation << " " << row.code << " " << classifier;
+      if (result.kind == Assignment::Kind::unknown) {
+        EXPECT_EQ(result.error, row.code) << row.operation;
+      }
+    }
+  }
+  processes.calls.reset();
+  fail_in_proc("read", EIO);
+  ASSERT_EQ(reload("[group.redis]\n[[rule]]\ngroup = \"redis\"\nexe = \"/x\"\n"), "");
+  for (const bool classifier : {true, false}) EXPECT_EQ(place(pid, classifier).error, EIO);
+}
+
+// A thread that ends meanwhile does not keep the others from their group.
+TEST_F(AssignerTest, AThreadThatEndsMeanwhileIsNoFailure) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  const pid_t first = processes.clone(pid);
+  const pid_t second = processes.clone(pid);
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "add" || call.argument != std::to_string(first)) return;
+    processes.exit_thread(first);
+  };
+  EXPECT_EQ(place(pid, false).kind, Assignment::Kind::in_group);
+  EXPECT_EQ(group_of(second), "redis");
+  for (const bool classifier : {true, false}) {
+    const pid_t ended = processes.start({.name = "redis-server"});
+    before_add([&] { processes.exit(ended); });
+    EXPECT_EQ(place(ended, classifier).kind, Assignment::Kind::gone) << classifier;
+  }
+}
+
+TEST_F(AssignerTest, ARefusalOfTheKernelIsReported) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, EPERM);
+  EXPECT_EQ(place(pid, true).kind, Assignment::Kind::refused);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(), std::vector<std::string>{
+                            "the kernel refuses to move 1 processes: Operation not permitted"});
+  uint64_t refused = 0;
+  for (const auto& row : manager->properties().assignments)
+    if (row.group == "redis" && row.result == "refused") refused = row.threads;
+  EXPECT_EQ(refused, 6U);  // one attempt of the classifier, one in each pass
+  kernel.calls.reset();
+  manager->reconcile();
+  run();
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(group_of(pid), "redis");
 }
 
 // Whatever moment a thread begins at, the visit and the look after it find it.

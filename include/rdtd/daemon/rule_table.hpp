@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "rdtd/rules/rule_set.hpp"
@@ -27,6 +29,11 @@ struct RuleTable {
   std::vector<std::unique_ptr<resctrl::Tasks>> tasks;
   std::vector<AssignmentCounter*> counters;
   std::unique_ptr<resctrl::Tasks> root_tasks;
+  // Of the groups that no rule leads to, for manual assignments; by directory.
+  std::map<std::string, std::unique_ptr<resctrl::Tasks>> other_tasks;
+
+  // The open `tasks` file of a group. Null if it is another tool's, or was not there.
+  [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;
 };
 
 // How much may be compared with the rules, and what is remembered of it.
