@@ -218,10 +218,14 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
     return std::unexpected(
         Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
   Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->steps);
-  for (const Step& removal : plan->removals)
-    if (auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
-        !removed && result)
-      result = std::move(removed);
+  // A group that cannot be removed stays as the steps left it.
+  if (auto now = read_snapshot(filesystem)) machine.snapshot.groups = std::move(now->groups);
+  for (const Step& removal : plan->removals) {
+    auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
+    if (removed || !result) continue;
+    removed.error().detail.clear();  // it is about this one step
+    result = std::move(removed);
+  }
   if (!result) return result;
   for (const std::string& group : ownership.names()) ownership.forget(group);
   return ownership.store();

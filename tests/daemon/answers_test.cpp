@@ -255,5 +255,43 @@ TEST_F(AnswersTest, AGroupThatCannotBeMadeAgainCostsLittle) {
   EXPECT_EQ(state(), "running");
 }
 
+TEST_F(AnswersTest, CountersThatCannotBeRead) {
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, EIO);
+  EXPECT_EQ(manager->counters().error().text, "cannot list /sys/fs/resctrl: Input/output error");
+  kernel.calls.reset();
+  kernel.resctrl.machine.num_rmids = 0;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  const auto none = manager->counters();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, Refusal::Kind::not_supported);
+  EXPECT_EQ(none.error().text, "this machine's resctrl does not monitor: there is no info/L3_MON");
+}
+
+TEST_F(AnswersTest, ShowsWhatIsWrongInOneLine) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(manager->status_line(),
+            "2 groups, 1 rules, 0 threads assigned; group 'redis': L3:0=3, granted L3:0=f");
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.locked_by_other = true;
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(manager->status_line(),
+            "2 groups, 1 rules, 0 threads assigned; process 812 (pqos) holds the lock of "
+            "/sys/fs/resctrl for 2 s: it is changed without it");
+}
+
+TEST_F(AnswersTest, AProcessThatEndsIsNotExplained) {
+  const pid_t pid = processes.start({.name = "bash"});
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "read" || call.argument != "name") return;
+    processes.calls.hook = nullptr;
+    processes.exit(pid);
+  };
+  EXPECT_EQ(manager->explain(pid, std::nullopt).error().text,
+            "there is no process " + std::to_string(pid));
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -59,5 +59,96 @@ TEST_F(AssignTest, RefusesManualAssignments) {
   }
 }
 
+// Between the request and its permission, anything may change.
+TEST_F(AssignTest, RefusesWhatHasChangedMeanwhile) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  const auto change_and_run = [&](const std::function<void()>& change) {
+    const auto prepared = manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1});
+    change();
+    const auto done = (*prepared)->run();
+    return done ? "" : done.error().text;
+  };
+  EXPECT_EQ(change_and_run([&] { ASSERT_EQ(reload("[group.b]\n"), ""); }),
+            "group 'redis' is no longer in force");
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(change_and_run([&] { (void)kernel.resctrl.remove("redis"); }),
+            "cannot open /sys/fs/resctrl/redis/tasks: No such file or directory");
+  EXPECT_EQ(change_and_run([&] {
+              (void)kernel.resctrl.make("redis");
+              manager->reconcile();
+              run();
+            }),
+            "group 'redis' was removed and made again by another tool");
+  (void)kernel.resctrl.remove("redis");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(change_and_run([&] { processes.exit(pid); }),
+            "there is no process " + std::to_string(pid));
+}
+
+// If the kernel refuses it, the rules decide again.
+TEST_F(AssignTest, ARefusedAssignmentIsUndone) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "add" && call.path == "b/tasks"; },
+      EPERM);
+  const auto refused = (*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text,
+            "cannot put process " + std::to_string(pid) + " in group 'b': Operation not permitted");
+  run();
+  EXPECT_EQ(group_of(pid), "redis");
+}
+
+TEST_F(AssignTest, OneUserHasSoManyAssignments) {
+  ASSERT_EQ(reload(redis_policy), "");
+  std::expected<void, Refusal> result;
+  size_t assigned = 0;
+  for (; result && assigned <= ManualAssignments::max_per_user; assigned++) {
+    const pid_t pid = processes.start({.name = "bash"});
+    result = (*manager->prepare_assign(pid, "redis", {.uid = 1000, .pid = 1}))->run();
+  }
+  EXPECT_EQ(assigned, ManualAssignments::max_per_user + 1);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().text, "too many manual assignments of this user");
+  EXPECT_EQ(result.error().kind, Refusal::Kind::busy);
+}
+
+// An assignment that cannot be restored now is restored by a later load.
+TEST_F(AssignTest, AnAssignmentThatCannotBeRestoredIsKept) {
+  const std::string two = redis_policy + "[group.b]\n";
+  ASSERT_EQ(reload(two), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_TRUE((*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  (void)kernel.resctrl.remove("b");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, EPERM);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "default");
+  kernel.calls.reset();
+  ASSERT_EQ(reload(two), "");
+  EXPECT_EQ(group_of(pid), "b");
+}
+
+// The record cannot be written: that is a problem until it can.
+TEST_F(AssignTest, ARecordThatCannotBeWrittenIsAProblem) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  put("by_hand/in the way", "");
+  ASSERT_TRUE((*manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+  const std::string path = (root_ / "by_hand").string();
+  EXPECT_EQ(problems(), std::vector<std::string>{
+                            "cannot replace " + path +
+                            ": Is a directory: a restart will not know what rdtd has made"});
+  std::filesystem::remove_all(root_ / "by_hand");
+  manager->store();
+  EXPECT_EQ(state(), "running");
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(pid), "redis");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -87,5 +87,28 @@ TEST_F(ForeignTest, AGroupThatAnotherToolMadeMeanwhileIsNotRemoved) {
   EXPECT_NE(schemata("redis"), "none");
 }
 
+// A group is taken over only if that can be recorded.
+TEST_F(ForeignTest, AnAdoptionThatCannotBeRecordedIsAProblem) {
+  ASSERT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\nadopt = true\n"), "");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  const std::string theirs = schemata("redis");
+  std::filesystem::remove(root_ / "groups");
+  put("groups/in the way", "");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), theirs);
+  const std::string cannot = "cannot replace " + (root_ / "groups").string() + ": Is a directory";
+  EXPECT_EQ(problems(),
+            (std::vector<std::string>{cannot + " (nothing was changed)",
+                                      cannot + ": a restart will not know what rdtd has made",
+                                      "group 'redis' was removed and made again by another tool"}));
+  std::filesystem::remove_all(root_ / "groups");
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -198,5 +198,36 @@ TEST_F(ManagerTest, SurvivesAKillAtEachCall) {
   }
 }
 
+TEST_F(ManagerTest, AResetThatFailsSaysWhy) {
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
+  const auto reset = [this] {
+    return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
+  };
+  EXPECT_EQ(reset(), "cannot remove group /sys/fs/resctrl/redis: Device or resource busy");
+  EXPECT_EQ(state(), "degraded");
+  // The group that stays takes nothing from others.
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+  EXPECT_EQ(kernel.resctrl.find("redis")->mode, Mode::shareable);
+  kernel.calls.reset();
+  EXPECT_EQ(reset(), "");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(schemata("redis"), "none");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+}
+
+// At its end the daemon waits for no lock, and leaves nothing behind.
+TEST_F(ManagerTest, RemovesAllAtTheEnd) {
+  const pid_t pid = processes.start({.name = "bash"});
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  ASSERT_TRUE((*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  kernel.locked_by_other = true;
+  ASSERT_TRUE(manager->remove_all());
+  EXPECT_EQ(kernel.resctrl.groups.size(), 1U);
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(manager->manual().group_of(pid), std::nullopt);
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -170,5 +170,110 @@ TEST_F(ReconcileTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
   EXPECT_EQ(state(), "running");
 }
 
+// The policy in force does not fit a machine that has changed: it stays, and this is a problem.
+TEST_F(ReconcileTest, AMachineThatThePolicyDoesNotFitIsAProblem) {
+  ASSERT_EQ(reload(redis_policy), "");
+  fake::Control& l3 = kernel.resctrl.machine.controls.at(Resource::L3);
+  l3.num_closids = 1;
+  for (int i = 0; i < 2; i++) {
+    manager->reconcile();
+    run();
+    EXPECT_EQ(problems(),
+              std::vector<std::string>{
+                  "the machine has changed, and the policy in force does not fit it:\np.toml:1:8: "
+                  "error: 1 group asked for (redis), 1 CLOSID here: 1 is the default group's\n    "
+                  "1 | [group.redis]\n      |        ^~~~~"});
+    EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  }
+  l3.num_closids = 4;
+  manager->reconcile();
+  run();
+  EXPECT_EQ(state(), "running");
+}
+
+// Under a policy that divides nothing, the default group is other tools' matter.
+TEST_F(ReconcileTest, TheDefaultGroupOfAnEmptyPolicyIsLeftAlone) {
+  ASSERT_EQ(reload(""), "");
+  for (const char* mask : {"ff", "f0"}) {
+    (void)kernel.resctrl.write("schemata", std::string("L3:0=") + mask + ";1=" + mask + "\n");
+    manager->reconcile();
+    run();
+    EXPECT_EQ(schemata(""), std::string("L3:0-1=") + mask + " MB:0-1=100");
+    EXPECT_EQ(drift, std::vector<std::string>{});
+    EXPECT_EQ(state(), "running");
+    EXPECT_EQ(shares_line(manager->list_groups()->find("default")->granted),
+              std::string("L3:0-1=") + mask + " MB:0-1=100");
+  }
+}
+
+TEST_F(ReconcileTest, AMachineThatCannotBeReadIsAProblem) {
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "read" && call.path == "schemata"; },
+      EIO);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"cannot read /sys/fs/resctrl/schemata: Input/output error"});
+  kernel.calls.reset();
+  manager->reconcile();
+  run();
+  EXPECT_EQ(state(), "running");
+}
+
+// A group was made again, and its file cannot be opened: the next reconcile tries again.
+TEST_F(ReconcileTest, FilesThatCannotBeOpenedAreAProblem) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  (void)kernel.resctrl.remove("redis");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "open_tasks"; },
+                       EMFILE);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(), std::vector<std::string>{
+                            "cannot open /sys/fs/resctrl/redis/tasks: Too many open files"});
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+// A first load that finds no resctrl is done once there is one.
+TEST_F(ReconcileTest, AFailedFirstLoadIsTriedAgain) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  policy = redis_policy;
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENODEV);
+  EXPECT_EQ(load(), "cannot list /sys/fs/resctrl: No such device");
+  EXPECT_EQ(state(), "degraded");
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+// A group becomes possible, and the kernel refuses it: a problem until it can be made.
+TEST_F(ReconcileTest, AMissingGroupThatTheKernelRefusesIsAProblem) {
+  (void)kernel.resctrl.make("b");
+  policy = redis_policy + "[group.b]\n";
+  ASSERT_EQ(load(), "");
+  (void)kernel.resctrl.remove("b");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
+  manager->reconcile();
+  run();
+  EXPECT_EQ(problems(),
+            (std::vector<std::string>{
+                "group 'b' is not in force: group 'b' exists in resctrl already and rdtd did not "
+                "make it",
+                "cannot make group /sys/fs/resctrl/b: No space left on device (everything is as it "
+                "was)"}));
+  kernel.calls.reset();
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(state(), "running");
+  EXPECT_NE(schemata("b"), "none");
+}
+
 }  // namespace
 }  // namespace rdtd
