@@ -2,12 +2,15 @@
 #include "rdtd/resctrl/kernel.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "files.hpp"
 #include "rdtd/resctrl/counters.hpp"
+#include "rdtd/resctrl/tree.hpp"
 
 namespace rdtd {
 namespace {
@@ -48,6 +51,26 @@ TEST_F(KernelTest, Operations) {
   EXPECT_EQ(kernel_->path(), root_.string());
 }
 
+// The error contains the command, without its last line break. A command that was written in part
+// has failed.
+TEST_F(KernelTest, AWriteThatFailsNamesTheCommand) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const auto write_at_most = [&](rlim_t bytes) {
+    const rlimit limited{bytes, before.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limited), 0);
+    const auto written = kernel_->write("schemata", "L3:0=3\n");
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    return written ? "" : written.error().text();
+  };
+  const std::string cannot = "cannot write 'L3:0=3' to " + path("schemata") + ": ";
+  EXPECT_EQ(write_at_most(0), cannot + "File too large");
+  EXPECT_EQ(write_at_most(4), cannot + "Input/output error");
+  EXPECT_EQ(write_at_most(7), "");
+  (void)std::signal(SIGXFSZ, handler);
+}
+
 TEST_F(KernelTest, TheLockIsNotWaitedFor) {
   const auto other = std::move(*resctrl::Kernel::open(root_.string()));
   {
@@ -86,6 +109,20 @@ TEST_F(KernelTest, Counters) {
   EXPECT_EQ((*counters)[1].domain, DomainId{1});
   EXPECT_EQ((*counters)[1].mbm_local_bytes, 7U);
   EXPECT_EQ((*counters)[2].mon_group, "m");
+}
+
+// Programs that only look at resctrl read the same.
+TEST_F(KernelTest, ATreeReadsCountersAndTasks) {
+  put("mon_data/mon_L3_00/llc_occupancy", "4096\n");
+  const auto tree = Tree::open(root_.string());
+  ASSERT_TRUE(tree);
+  const auto counters = tree->read_counters();
+  ASSERT_TRUE(counters);
+  ASSERT_EQ(counters->size(), 1U);
+  EXPECT_EQ((*counters)[0].llc_occupancy, 4096U);
+  EXPECT_EQ(tree->read_tasks("redis").value_or(std::vector<pid_t>{}), (std::vector<pid_t>{3, 12}));
+  EXPECT_EQ(tree->read_tasks("none").error().text(),
+            "cannot open " + path("none/tasks") + ": No such file or directory");
 }
 
 TEST_F(KernelTest, FollowsNoLink) {

@@ -112,6 +112,19 @@ TEST_F(ManualAssignmentsTest, EndsWithItsProcess) {
   EXPECT_TRUE(manual.all().empty());
 }
 
+// What could not be written is written by the next store.
+TEST_F(ManualAssignmentsTest, ARecordThatCannotBeWrittenIsWrittenLater) {
+  processes_.next_pid = 7;
+  processes_.now = 5000;
+  ManualAssignments manual = this->manual();
+  ASSERT_FALSE(manual.add(held(processes_.start({.name = "tar"}), "batch")));
+  put("by_hand/in the way", "");
+  EXPECT_EQ(manual.store().error().code, EISDIR);
+  fs::remove_all(root_ / "by_hand");
+  EXPECT_TRUE(manual.store());
+  EXPECT_EQ(record(), "7 5000 this batch 0 tar\n");
+}
+
 // What one user holds does not keep others from their share.
 TEST_F(ManualAssignmentsTest, IsLimitedPerUser) {
   ManualAssignments manual = this->manual();

@@ -3,6 +3,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/machine.hpp"
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/model/systemd_unit.hpp"
@@ -73,6 +74,19 @@ TEST(Schemata, MergesDomainsForPeople) {
       {"", ""}};
   for (const auto& row : rows)
     EXPECT_EQ(schemata_line(parse_schemata(row.text).value()), row.merged) << row.text;
+}
+
+TEST(MountOptions, ParseAfterFormat) {
+  const MountOptions rows[] = {
+      {}, {.cdp = true}, {.cdpl2 = true}, {.mba_MBps = true}, {true, true, true, true}};
+  for (const MountOptions& options : rows) {
+    const std::string text = format_mount_options(options);
+    EXPECT_EQ(parse_mount_options(text), options) << text;
+    const std::string mounts = "proc /proc proc rw 0 0\nresctrl /sys/fs/resctrl resctrl ";
+    EXPECT_EQ(find_mount_options(mounts + text + " 0 0\n"), options) << text;
+  }
+  EXPECT_EQ(format_mount_options({.cdp = true, .debug = true}), "rw,cdp,debug");
+  EXPECT_EQ(find_mount_options("proc /proc proc rw 0 0\n"), std::nullopt);
 }
 
 TEST(Snapshot, DefaultIsTheRoot) {

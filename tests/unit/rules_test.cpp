@@ -3,29 +3,14 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/rules/explain.hpp"
 #include "rdtd/rules/rule_set.hpp"
-#include "support.hpp"
+#include "rules_support.hpp"
 
 namespace rdtd {
 namespace {
 
-ProcessFacts facts(const char* name) {
-  return {name,
-          "/usr/bin/redis-server",
-          "/system.slice/redis.service",
-          "redis-server *:6379",
-          Identity{100, 200},
-          std::nullopt};
-}
-
-RuleSet rules(const std::string& text) {
-  const ParsedPolicy parsed = test::parse("[group.a]\n[group.b]\n" + text);
-  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources), "");
-  return RuleSet(parsed.policy, {{{"redis", 100}}, {{"staff", 200}}});
-}
-
-std::string rule(const std::string& conditions, const char* group = "a") {
-  return std::string("[[rule]]\ngroup = \"") + group + "\"\n" + conditions;
-}
+using test::facts;
+using test::rule;
+using test::rules;
 
 TEST(Match, EachCondition) {
   const struct {
@@ -238,40 +223,30 @@ TEST(Explain, SaysWhyNot) {
             "threads\nmatches\n");
 }
 
-TEST(RuleSet, SpeaksOfCgroup) {
-  const RuleSet set =
-      rules(rule("name = \"x\"\nunit = \"redis\"\n") + rule("cgroup = \"/kube/**/pod\"\n"));
-  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/redis.service"));
-  EXPECT_TRUE(set.speaks_of_cgroup("/kube/a/b/pod/container"));
-  EXPECT_FALSE(set.speaks_of_cgroup("/kube/a/b"));
-}
-
-TEST(RuleSet, Destinations) {
-  const RuleSet set = rules(rule("name = \"x\"\n", "b") + rule("name = \"y\"\n", "default") +
-                            rule("name = \"z\"\n", "b"));
-  EXPECT_EQ(set.destinations(), (std::vector<Destination>{{"b", ""}, {"", ""}}));
-  EXPECT_EQ(set.rules()[2].destination, 0U);
-  EXPECT_EQ(set.group_of(1), "");
-}
-
-// A cgroup is compared only with the patterns that its index finds, each once.
-TEST(RuleSet, SpeaksOfCgroupComparesFew) {
-  std::string text;
-  for (int i = 0; i < 1'000; i++) {
-    const std::string n = std::to_string(i);
-    text += rule("unit = \"a" + n + "-*.service\"\n") +
-            rule("name = \"x\"\ncgroup = \"/b" + n + "/*\"\n") +
-            rule("name = \"n" + n + "\"\nunit = \"c-*-x.service\"\n");
+// The value that does not match is shown, of whatever kind the condition is.
+TEST(Explain, EachKindOfCondition) {
+  const struct {
+    const char* condition;
+    const char* reason;
+  } rows[] = {
+      {"exe = \"/bin/x\"\n", "exe is '/usr/bin/redis-server', not '/bin/x'"},
+      {"cmdline = \"x\"\n", "cmdline is 'redis-server *:6379', not 'x'"},
+      {"cgroup = \"/x\"\n", "cgroup is '/system.slice/redis.service', not '/x'"},
+      {"thread = \"x\"\n", "thread is 'io-1', not 'x'"},
+      {"user = 7\n", "user is '100', not '7'"},
+      {"user_group = [7, \"users\"]\n", "user_group is '200', not '7' or 'users' (unknown here)"},
+  };
+  ProcessFacts process = facts("redis-server");
+  process.thread = "io-1";
+  for (const auto& row : rows) {
+    const auto trials = explain(rules(rule(row.condition)), process, true);
+    ASSERT_EQ(trials.size(), 1U);
+    EXPECT_EQ(trials[0].reason, row.reason);
   }
-  const RuleSet set = rules(text);
-  const uint64_t before = glob_steps();
-  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/a1000-x.service"));
-  EXPECT_FALSE(set.speaks_of_cgroup("/b1000/x"));
-  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/c-y.service"));
-  EXPECT_LT(glob_steps() - before, 100U);
-  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/a999-x.service"));
-  EXPECT_TRUE(set.speaks_of_cgroup("/b999/x"));
-  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/c-y-x.service"));
+  ASSERT_TRUE(process.identity);
+  process.identity->uid = 0;
+  const auto named = explain(rules(rule("user = \"redis\"\n")), process, true);
+  EXPECT_EQ(named[0].reason, "user is '0', not 'redis' (100)");
 }
 
 // Processes in a cgroup with a long path are compared with each pattern once, with equal results.

@@ -1,0 +1,90 @@
+// What a set of rules has to do with cgroups, and where its rules lead.
+#include <gtest/gtest.h>
+
+#include "rdtd/base/glob.hpp"
+#include "rules_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::rule;
+using test::rules;
+
+TEST(RuleSet, SpeaksOfCgroup) {
+  const RuleSet set =
+      rules(rule("name = \"x\"\nunit = \"redis\"\n") + rule("cgroup = \"/kube/**/pod\"\n"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/redis.service"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/kube/a/b/pod/container"));
+  EXPECT_FALSE(set.speaks_of_cgroup("/kube/a/b"));
+}
+
+TEST(RuleSet, Destinations) {
+  const RuleSet set = rules(rule("name = \"x\"\n", "b") + rule("name = \"y\"\n", "default") +
+                            rule("name = \"z\"\n", "b"));
+  EXPECT_EQ(set.destinations(), (std::vector<Destination>{{"b", ""}, {"", ""}}));
+  EXPECT_EQ(set.rules()[2].destination, 0U);
+  EXPECT_EQ(set.group_of(1), "");
+}
+
+// A cgroup is compared only with the patterns that its index finds, each once.
+TEST(RuleSet, SpeaksOfCgroupComparesFew) {
+  std::string text;
+  for (int i = 0; i < 1'000; i++) {
+    const std::string n = std::to_string(i);
+    text += rule("unit = \"a" + n + "-*.service\"\n") +
+            rule("name = \"x\"\ncgroup = \"/b" + n + "/*\"\n") +
+            rule("name = \"n" + n + "\"\nunit = \"c-*-x.service\"\n");
+  }
+  const RuleSet set = rules(text);
+  const uint64_t before = glob_steps();
+  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/a1000-x.service"));
+  EXPECT_FALSE(set.speaks_of_cgroup("/b1000/x"));
+  EXPECT_FALSE(set.speaks_of_cgroup("/system.slice/c-y.service"));
+  EXPECT_LT(glob_steps() - before, 100U);
+  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/a999-x.service"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/b999/x"));
+  EXPECT_TRUE(set.speaks_of_cgroup("/system.slice/c-y-x.service"));
+}
+
+// Below a cgroup without a unit there may be any unit, below a unit only users' units, and a
+// pattern is about paths that begin as it does.
+TEST(RuleSet, MaySpeakBelowCgroup) {
+  const struct {
+    const char* condition;
+    const char* path;
+    bool may;
+  } rows[] = {
+      {"unit = \"redis\"\n", "/", true},
+      {"unit = \"redis\"\n", "/system.slice", true},
+      {"unit = \"redis\"\n", "/kubepods", true},
+      {"unit = \"redis\"\n", "/system.slice/nginx.service", false},
+      {"unit = \"redis\"\n", "/system.slice/nginx.service/worker", false},
+      {"user_unit = \"redis\"\n", "/user.slice", true},
+      {"user_unit = \"redis\"\n", "/system.slice/nginx.service", false},
+      {"user_unit = \"redis\"\n", "/user.slice/user-1.slice/user@1.service", true},
+      {"user_unit = \"redis\"\n", "/user.slice/user-1.slice/user@1.service/app.slice", true},
+      {"user_unit = \"redis\"\n", "/user.slice/user-1.slice/user@1.service/a.service", false},
+      {"cgroup = \"/a/b\"\n", "/", true},
+      {"cgroup = \"/a/b\"\n", "/a", true},
+      {"cgroup = \"/a/b\"\n", "/a/b", true},
+      {"cgroup = \"/a/b\"\n", "/c", false},
+      {"cgroup = \"/a/b/*\"\n", "/a/b/c", true},
+      {"cgroup = \"/**/x\"\n", "/a/b", true},
+      {"name = \"x\"\n", "/", false},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(rules(rule(row.condition)).may_speak_below_cgroup(row.path), row.may)
+        << row.condition << row.path;
+}
+
+TEST(RuleSet, ReadsTheFactsOfItsConditions) {
+  const RuleSet set = rules(rule("name = \"x\"\nuser = 1\n") + rule("unit = \"x\"\n"));
+  EXPECT_TRUE(set.reads(Fact::name));
+  EXPECT_TRUE(set.reads(Fact::cgroup));
+  EXPECT_TRUE(set.reads(Fact::identity));
+  EXPECT_FALSE(set.reads(Fact::exe));
+  EXPECT_FALSE(set.reads(Fact::cmdline));
+}
+
+}  // namespace
+}  // namespace rdtd
