@@ -198,6 +198,21 @@ TEST_F(SweeperTest, ARenewedTableBeginsVisitsAgain) {
   EXPECT_EQ(group_of(child), "redis");
 }
 
+// Also the look at the children, if the process itself is where it belongs.
+TEST_F(SweeperTest, ARenewedTableForgetsNoChildren) {
+  const pid_t large = start_with_threads("redis-large", 3000);
+  const pid_t child = processes.fork(large);
+  sweeper().visit({.pid = large});
+  run(std::chrono::seconds(60));
+  (void)kernel.resctrl.write("tasks", std::to_string(child) + "\n");
+  sweeper().visit({.pid = large, .children = true});
+  work_a_little();
+  ASSERT_EQ(group_of(child), "default");
+  sweeper().use(manager->in_force().table);
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(group_of(child), "redis");
+}
+
 TEST_F(SweeperTest, ANewTableBeginsThePassAgain) {
   const pid_t first = processes.start({.name = "redis-first"});
   const pid_t large = start_with_threads("redis-large", 3000);
