@@ -209,6 +209,7 @@ TEST_F(ManagerTest, AResetThatFailsSaysWhy) {
   // The group that stays takes nothing from others.
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
   EXPECT_EQ(kernel.resctrl.find("redis")->mode, Mode::shareable);
+  EXPECT_EQ(kernel.calls.changes().back(), "remove redis");
   kernel.calls.reset();
   EXPECT_EQ(reset(), "");
   EXPECT_EQ(state(), "running");
