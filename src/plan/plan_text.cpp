@@ -29,8 +29,8 @@ std::string plan_summary(const Plan& plan) {
 
 std::string format_plan(const Plan& plan) {
   std::string out;
-  for (const Step& step : plan.steps) out += format_step(step) + "\n";
-  for (const Step& step : plan.removals) out += format_step(step) + "\n";
+  for (const Step& step : plan.steps) out += break_step(format_step(step)) + "\n";
+  for (const Step& step : plan.removals) out += break_step(format_step(step)) + "\n";
   return out + plan_summary(plan) + "\n";
 }
 

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "rdtd/base/break_lines.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -49,6 +51,12 @@ std::string_view kind_of(const Step& step) {
 std::string format_step(const Step& step) {
   return fmt::format("{:<8}  {}{}", kind_of(step), group_label(group_of(step)),
                      std::visit(Details{}, step));
+}
+
+std::string break_step(std::string_view text) {
+  constexpr size_t width = 100;
+  constexpr size_t indent = 10;  // where the name of the group begins
+  return break_lines(text, width, indent);
 }
 
 }  // namespace rdtd

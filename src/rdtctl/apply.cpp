@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "output.hpp"
+#include "rdtd/plan/step.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -18,7 +19,7 @@ int verbs::apply(const Context& context) {
     print_json(context, {{"steps", steps}, {"summary", planned->summary}});
     return Exit::ok;
   }
-  for (const PlannedStep& step : planned->steps) print("{}\n", step.text);
+  for (const PlannedStep& step : planned->steps) print("{}\n", break_step(step.text));
   print("{}\n", planned->steps.empty()
                     ? "The groups were as the policy wants them; its rules are loaded."
                     : "Done: " + planned->summary);

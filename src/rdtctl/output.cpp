@@ -4,9 +4,13 @@
 
 #include <memory>
 
+#include "rdtd/base/break_lines.hpp"
+
 namespace rdtd {
 
 namespace {
+
+constexpr size_t widest_list = 48;  // columns of a cell
 
 // JSON escapes the control characters below U+0020 only; the others occur in strings alone.
 std::string escape_other_controls(const std::string& json) {
@@ -20,25 +24,6 @@ std::string escape_other_controls(const std::string& json) {
       out += fmt::format("\\u{:04x}", static_cast<unsigned char>(json[++i]));
     else
       out += json[i];
-  }
-  return out;
-}
-
-// Breaks a list of entries, "L3:0=f;1=ff MB:0=10", into lines where it is wide.
-std::string broken(const std::string& text) {
-  constexpr size_t width = 48;
-  std::string out;
-  size_t line = 0;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find_first_of("; ", at), text.size() - 1) + 1;
-    if (line != 0 && line + (end - at) > width) {
-      while (out.back() == ' ') out.pop_back();
-      out += '\n';
-      line = 0;
-    }
-    out += text.substr(at, end - at);
-    line += end - at;
-    at = end;
   }
   return out;
 }
@@ -74,7 +59,8 @@ void print_table(const Context& context, const std::vector<Column>& columns,
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
     for (size_t i = 0; i < row.size(); i++) {
       const std::string cell = printable(row[i].empty() ? "-" : row[i]);
-      (void)scols_line_set_data(line, i, (columns[i].list ? broken(cell) : cell).c_str());
+      (void)scols_line_set_data(line, i,
+                                (columns[i].list ? break_lines(cell, widest_list) : cell).c_str());
     }
   }
   (void)scols_print_table(table.get());

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/error.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
@@ -263,6 +264,27 @@ TEST(Glob, WorkIsLinearInTheText) {
     EXPECT_LE(steps(4'000), 2 * steps(2'000) + 100) << pattern;
     EXPECT_LE(steps(2'000), 2'000 * 4 * std::string_view(pattern).size()) << pattern;
   }
+}
+
+TEST(BreakLines, Rows) {
+  const struct {
+    const char* text;
+    size_t width, indent;
+    const char* lines;
+  } rows[] = {
+      {"", 8, 0, ""},
+      {"0=1;1=2", 8, 0, "0=1;1=2"},
+      {"0=1;1=2;2=3", 8, 0, "0=1;1=2;\n2=3"},
+      {"A:0=1 B:0=1", 8, 0, "A:0=1\nB:0=1"},
+      {"g  0=1;1=2;2=3;3=4", 11, 3, "g  0=1;1=2;\n   2=3;3=4"},
+      // An entry that is longer than a line.
+      {"0,2,4,6,8=f;1=e", 8, 0, "0,2,4,6,\n8=f;1=e"},
+      {"verb  name-that-is-long 0=1", 10, 6, "verb  name-that-is-long\n      0=1"},
+      {"abcdefghij;k", 4, 0, "abcdefghij;\nk"},
+      {"abcdefghij", 4, 6, "abcdefghij"},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(break_lines(row.text, row.width, row.indent), row.lines) << row.text;
 }
 
 }  // namespace
