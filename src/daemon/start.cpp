@@ -160,8 +160,7 @@ System system_of(const Opened& opened, const Paths& paths) {
           [&opened, cpus = paths.possible_cpus] {
             return read_machine(*opened.resctrl, *opened.proc, cpus);
           },
-      .users = {[](const std::string& name) { return proc::find_user(name); },
-                [](const std::string& name) { return proc::find_user_group(name); }},
+      .users = proc::user_database(),
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
       .now = [] { return std::chrono::steady_clock::now(); },
       .realtime_usec =

@@ -42,4 +42,9 @@ Result<std::optional<gid_t>> find_user_group(const std::string& name, GroupQuery
   return find("user group", name, query, &group::gr_gid);
 }
 
+UserDatabase user_database() {
+  return {[](const std::string& name) { return find_user(name); },
+          [](const std::string& name) { return find_user_group(name); }};
+}
+
 }  // namespace rdtd::proc

@@ -39,11 +39,7 @@ std::string state_folder(const Context& context) {
 
 std::vector<Diagnostic> unknown_users(const Context& context, const Policy& policy) {
   std::vector<Diagnostic> warnings;
-  if (!context.elsewhere)
-    (void)look_up_users(policy,
-                        {[](const std::string& name) { return proc::find_user(name); },
-                         [](const std::string& name) { return proc::find_user_group(name); }},
-                        {}, warnings);
+  if (!context.elsewhere) (void)look_up_users(policy, proc::user_database(), {}, warnings);
   return warnings;
 }
 

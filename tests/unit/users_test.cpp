@@ -35,6 +35,8 @@ TEST(Users, Find) {
   EXPECT_EQ(find_user_group("root").value(), std::optional<gid_t>(0));
   EXPECT_EQ(find_user("no such user").value(), std::optional<uid_t>());
   EXPECT_EQ(find_user_group("no such group").value(), std::optional<gid_t>());
+  EXPECT_EQ(user_database().find_user("root").value(), std::optional<uid_t>(0));
+  EXPECT_EQ(user_database().find_group("root").value(), std::optional<gid_t>(0));
 }
 
 TEST(Users, BufferGrows) {

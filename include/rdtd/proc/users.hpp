@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rdtd/base/error.hpp"
+#include "rdtd/model/user_database.hpp"
 
 namespace rdtd {
 
@@ -23,6 +24,9 @@ using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
                                                      UserQuery query = ::getpwnam_r);
 [[nodiscard]] Result<std::optional<gid_t>> find_user_group(const std::string& name,
                                                            GroupQuery query = ::getgrnam_r);
+
+// Both queries, to the database of this system.
+[[nodiscard]] UserDatabase user_database();
 
 }  // namespace proc
 

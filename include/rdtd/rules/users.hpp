@@ -3,13 +3,11 @@
 
 #include <sys/types.h>
 
-#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "rdtd/base/error.hpp"
+#include "rdtd/model/user_database.hpp"
 #include "rdtd/policy/diagnostic.hpp"
 #include "rdtd/policy/policy.hpp"
 
@@ -21,12 +19,6 @@ struct Users {
   std::map<std::string, gid_t> groups;
   bool unanswered = false;  // the database did not answer for some names
   bool operator==(const Users&) const = default;
-};
-
-// Nothing if there is no such user or group; an error if the database does not answer.
-struct UserDatabase {
-  std::function<Result<std::optional<uid_t>>(const std::string&)> find_user;
-  std::function<Result<std::optional<gid_t>>(const std::string&)> find_group;
 };
 
 // Looks up each distinct name in the rules' `user` and `user_group` once, since the database may be
