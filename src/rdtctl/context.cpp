@@ -69,7 +69,9 @@ Result<TreeMachine> read_machine(const Context& context) {
   if (!capabilities) return std::unexpected(capabilities.error());
   auto snapshot = tree->read_snapshot({});
   if (!snapshot) return std::unexpected(snapshot.error());
-  if (!context.snapshot_given) snapshot->possible_cpus = possible_cpus(context);
+  snapshot->possible_cpus = context.snapshot_given
+                                ? resctrl::read_copied_possible_cpus(tree->filesystem())
+                                : possible_cpus(context);
   const auto copy = Directory::open_untrusted(context.resctrl);
   if (!copy) return std::unexpected(copy.error());
   auto state = copy->open_directory(snapshot_state);

@@ -55,7 +55,11 @@ Result<void> fill(const Context& context, const TreeMachine& machine,
   const std::vector<std::string> owned(machine.snapshot.owned.begin(),
                                        machine.snapshot.owned.end());
   if (auto recorded = ownership->expect(owned); !recorded) return recorded;
-  // resctrl has no file with its mount options; a copy needs one.
+  // resctrl has no file for these two facts; a copy needs one for each.
+  if (const auto& cpus = machine.snapshot.possible_cpus)
+    if (auto written = target->replace(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
+        !written)
+      return written;
   return target->replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
 }
 

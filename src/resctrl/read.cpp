@@ -167,6 +167,12 @@ MountOptions read_copied_mount_options(const Filesystem& filesystem) {
   return parse_mount_options(filesystem.read(mount_options_file).value_or(""));
 }
 
+std::optional<CpuSet> read_copied_possible_cpus(const Filesystem& filesystem) {
+  const auto text = filesystem.read(possible_cpus_file);
+  auto cpus = text ? parse_cpu_list(trim(*text)) : std::nullopt;
+  return cpus && !cpus->empty() ? std::move(cpus) : std::nullopt;
+}
+
 Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group) {
   GroupState state;
   const std::string mode_file = file_of(group, "mode");

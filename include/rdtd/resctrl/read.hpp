@@ -3,6 +3,7 @@
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "rdtd/model/machine.hpp"
@@ -20,6 +21,10 @@ namespace rdtd::resctrl {
 inline constexpr const char* mount_options_file = "mount_options";
 // The options of a copy; none if the copy does not state them.
 [[nodiscard]] MountOptions read_copied_mount_options(const Filesystem& filesystem);
+// Another such file: the CPUs that the original can have, as in /sys/devices/system/cpu/possible.
+inline constexpr const char* possible_cpus_file = "possible_cpus";
+// Nothing if the copy does not state them.
+[[nodiscard]] std::optional<CpuSet> read_copied_possible_cpus(const Filesystem& filesystem);
 
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
 // EACCES: this user may not read it.
