@@ -20,6 +20,7 @@ struct Line {
   std::string refusal;  // why the line cannot be in the policy; empty: it can
   bool heading = false;
   bool adopts = false;
+  bool dropped = false;  // goes with its refused heading
 };
 
 std::string amount(const Capabilities& capabilities, Resource resource, uint32_t value) {
@@ -151,24 +152,40 @@ bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
   const size_t index = error.where.line - size_t{1};
   if (error.where.line == 0 || index >= lines.size() || !lines[index].refusal.empty()) return false;
   lines[index].refusal = error.message;
-  const std::string group = lines[index].group;
-  if (!lines[index].heading) {
-    // A group that is taken over without one of its limits would lose that limit.
-    for (Line& line : lines)
-      if (line.adopts && line.group == group) line.refusal = "not all of the group is imported";
+  // The lines of a group are those from its heading to the next one.
+  if (lines[index].heading) {
+    for (size_t i = index + 1; i < lines.size() && !lines[i].heading; i++) lines[i].dropped = true;
     return true;
   }
-  std::erase_if(lines, [&](const Line& line) { return !line.heading && line.group == group; });
+  // A group that is taken over without one of its limits would lose that limit.
+  for (size_t i = index; !lines[i].heading; i--)
+    if (lines[i].adopts) lines[i].refusal = "not all of the group is imported";
   return true;
 }
 
-// From the last line up, since a heading takes the lines after it along.
-bool refuse_all(std::vector<Line>& lines, std::vector<Diagnostic> errors) {
+// A group that is not imported still takes a CLOSID: if there are too many groups, none can be
+// imported.
+bool refuse_groups(std::vector<Line>& lines) {
   bool refused = false;
-  std::ranges::stable_sort(errors, std::greater{},
-                           [](const Diagnostic& e) { return e.where.line; });
+  for (Line& line : lines) {
+    line.dropped = line.group != root_group && !line.heading;
+    if (!line.heading || line.group == root_group || !line.refusal.empty()) continue;
+    line.refusal = "resctrl has more groups than the machine has CLOSIDs or RMIDs";
+    refused = true;
+  }
+  return refused;
+}
+
+// The dropped lines stay until the last error is dealt with, because errors point to lines by
+// their index.
+bool refuse_all(std::vector<Line>& lines, const std::vector<Diagnostic>& errors) {
+  bool refused = false;
   for (const Diagnostic& error : errors)
-    if (error.severity == Severity::error) refused = refuse(lines, error) || refused;
+    if (error.cause == Cause::closids)
+      refused = refuse_groups(lines) || refused;
+    else if (error.severity == Severity::error)
+      refused = refuse(lines, error) || refused;
+  std::erase_if(lines, &Line::dropped);
   return refused;
 }
 

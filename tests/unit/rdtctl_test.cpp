@@ -1,4 +1,5 @@
 // The pure parts of rdtctl: doctor's findings, the rates of top, and import.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -293,6 +294,28 @@ TEST(Import, OwnGroupsAreNotAdopted) {
   snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
   snapshot.owned = {"a"};
   EXPECT_EQ(import_policy(two_domains(), snapshot).text, "\n[group.a]\nl3 = \"0xf\"\n");
+}
+
+// Each takes minutes if anything in its way is quadratic.
+TEST(Import, ThousandsOfGroups) {
+  Capabilities capabilities = two_domains();
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  const GroupState group = group_state("L3:0=3;1=3\nMB:0=50;1=50");
+  for (int i = 0; i < 5'000; i++)
+    snapshot.groups[fmt::format("a b{}", i)] = snapshot.groups[fmt::format("g{}", i)] = group;
+  const ImportedPolicy too_many = import_policy(capabilities, snapshot);
+  EXPECT_EQ(too_many.notes.size(), 10'000U);
+  EXPECT_EQ(too_many.notes.back(),
+            "group 'g999' is not imported: resctrl has more groups than the machine has CLOSIDs or "
+            "RMIDs");
+  capabilities.caches.at(Resource::L3).num_closids = 20'000;
+  capabilities.bandwidths.at(Resource::MB).num_closids = 20'000;
+  capabilities.num_rmids.reset();
+  const ImportedPolicy imported = import_policy(capabilities, snapshot);
+  EXPECT_EQ(imported.notes.size(), 5'000U);
+  EXPECT_TRUE(
+      imported.text.ends_with("\n[group.g999]\nadopt = true\nl3 = \"0x3\"\nmb = \"50%\"\n"));
 }
 
 TEST(Import, OddNames) {
