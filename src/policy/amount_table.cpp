@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "amount_meant.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -27,9 +28,9 @@ std::string amount_meant(Resource resource, const toml::node& node) {
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }
 
-std::optional<Located<Amount>> read_amount(const FileReader& in, Resource resource,
-                                           const toml::key& key, const toml::node& node,
-                                           std::string_view required) {
+std::optional<Located<Amount>> read_amount(const FileReader& in, AmountReader::Holder holder,
+                                           Resource resource, const toml::key& key,
+                                           const toml::node& node, std::string_view required) {
   const auto* text = node.as_string();
   if (text == nullptr) {
     in.wrong_type(key, node, required, amount_meant(resource, node));
@@ -38,28 +39,33 @@ std::optional<Located<Amount>> read_amount(const FileReader& in, Resource resour
   auto amount =
       is_cache(resource) ? parse_cache_amount(text->get()) : parse_bandwidth_amount(text->get());
   if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
-  in.error(in.at(node), amount.error().message, amount.error().hint);
+  AmountError& error = amount.error();
+  if (holder == AmountReader::Holder::other && is_cache(resource) &&
+      cache_amount_meant(text->get()) == "remainder")
+    error.hint = instead_of_remainder;
+  in.error(in.at(node), std::move(error.message), std::move(error.hint));
   return std::nullopt;
 }
 
 }  // namespace
 
-AmountTable AmountReader::read(const FileReader& in, Resource resource, const toml::key& key,
-                               const toml::node& node) {
-  if (const toml::table* table = node.as_table()) return read_domains(in, resource, key, *table);
-  auto amount =
-      read_amount(in, resource, key, node, "a string or a table that maps domains to amounts");
+AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
+                               const toml::key& key, const toml::node& node) {
+  if (const toml::table* table = node.as_table())
+    return read_domains(in, holder, resource, key, *table);
+  auto amount = read_amount(in, holder, resource, key, node,
+                            "a string or a table that maps domains to amounts");
   if (!amount) return {};
   return {DomainAmount{std::nullopt, in.at(node), std::move(*amount)}};
 }
 
-AmountTable AmountReader::read_domains(const FileReader& in, Resource resource,
+AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, Resource resource,
                                        const toml::key& key, const toml::table& table) {
   AmountTable amounts;
   if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));
   std::set<DomainId> named;
   for (const auto& [domain, value] : table) {
-    auto amount = read_amount(in, resource, domain, value, "a string");
+    auto amount = read_amount(in, holder, resource, domain, value, "a string");
     if (domain.str() == "*") {
       if (amount) amounts.push_back({std::nullopt, in.at(domain), std::move(*amount)});
       continue;

@@ -10,16 +10,21 @@
 
 namespace rdtd {
 
+// What a group or partition that cannot have "remainder" can have instead.
+inline constexpr std::string_view instead_of_remainder = "write \"all\" for all available ways";
+
 // One for a whole policy, since it bounds the number of domain ids in all tables together: a short
 // text may list many.
 class AmountReader {
  public:
-  [[nodiscard]] AmountTable read(const FileReader& in, Resource resource, const toml::key& key,
-                                 const toml::node& node);
+  // Whose amounts: only the default group can have "remainder".
+  enum class Holder { default_group, other };
+  [[nodiscard]] AmountTable read(const FileReader& in, Holder holder, Resource resource,
+                                 const toml::key& key, const toml::node& node);
 
  private:
-  AmountTable read_domains(const FileReader& in, Resource resource, const toml::key& key,
-                           const toml::table& table);
+  AmountTable read_domains(const FileReader& in, Holder holder, Resource resource,
+                           const toml::key& key, const toml::table& table);
   std::optional<std::set<DomainId>> read_domain(const FileReader& in, const toml::key& domain,
                                                 const toml::key& key, std::set<DomainId>& named);
 

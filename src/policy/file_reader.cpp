@@ -56,7 +56,8 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
 
 void FileReader::read_named_tables(
     const toml::key& key, const toml::node& node,
-    const std::function<void(const toml::key&, const toml::table&)>& entry) const {
+    const std::function<void(const toml::key&, const toml::table&)>& entry,
+    const std::function<bool(std::string_view)>& is_key) const {
   const toml::table* tables = node.as_table();
   if (tables == nullptr)
     return wrong_type(key, node, "a table", fmt::format("write [{}.NAME]", key.str()));
@@ -64,8 +65,19 @@ void FileReader::read_named_tables(
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (const auto& [name, value] : *tables) entries.emplace_back(&name, &value);
   std::ranges::stable_sort(entries, {}, [this](const auto& e) { return at(*e.first); });
+  // A table that maps domains to amounts is not a group either.
+  const auto holds_values = [&](const toml::table& table) {
+    return table.is_inline() && !table.empty() &&
+           std::ranges::none_of(table, [&](const auto& pair) { return is_key(pair.first.str()); });
+  };
   for (const auto& [name, value] : entries) {
-    if (const toml::table* table = value->as_table())
+    const toml::table* table = value->as_table();
+    if ((table == nullptr || holds_values(*table)) && is_key(name->str()))
+      error(
+          at(*name),
+          fmt::format("the name of the {0} is missing: '{1}' is in [{0}]", key.str(), name->str()),
+          fmt::format("write [{0}.NAME] instead of [{0}]", key.str()));
+    else if (table != nullptr)
       entry(*name, *table);
     else if (!name->str().starts_with("x-"))
       wrong_type(*name, *value, "a table", "write " + table_title(key.str(), name->str()));
@@ -93,8 +105,7 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
   const auto add = [&](const toml::node& element) {
     if (const auto* value = element.as_string())
       out.push_back({value->get(), at(element)});
-    else if (const auto* number = element.as_integer();
-             number != nullptr && numbers && number->get() >= 0)
+    else if (const auto* number = element.as_integer(); number != nullptr && numbers)
       out.push_back({std::to_string(number->get()), at(element)});
     else
       wrong_type(key, element, required);

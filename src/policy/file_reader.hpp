@@ -41,17 +41,18 @@ class FileReader {
   // Calls the handler of each key of a table. An unknown key is an error, unless it begins with
   // "x-". `where` names the table as the user wrote it: "[group.db]".
   void read_table(const toml::table& table, const std::string& where, const Keys& keys) const;
-  // Each entry of a table of tables, "[group.NAME]", in the order of the file.
-  void read_named_tables(
-      const toml::key& key, const toml::node& node,
-      const std::function<void(const toml::key&, const toml::table&)>& entry) const;
+  // Each entry of a table of tables, "[group.NAME]", in the order of the file. `is_key` recognizes
+  // the keys of such an entry: one that is outside of them lacks NAME.
+  void read_named_tables(const toml::key& key, const toml::node& node,
+                         const std::function<void(const toml::key&, const toml::table&)>& entry,
+                         const std::function<bool(std::string_view)>& is_key) const;
 
   // Each reports a wrong type and then returns nothing.
   [[nodiscard]] std::optional<Located<std::string>> string(const toml::key& key,
                                                            const toml::node& node) const;
   [[nodiscard]] std::optional<bool> boolean(const toml::key& key, const toml::node& node) const;
-  // A string or an array of strings that is not empty; with `numbers`, integers from 0 as well, as
-  // their digits.
+  // A string or an array of strings that is not empty; with `numbers`, integers as well, in
+  // decimal.
   [[nodiscard]] std::vector<Located<std::string>> strings(const toml::key& key,
                                                           const toml::node& node,
                                                           bool numbers) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "names.hpp"
 #include "rdtd/base/text.hpp"
 
@@ -44,14 +46,11 @@ IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& n
   return merge_ids(std::move(cpus));
 }
 
-}  // namespace
-
-GroupTable read_group(const FileReader& in, const toml::key& key, const toml::table& table,
-                      AmountReader& amounts) {
-  check_name(in, "group", key);
-  GroupTable out;
+// The handlers refer to the arguments.
+FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader& amounts) {
   Group& group = out.group;
-  group.name = {std::string(key.str()), in.at(key)};
+  const auto holder = group.name.value == "default" ? AmountReader::Holder::default_group
+                                                    : AmountReader::Holder::other;
   FileReader::Keys keys = {
       {"exclusive",
        [&](const auto& k, const auto& n) { group.exclusive = in.boolean(k, n).value_or(false); }},
@@ -69,10 +68,40 @@ GroupTable read_group(const FileReader& in, const toml::key& key, const toml::ta
          if (!out.cpus.empty()) group.cpus = {{}, in.at(n)};
        }}};
   for (const Resource resource : all_resources)
-    keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
-      group.amounts[resource] = amounts.read(in, resource, k, n);
+    keys.emplace_back(resource_key(resource), [&, holder, resource](const auto& k, const auto& n) {
+      group.amounts[resource] = amounts.read(in, holder, resource, k, n);
     });
-  in.read_table(table, table_title("group", group.name.value), keys);
+  return keys;
+}
+
+FileReader::Keys partition_keys(const FileReader& in, PartitionTable& out, AmountReader& amounts) {
+  FileReader::Keys keys = {{"override", [&](const auto& k, const auto& n) {
+                              out.replaces = in.boolean(k, n).value_or(false);
+                            }}};
+  for (const Resource resource : all_resources)
+    if (is_cache(resource))
+      keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
+        out.partition.amounts[resource] =
+            amounts.read(in, AmountReader::Holder::other, resource, k, n);
+      });
+  return keys;
+}
+
+}  // namespace
+
+bool is_group_key(const FileReader& in, std::string_view name) {
+  GroupTable table;
+  AmountReader amounts;
+  const FileReader::Keys keys = group_keys(in, table, amounts);
+  return std::ranges::any_of(keys, [&](const auto& entry) { return entry.first == name; });
+}
+
+GroupTable read_group(const FileReader& in, const toml::key& key, const toml::table& table,
+                      AmountReader& amounts) {
+  check_name(in, "group", key);
+  GroupTable out;
+  out.group.name = {std::string(key.str()), in.at(key)};
+  in.read_table(table, table_title("group", key.str()), group_keys(in, out, amounts));
   return out;
 }
 
@@ -82,16 +111,8 @@ PartitionTable read_partition(const FileReader& in, const toml::key& key, const 
   PartitionTable out;
   Partition& partition = out.partition;
   partition.name = {std::string(key.str()), in.at(key)};
-  FileReader::Keys keys = {{"override", [&](const auto& k, const auto& n) {
-                              out.replaces = in.boolean(k, n).value_or(false);
-                            }}};
-  for (const Resource resource : all_resources)
-    if (is_cache(resource))
-      keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
-        partition.amounts[resource] = amounts.read(in, resource, k, n);
-      });
   const size_t before = in.problems();
-  in.read_table(table, table_title("partition", partition.name.value), keys);
+  in.read_table(table, table_title("partition", key.str()), partition_keys(in, out, amounts));
   if (partition.amounts.empty() && in.problems() == before)
     in.error(partition.name.where,
              fmt::format("partition '{}' has no cache amount", partition.name.value),

@@ -23,6 +23,9 @@ struct PartitionTable {
   bool replaces = false;
 };
 
+// Whether [group.NAME] can have this key; if not, nor can [partition.NAME].
+[[nodiscard]] bool is_group_key(const FileReader& in, std::string_view name);
+
 [[nodiscard]] GroupTable read_group(const FileReader& in, const toml::key& key,
                                     const toml::table& table, AmountReader& amounts);
 [[nodiscard]] PartitionTable read_partition(const FileReader& in, const toml::key& key,

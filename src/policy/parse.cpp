@@ -47,6 +47,19 @@ constexpr std::array condition_kinds = {
     ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
     ConditionKind::user_unit, ConditionKind::user,   ConditionKind::user_group};
 
+// The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
+constexpr uint32_t highest_identity = 4294967294;
+
+bool is_number(std::string_view text) {
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_identity_number(std::string_view text) {
+  const auto number = parse_unsigned<uint32_t>(text);
+  return number && *number <= highest_identity;
+}
+
 // Definitions of one kind, in the order of the files. A name has one definition only, unless a
 // later one replaces it.
 template <class T>
@@ -142,8 +155,10 @@ void Builder::add(const PolicyFile& file) {
                                      table_title("pseudo_lock", key.str())));
   };
   const auto named = [&](auto read) -> FileReader::Handler {
-    return
-        [&in, read](const auto& key, const auto& node) { in.read_named_tables(key, node, read); };
+    return [&in, read](const auto& key, const auto& node) {
+      in.read_named_tables(key, node, read,
+                           [&](std::string_view name) { return is_group_key(in, name); });
+    };
   };
   in.read_table(
       *table, "a policy",
@@ -239,7 +254,13 @@ void Builder::check_pattern(const FileReader& in, ConditionKind kind,
   std::string& text = pattern.value;
   if (text.empty())
     return in.error(pattern.where, fmt::format("'{}' is empty: nothing can match it", key));
-  if (kind == ConditionKind::user || kind == ConditionKind::user_group) return;
+  if (kind == ConditionKind::user || kind == ConditionKind::user_group) {
+    if (is_number(text) && !is_identity_number(text))
+      in.error(pattern.where,
+               fmt::format("{} is not a {} number: they range from 0 to {}", text,
+                           kind == ConditionKind::user ? "user" : "group", highest_identity));
+    return;
+  }
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return in.error(pattern.where, fmt::format("'{}' is not a glob: {}", text, *problem));
@@ -291,7 +312,7 @@ void Builder::refuse_remainder(const AmountTables& amounts) {
     for (const DomainAmount& line : table)
       if (std::holds_alternative<Remainder>(line.amount.value.value))
         error(line.amount.where, "'remainder' is for the default group",
-              "\"all\" is every way that a group may fill");
+              std::string(instead_of_remainder));
 }
 
 void Builder::check_group(const Group& group) {

@@ -8,6 +8,21 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors amount_errors[] = {
+    {"[group.a]\nl3 = \"rest\"\n",
+     R"(p.toml:2:6: error: 'rest' is not a cache amount
+    2 | l3 = "rest"
+      |      ^~~~~~ write "all" for all available ways
+)"},
+    {"[partition.p]\nl3 = { \"0\" = \"Remaining\" }\n",
+     R"(p.toml:2:14: error: 'Remaining' is not a cache amount
+    2 | l3 = { "0" = "Remaining" }
+      |              ^~~~~~~~~~~ write "all" for all available ways
+)"},
+    {"[group.default]\nl3 = \"rest\"\n",
+     R"(p.toml:2:6: error: 'rest' is not a cache amount
+    2 | l3 = "rest"
+      |      ^~~~~~ write "remainder"
+)"},
     {"[group.db]\nl3 = 4\n",
      R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
     2 | l3 = 4
@@ -16,12 +31,12 @@ constexpr PolicyAndErrors amount_errors[] = {
     {"[group.a]\nl3 = \"remainder\"\n",
      R"(p.toml:2:6: error: 'remainder' is for the default group
     2 | l3 = "remainder"
-      |      ^~~~~~~~~~~ "all" is every way that a group may fill
+      |      ^~~~~~~~~~~ write "all" for all available ways
 )"},
     {"[partition.p]\nl3 = \"remainder\"\n",
      R"(p.toml:2:6: error: 'remainder' is for the default group
     2 | l3 = "remainder"
-      |      ^~~~~~~~~~~ "all" is every way that a group may fill
+      |      ^~~~~~~~~~~ write "all" for all available ways
 )"},
     {"[group.a]\nl3 = { x = \"1 way\" }\n",
      R"(p.toml:2:8: error: 'x' is not a list of domains: 'x' is not a number

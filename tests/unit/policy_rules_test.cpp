@@ -8,6 +8,22 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors errors[] = {
+    {"[group.l3]\nmb = \"10%\"\n[group]\nl2 = { mb = \"10%\" }\nmb = {}\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nuser = -1\n",
+     R"(p.toml:3:8: error: -1 is not a user number: they range from 0 to 4294967294
+    3 | user = -1
+      |        ^~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nuser = [0, 4294967295]\n",
+     R"(p.toml:3:12: error: 4294967295 is not a user number: they range from 0 to 4294967294
+    3 | user = [0, 4294967295]
+      |            ^~~~~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nuser_group = [\"4294967294\", \"99999999999\"]\n",
+     R"(p.toml:3:29: error: 99999999999 is not a group number: they range from 0 to 4294967294
+    3 | user_group = ["4294967294", "99999999999"]
+      |                             ^~~~~~~~~~~~~
+)"},
     {"[[rule]]\ngroup = \"redsi\"\nname = \"x\"\n[group.redis]\n",
      R"(p.toml:2:9: error: unknown group 'redsi'
     2 | group = "redsi"

@@ -10,6 +10,35 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors table_errors[] = {
+    {"[group]\ndb = 1\n",
+     R"(p.toml:2:6: error: 'db' must be a table, not an integer
+    2 | db = 1
+      |      ^ write [group.db]
+)"},
+    {"[group]\nl3 = \"4 ways\"\nexclusive = true\n",
+     R"(p.toml:2:1: error: the name of the group is missing: 'l3' is in [group]
+    2 | l3 = "4 ways"
+      | ^~ write [group.NAME] instead of [group]
+p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
+    3 | exclusive = true
+      | ^~~~~~~~~ write [group.NAME] instead of [group]
+)"},
+    {"[group]\nl3 = { \"0\" = \"4 ways\" }\n",
+     R"(p.toml:2:1: error: the name of the group is missing: 'l3' is in [group]
+    2 | l3 = { "0" = "4 ways" }
+      | ^~ write [group.NAME] instead of [group]
+)"},
+    {"[partition]\nl2 = \"4 ways\"\n",
+     R"(p.toml:2:1: error: the name of the partition is missing: 'l2' is in [partition]
+    2 | l2 = "4 ways"
+      | ^~ write [partition.NAME] instead of [partition]
+)"},
+    {"[group.l3]\nmb = \"10%\"\n[group]\nl2 = { mb = \"10%\" }\nmb = {}\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nuser = -1\n",
+     R"(p.toml:3:8: error: -1 is not a user number: they range from 0 to 4294967294
+    3 | user = -1
+      |        ^~
+)"},
     {"[group.db]\nmba = \"50%\"\n",
      R"(p.toml:2:1: error: unknown key 'mba' in [group.db]
     2 | mba = "50%"
