@@ -17,6 +17,7 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "shadowed_rules.hpp"
 
 namespace rdtd {
 
@@ -377,6 +378,7 @@ ParsedPolicy Builder::finish() {
     error(rule.group.where, fmt::format("unknown group '{}'", name),
           name == "root" ? "the resctrl root is 'default'" : did_you_mean(name, names));
   }
+  if (!has_errors(out_.diagnostics)) warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
   sort_by_place(out_.diagnostics);
   return std::move(out_);
 }

@@ -10,11 +10,6 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors table_errors[] = {
-    {"[group]\ndb = 1\n",
-     R"(p.toml:2:6: error: 'db' must be a table, not an integer
-    2 | db = 1
-      |      ^ write [group.db]
-)"},
     {"[group]\nl3 = \"4 ways\"\nexclusive = true\n",
      R"(p.toml:2:1: error: the name of the group is missing: 'l3' is in [group]
     2 | l3 = "4 ways"

@@ -21,7 +21,8 @@ inline ProcessFacts facts(const char* name) {
 
 inline RuleSet rules(const std::string& text) {
   const ParsedPolicy parsed = parse("[group.a]\n[group.b]\n" + text);
-  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources), "");
+  EXPECT_FALSE(has_errors(parsed.diagnostics))
+      << format_diagnostics(parsed.diagnostics, parsed.policy.sources);
   return RuleSet(parsed.policy, {{{"redis", 100}}, {{"staff", 200}}});
 }
 

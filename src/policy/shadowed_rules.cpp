@@ -1,0 +1,174 @@
+#include "shadowed_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t condition_kinds = 9;
+constexpr size_t most_comparisons = 10'000'000;  // of patterns: some tenths of a second
+
+// Whether the pattern matches every text that a condition of this kind can be about.
+bool matches_any(ConditionKind kind, std::string_view pattern) {
+  switch (kind) {
+    case ConditionKind::exe: return pattern == "**" || pattern == "/**";
+    // "/" is the ancestor of every cgroup.
+    case ConditionKind::cgroup: return pattern == "/" || pattern == "**" || pattern == "/**";
+    case ConditionKind::user:
+    case ConditionKind::user_group: return false;
+    default: return !pattern.empty() && pattern.find_first_not_of('*') == std::string_view::npos;
+  }
+}
+
+using Pattern = uint32_t;  // a distinct pattern of a kind, numbered
+constexpr Pattern any = 0;
+
+// The conditions of a rule; without those that hold for every process.
+struct Conditions {
+  std::array<std::vector<Pattern>, condition_kinds> patterns;  // sorted; `any` stands alone
+  [[nodiscard]] bool none() const {
+    return std::ranges::all_of(patterns, &std::vector<Pattern>::empty);
+  }
+};
+
+class Search {
+ public:
+  explicit Search(std::span<const Rule> rules) {
+    for (const Rule& rule : rules) all_.push_back(conditions_of(rule));
+    uses_.resize(names_.size() + condition_kinds);
+    for (const Conditions& conditions : all_)
+      for_each(conditions, [&](size_t kind, Pattern pattern) { uses_[slot(kind, pattern)]++; });
+    by_anchor_.resize(uses_.size());
+  }
+
+  // The first rule before this one that matches everything that it matches. Called for each rule in
+  // order.
+  std::optional<size_t> find(size_t rule) {
+    std::optional<size_t> found = matches_all_;
+    const Conditions& conditions = all_[rule];
+    for (size_t kind = 0; kind < condition_kinds; kind++) {
+      const std::vector<Pattern>& patterns = conditions.patterns[kind];
+      if (patterns.empty()) continue;
+      look_among(by_anchor_[slot(kind, any)], rule, found);
+      // A rule that matches all has each of the patterns: the rarest one leads to the fewest rules.
+      if (patterns.front() != any)
+        look_among(by_anchor_[slot(kind, rarest(patterns))], rule, found);
+    }
+    add(rule);
+    return found;
+  }
+
+ private:
+  Conditions conditions_of(const Rule& rule) {
+    Conditions out;
+    for (const Condition& condition : rule.conditions) {
+      const auto kind = static_cast<size_t>(condition.kind);
+      std::vector<Pattern>& patterns = out.patterns[kind];
+      const bool holds_for_any = std::ranges::any_of(condition.patterns, [&](const auto& pattern) {
+        return matches_any(condition.kind, pattern.value);
+      });
+      // Every process has a name, but not all have a unit or an executable.
+      if (holds_for_any && condition.kind == ConditionKind::name) continue;
+      if (holds_for_any) {
+        patterns = {any};
+        continue;
+      }
+      for (const auto& pattern : condition.patterns) {
+        const auto next = static_cast<Pattern>(names_.size() + 1);
+        const std::string name = fmt::format("{} {}", kind, pattern.value);
+        patterns.push_back(names_.emplace(name, next).first->second);
+      }
+      std::ranges::sort(patterns);
+      patterns.erase(std::ranges::unique(patterns).begin(), patterns.end());
+    }
+    return out;
+  }
+
+  static void for_each(const Conditions& conditions, const auto& visit) {
+    for (size_t kind = 0; kind < condition_kinds; kind++)
+      for (const Pattern pattern : conditions.patterns[kind]) visit(kind, pattern);
+  }
+
+  // Index into by_anchor_; `any` of each kind comes first.
+  static size_t slot(size_t kind, Pattern pattern) {
+    return pattern == any ? kind : condition_kinds + pattern - 1;
+  }
+
+  [[nodiscard]] Pattern rarest(const std::vector<Pattern>& patterns) const {
+    return *std::ranges::min_element(
+        patterns, {}, [&](Pattern pattern) { return by_anchor_[slot(0, pattern)].size(); });
+  }
+
+  // Whether whatever matches `later` matches `earlier` too.
+  bool covers(const Conditions& earlier, const Conditions& later) {
+    for (size_t kind = 0; kind < condition_kinds; kind++) {
+      const std::vector<Pattern>& mine = earlier.patterns[kind];
+      const std::vector<Pattern>& theirs = later.patterns[kind];
+      comparisons_++;
+      if (mine.empty()) continue;
+      if (theirs.empty()) return false;
+      if (mine.front() == any) continue;
+      comparisons_ += mine.size();
+      if (!std::ranges::includes(mine, theirs)) return false;
+    }
+    return true;
+  }
+
+  void look_among(const std::vector<size_t>& rules, size_t later, std::optional<size_t>& found) {
+    for (const size_t rule : rules) {
+      if ((found && rule >= *found) || comparisons_ > most_comparisons) return;
+      if (covers(all_[rule], all_[later])) found = rule;
+    }
+  }
+
+  // Under each pattern of the condition whose patterns are the rarest.
+  void add(size_t rule) {
+    const Conditions& conditions = all_[rule];
+    if (conditions.none()) {
+      if (!matches_all_) matches_all_ = rule;
+      return;
+    }
+    const auto commonest = [&](size_t kind) {
+      size_t most = 0;
+      for (const Pattern pattern : conditions.patterns[kind])
+        most = std::max(most, uses_[slot(kind, pattern)]);
+      return most == 0 ? SIZE_MAX : most;
+    };
+    size_t anchor = 0;
+    for (size_t kind = 1; kind < condition_kinds; kind++)
+      if (commonest(kind) < commonest(anchor)) anchor = kind;
+    for (const Pattern pattern : conditions.patterns[anchor])
+      by_anchor_[slot(anchor, pattern)].push_back(rule);
+  }
+
+  std::unordered_map<std::string, Pattern> names_;
+  std::vector<Conditions> all_;                 // by rule
+  std::vector<size_t> uses_;                    // how many conditions have a pattern, by slot
+  std::vector<std::vector<size_t>> by_anchor_;  // rules, ascending, by slot
+  std::optional<size_t> matches_all_;           // the first rule that every process matches
+  size_t comparisons_ = 0;
+};
+
+}  // namespace
+
+void warn_of_shadowed_rules(std::span<const Rule> rules, std::vector<Diagnostic>& diagnostics) {
+  Search search(rules);
+  for (size_t i = 0; i < rules.size(); i++)
+    if (const auto earlier = search.find(i))
+      diagnostics.push_back(
+          {Severity::warning, rules[i].where,
+           fmt::format("this rule never decides: the rule at {} matches everything that it matches",
+                       rules[*earlier].where.text()),
+           "remove it, or move it before the other"});
+}
+
+}  // namespace rdtd
