@@ -23,7 +23,7 @@ namespace {
 // Requests that wait; more assignments are only counted, more moved processes are found by a look
 // at all of them.
 constexpr size_t max_queued = 4096;
-// Receiving fails for good after so many errors in a row, a second apart.
+// Receiving fails for good after so many errors in a row.
 constexpr int max_errors = 10;
 
 // The thread's id, for the handler of SIGXCPU.
@@ -72,8 +72,9 @@ class Classifier::Pacer {
   int in_a_row_ = 0;
 };
 
-Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd) {
-  std::unique_ptr<Classifier> out(new Classifier(requests_fd));
+Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd,
+                                                     std::chrono::milliseconds error_pause) {
+  std::unique_ptr<Classifier> out(new Classifier(requests_fd, error_pause));
   try {
     out->thread_ = std::thread([self = out.get()] { self->run(); });
   } catch (const std::system_error& error) {
@@ -156,8 +157,7 @@ void Classifier::run() {
     errors = batch ? 0 : errors + 1;
     if (errors > 0) {
       if (errors >= max_errors) return request([&](Requests& r) { r.failed = batch.error(); });
-      const timespec pause{1, 0};
-      (void)::nanosleep(&pause, nullptr);
+      std::this_thread::sleep_for(error_pause_);
     }
     lost = lost || !batch || batch->lost;
     if (published_ != in_use)

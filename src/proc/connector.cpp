@@ -91,14 +91,18 @@ Result<Connector> Connector::open(Events events, int receive_buffer, bool blocki
   const int half = receive_buffer / 2;
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof half) < 0)
     return errno_error("enlarge the buffer of", "process events");
-  const timeval second{1, 0};
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0)
-    return errno_error("set a timeout on", "process events");
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = CN_IDX_PROC;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
     return errno_error("listen to", "process events");
+  return from_socket(std::move(fd), blocking);
+}
+
+Result<Connector> Connector::from_socket(UniqueFd fd, bool blocking) {
+  const timeval second{1, 0};
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0)
+    return errno_error("set a timeout on", "process events");
   return Connector(std::move(fd), blocking);
 }
 

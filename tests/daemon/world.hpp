@@ -1,5 +1,5 @@
 // World: the daemon's core over the model kernel and processes made of plain values, with a clock
-// that moves only when somebody looks at it.
+// that moves only when somebody looks at it, unless real_clock is set.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,8 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +48,10 @@ class World : public Files {
     return {.resctrl = kernel,
             .processes = processes,
             .policy_files =
-                [this] { return std::vector{PolicyFile{.path = "p.toml", .text = policy}}; },
+                [this] {
+                  if (unreadable_policy) return std::vector{*unreadable_policy};
+                  return std::vector{PolicyFile{.path = "p.toml", .text = policy}};
+                },
             .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus); },
             .users = {[this](const std::string& name) -> Result<std::optional<uid_t>> {
                         if (no_users) return std::unexpected(Error{"look up", name, EIO, {}});
@@ -57,6 +62,7 @@ class World : public Files {
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
                 [this] {
+                  if (real_clock) return std::chrono::steady_clock::now();
                   clock += std::chrono::microseconds(10);
                   return clock;
                 },
@@ -93,10 +99,12 @@ class World : public Files {
   }
 
   [[nodiscard]] std::string group_of(pid_t tid) const {
+    const std::lock_guard lock(kernel.mutex);
     const auto group = kernel.resctrl.group_of(tid);
     return group ? group_label(*group) : "none";
   }
   [[nodiscard]] std::string schemata(const std::string& group) const {
+    const std::lock_guard lock(kernel.mutex);
     const auto text = kernel.resctrl.read(resctrl::file_of(group, "schemata"));
     return text ? schemata_line(*parse_schemata(*text)) : "none";
   }
@@ -110,7 +118,9 @@ class World : public Files {
   std::map<std::string, uid_t> users;
   bool no_users = false;  // the user database does not answer
   std::string policy;
+  std::optional<PolicyFile> unreadable_policy;  // instead of `policy`
   std::vector<std::string> drift;
+  bool real_clock = false;
   std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};
   std::unique_ptr<Manager> manager;
 };

@@ -10,27 +10,14 @@
 #include <cstring>
 #include <vector>
 
+#include "proc_events.hpp"
 #include "rdtd/proc/connector.hpp"
 #include "rdtd/proc/event.hpp"
 
 namespace rdtd {
 namespace {
 
-// A message as the kernel sends it. Its timestamp is 0x200000001.
-std::vector<std::byte> message(uint32_t what, uint32_t first, uint32_t second, uint32_t ack = 0) {
-  const uint32_t body[] = {what, 0, 1, 2, first, second, 0, 0};
-  std::vector<std::byte> out(NLMSG_LENGTH(sizeof(cn_msg) + sizeof body));
-  nlmsghdr netlink{};
-  netlink.nlmsg_len = static_cast<uint32_t>(out.size());
-  cn_msg connector{};
-  connector.id = {CN_IDX_PROC, CN_VAL_PROC};
-  connector.ack = ack;
-  connector.len = sizeof body;
-  std::memcpy(out.data(), &netlink, sizeof netlink);
-  std::memcpy(out.data() + NLMSG_HDRLEN, static_cast<void*>(&connector), sizeof connector);
-  std::memcpy(out.data() + NLMSG_HDRLEN + sizeof connector, body, sizeof body);
-  return out;
-}
+using test::message;
 
 TEST(Event, Decode) {
   using Kind = ProcEvent::Kind;

@@ -30,9 +30,10 @@ class Classifier {
   static constexpr std::chrono::milliseconds max_work{5};
 
   // Makes the thread, which inherits the caller's scheduling, and waits in it until start or
-  // destruction. `requests_fd`: an eventfd, written to when there are requests. Fails if there can
-  // be no more threads.
-  [[nodiscard]] static Result<std::unique_ptr<Classifier>> make(int requests_fd);
+  // destruction. `requests_fd`: an eventfd, written to when there are requests. `error_pause`: how
+  // long it waits after an error before it receives again. Fails if there can be no more threads.
+  [[nodiscard]] static Result<std::unique_ptr<Classifier>> make(
+      int requests_fd, std::chrono::milliseconds error_pause = std::chrono::seconds(1));
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
   ~Classifier();
@@ -70,7 +71,8 @@ class Classifier {
   [[nodiscard]] uint64_t event_overruns() const { return event_overruns_; }
 
  private:
-  explicit Classifier(int requests_fd) : requests_fd_(requests_fd) {}
+  Classifier(int requests_fd, std::chrono::milliseconds error_pause)
+      : requests_fd_(requests_fd), error_pause_(error_pause) {}
   void run();
   class Pacer;
   void handle(const ProcEvent& event, const RuleTable& table);
@@ -80,6 +82,7 @@ class Classifier {
   static void beat();
 
   int requests_fd_;
+  std::chrono::milliseconds error_pause_;
   std::binary_semaphore started_{0};
   std::optional<Connector> connector_;
   const proc::Processes* processes_ = nullptr;

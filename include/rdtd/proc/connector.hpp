@@ -34,6 +34,8 @@ class Connector {
   [[nodiscard]] static Result<Connector> open(int receive_buffer) {
     return open(Events::all, receive_buffer, true);
   }
+  // Reads events from a socket that is bound and filtered already.
+  [[nodiscard]] static Result<Connector> from_socket(UniqueFd fd, bool blocking);
   // Attaches the filter for `events` to a socket. `own` is the process that this socket belongs to.
   [[nodiscard]] static Result<void> attach_filter(int fd, Events events, pid_t own);
 

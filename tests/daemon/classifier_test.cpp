@@ -1,0 +1,309 @@
+// The classifier's thread, on events that the test sends and on the model kernel.
+#include "rdtd/daemon/classifier.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+
+#include "event_socket.hpp"
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+using Requests = Classifier::Requests;
+using std::chrono::milliseconds;
+
+class ClassifierTest : public test::World {
+ protected:
+  void SetUp() override {
+    World::SetUp();
+    ASSERT_EQ(reload(redis_policy), "");
+    requests_fd_ = UniqueFd(::eventfd(0, EFD_CLOEXEC));
+    classifier_ = std::move(*Classifier::make(requests_fd_.get(), milliseconds(1)));
+  }
+  void TearDown() override {
+    events_.hang_up();
+    classifier_.reset();
+    World::TearDown();
+  }
+
+  void start(Connector connector) {
+    classifier_->start(std::move(connector), processes, manager->manual());
+  }
+  // With the rules of redis_policy.
+  void start_all() {
+    EXPECT_EQ(classifier_->publish(manager->in_force().table), 1U);
+    start(events_.connector(true));
+    events_.beat();
+    (void)collect([](const Requests& r) { return r.table_in_use == 1; });
+  }
+
+  // Waits on the eventfd, as the main thread does, until the requests since the call meet a
+  // condition. 20 s at most.
+  template <class Condition>
+  Requests collect(Condition condition) {
+    Requests all;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition(all)) {
+      if (std::chrono::steady_clock::now() > end) {
+        ADD_FAILURE() << "the requests never came";
+        break;
+      }
+      pollfd ready{requests_fd_.get(), POLLIN, 0};
+      if (::poll(&ready, 1, 100) <= 0) continue;
+      eventfd_t ignored = 0;
+      (void)::eventfd_read(requests_fd_.get(), &ignored);
+      add(all, classifier_->take_requests());
+    }
+    return all;
+  }
+  static void add(Requests& all, Requests some) {
+    all.events_lost |= some.events_lost;
+    all.table_in_use = std::max(all.table_in_use, some.table_in_use);
+    all.table_old |= some.table_old;
+    if (some.failed) all.failed = some.failed;
+    all.moved.insert(all.moved.end(), some.moved.begin(), some.moved.end());
+    all.assigned.insert(all.assigned.end(), some.assigned.begin(), some.assigned.end());
+    all.dropped += some.dropped;
+  }
+  [[nodiscard]] static auto moved(pid_t pid) {
+    return [pid](const Requests& r) { return std::ranges::find(r.moved, pid) != r.moved.end(); };
+  }
+  // Waits for a condition without requests, 20 s at most.
+  template <class Condition>
+  static void wait_for(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end);
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+  }
+  // Waits until all events so far were handled.
+  void wait_until_handled() {
+    const pid_t last = processes.start({.name = "last"});
+    events_.exec(last);
+    wait_for([&] { return opened(last) > 0; });
+  }
+  // How often a process was looked at.
+  [[nodiscard]] size_t opened(pid_t pid) const {
+    const std::lock_guard lock(kernel.mutex);
+    return static_cast<size_t>(
+        std::ranges::count_if(processes.calls.log(), [pid](const fake::Call& call) {
+          return call.operation == "open" && call.path == std::to_string(pid);
+        }));
+  }
+
+  test::EventSocket events_;
+  UniqueFd requests_fd_;
+  std::unique_ptr<Classifier> classifier_;
+};
+
+TEST_F(ClassifierTest, AnExecPutsTheProcessInItsGroup) {
+  start_all();
+  const pid_t bash = processes.start({.name = "bash"});
+  const pid_t redis = processes.start({.name = "redis-server"});
+  for (const pid_t pid : {bash, redis}) {
+    EXPECT_EQ(group_of(pid), "default");
+    events_.exec(pid);
+  }
+  const Requests requests = collect(moved(redis));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(group_of(bash), "default");
+  EXPECT_EQ(requests.moved, std::vector{redis});
+  EXPECT_TRUE(requests.assigned.empty());
+  EXPECT_FALSE(requests.events_lost || requests.table_old || requests.failed);
+}
+
+// Renames are the main thread's, and without rules nobody is looked at.
+TEST_F(ClassifierTest, OtherEventsAndEventsWithoutRulesAreIgnored) {
+  start(events_.connector(true));
+  const pid_t redis = processes.start({.name = "redis-server"});
+  processes.calls.reset();
+  events_.exec(redis);
+  events_.comm(redis, redis);
+  wait_for([&] { return classifier_->events_seen() == 2; });
+  EXPECT_EQ(classifier_->publish(manager->in_force().table), 1U);
+  events_.comm(redis, redis);
+  EXPECT_EQ(collect([](const Requests& r) { return r.table_in_use == 1; }).moved.size(), 0U);
+  wait_until_handled();
+  EXPECT_EQ(opened(redis), 0U);
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(classifier_->events_seen(), 4U);
+}
+
+// The events of one batch: a program that runs another one at once is looked at once.
+TEST_F(ClassifierTest, TheLastExecOfABatchDecides) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t other = processes.start({.name = "redis-cli"});
+  for (const pid_t pid : {redis, other, redis, redis}) events_.exec(pid);
+  events_.comm(redis, redis);
+  processes.calls.reset();
+  (void)classifier_->publish(manager->in_force().table);
+  start(events_.connector(true));
+  const Requests requests = collect(moved(redis));
+  EXPECT_EQ(requests.moved, (std::vector{other, redis}));
+  EXPECT_EQ(opened(redis), 1U);
+  EXPECT_EQ(opened(other), 1U);
+}
+
+// While the kernel's queue is not empty, the kernel drops every further event: a look at all
+// processes before that would miss some.
+TEST_F(ClassifierTest, LostEventsAskForASweepOnceTheQueueIsDrained) {
+  test::OverrunSocket overrun;
+  overrun.overrun();
+  // It fills the eventfd, so that the thread waits in its first request.
+  ASSERT_EQ(::eventfd_write(requests_fd_.get(), UINT64_MAX - 1), 0);
+  Connector connector = overrun.connector(true);
+  start(std::move(connector));
+  Requests requests;
+  wait_for([&] {
+    add(requests, classifier_->take_requests());
+    return requests.events_lost;
+  });
+  EXPECT_GT(classifier_->events_seen(), Connector::batch_size);
+  EXPECT_GT(classifier_->event_overruns(), 0U);
+  EXPECT_EQ(classifier_->events_seen() + classifier_->event_overruns(), 1000U);
+  eventfd_t ignored = 0;
+  ASSERT_EQ(::eventfd_read(requests_fd_.get(), &ignored), 0);
+}
+
+TEST_F(ClassifierTest, ARemovedGroupAsksForANewTable) {
+  start_all();
+  {
+    const std::lock_guard lock(kernel.mutex);
+    ASSERT_TRUE(kernel.resctrl.remove("redis"));
+  }
+  const pid_t redis = processes.start({.name = "redis-server"});
+  events_.exec(redis);
+  EXPECT_TRUE(collect([](const Requests& r) { return r.table_old; }).moved.empty());
+  EXPECT_EQ(group_of(redis), "default");
+}
+
+// The main thread tries again.
+TEST_F(ClassifierTest, AProcessThatCannotBeExaminedIsLeftToTheMainThread) {
+  start_all();
+  const pid_t redis = processes.start({.name = "redis-server"});
+  {
+    const std::lock_guard lock(kernel.mutex);
+    processes.calls.fail_if([](const fake::Call& call) { return call.operation == "open"; },
+                            EMFILE);
+  }
+  events_.exec(redis);
+  EXPECT_EQ(collect(moved(redis)).moved, std::vector{redis});
+  EXPECT_EQ(group_of(redis), "default");
+}
+
+TEST_F(ClassifierTest, AManualAssignmentHoldsForEventsThatAreOlder) {
+  start_all();
+  const pid_t old_event = processes.start({.name = "redis-server"});
+  const pid_t new_program = processes.start({.name = "redis-server"});
+  // The test's events happened at 0x200000001.
+  for (const auto& [pid, since] : {std::pair{old_event, 0x200000002U}, {new_program, 0U}})
+    ASSERT_EQ(manager->manual().add(
+                  {.process = *processes.open(pid), .group = "default", .since = since}),
+              std::nullopt);
+  events_.exec(old_event);
+  events_.exec(new_program);
+  EXPECT_EQ(collect(moved(new_program)).moved, std::vector{new_program});
+  EXPECT_EQ(group_of(old_event), "default");
+  EXPECT_EQ(group_of(new_program), "redis");
+}
+
+TEST_F(ClassifierTest, ReportsAssignmentsWhileTheyAreWatched) {
+  start_all();
+  const pid_t redis = processes.start({.name = "redis-server"});
+  classifier_->watch_assignments(true);
+  events_.exec(redis);
+  const Requests watched = collect(moved(redis));
+  ASSERT_EQ(watched.assigned.size(), 1U);
+  EXPECT_EQ(watched.assigned[0].pid, redis);
+  EXPECT_EQ(watched.assigned[0].group, "redis");
+  EXPECT_EQ(watched.assigned[0].rule, "p.toml:4");
+  classifier_->watch_assignments(false);
+  events_.exec(redis);
+  EXPECT_TRUE(collect(moved(redis)).assigned.empty());
+}
+
+// If the main thread is slow: further assignments are only counted, and all processes are looked at
+// instead of those that were moved.
+TEST_F(ClassifierTest, RequestsAreBounded) {
+  start_all();
+  classifier_->watch_assignments(true);
+  // More processes than a batch has events, so that no event is repeated in one.
+  std::vector<pid_t> redis(Connector::batch_size + 1);
+  for (pid_t& pid : redis) pid = processes.start({.name = "redis-server"});
+  constexpr size_t events = 5000;
+  for (size_t i = 0; i < events; i++) events_.exec(redis[i % redis.size()]);
+  wait_until_handled();
+  Requests requests = classifier_->take_requests();
+  EXPECT_EQ(requests.moved.size(), 4096U);
+  EXPECT_EQ(requests.assigned.size(), 4096U);
+  EXPECT_EQ(requests.dropped, events - 4096);
+  EXPECT_TRUE(requests.events_lost);
+  requests = classifier_->take_requests();
+  EXPECT_TRUE(requests.moved.empty() && requests.assigned.empty());
+  EXPECT_FALSE(requests.events_lost);
+}
+
+TEST_F(ClassifierTest, TellsWhichTableItUses) {
+  start_all();
+  const auto first = manager->in_force().table;
+  ASSERT_EQ(reload("[group.web]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"web\"\nname = \"nginx\"\n"),
+            "");
+  EXPECT_EQ(classifier_->publish(first), 2U);
+  EXPECT_EQ(classifier_->publish(manager->in_force().table), 3U);
+  events_.beat();
+  EXPECT_EQ(collect([](const Requests& r) { return r.table_in_use > 1; }).table_in_use, 3U);
+  const pid_t nginx = processes.start({.name = "nginx"});
+  events_.exec(nginx);
+  (void)collect(moved(nginx));
+  EXPECT_EQ(group_of(nginx), "web");
+}
+
+TEST_F(ClassifierTest, AHeartbeatIsSeenByItsEvent) {
+  start_all();
+  wait_until_handled();
+  EXPECT_TRUE(classifier_->heartbeat());  // of publish
+  EXPECT_FALSE(classifier_->heartbeat());
+  events_.exec(processes.start());
+  wait_until_handled();
+  EXPECT_FALSE(classifier_->heartbeat());
+  events_.beat();
+  wait_until_handled();
+  EXPECT_TRUE(classifier_->heartbeat());
+}
+
+TEST_F(ClassifierTest, SubscribesAgain) {
+  start_all();
+  EXPECT_FALSE(events_.take_subscription());
+  EXPECT_TRUE(classifier_->resubscribe());
+  EXPECT_TRUE(events_.take_subscription());
+}
+
+// Each error may have cost events. After ten of them it gives up.
+TEST_F(ClassifierTest, AFailingSocketEndsIt) {
+  start(test::broken_connector());
+  const Requests requests = collect([](const Requests& r) { return r.failed.has_value(); });
+  EXPECT_EQ(requests.failed->text(),
+            "cannot receive process events: Transport endpoint is not connected");
+  EXPECT_TRUE(requests.events_lost);
+  EXPECT_EQ(classifier_->events_seen(), 0U);
+  EXPECT_EQ(classifier_->resubscribe().error().text(),
+            "cannot subscribe to process events: Transport endpoint is not connected");
+}
+
+// Without an end of the thread, these would wait forever.
+TEST_F(ClassifierTest, TheDestructorEndsTheThread) {
+  classifier_.reset();  // not started
+  classifier_ = std::move(*Classifier::make(requests_fd_.get()));
+  start_all();
+  wait_until_handled();
+  classifier_.reset();  // waits for events
+}
+
+}  // namespace
+}  // namespace rdtd

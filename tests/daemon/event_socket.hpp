@@ -1,0 +1,86 @@
+// Sockets that stand for the kernel's process connector.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "event_number.hpp"
+#include "rdtd/proc/connector.hpp"
+#include "unit/proc_events.hpp"
+
+namespace rdtd::test {
+
+// The test sends the events of processes. Once it hangs up, its reader no longer waits for any.
+class EventSocket {
+ public:
+  EventSocket() {
+    std::array<int, 2> pair{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()), 0);
+    sender_ = UniqueFd(pair[0]);
+    receiver_ = UniqueFd(pair[1]);
+  }
+  // The reader's end; to be called once.
+  [[nodiscard]] Connector connector(bool blocking) {
+    return std::move(*Connector::from_socket(std::move(receiver_), blocking));
+  }
+  void hang_up() { sender_.reset(); }
+
+  void exec(pid_t pid) const { EXPECT_TRUE(send(event_number::exec, pid, pid)); }
+  void comm(pid_t tid, pid_t pid) const { EXPECT_TRUE(send(event_number::comm, tid, pid)); }
+  void uid(pid_t pid) const { EXPECT_TRUE(send(event_number::uid, pid, pid)); }
+  // The kernel's answer to a thread of this process that renames itself. Lost if the queue is full.
+  void beat() const { (void)send(event_number::comm, 1, 1, MSG_DONTWAIT); }
+  // Whether the reader has sent something since the last call.
+  [[nodiscard]] bool take_subscription() const {
+    std::array<char, 512> buffer{};
+    return ::recv(sender_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT) > 0;
+  }
+
+ private:
+  [[nodiscard]] bool send(uint32_t what, pid_t tid, pid_t pid, int flags = 0) const {
+    const auto bytes = message(what, static_cast<uint32_t>(tid), static_cast<uint32_t>(pid));
+    return ::send(sender_.get(), bytes.data(), bytes.size(), flags | MSG_NOSIGNAL) > 0;
+  }
+  UniqueFd sender_, receiver_;
+};
+
+// A netlink socket whose queue the kernel overruns, as it does that of the process connector: with
+// answers to requests, which anybody may send. They are no events, but count as such.
+class OverrunSocket {
+ public:
+  OverrunSocket()
+      : fd_(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_ROUTE)), number_(fd_.get()) {
+    const int bytes = 65536;
+    EXPECT_EQ(::setsockopt(number_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
+  }
+  [[nodiscard]] Connector connector(bool blocking) {
+    return std::move(*Connector::from_socket(std::move(fd_), blocking));
+  }
+  // More answers than the queue holds, which are more than one batch. The socket must be open.
+  void overrun() const {
+    nlmsghdr request{};
+    request.nlmsg_len = NLMSG_LENGTH(0);
+    request.nlmsg_type = NLMSG_NOOP;
+    request.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    for (int i = 0; i < 1000; i++)
+      EXPECT_EQ(::send(number_, &request, request.nlmsg_len, 0), ssize_t{NLMSG_LENGTH(0)});
+  }
+
+ private:
+  UniqueFd fd_;
+  int number_;
+};
+
+// A reader whose every call fails: nobody is at the other end.
+[[nodiscard]] inline Connector broken_connector() {
+  return std::move(
+      *Connector::from_socket(UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)), true));
+}
+
+}  // namespace rdtd::test
