@@ -22,7 +22,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's timers here
 
-constexpr seconds heartbeat_interval(10);
 // How long the manager works before others have their turn.
 constexpr milliseconds slice_length(50);
 // Requests of the classifier are collected: what they ask for has this much time.
@@ -100,7 +99,7 @@ Result<void> Loop::prepare(Sources sources) {
   manager_.set_events_available(events_available_);
   if (const int r = add_sources(); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
-  set_timer(heartbeat_, heartbeat_interval);
+  set_timer(heartbeat_, heartbeat_interval_);
   observe();
   auto service = Service::open(event_, manager_, [](const Result<void>& connection) {
     if (connection)
@@ -385,14 +384,12 @@ void Loop::set_events_available(bool available) {
     spdlog::info("process events arrive again");
   else
     spdlog::warn(
-        "no process events arrived for {} s; subscribing again, and examining all "
-        "processes meanwhile",
-        heartbeat_interval.count());
+        "no process events arrive; subscribing again, and examining all processes meanwhile");
   report_state();
 }
 
 void Loop::beat() {
-  set_timer(heartbeat_, heartbeat_interval);
+  set_timer(heartbeat_, heartbeat_interval_);
   manager_.store();
   if (sources_.classifier == nullptr) return;
   manager_.set_event_counters(sources_.classifier->events_seen(),

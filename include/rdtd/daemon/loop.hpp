@@ -28,7 +28,10 @@ class Loop {
     std::optional<Connector> changes;  // renames and changes of user
     std::unique_ptr<CgroupWatch> cgroups;
   };
-  explicit Loop(Manager& manager) : manager_(manager) {}
+  // `heartbeat_interval`: how often it checks that process events arrive.
+  explicit Loop(Manager& manager,
+                std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(10))
+      : manager_(manager), heartbeat_interval_(heartbeat_interval) {}
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
   ~Loop();
@@ -81,6 +84,7 @@ class Loop {
   void report_assigned(pid_t pid, const std::string& group, const std::string& rule);
 
   Manager& manager_;
+  std::chrono::milliseconds heartbeat_interval_;
   Sources sources_;
   std::unique_ptr<Service> service_;
   sd_event* event_ = nullptr;

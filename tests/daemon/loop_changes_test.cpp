@@ -1,0 +1,254 @@
+// The loop: changes of processes and of cgroups lead to visits, lost changes to sweeps.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include "loop_world.hpp"
+#include "rdtd/resctrl/ownership.hpp"
+
+namespace rdtd {
+namespace {
+
+using std::chrono::seconds;
+using test::LoopTest;
+using test::redis_policy;
+
+// Only a reload, a sweep or a visit moves a process: no timer does.
+const std::string never = "[daemon]\nreconcile_interval = \"0\"\n";
+
+class LoopChangesTest : public LoopTest {
+ protected:
+  [[nodiscard]] Loop::Sources changes() { return with_changes(changes_.connector(false)); }
+  void hold_manually(pid_t pid) {
+    ASSERT_EQ(manager->manual().add({.process = *processes.open(pid), .group = "default"}),
+              std::nullopt);
+  }
+  test::EventSocket changes_;
+};
+
+TEST_F(LoopChangesTest, ARenamedProcessIsVisited) {
+  policy = redis_policy + never;
+  const pid_t other = processes.start({.name = "bash"});
+  const pid_t thread = processes.clone(other, "bash");
+  const pid_t redis = processes.start({.name = "bash"});
+  const auto rename = [&] {
+    processes.calls.reset();
+    processes.rename(thread, "redis-thread");
+    changes_.comm(thread, other);  // no rule is about threads
+    processes.rename(redis, "redis-server");
+    changes_.comm(redis, redis);
+  };
+  EXPECT_EQ(run_loop(changes(), {{ready(), rename}, {in_group(redis, "redis")}}), 0);
+  EXPECT_EQ(count_calls("open", other), 0U);
+  EXPECT_EQ(group_of(thread), "default");
+}
+
+TEST_F(LoopChangesTest, ARenamedThreadIsVisitedIfARuleIsAboutThreads) {
+  policy = "[group.io]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"io\"\nthread = \"io-*\"\n" + never;
+  const pid_t bash = processes.start({.name = "bash"});
+  const pid_t thread = processes.clone(bash, "bash");
+  const pid_t silent = processes.clone(bash, "bash");
+  const auto rename = [&] {
+    processes.rename(silent, "io-2");
+    processes.rename(thread, "io-1");
+    changes_.comm(thread, bash);
+  };
+  EXPECT_EQ(run_loop(changes(), {{ready(), rename}, {in_group(thread, "io")}}), 0);
+  EXPECT_EQ(group_of(silent), "default");
+  EXPECT_EQ(group_of(bash), "default");
+}
+
+TEST_F(LoopChangesTest, AProcessThatChangesItsUserIsVisited) {
+  users["redis"] = 7;
+  policy =
+      "[group.redis]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"redis\"\nuser = \"redis\"\n" + never;
+  const pid_t redis = processes.start();
+  const auto change = [&] {
+    processes.find(redis)->program.identity.uid = 7;
+    changes_.uid(redis);
+  };
+  EXPECT_EQ(run_loop(changes(), {{ready(), change}, {in_group(redis, "redis")}}), 0);
+}
+
+// It stays where it was put, and the record follows its name.
+TEST_F(LoopChangesTest, ARenameDoesNotEndAManualAssignment) {
+  policy = redis_policy + never;
+  const pid_t held = processes.start({.name = "bash"});
+  const pid_t redis = processes.start({.name = "bash"});
+  const auto rename = [&] {
+    hold_manually(held);
+    for (const pid_t pid : {held, redis}) {
+      processes.rename(pid, "redis-server");
+      changes_.comm(pid, pid);
+    }
+  };
+  EXPECT_EQ(run_loop(changes(), {{ready(), rename}, {in_group(redis, "redis")}}), 0);
+  EXPECT_EQ(group_of(held), "default");
+  manager->store();
+  EXPECT_TRUE(Directory::open(root_.string())->read(manual_record)->ends_with(" redis-server\n"));
+}
+
+TEST_F(LoopChangesTest, WithoutRulesNobodyIsVisited) {
+  policy = never;
+  const pid_t bash = processes.start({.name = "bash"});
+  const auto change = [&] {
+    hold_manually(bash);
+    processes.calls.reset();
+    processes.rename(bash, "other");
+    changes_.uid(bash);
+    changes_.comm(bash, bash);
+  };
+  // The manual assignment is renamed by the last event.
+  const auto renamed = [&] { return count_calls("read_name", bash) > 1; };
+  EXPECT_EQ(run_loop(changes(), {{ready(), change}, {renamed}}), 0);
+  EXPECT_EQ(count_calls("open", bash), 0U);
+}
+
+// A storm of lost changes costs one look at all processes a second at most, and one line of the log
+// a minute.
+TEST_F(LoopChangesTest, LostChangesLeadToFewSweeps) {
+  policy = redis_policy + never;
+  std::vector<std::chrono::steady_clock::time_point> sweeps;
+  test::OverrunSocket overrun;
+  pid_t redis = 0;
+  const auto lose = [&] {
+    processes.calls.hook = [&](const fake::Call& call) {
+      if (call.operation == "list") sweeps.push_back(std::chrono::steady_clock::now());
+    };
+    // The pass that moves nobody is the only one of its sweep.
+    overrun.overrun();
+  };
+  const auto lose_again = [&] {
+    redis = processes.start({.name = "redis-server"});
+    overrun.overrun();
+  };
+  EXPECT_EQ(run_loop(with_changes(overrun.connector(false)),
+                     {{ready(), lose}, {[&] { return !sweeps.empty(); }, lose_again}, {[&] {
+                        overrun.overrun();
+                        return group_of(redis) == "redis";
+                      }}}),
+            0);
+  processes.calls.hook = nullptr;
+  ASSERT_GE(sweeps.size(), 2U);
+  EXPECT_GE(sweeps[1] - sweeps[0], seconds(1));
+  const std::string log = log_.str();
+  const size_t first = log.find("warning: the kernel dropped ");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(log.find("warning: the kernel dropped ", first + 1), std::string::npos);
+}
+
+TEST_F(LoopChangesTest, AFailingSocketOfChangesLeadsToASweep) {
+  policy = redis_policy + never;
+  pid_t redis = 0;
+  // The socket fails from the beginning: this comes after its first sweep.
+  const auto start_redis = [&] { redis = processes.start({.name = "redis-server"}); };
+  EXPECT_EQ(run_loop(with_changes(test::broken_connector()),
+                     {{ready(), start_redis}, {in_group(redis, "redis")}}),
+            0);
+}
+
+TEST_F(LoopChangesTest, TooManyVisitsLeadToASweep) {
+  policy = redis_policy + never;
+  pid_t redis = 0;
+  const auto overflow = [&] {
+    manager->sweeper().visit({.pid = 99'999});
+    for (pid_t pid = 100'000; pid < 100'000 + 65'535; pid++)
+      manager->sweeper().visit({.pid = pid}, std::chrono::hours(1));
+    redis = processes.start({.name = "redis-server"});
+    manager->sweeper().visit({.pid = redis});
+  };
+  EXPECT_EQ(run_loop({}, {{ready(), overflow}, {in_group(redis, "redis")}}), 0);
+}
+
+// On a tree of ordinary directories: inotify reports changes in it as it does for cgroups.
+class LoopCgroupsTest : public LoopTest {
+ protected:
+  void SetUp() override {
+    LoopTest::SetUp();
+    // A watch is set through /proc/self/fd. A chroot that builds a package may have no /proc.
+    if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
+    for (const char* cgroup : {"a", "b", "c"})
+      put(std::string("cgroup/") + cgroup + "/cgroup.procs", "");
+    policy = policy_for("a", "b");
+  }
+  [[nodiscard]] Loop::Sources cgroups() const {
+    auto watch = CgroupWatch::open(*Directory::open((root_ / "cgroup").string()));
+    EXPECT_TRUE(watch) << watch.error().text();
+    Loop::Sources out;
+    out.cgroups = std::make_unique<CgroupWatch>(std::move(*watch));
+    return out;
+  }
+  static std::string policy_for(const std::string& first, const std::string& second) {
+    return "[group.one]\nl3 = \"4 ways\"\n[group.two]\nl3 = \"2 ways\"\n"
+           "[[rule]]\ngroup = \"one\"\ncgroup = \"/" +
+           first + "\"\n[[rule]]\ngroup = \"two\"\ncgroup = \"/" + second + "\"\n" + never;
+  }
+  // The kernel writes nothing to cgroup.procs of the old one unless it is empty then.
+  void move_silently(pid_t pid, const std::string& cgroup) {
+    processes.find(pid)->program.cgroup = "/" + cgroup;
+  }
+  void move(pid_t pid, const std::string& cgroup) {
+    move_silently(pid, cgroup);
+    put("cgroup/" + cgroup + "/cgroup.procs", std::to_string(pid) + "\n");
+  }
+};
+
+TEST_F(LoopCgroupsTest, AProcessThatMovesIsVisited) {
+  const pid_t moving = processes.start();
+  const pid_t other = processes.start();
+  const auto move_to_a = [&] {
+    move_silently(other, "a");
+    move(moving, "a");
+  };
+  EXPECT_EQ(run_loop(cgroups(), {{ready(), move_to_a},
+                                 {in_group(moving, "one"), [&] { move(moving, "b"); }},
+                                 {in_group(moving, "two")}}),
+            0);
+  EXPECT_EQ(group_of(other), "default");
+}
+
+TEST_F(LoopCgroupsTest, AReloadWatchesTheCgroupsOfTheNewRules) {
+  const pid_t moving = processes.start();
+  const auto reload_rules = [&] {
+    policy = policy_for("b", "c");
+    notifications_.clear();
+    ::raise(SIGHUP);
+  };
+  EXPECT_EQ(run_loop(cgroups(), {{ready(), reload_rules},
+                                 {ready(), [&] { move(moving, "c"); }},
+                                 {in_group(moving, "two")}}),
+            0);
+}
+
+// Its last process may have moved to another one.
+TEST_F(LoopCgroupsTest, ACgroupThatBecomesEmptyLeadsToASweep) {
+  const pid_t moving = processes.start({.cgroup = "/a"});
+  const auto leave = [&] {
+    move_silently(moving, "b");
+    put("cgroup/a/cgroup.procs", "");
+  };
+  EXPECT_EQ(
+      run_loop(cgroups(), {{ready()}, {in_group(moving, "one"), leave}, {in_group(moving, "two")}}),
+      0);
+}
+
+TEST_F(LoopCgroupsTest, LostChangesOfCgroupsLeadToASweepAndAnotherWalk) {
+  size_t queue = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> queue;
+  const pid_t silent = processes.start();
+  const pid_t moving = processes.start();
+  const auto lose = [&] {
+    // The same event twice in a row counts as one.
+    const UniqueFd a(::open((root_ / "cgroup/a/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    const UniqueFd b(::open((root_ / "cgroup/b/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    for (size_t i = 0; i < queue / 2 + 1; i++)
+      for (const UniqueFd* file : {&a, &b}) ASSERT_EQ(::write(file->get(), "7\n", 2), 2);
+    move_silently(silent, "a");
+  };
+  EXPECT_EQ(run_loop(cgroups(), {{ready(), lose},
+                                 {in_group(silent, "one"), [&] { move(moving, "b"); }},
+                                 {in_group(moving, "two")}}),
+            0);
+}
+
+}  // namespace
+}  // namespace rdtd

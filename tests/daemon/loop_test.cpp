@@ -1,0 +1,239 @@
+// The loop: systemd's requests, the classifier's requests, and timers. What changes of processes
+// and cgroups lead to is in loop_changes_test.cpp.
+#include <gtest/gtest.h>
+
+#include "loop_world.hpp"
+
+namespace rdtd {
+namespace {
+
+using std::chrono::milliseconds;
+using test::LoopTest;
+using test::redis_policy;
+
+TEST_F(LoopTest, LoadsThePolicyAndEndsWhenAskedTo) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const pid_t redis = processes.start({.name = "redis-server"});
+    policy = redis_policy;
+    end_signal = signal;
+    notifications_.clear();
+    EXPECT_EQ(run_loop({}, {{ready()}}), 0);
+    EXPECT_EQ(group_of(redis), "redis");
+    EXPECT_EQ(notifications_.back(), "STOPPING=1");
+    start();
+  }
+  EXPECT_TRUE(notified("STATUS=2 groups, 1 rules, "));
+  EXPECT_TRUE(
+      logged("warning: cannot connect to the system bus: No such file or directory; trying "
+             "again every second, and rdtctl cannot reach rdtd meanwhile\n")());
+}
+
+// systemd does not start the daemon again if the policy must be edited first.
+TEST_F(LoopTest, TheStatusSaysWhetherAnotherStartMayHelp) {
+  using State = PolicyFile::State;
+  const struct {
+    const char* text;
+    std::optional<PolicyFile> unreadable;
+    int status;
+  } rows[] = {
+      {"[group.redis]\nl3 = 7\n", std::nullopt, 78},
+      {"", PolicyFile{"p.toml", State::unreadable, "", "is a directory", false}, 78},
+      {"", PolicyFile{"p.toml", State::unreadable, "", "cannot be read: Out of memory", true}, 1},
+  };
+  for (const auto& row : rows) {
+    policy = row.text;
+    unreadable_policy = row.unreadable;
+    EXPECT_EQ(run_loop({}, {}), row.status) << row.text;
+    EXPECT_FALSE(notified("READY=1")) << row.text;
+    start();
+  }
+}
+
+// The machine may permit the policy later.
+TEST_F(LoopTest, AMachineThatRefusesThePolicyIsNoReasonToEnd) {
+  policy = redis_policy;
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "write"; }, EINVAL);
+  EXPECT_EQ(run_loop({}, {{ready()}}), 0);
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(schemata("redis"), "none");
+}
+
+TEST_F(LoopTest, AHangupReloads) {
+  std::vector<std::string> sent;
+  const auto reload_to = [&](const std::string& text) {
+    return [this, &sent, text] {
+      policy = text;
+      notifications_.clear();
+      ::raise(SIGHUP);
+    };
+  };
+  const auto reload_fails = [&] {
+    sent = notifications_;
+    reload_to("[group.redis]\nl3 = 7\n")();
+  };
+  EXPECT_EQ(run_loop({}, {{ready(), reload_to(redis_policy)},
+                          {ready(), reload_fails},
+                          {logged("the policy was not applied, the previous one stays in force")},
+                          {ready()}}),
+            0);
+  ASSERT_EQ(sent.size(), 3U);
+  EXPECT_TRUE(sent[0].starts_with("RELOADING=1\nMONOTONIC_USEC=")) << sent[0];
+  EXPECT_EQ(sent[1], "STATUS=2 groups, 1 rules, 0 threads assigned");
+  EXPECT_EQ(sent[2], "READY=1");
+  EXPECT_TRUE(notified("STATUS=2 groups, 1 rules, 0 threads assigned; last reload failed: "));
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(state(), "degraded");
+}
+
+TEST_F(LoopTest, AReloadKeepsTheLogLevelThatWasSetMeanwhile) {
+  policy = "[daemon]\nlog_level = \"warning\"\n";
+  const auto expect_level = [this](const std::string& level) {
+    EXPECT_EQ(manager->log_level(), level);
+    notifications_.clear();
+    ::raise(SIGHUP);
+  };
+  EXPECT_EQ(run_loop({}, {{ready(),
+                           [&] {
+                             expect_level("warning");
+                             EXPECT_TRUE(manager->set_log_level("debug"));
+                           }},
+                          {ready(),
+                           [&] {
+                             policy = "[daemon]\nlog_level = \"error\"\n";
+                             expect_level("debug");
+                           }},
+                          {ready(), [&] { expect_level("err"); }}}),
+            0);
+}
+
+// The classifier moves the first thread. The threads and children of before are visited a moment
+// later, and the log at level debug names the assignment.
+TEST_F(LoopTest, RequestsOfTheClassifierLeadToVisits) {
+  policy = redis_policy + "[daemon]\nlog_level = \"debug\"\n";
+  pid_t redis = 0, thread = 0, child = 0;
+  const auto exec = [&] {
+    redis = processes.start({.name = "redis-server"});
+    thread = processes.clone(redis, "bio");
+    child = processes.fork(redis);
+    events_.exec(redis);
+  };
+  EXPECT_EQ(run_loop(with_classifier(), {{ready(), exec},
+                                         {in_group(redis, "redis")},
+                                         {in_group(thread, "redis")},
+                                         {in_group(child, "redis")}}),
+            0);
+  EXPECT_TRUE(
+      logged("debug: process " + std::to_string(redis) + " put in group redis, p.toml:4\n")());
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(LoopTest, AnExecIntoARemovedGroupMakesItAgain) {
+  policy = redis_policy;
+  pid_t redis = 0;
+  const auto exec = [&] {
+    {
+      const std::lock_guard lock(kernel.mutex);
+      ASSERT_TRUE(kernel.resctrl.remove("redis"));
+    }
+    redis = processes.start({.name = "redis-server"});
+    events_.exec(redis);
+  };
+  EXPECT_EQ(run_loop(with_classifier(), {{ready(), exec}, {in_group(redis, "redis")}}), 0);
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+}
+
+TEST_F(LoopTest, LostProcessEventsLeadToASweep) {
+  policy = redis_policy;
+  test::OverrunSocket overrun;
+  classifier_->start(overrun.connector(true), processes, manager->manual());
+  pid_t redis = 0;
+  const auto lose = [&] {
+    redis = processes.start({.name = "redis-server"});
+    overrun.overrun();
+  };
+  EXPECT_EQ(
+      run_loop({.classifier = classifier_.get()}, {{ready(), lose}, {in_group(redis, "redis")}}),
+      0);
+  EXPECT_TRUE(logged("warning: the kernel dropped ")()) << log_.str();
+  EXPECT_GT(manager->properties().event_overruns, 0U);
+}
+
+TEST_F(LoopTest, WithoutTheClassifierItGoesOn) {
+  policy = redis_policy + "[daemon]\nreconcile_interval = \"10ms\"\n";
+  const auto always = [] { return true; };
+  const auto start_classifier = [&] {
+    classifier_->start(test::broken_connector(), processes, manager->manual());
+  };
+  pid_t redis = 0;
+  const auto start_redis = [&] { redis = processes.start({.name = "redis-server"}); };
+  EXPECT_EQ(run_loop({.classifier = classifier_.get()},
+                     {{always, start_classifier},
+                      {logged("warning: cannot receive process events: Transport endpoint is not "
+                              "connected; processes are found at each reconcile only\n")},
+                      {ready(), start_redis},
+                      {in_group(redis, "redis")}}),
+            0);
+  EXPECT_EQ(problems(), std::vector<std::string>{"the kernel sends no process events"});
+}
+
+// Without a beat, it subscribes again and looks at all processes; with one, all is well again.
+TEST_F(LoopTest, ChecksThatProcessEventsArrive) {
+  policy = redis_policy;
+  heartbeat_interval = milliseconds(20);
+  pid_t redis = 0;
+  const auto fall_silent = [&] {
+    beats = false;
+    (void)events_.take_subscription();
+    redis = processes.start({.name = "redis-server"});
+  };
+  const auto speak_again = [&] {
+    EXPECT_EQ(problems(), std::vector<std::string>{"the kernel sends no process events"});
+    EXPECT_TRUE(events_.take_subscription());
+    beats = true;
+  };
+  EXPECT_EQ(run_loop(with_classifier(),
+                     {{ready(), fall_silent},
+                      {logged("warning: no process events arrive; subscribing again, and "
+                              "examining all processes meanwhile\n")},
+                      {in_group(redis, "redis"), speak_again},
+                      {logged("info: process events arrive again\n")}}),
+            0);
+  EXPECT_GT(manager->properties().events_seen, 0U);
+}
+
+TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
+  const auto policy_with = [](const std::string& interval) {
+    return redis_policy + "[daemon]\nreconcile_interval = \"" + interval + "\"\n";
+  };
+  policy = policy_with("0");
+  const auto change = [&] {
+    ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=3\n"));
+    notifications_.clear();
+  };
+  const auto reload_to = [&](const std::string& interval) {
+    return [this, text = policy_with(interval)] {
+      policy = text;
+      notifications_.clear();
+      ::raise(SIGHUP);
+    };
+  };
+  const auto restored = [this] { return schemata("redis") == "L3:0-1=f MB:0-1=100"; };
+  std::chrono::steady_clock::time_point since;
+  EXPECT_EQ(
+      run_loop({},
+               {{ready(), reload_to("10ms")},
+                {ready(), change},
+                {restored, change},  // more than once
+                {restored, reload_to("0")},
+                {ready(),
+                 [&] {
+                   change();
+                   since = std::chrono::steady_clock::now();
+                 }},
+                {[&] { return std::chrono::steady_clock::now() - since >= milliseconds(100); }}}),
+      0);
+  EXPECT_FALSE(restored());
+}
+
+}  // namespace
+}  // namespace rdtd
