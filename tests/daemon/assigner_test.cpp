@@ -282,6 +282,17 @@ TEST_F(AssignerTest, AChildThatIsForkedAtAnyMomentIsFound) {
   }
 }
 
+// Cgroup changes name threads of threaded cgroups only.
+TEST_F(AssignerTest, AThreadIsVisitedWithItsProcess) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t thread = processes.clone(redis, "bio");
+  manager->visit_thread(99999);
+  manager->visit_thread(thread);
+  run();
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(group_of(thread), "redis");
+}
+
 // /proc that cannot be read is not the same as nobody being there.
 TEST_F(AssignerTest, AFailureOfProcIsReported) {
   processes.start({.name = "redis-server"});

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "event_socket.hpp"
 #include "world.hpp"
@@ -294,6 +295,16 @@ TEST_F(ClassifierTest, AFailingSocketEndsIt) {
   EXPECT_EQ(classifier_->events_seen(), 0U);
   EXPECT_EQ(classifier_->resubscribe().error().text(),
             "cannot subscribe to process events: Transport endpoint is not connected");
+}
+
+// The kernel sends it when the CPU time of a real-time thread comes near its limit.
+TEST_F(ClassifierTest, GoesOnAfterTheLimitOfRealTime) {
+  start_all();
+  ASSERT_EQ(::raise(SIGXCPU), 0);
+  const pid_t redis = processes.start({.name = "redis-server"});
+  events_.exec(redis);
+  (void)collect(moved(redis));
+  EXPECT_EQ(group_of(redis), "redis");
 }
 
 // Without an end of the thread, these would wait forever.

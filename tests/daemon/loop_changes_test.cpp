@@ -90,16 +90,21 @@ TEST_F(LoopChangesTest, ARenameDoesNotEndAManualAssignment) {
 TEST_F(LoopChangesTest, WithoutRulesNobodyIsVisited) {
   policy = never;
   const pid_t bash = processes.start({.name = "bash"});
+  const pid_t held = processes.start({.name = "bash"});
+  const pid_t last = processes.start({.name = "bash"});
   const auto change = [&] {
-    hold_manually(bash);
+    hold_manually(held);
     processes.calls.reset();
-    processes.rename(bash, "other");
     changes_.uid(bash);
     changes_.comm(bash, bash);
+    changes_.comm(held, held);
   };
-  // The manual assignment is renamed by the last event.
-  const auto renamed = [&] { return count_calls("read_name", bash) > 1; };
-  EXPECT_EQ(run_loop(changes(), {{ready(), change}, {renamed}}), 0);
+  // Once the last event was read, and the visits so far were made.
+  const auto renamed = [&] { return count_calls("read_name", held) > 1; };
+  EXPECT_EQ(run_loop(changes(), {{ready(), change},
+                                 {renamed, [&] { manager->sweeper().visit({.pid = last}); }},
+                                 {[&] { return count_calls("open", last) > 0; }}}),
+            0);
   EXPECT_EQ(count_calls("open", bash), 0U);
 }
 
@@ -170,8 +175,8 @@ class LoopCgroupsTest : public LoopTest {
       put(std::string("cgroup/") + cgroup + "/cgroup.procs", "");
     policy = policy_for("a", "b");
   }
-  [[nodiscard]] Loop::Sources cgroups() const {
-    auto watch = CgroupWatch::open(*Directory::open((root_ / "cgroup").string()));
+  [[nodiscard]] Loop::Sources cgroups(CgroupLimits limits = {}) const {
+    auto watch = CgroupWatch::open(*Directory::open((root_ / "cgroup").string()), limits);
     EXPECT_TRUE(watch) << watch.error().text();
     Loop::Sources out;
     out.cgroups = std::make_unique<CgroupWatch>(std::move(*watch));
@@ -204,6 +209,25 @@ TEST_F(LoopCgroupsTest, AProcessThatMovesIsVisited) {
                                  {in_group(moving, "two")}}),
             0);
   EXPECT_EQ(group_of(other), "default");
+}
+
+// Any user can cause it, so it is no problem of the daemon's.
+TEST_F(LoopCgroupsTest, ACgroupThatIsNotWatchedIsLoggedOnce) {
+  const std::string text = "warning: cannot watch " + (root_ / "cgroup").string() +
+                           "/b: rdtd watches at most 2 cgroups; moves into such cgroups are "
+                           "noticed at the next reconcile\n";
+  const auto reload_rules = [&] {
+    notifications_.clear();
+    ::raise(SIGHUP);
+  };
+  const pid_t moving = processes.start();
+  EXPECT_EQ(run_loop(cgroups({.cgroups = 2}), {{logged(text)},
+                                               {ready(), reload_rules},
+                                               {ready(), [&] { move(moving, "a"); }},
+                                               {in_group(moving, "one")}}),
+            0);
+  EXPECT_EQ(log_.str().find(text), log_.str().rfind(text));
+  EXPECT_EQ(problems(), std::vector<std::string>{"the kernel sends no process events"});
 }
 
 TEST_F(LoopCgroupsTest, AReloadWatchesTheCgroupsOfTheNewRules) {
