@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -62,17 +63,26 @@ class OverrunSocket {
   [[nodiscard]] Connector connector(bool blocking) {
     return std::move(*Connector::from_socket(std::move(fd_), blocking));
   }
-  // More answers than the queue holds, which are more than one batch. The socket must be open.
+  // More answers than the queue holds, which are more than one batch: 1000, and again as many while
+  // a reader keeps up with them. The socket must be open.
   void overrun() const {
     nlmsghdr request{};
     request.nlmsg_len = NLMSG_LENGTH(0);
     request.nlmsg_type = NLMSG_NOOP;
     request.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-    for (int i = 0; i < 1000; i++)
+    const uint32_t before = dropped();
+    for (int i = 0; i < 1000 || (dropped() == before && i < 1'000'000); i++)
       EXPECT_EQ(::send(number_, &request, request.nlmsg_len, 0), ssize_t{NLMSG_LENGTH(0)});
+    EXPECT_NE(dropped(), before);
   }
 
  private:
+  [[nodiscard]] uint32_t dropped() const {
+    std::array<uint32_t, SK_MEMINFO_VARS> memory{};
+    socklen_t length = sizeof memory;
+    EXPECT_EQ(::getsockopt(number_, SOL_SOCKET, SO_MEMINFO, memory.data(), &length), 0);
+    return memory[SK_MEMINFO_DROPS];
+  }
   UniqueFd fd_;
   int number_;
 };
