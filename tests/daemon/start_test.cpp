@@ -167,9 +167,14 @@ TEST_F(StartTest, WatchesTheFirstUnifiedHierarchy) {
   if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
   fs::create_directories(root_ / "hybrid");
   put("unified/cgroup.controllers", "cpu memory\n");
-  paths_.cgroups = {path("none"), path("hybrid"), path("unified")};
+  const std::string none_mounted = "no unified cgroup hierarchy is mounted";
+  paths_.cgroups = {path("none"), path("hybrid")};
   EXPECT_EQ(run("policy in force"), 0);
-  EXPECT_FALSE(logged("no unified cgroup hierarchy is mounted"));
+  EXPECT_TRUE(logged(none_mounted));
+  fs::remove(root_ / "log");
+  paths_.cgroups.push_back(path("unified"));
+  EXPECT_EQ(run("policy in force"), 0);
+  EXPECT_FALSE(logged(none_mounted));
 }
 
 }  // namespace
