@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -33,7 +34,7 @@ class Search {
   std::vector<Cbm> masks();
 
  private:
-  // Pieces that differ at most in their places.
+  // Pieces that differ at most in their place, or one with several places.
   struct Kind {
     unsigned ways = 0;
     Cbm required;
@@ -61,7 +62,7 @@ class Search {
   template <class Use>
   void for_each_move(const State& state, const Use& use);
   [[nodiscard]] std::optional<Move> place(const State& state, Kind& kind) const;
-  [[nodiscard]] bool keeps_place(const Kind& kind, Cbm mask) const;
+  [[nodiscard]] int places_kept(const Kind& kind, Cbm mask) const;
   [[nodiscard]] int places_lost(Cbm mask, unsigned end) const;
   int end_run(const State& state, State& next) const;
   [[nodiscard]] std::vector<Cbm> assign(
@@ -82,16 +83,17 @@ Search::Search(const Board& board, const std::vector<Piece>& pieces, unsigned ga
       pieces_(pieces),
       gap_(gap),
       end_(board.usable.empty() ? 0 : board.usable.highest() + 1) {
-  std::map<std::pair<unsigned, Cbm>, size_t> known;
+  std::map<std::tuple<unsigned, Cbm, size_t>, size_t> known;
   for (size_t i = 0; i < pieces.size(); i++) {
+    const size_t apart = pieces[i].places.size() > 1 ? i + 1 : 0;
     const auto [found, is_new] =
-        known.emplace(std::pair(pieces[i].ways, pieces[i].required), kinds_.size());
+        known.emplace(std::tuple(pieces[i].ways, pieces[i].required, apart), kinds_.size());
     if (is_new) kinds_.push_back({pieces[i].ways, pieces[i].required, {}, 0, 0});
     kinds_[found->second].pieces.push_back(i);
   }
   for (const Piece& piece : pieces)
-    for (unsigned way = 0; !piece.place.empty() && way <= piece.place.lowest(); way++)
-      most_kept_.at(way) += place_value;
+    for (const Cbm place : piece.places)
+      for (unsigned way = 0; way <= place.lowest(); way++) most_kept_.at(way) += place_value;
   uint64_t stride = 1;
   for (Kind& kind : kinds_) {
     kind.left = static_cast<unsigned>(kind.pieces.size());
@@ -185,17 +187,19 @@ std::optional<Search::Move> Search::place(const State& state, Kind& kind) const 
   Move move{&kind, state, 0};
   move.next.way = move.next.end = state.way + kind.ways;
   move.next.to_place -= kind.stride;
-  move.gain = end_run(state, move.next) - place_value * places_lost(mask, state.end) +
-              (keeps_place(kind, mask) ? place_value : 0);
+  move.gain = end_run(state, move.next) +
+              place_value * (places_kept(kind, mask) - places_lost(mask, state.end));
   return move;
 }
 
-// The places of pieces lie in at most one of several masks that do not overlap, so the masks that
-// keep a place belong to different pieces.
-bool Search::keeps_place(const Kind& kind, Cbm mask) const {
-  return std::ranges::any_of(kind.pieces, [&](size_t i) {
-    return !pieces_[i].place.empty() && mask.contains(pieces_[i].place);
-  });
+// A place lies in at most one of several masks that do not overlap, so the masks that keep one of
+// several pieces in its place belong to different pieces.
+int Search::places_kept(const Kind& kind, Cbm mask) const {
+  int kept = 0;
+  for (const size_t i : kind.pieces)
+    kept += static_cast<int>(std::ranges::count_if(
+        pieces_[i].places, [&](Cbm place) { return place.contiguous() && mask.contains(place); }));
+  return kind.pieces.size() == 1 ? kept : std::min(kept, 1);
 }
 
 // The other groups' places that this mask takes a way of and no lower one did. `end` is one above
@@ -250,7 +254,7 @@ std::vector<Cbm> Search::assign(const std::vector<std::pair<const Kind*, Cbm>>& 
     }
   };
   give([](const Piece& piece, Cbm mask) {
-    return !piece.place.empty() && mask.contains(piece.place);
+    return std::ranges::any_of(piece.places, [&](Cbm place) { return mask.contains(place); });
   });
   give([](const Piece&, Cbm) { return true; });
   return out;
@@ -296,12 +300,12 @@ Board lower(Board board, const std::vector<Piece>& pieces, unsigned gap, int val
 
 // One piece of scatter().
 Cbm best_mask(Cbm free, const Piece& piece) {
-  const bool place_is_free = free.contains(piece.place);
-  const Cbm kept = place_is_free ? piece.required | piece.place : piece.required;
+  Cbm kept = piece.required;
+  for (const Cbm place : piece.places)
+    if (free.contains(place) && (kept | place).count() <= piece.ways) kept = kept | place;
   for (const Cbm wanted : {kept, piece.required})
     if (const auto run = lowest_run(free, piece.ways, wanted)) return *run;
-  const Cbm base = kept.count() <= piece.ways ? kept : piece.required;
-  return base | lowest_ways(free.without(base), piece.ways - base.count());
+  return kept | lowest_ways(free.without(kept), piece.ways - kept.count());
 }
 
 }  // namespace
@@ -330,9 +334,10 @@ std::vector<Cbm> scatter(const Board& board, const std::vector<Piece>& pieces) {
     return free;
   };
   for (size_t i = 0; i < pieces.size(); i++)
-    if (pieces[i].place.contiguous() && pieces[i].place.count() == pieces[i].ways &&
-        free_for(i).contains(pieces[i].place) && pieces[i].place.contains(pieces[i].required))
-      out[i] = pieces[i].place;
+    for (const Cbm place : pieces[i].places)
+      if (out[i].empty() && place.contiguous() && place.count() == pieces[i].ways &&
+          free_for(i).contains(place) && place.contains(pieces[i].required))
+        out[i] = place;
   for (size_t i = 0; i < pieces.size(); i++)
     if (out[i].empty()) out[i] = best_mask(free_for(i), pieces[i]);
   return out;

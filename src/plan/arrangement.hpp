@@ -5,8 +5,9 @@
 // the gap (the ways side by side that must be left to the others), or leaves the way to the others.
 // It is exact because it considers every choice, and bounded because a state is only the way it has
 // reached, the end of the last piece, which sizes are still to be placed, and two flags: pieces of
-// the same size are interchangeable, and equal states are solved once. All sizes together are at
-// most 32 ways, so there are at most about 25,000 states, and usually far fewer.
+// the same size are interchangeable, unless they have several places, and equal states are solved
+// once. All sizes together are at most 32 ways, so there are at most about 25,000 states, twice as
+// many for each piece with several places, and usually far fewer.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,10 @@ namespace rdtd {
 struct Piece {
   unsigned ways = 1;
   Cbm required;  // ways that it must contain; empty: none
-  Cbm place;     // it keeps its place if it contains these ways; empty: it has no place yet
+  // Masks that groups have now: of an exclusive group its own, of a partition those of
+  // its members. A group keeps its place if the piece contains it; of
+  // a contiguous piece, only contiguous places count.
+  std::vector<Cbm> places;
 };
 
 struct Board {

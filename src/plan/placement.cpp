@@ -34,39 +34,44 @@ Board make_board(const DomainRequest& request) {
   return board;
 }
 
-// The places that the groups of a partition can keep together, the first group's before the
-// others'.
-Cbm places_of_members(const DomainRequest& request, const Board& board, const Exclusive& partition,
-                      const Piece& piece) {
-  Cbm place;
+// Partitions whose members have several places take the search time (arrangement.hpp); of more
+// than this many, only the first member that can keep its place counts.
+constexpr size_t max_partitions_apart = 8;
+
+// The places of a partition's members that a piece of it can contain.
+std::vector<Cbm> places_of_members(const DomainRequest& request, const Board& board,
+                                   const Exclusive& partition, const Piece& piece) {
+  std::vector<Cbm> places;
   for (const Party& member : partition.members) {
     const unsigned* count = number_of_ways(member);
     if (named_ways(member) != nullptr || !is_mask(member.previous, request.sparse_masks) ||
         member.previous.count() != (count == nullptr ? piece.ways : *count))
       continue;
-    const Cbm together = place | piece.required | member.previous;
+    const Cbm together = piece.required | member.previous;
     const unsigned span =
         request.sparse_masks ? together.count() : together.highest() - together.lowest() + 1;
-    if (span <= piece.ways && board.exclusive.contains(together)) place = place | member.previous;
+    if (span <= piece.ways && board.exclusive.contains(together)) places.push_back(member.previous);
   }
-  return place;
+  return places;
 }
 
 // The exclusive parties that ask for a number of ways, in their order.
 std::vector<Piece> make_pieces(const DomainRequest& request, const Board& board) {
   std::vector<Piece> pieces;
+  size_t apart = 0;
   for (const Exclusive& exclusive : request.exclusive) {
     const unsigned* count = number_of_ways(exclusive.party);
     if (count == nullptr) continue;
-    Piece& piece = pieces.emplace_back(Piece{.ways = *count, .required = {}, .place = {}});
+    Piece& piece = pieces.emplace_back(Piece{.ways = *count, .required = {}, .places = {}});
     for (const Party& member : exclusive.members)
       if (const Cbm* mask = named_ways(member)) piece.required = piece.required | *mask;
     const Cbm previous = exclusive.party.previous;
     if (!exclusive.members.empty())
-      piece.place = places_of_members(request, board, exclusive, piece);
+      piece.places = places_of_members(request, board, exclusive, piece);
     else if (is_mask(previous, request.sparse_masks) && previous.count() == *count &&
              board.exclusive.contains(previous))
-      piece.place = previous;
+      piece.places = {previous};
+    if (piece.places.size() > 1 && ++apart > max_partitions_apart) piece.places.resize(1);
   }
   return pieces;
 }
@@ -109,7 +114,7 @@ class Sharing {
     for (size_t i = 0; i < parties.size(); i++) {
       if (!masks[i].empty()) continue;
       waiting.push_back(i);
-      pieces.push_back({.ways = *number_of_ways(parties[i]), .required = {}, .place = {}});
+      pieces.push_back({.ways = *number_of_ways(parties[i]), .required = {}, .places = {}});
     }
     const Board board{.usable = unused_, .exclusive = unused_, .min_ways = 1, .places = {}};
     const auto side_by_side = arrange(board, pieces, 0);

@@ -96,41 +96,12 @@ class Oracle {
   bool contiguous_found = false;  // then kept is meaningful
   unsigned kept = 0;
 
-  // Whether a partition's groups can keep their places together somewhere: only then the oracle
-  // and the planner agree on what it means that a partition keeps its place.
-  [[nodiscard]] bool places_are_plain() const {
-    return std::ranges::all_of(regions_, [&](const Region& region) {
-      Mask together = place_of(region);
-      if (together == 0 || region.members.empty()) return true;
-      for (const Party* member : region.members) together |= member->asked.mask;
-      Mask free = c_.all() & ~c_.obstacle & ~c_.shareable;
-      for (const Region& other : regions_) free &= ~other.named;
-      for (const Party* party : shared_) free &= ~party->asked.mask;
-      const auto span =
-          static_cast<unsigned>(std::bit_width(together) - std::countr_zero(together));
-      return region.named != 0 || (span <= region.ways && within(together, free));
-    });
-  }
-
   // What the oracle counts as kept, for the masks that the planner granted.
   [[nodiscard]] unsigned kept_by(const std::map<std::string, Mask>& granted) const {
     unsigned out = 0;
-    for (const Region& region : regions_) {
-      if (region.named != 0) continue;
-      const auto kept_place = [&](const Party* party, unsigned ways) {
-        return !keepable(*party, ways) || granted.at(party->name) == party->previous;
-      };
-      if (place_of(region) == 0) continue;
-      if (region.members.empty())
-        out += kept_place(region.party, region.ways) ? 1 : 0;
-      else
-        out += std::ranges::all_of(region.members,
-                                   [&](const Party* member) {
-                                     return kept_place(member, member_ways(region, *member));
-                                   })
-                   ? 1
-                   : 0;
-    }
+    for (const Region& region : regions_)
+      for (const Party* party : keepable_in(region))
+        if (granted.at(party->name) == party->previous) out++;
     for (const Party* party : shared_)
       if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) &&
           granted.at(party->name) == party->previous)
@@ -152,13 +123,13 @@ class Oracle {
     const unsigned ways = ways_asked(c_, member.asked, region.ways);
     return ways == 0 ? region.ways : ways;
   }
-  [[nodiscard]] Mask place_of(const Region& region) const {
-    Mask out = 0;
-    if (region.named != 0) return 0;
-    if (region.members.empty())
-      return keepable(*region.party, region.ways) ? region.party->previous : 0;
+  // The groups that can keep their places in the region: its members, or the group itself.
+  [[nodiscard]] std::vector<const Party*> keepable_in(const Region& region) const {
+    std::vector<const Party*> out;
+    if (region.named != 0) return out;
+    if (region.members.empty() && keepable(*region.party, region.ways)) out.push_back(region.party);
     for (const Party* member : region.members)
-      if (keepable(*member, member_ways(region, *member))) out |= member->previous;
+      if (keepable(*member, member_ways(region, *member))) out.push_back(member);
     return out;
   }
 
@@ -218,7 +189,8 @@ class Oracle {
     contiguous_found = true;
     unsigned here = 0;
     for (size_t i = 0; i < regions_.size(); i++)
-      if (const Mask place = place_of(regions_[i]); place != 0 && within(place, used_[i])) here++;
+      for (const Party* party : keepable_in(regions_[i]))
+        if (within(party->previous, used_[i])) here++;
     for (const Party* party : shared_)
       if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && within(party->previous, left))
         here++;

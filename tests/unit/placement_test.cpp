@@ -1,7 +1,6 @@
 // Where groups are placed: this machine, these groups and this policy give exactly this layout.
 #include <gtest/gtest.h>
 
-#include <chrono>
 
 #include "placement_support.hpp"
 
@@ -98,8 +97,8 @@ TEST(Placement, Exact) {
 }
 
 // 13 parties of five sizes between named ways, whose places overlap: many states, and no placement
-// that keeps them all.
-TEST(Placement, WorstCaseTakesMilliseconds) {
+// that keeps them all. A search that solved equal states again would not end.
+TEST(Placement, ManyStates) {
   Capabilities capabilities = machine(32, 1, 64);
   capabilities.bandwidths.at(Resource::MB).num_closids = 64;
   Snapshot snapshot = untouched(capabilities);
@@ -113,13 +112,9 @@ TEST(Placement, WorstCaseTakesMilliseconds) {
     snapshot.owned.insert(name);
   }
   policy += group("b", "0x1000") + group("c", "0x100000") + group("d", "2 ways");
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string found = layout(policy, capabilities, snapshot);
-  const auto duration = std::chrono::steady_clock::now() - begin;
-  EXPECT_EQ(found,
+  EXPECT_EQ(layout(policy, capabilities, snapshot),
             "g0 0, g1 1, g2 11, g3 21, g4 16, g5 10, g6 17-18, g7 8-9, g8 6-7, g9 13-15, g10 "
             "22-24, g11 2-5, g12 25-29, b 12, c 20, d 30-31, default 19-20");
-  EXPECT_LT(duration, std::chrono::seconds(1));  // on a busy machine, too
 }
 
 // Places are kept, whatever is added and in any order.
@@ -150,6 +145,11 @@ TEST(Placement, KeepsPlaces) {
        partition("p", "4 ways") + partition("o", "4 ways") + member("a", "p", "2 ways") +
            member("b", "o"),
        "a 4-5, b 0-3, default 8-19"},
+      // The places of b and c count more than that of a, although a comes first.
+      {group("a", "ways 0-1") + group("b", "ways 6-7") + group("c", "ways 7-8"),
+       partition("p", "4 ways") + member("a", "p", "2 ways") + member("b", "p", "2 ways") +
+           member("c", "p", "2 ways"),
+       "a 5-6, b 6-7, c 7-8, default 9-19"},
       // A place that another party names is lost, and no other.
       {exclusive("a", "4 ways") + exclusive("b", "4 ways"),
        exclusive("a", "4 ways") + exclusive("b", "4 ways") + exclusive("c", "ways 2-3"),
