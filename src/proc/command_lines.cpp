@@ -1,5 +1,7 @@
 #include "rdtd/proc/command_lines.hpp"
 
+#include <sys/prctl.h>
+
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
@@ -39,6 +41,7 @@ struct CommandLines::Shared {
   bool stop = false;
 
   void run() {
+    (void)::prctl(PR_SET_NAME, "rdtd-cmdline");
     std::unique_lock lock(mutex);
     while (true) {
       wanted.wait(lock, [this] { return stop || job != nullptr; });
