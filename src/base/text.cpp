@@ -112,6 +112,11 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string counted(uint64_t number, std::string_view one, std::string_view many) {
+  if (number == 1) return "1 " + std::string(one);
+  return std::to_string(number) + " " + (many.empty() ? std::string(one) + "s" : std::string(many));
+}
+
 std::string printable(std::string_view text) { return without_controls(text, ""); }
 
 std::string printable_lines(std::string_view text) { return without_controls(text, "\n\t"); }

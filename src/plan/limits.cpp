@@ -12,10 +12,6 @@ namespace rdtd {
 
 namespace {
 
-std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string cpus(const CpuSet& list) {
   return fmt::format("CPU{} {}", list.size() == 1 ? "" : "s", format_cpu_list(list));
 }

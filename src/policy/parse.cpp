@@ -43,11 +43,6 @@ namespace {
 // The kernel cuts a comm to this length (TASK_COMM_LEN is 16, with the NUL).
 constexpr size_t longest_comm = 15;
 
-constexpr std::array condition_kinds = {
-    ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
-    ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
-    ConditionKind::user_unit, ConditionKind::user,   ConditionKind::user_group};
-
 // The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
 constexpr uint32_t highest_identity = 4294967294;
 

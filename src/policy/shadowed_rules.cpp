@@ -14,7 +14,6 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t condition_kinds = 9;
 constexpr size_t most_comparisons = 10'000'000;  // of patterns: some tenths of a second
 
 // Whether the pattern matches every text that a condition of this kind can be about.
@@ -34,7 +33,7 @@ constexpr Pattern any = 0;
 
 // The conditions of a rule; without those that hold for every process.
 struct Conditions {
-  std::array<std::vector<Pattern>, condition_kinds> patterns;  // sorted; `any` stands alone
+  std::array<std::vector<Pattern>, condition_kinds.size()> patterns;  // sorted; `any` stands alone
   [[nodiscard]] bool none() const {
     return std::ranges::all_of(patterns, &std::vector<Pattern>::empty);
   }
@@ -44,7 +43,7 @@ class Search {
  public:
   explicit Search(std::span<const Rule> rules) {
     for (const Rule& rule : rules) all_.push_back(conditions_of(rule));
-    uses_.resize(names_.size() + condition_kinds);
+    uses_.resize(names_.size() + condition_kinds.size());
     for (const Conditions& conditions : all_)
       for_each(conditions, [&](size_t kind, Pattern pattern) { uses_[slot(kind, pattern)]++; });
     by_anchor_.resize(uses_.size());
@@ -55,7 +54,7 @@ class Search {
   std::optional<size_t> find(size_t rule) {
     std::optional<size_t> found = matches_all_;
     const Conditions& conditions = all_[rule];
-    for (size_t kind = 0; kind < condition_kinds; kind++) {
+    for (size_t kind = 0; kind < condition_kinds.size(); kind++) {
       const std::vector<Pattern>& patterns = conditions.patterns[kind];
       if (patterns.empty()) continue;
       look_among(by_anchor_[slot(kind, any)], rule, found);
@@ -94,13 +93,13 @@ class Search {
   }
 
   static void for_each(const Conditions& conditions, const auto& visit) {
-    for (size_t kind = 0; kind < condition_kinds; kind++)
+    for (size_t kind = 0; kind < condition_kinds.size(); kind++)
       for (const Pattern pattern : conditions.patterns[kind]) visit(kind, pattern);
   }
 
   // Index into by_anchor_; `any` of each kind comes first.
   static size_t slot(size_t kind, Pattern pattern) {
-    return pattern == any ? kind : condition_kinds + pattern - 1;
+    return pattern == any ? kind : condition_kinds.size() + pattern - 1;
   }
 
   [[nodiscard]] Pattern rarest(const std::vector<Pattern>& patterns) const {
@@ -110,7 +109,7 @@ class Search {
 
   // Whether whatever matches `later` matches `earlier` too.
   bool covers(const Conditions& earlier, const Conditions& later) {
-    for (size_t kind = 0; kind < condition_kinds; kind++) {
+    for (size_t kind = 0; kind < condition_kinds.size(); kind++) {
       const std::vector<Pattern>& mine = earlier.patterns[kind];
       const std::vector<Pattern>& theirs = later.patterns[kind];
       comparisons_++;
@@ -144,7 +143,7 @@ class Search {
       return most == 0 ? SIZE_MAX : most;
     };
     size_t anchor = 0;
-    for (size_t kind = 1; kind < condition_kinds; kind++)
+    for (size_t kind = 1; kind < condition_kinds.size(); kind++)
       if (commonest(kind) < commonest(anchor)) anchor = kind;
     for (const Pattern pattern : conditions.patterns[anchor])
       by_anchor_[slot(anchor, pattern)].push_back(rule);

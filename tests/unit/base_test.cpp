@@ -287,5 +287,13 @@ TEST(BreakLines, Rows) {
     EXPECT_EQ(break_lines(row.text, row.width, row.indent), row.lines) << row.text;
 }
 
+TEST(Counted, AgreesWithTheNumber) {
+  EXPECT_EQ(counted(0, "group"), "0 groups");
+  EXPECT_EQ(counted(1, "group"), "1 group");
+  EXPECT_EQ(counted(12, "group"), "12 groups");
+  EXPECT_EQ(counted(1, "process", "processes"), "1 process");
+  EXPECT_EQ(counted(2, "process", "processes"), "2 processes");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,9 @@ template <std::unsigned_integral T>
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
+// "1 group", "2 groups". `many` is for words that do not just get an s.
+[[nodiscard]] std::string counted(uint64_t number, std::string_view one,
+                                  std::string_view many = {});
 // The first character of a text that is not empty. Its length is 0 bytes if the text does not begin
 // with UTF-8 that D-Bus accepts: a form too long for its character, half of a surrogate pair, a
 // noncharacter, or a character beyond U+10FFFF.

@@ -2,6 +2,7 @@
 // machine; the planner decides whether a given one can grant it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -71,6 +72,11 @@ enum class ConditionKind {
   user,
   user_group,
 };
+
+inline constexpr std::array condition_kinds = {
+    ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
+    ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
+    ConditionKind::user_unit, ConditionKind::user,   ConditionKind::user_group};
 
 // The key of the condition.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);

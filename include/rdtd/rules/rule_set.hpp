@@ -74,9 +74,8 @@ class RuleSet {
     std::unordered_map<uint32_t, Postings> ids;  // user, user_group
     size_t first = SIZE_MAX;                     // the first rule
   };
-  static constexpr size_t condition_kinds = 9;
   template <class T>
-  using ByKind = std::array<T, condition_kinds>;
+  using ByKind = std::array<T, condition_kinds.size()>;
 
   [[nodiscard]] CompiledCondition compile(const Condition& condition, const Users& users);
   [[nodiscard]] size_t number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern);
