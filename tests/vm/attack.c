@@ -9,12 +9,10 @@
 //   attack nest DIRECTORY BYTES        makes directories "a" in each other until the path below
 //                                      DIRECTORY has BYTES, and starts itself there in a loop
 //   attack hold-up COUNT               keeps COUNT processes that rename themselves, whose command
-//   lines
-//                                      nobody can read
+//                                      lines nobody can read
 //   attack probe LINK GROUP SECONDS    five times a second, starts itself as LINK; prints for each
-//   the
-//                                      microseconds from exec until it is in GROUP, or -1 after 20
-//                                      s
+//                                      the microseconds from exec until it is in GROUP, or -1
+//                                      after 20 s
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
