@@ -21,9 +21,9 @@ namespace rdtd {
 struct Piece {
   unsigned ways = 1;
   Cbm required;  // ways that it must contain; empty: none
-  // Masks that groups have now: of an exclusive group its own, of a partition those of
-  // its members. A group keeps its place if the piece contains it; of
-  // a contiguous piece, only contiguous places count.
+  // Masks that groups have now: of an exclusive group its own, of a partition those of its members.
+  // A group keeps its place if the piece contains it; of a contiguous piece, only contiguous places
+  // count.
   std::vector<Cbm> places;
 };
 

@@ -36,7 +36,7 @@ Board make_board(const DomainRequest& request) {
 
 // Partitions whose members have several places take the search time (arrangement.hpp); of more
 // than this many, only the first member that can keep its place counts.
-constexpr size_t max_partitions_apart = 8;
+constexpr size_t max_partitions_apart = 3;
 
 // The places of a partition's members that a piece of it can contain.
 std::vector<Cbm> places_of_members(const DomainRequest& request, const Board& board,
