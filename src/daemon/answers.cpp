@@ -115,9 +115,9 @@ bool Manager::degraded() const {
 }
 
 std::string Manager::status_line() {
-  const std::string line =
-      fmt::format("{} groups, {} rules, {} threads assigned", in_force_->groups.size(),
-                  in_force_->policy.rules.size(), properties().assigned());
+  const std::string line = fmt::format(
+      "{}, {}, {} assigned", counted(in_force_->groups.size(), "group"),
+      counted(in_force_->policy.rules.size(), "rule"), counted(properties().assigned(), "thread"));
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!last_reload_error_.empty())
     return fmt::format("{}; last reload failed: {}", line, first_line(last_reload_error_public_));
@@ -165,8 +165,9 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.
+  const bool manual = manual_.group_of(pid).has_value();
   for (const Fact fact : all_facts) {
-    if (fact != Fact::name && !rules.reads(fact)) continue;
+    if (fact != Fact::name && (manual || !rules.reads(fact))) continue;
     const auto read = (*process)->read(fact, facts);
     if (!read && proc::held_up(read.error()))
       return std::unexpected(Refusal{Refusal::Kind::busy, read.error().text()});

@@ -98,11 +98,22 @@ Result<Decision> decide(const RuleSet& rules, const proc::Process& process, Proc
   }
 }
 
-Assignment place_leader(const Placement& placement, pid_t pid) {
-  if (placement.manual.group_of(pid)) return {};
-  const auto process = placement.processes.open(pid);
-  if (!process) return failed(process.error());
-  auto name = (*process)->read_name();
+namespace {
+
+// Whom the time is charged to. A user can make a process look like root's, so once root has no
+// share left, its processes are examined; root itself is never deferred.
+std::optional<uid_t> user_of(const UserShares& shares, UserShares::Time now,
+                             const proc::Process& process) {
+  const auto owner = process.owner();
+  if (!owner) return std::nullopt;
+  if (*owner != 0 || !shares.exhausted(0, now)) return *owner;
+  ProcessFacts facts;
+  if (!process.read(Fact::identity, facts)) return std::nullopt;
+  return facts.identity->uid;
+}
+
+Assignment place_opened(const Placement& placement, const proc::Process& process, pid_t pid) {
+  auto name = process.read_name();
   Assignment out;
   for (int attempt = 0; attempt < max_attempts; attempt++) {
     if (!name) return failed(name.error());
@@ -110,7 +121,7 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
     facts.name = *name;
     if (placement.table.rules.has_thread_rules()) facts.thread = *name;
     const auto decision =
-        decide(placement.table.rules, **process, facts, {max_cmdline, placement.memo});
+        decide(placement.table.rules, process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
     if (decision->kind == Decision::Kind::unmatched) return out;
     out.rule = decision->rule;
@@ -121,13 +132,28 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
     out.kind = Assignment::Kind::in_group;
     out.moved = 1;
     respect_manual(placement, pid);
-    name = (*process)->read_name();
+    name = process.read_name();
     if (name && *name == *facts.name) return out;
     if (!name && proc::ended(name.error())) {
       correct_placement(placement, pid);
       return {.kind = Assignment::Kind::gone};
     }
   }
+  return out;
+}
+
+}  // namespace
+
+Assignment place_leader(const Placement& placement, pid_t pid) {
+  if (placement.manual.group_of(pid)) return {};
+  const auto process = placement.processes.open(pid);
+  if (!process) return failed(process.error());
+  if (placement.shares == nullptr) return place_opened(placement, **process, pid);
+  const auto user = user_of(*placement.shares, placement.now, **process);
+  if (user && *user != 0 && placement.shares->exhausted(*user, placement.now))
+    return {.kind = Assignment::Kind::deferred, .user = user};
+  Assignment out = place_opened(placement, **process, pid);
+  out.user = user;
   return out;
 }
 
@@ -227,10 +253,8 @@ void Visit::look_at(pid_t tid) {
     if (!decision && proc::held_up(decision.error())) (void)finish(Assignment::Kind::held_up);
     if (!decision || decision->kind != Decision::Kind::matched) return;
     rule = decision->rule;
-    if (result_.kind == Assignment::Kind::unmatched) {
-      result_.kind = Assignment::Kind::in_group;
-      result_.rule = rule;
-    }
+    if (result_.kind != Assignment::Kind::in_group) result_.rule = rule;
+    if (result_.kind == Assignment::Kind::unmatched) result_.kind = Assignment::Kind::in_group;
   }
   (void)put(tid, rule);
 }

@@ -25,6 +25,8 @@ namespace {
 constexpr size_t max_queued = 4096;
 // Receiving fails for good after so many errors in a row.
 constexpr int max_errors = 10;
+// From so many events in a batch on, users share the time.
+constexpr size_t batch_that_waits = 4;
 
 // The thread's id, for the handler of SIGXCPU.
 std::atomic<pid_t> classifier_thread = 0;
@@ -43,8 +45,7 @@ class Classifier::Pacer {
   void pace() {
     const auto used = cpu_time();
     if (used - since_ < Classifier::max_work) return;
-    const long waits = voluntary_waits();
-    if (waits != waits_) {  // it has waited for events meanwhile
+    if (std::exchange(waited_, false)) {
       in_a_row_ = 0;
     } else {
       // A burst of programs is through within the first pauses; a flood gets half of a CPU.
@@ -52,7 +53,14 @@ class Classifier::Pacer {
       (void)::nanosleep(&pause, nullptr);
     }
     since_ = used;
-    waits_ = voluntary_waits();
+  }
+  // Receives events, and notes whether it has waited for them. Waits for command lines do not
+  // count.
+  auto receive(Connector& connector, std::vector<ProcEvent>& events) {
+    const long before = voluntary_waits();
+    auto batch = connector.receive(events);
+    waited_ = waited_ || voluntary_waits() != before;
+    return batch;
   }
 
  private:
@@ -68,7 +76,7 @@ class Classifier::Pacer {
   }
 
   std::chrono::nanoseconds since_{};
-  long waits_ = 0;
+  bool waited_ = false;
   int in_a_row_ = 0;
 };
 
@@ -152,8 +160,13 @@ void Classifier::run() {
   int errors = 0;
   Pacer pacer;
   while (!stop_) {
+    if (!deferred_.empty() && !connector_->wait({})) {
+      handle_deferred(table.get());
+      pacer.pace();
+      continue;
+    }
     events.clear();
-    const auto batch = connector_->receive(events);
+    const auto batch = pacer.receive(*connector_, events);
     errors = batch ? 0 : errors + 1;
     if (errors > 0) {
       if (errors >= max_errors) return request([&](Requests& r) { r.failed = batch.error(); });
@@ -192,34 +205,53 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
                       return later.pid == event.pid && later.kind == ProcEvent::Kind::exec;
                     });
     if (repeated) continue;
-    handle(event, *table);
+    handle(event, *table, events.size() >= batch_that_waits);
     pacer.pace();
   }
 }
 
-void Classifier::handle(const ProcEvent& event, const RuleTable& table) {
+void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool others_wait) {
   if (manual_->exec(event.pid, event.timestamp_ns)) return;
-  const Assignment assignment = place_leader({table, *processes_, *manual_, &memo_}, event.pid);
+  const auto begin = std::chrono::steady_clock::now();
+  const Assignment assignment = place_leader(
+      {table, *processes_, *manual_, &memo_, others_wait ? &shares_ : nullptr, begin}, event.pid);
+  if (assignment.kind == Assignment::Kind::deferred && deferred_.size() < max_queued)
+    return deferred_.push_back(event.pid);
+  if (assignment.user) {
+    const auto end = std::chrono::steady_clock::now();
+    shares_.charge(*assignment.user, end - begin, end);
+  }
+  finish(event.pid, assignment, table);
+}
+
+// Nobody else waits now.
+void Classifier::handle_deferred(const RuleTable* table) {
+  const pid_t pid = deferred_.front();
+  deferred_.pop_front();
+  if (table != nullptr)
+    finish(pid, place_leader({*table, *processes_, *manual_, &memo_}, pid), *table);
+}
+
+void Classifier::finish(pid_t pid, const Assignment& assignment, const RuleTable& table) {
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
-  // It could not be examined now: the main thread tries again.
-  if (assignment.kind == Assignment::Kind::unknown || assignment.kind == Assignment::Kind::held_up)
-    request([&](Requests& r) {
-      if (r.moved.size() < max_queued)
-        r.moved.push_back(event.pid);
-      else
-        r.events_lost = true;
-    });
+  const auto hand_over = [pid](Requests& r) {
+    if (r.moved.size() < max_queued)
+      r.moved.push_back(pid);
+    else
+      r.events_lost = true;
+  };
+  // It is not examined now: the main thread does that.
+  if (assignment.kind == Assignment::Kind::unknown ||
+      assignment.kind == Assignment::Kind::held_up || assignment.kind == Assignment::Kind::deferred)
+    request(hand_over);
   if (assignment.moved == 0) return;
   const bool report = watched_;
   request([&](Requests& r) {
-    if (r.moved.size() < max_queued)
-      r.moved.push_back(event.pid);
-    else
-      r.events_lost = true;
+    hand_over(r);
     if (!report) return;
     if (r.assigned.size() < max_queued)
-      r.assigned.push_back({event.pid, group_label(table.rules.group_of(assignment.rule)),
+      r.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),
                             table.rules.rules()[assignment.rule].where.text()});
     else
       r.dropped++;

@@ -20,6 +20,8 @@ namespace {
 constexpr std::chrono::seconds max_wait_for_classifier{2};
 // A group that cannot be made again must not keep the daemon busy.
 constexpr std::chrono::seconds renewal_interval{1};
+// Each holds the files of its groups open.
+constexpr size_t max_unreleased = 8;
 
 std::string matched_text(const std::map<std::string, size_t>& matched) {
   std::vector<std::string> parts;
@@ -158,7 +160,8 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
     sweeper_.sweep({.previous = previous,
                     .done = [this, previous, applied = std::move(applied),
                              done = std::move(done)](const Result<SweepResult>& swept) {
-                      if ((!swept || swept->held_up > 0) && !unreleased_) unreleased_ = previous;
+                      if (!swept || swept->held_up > 0) unreleased_.push_back(previous);
+                      if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
                       remove_groups(applied.removals, [this, applied, swept, done] {
                         finish_load(applied, swept, done);
                       });
@@ -192,11 +195,11 @@ void Manager::finish_load(const Applier::Applied& applied, const Result<SweepRes
       !warnings.empty())
     spdlog::warn("{}", trim(warnings));
   const SweepResult found = swept.value_or(SweepResult{});
-  summary_ = fmt::format(
-      "policy in force: {} groups, {} rules, {} steps; {}, {} threads moved, {} "
-      "released",
-      in_force_->groups.size(), policy.rules.size(), applied.steps, matched_text(found.matched),
-      found.moved, found.released);
+  summary_ =
+      fmt::format("policy in force: {}, {}, {}; {}, {} moved, {} released",
+                  counted(in_force_->groups.size(), "group"), counted(policy.rules.size(), "rule"),
+                  counted(applied.steps, "step"), matched_text(found.matched),
+                  counted(found.moved, "thread"), found.released);
   done({});
 }
 
@@ -348,6 +351,7 @@ void Manager::step(Time deadline) {
   if (changes_.next_due() <= now) changes_.step();
   if (sweeper_.next_due() <= now) (void)sweeper_.slice(deadline);
   if (sweeper_.take_overflow()) observer_.visits_lost();
+  if (comparison_due_ <= now) start_comparison(now);
   if (sweeper_.table_out_of_date() && now >= next_renewal_) {
     next_renewal_ = now + renewal_interval;
     reconcile();
@@ -357,7 +361,7 @@ void Manager::step(Time deadline) {
 Manager::Time Manager::next_due() const {
   const Time taken = when_taken_ ? taken_deadline_ : Time::max();
   const Time renewal = sweeper_.table_out_of_date() ? next_renewal_ : Time::max();
-  return std::min({taken, renewal, changes_.next_due(), sweeper_.next_due()});
+  return std::min({taken, renewal, comparison_due_, changes_.next_due(), sweeper_.next_due()});
 }
 
 }  // namespace rdtd

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "log.hpp"
@@ -41,19 +42,39 @@ void Manager::note_sweep(const Result<SweepResult>& swept) {
   if (!swept) return;
   processes_by_rule_ = swept->by_rule;
   note("refused", swept->refused,
-       fmt::format("the kernel refuses to move {} processes: {}", swept->refused,
-                   std::strerror(swept->error)));
+       fmt::format("the kernel refuses to move {}: {}",
+                   counted(swept->refused, "process", "processes"), std::strerror(swept->error)));
   note("unknown", swept->unknown,
-       fmt::format("{} processes cannot be examined: {}", swept->unknown,
+       fmt::format("{} cannot be examined: {}", counted(swept->unknown, "process", "processes"),
                    std::strerror(swept->error)));
 }
 
 void Manager::reconcile() {
   if (std::exchange(reconciling_, true)) return;
-  begin([this] { changes_.run([this] { compare(); }); });
+  begin([this] { changes_.run([this] { compare(true); }); });
 }
 
-void Manager::compare() {
+void Manager::resctrl_changed(const std::set<std::string>& groups) {
+  for (const std::string& group : groups)
+    comparison_due_ = std::min(comparison_due_, system_.now() + drift_pace_.delay(group));
+}
+
+void Manager::cpu_changed(bool online) {
+  if (online) guard_.expect_reset();
+  comparison_due_ = std::min(comparison_due_, system_.now() + DriftPace::first_delay);
+}
+
+void Manager::start_comparison(Time now) {
+  comparison_due_ = Time::max();
+  // Another one may have read before the change.
+  if (std::exchange(reconciling_, true)) {
+    comparison_due_ = now + DriftPace::first_delay;
+    return;
+  }
+  begin([this] { changes_.run([this] { compare(false); }); });
+}
+
+void Manager::compare(bool look_at_processes) {
   const bool out_of_date = sweeper_.table_out_of_date();
   Guard::Comparison found = guard_.compare(in_force_);
   for (const std::string& text : found.problems) log(LogEvent::kernel_refused, text);
@@ -62,33 +83,47 @@ void Manager::compare() {
     observer_.groups_changed();
   }
   const auto look = [this, found] {
-    sweeper_.sweep({.previous = unreleased_,
+    sweeper_.sweep({.previous = unreleased_.empty() ? nullptr : unreleased_.front(),
                     .only_report_moved = reports_only(),
                     .done = [this, found](const Result<SweepResult>& swept) {
-                      if (swept && swept->held_up == 0) unreleased_.reset();
+                      if (swept && swept->held_up == 0 && !unreleased_.empty())
+                        unreleased_.pop_front();
                       finish_reconcile(found, swept);
                     }});
   };
   if (found.tables_old || out_of_date)
     renew_table(look);
-  else
+  else if (look_at_processes || found.groups_made)
     look();
+  else
+    finish_comparison(found.drift, drift_);
 }
 
 void Manager::finish_reconcile(const Guard::Comparison& found, const Result<SweepResult>& swept) {
-  reconciling_ = false;
   std::vector<Drift> drift = found.drift;
   note_sweep(swept);
   const bool report_only = reports_only();
   const size_t moved = swept ? (report_only ? swept->reported : swept->moved) : 0;
   // Without process events this is how processes are found at all.
   if (moved > 0 && !found.groups_made && (report_only || events_available_))
-    drift.push_back(
-        {{},
-         fmt::format("{} not in the group that the rules name",
-                     moved == 1 ? "1 thread was" : fmt::format("{} threads were", moved)),
-         !report_only});
-  report_drift(std::move(drift));
+    drift.push_back({{},
+                     fmt::format("{} not in the group that the rules name",
+                                 counted(moved, "thread was", "threads were")),
+                     !report_only});
+  finish_comparison(std::move(drift), {});
+}
+
+// `before`: what was known, if only resctrl was compared. Of that, what is about threads holds
+// until the next look at them, and what was restored is of interest until the next reconcile.
+void Manager::finish_comparison(std::vector<Drift> drift, std::vector<Drift> before) {
+  reconciling_ = false;
+  report_drift(drift);
+  std::erase_if(before, [&](const Drift& known) {
+    return known.group &&
+           (!known.restored || std::ranges::find(drift, known.group, &Drift::group) != drift.end());
+  });
+  drift_ = std::move(before);
+  std::ranges::move(drift, std::back_inserter(drift_));
   observer_.state_changed();
   const bool ask_for_users = in_force_->users.unanswered && system_.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = system_.now() + user_lookup_interval;
@@ -98,19 +133,29 @@ void Manager::finish_reconcile(const Guard::Comparison& found, const Result<Swee
     finished();
 }
 
-// A difference that stays is reported once.
-void Manager::report_drift(std::vector<Drift> found) {
+// A difference that stays is reported once; of a group that somebody changes all the time, only
+// that.
+void Manager::report_drift(const std::vector<Drift>& found) {
+  std::set<std::string> changed;
   for (const Drift& drift : found) {
     if (!drift.restored && std::ranges::find(drift_, drift.text, &Drift::text) != drift_.end())
       continue;
+    if (drift.group) changed.insert(*drift.group);
     const std::string what = drift.text + (drift.restored ? "; restored" : "");
-    if (drift.group)
-      log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
-    else
-      log(LogEvent::drift, what);
     observer_.on_drift(what);
+    if (!drift.group)
+      log(LogEvent::drift, what);
+    else if (!drift_pace_.too_often(*drift.group))
+      log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
   }
-  drift_ = std::move(found);
+  for (const std::string& group : drift_pace_.found(changed, system_.now()))
+    log(LogEvent::drift,
+        fmt::format("group '{}' was changed by others more than {} times in {} s; rdtd {} it after "
+                    "growing pauses now, of {} s at most",
+                    group_label(group), DriftPace::max_changes, DriftPace::window.count(),
+                    reports_only() ? "examines" : "restores",
+                    duration_cast<std::chrono::seconds>(DriftPace::longest_delay).count()),
+        {{"RDTD_GROUP", group_label(group)}});
 }
 
 // The groups of the policy that the machine cannot have now.

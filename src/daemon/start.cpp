@@ -100,6 +100,13 @@ std::unique_ptr<CgroupWatch> open_cgroups(const std::vector<std::string>& candid
   return nullptr;
 }
 
+std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
+  auto watch = resctrl::ChangeWatch::open(path);
+  if (watch) return std::make_unique<resctrl::ChangeWatch>(std::move(*watch));
+  spdlog::warn("{}; changes by other tools are found at each reconcile only", watch.error().text());
+  return nullptr;
+}
+
 // Subscribed before the first look at the processes, so that none slips in between.
 Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool blocking) {
   auto connector = Connector::open(events, receive_buffer, blocking);
@@ -174,7 +181,9 @@ System system_of(const Opened& opened, const Paths& paths) {
 // The events of processes. What is missing is reported, and made up for by each reconcile.
 Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* classifier,
                            const proc::Processes& processes, ManualAssignments& manual) {
-  Loop::Sources out{.requests_fd = requests_fd, .cgroups = open_cgroups(paths.cgroups)};
+  Loop::Sources out{.requests_fd = requests_fd,
+                    .cgroups = open_cgroups(paths.cgroups),
+                    .resctrl = watch_resctrl(paths.resctrl)};
   auto exec = classifier != nullptr
                   ? subscribe(Connector::Events::exec, paths.receive_buffer, true)
                   : Result<Connector>(std::unexpected(Error{"start", "the classifier", 0, {}}));

@@ -55,6 +55,13 @@ void Sweeper::schedule(Key key, Waiting waiting) {
   const auto [place, is_new] = waiting_.emplace(key, waiting);
   if (is_new) {
     due_.emplace(waiting.due, key);
+  } else if (waiting.due < place->second.due) {
+    // Something new: the look that waits comes after this one.
+    const auto [begin, end] = due_.equal_range(place->second.due);
+    due_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == key; }));
+    due_.emplace(waiting.due, key);
+    std::swap(place->second, waiting);
+    after_this_one();
   } else if (place->second.due < waiting.due) {
     after_this_one();
   } else {
@@ -97,12 +104,17 @@ void Sweeper::look_again(pid_t pid, const Assignment& result) {
   if (result.kind == Assignment::Kind::held_up) visit({.pid = pid}, held_up_delay);
 }
 
+// A process that was assigned manually meanwhile is where no rule has put it.
+void Sweeper::report_moved(pid_t pid, const Assignment& result) {
+  if (result.moved > 0 && result.kind != Assignment::Kind::unmatched) moved_(pid, result, *table_);
+}
+
 void Sweeper::finish_visit(const Visit& visit) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   look_again(visit.pid(), result);
   if (result.moved == 0) return;
-  moved_(visit.pid(), result, *table_);
+  report_moved(visit.pid(), result);
   schedule({visit.pid(), 0}, {system_.now() + second_look_delay, true});
 }
 
@@ -256,7 +268,7 @@ void Sweeper::finish_process() {
   if (refused || unknown) pass.now.error = result.error;
   look_again(visit.pid(), result);
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
-  if (result.moved > 0) moved_(visit.pid(), result, *table_);
+  report_moved(visit.pid(), result);
   if (!pass.held.empty())
     pass.release =
         std::make_unique<Release>(*pass.request.all.previous, pass.held, placement(), visit.pid());

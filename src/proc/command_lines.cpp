@@ -15,18 +15,17 @@ namespace rdtd::proc {
 
 namespace {
 
-// A wait that is no longer than this is a matter of scheduling, and free.
-constexpr std::chrono::milliseconds free_wait{1};
-// The time until the next wait is this many times the length of the last one.
-constexpr int pause_per_wait_of_user = 20;
-constexpr int pause_per_wait = 3;
-// Users are forgotten once they may be read again.
-constexpr size_t max_users = 1024;
+// A read takes some microseconds; what is no longer than this is free.
+constexpr std::chrono::milliseconds free_time{1};
+constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
+constexpr uid_t all_users = 0;
 
 struct Job {
   uid_t user = 0;
   CommandLines::Read read;
   std::optional<Result<std::string>> answer;
+  std::optional<CommandLines::Clock::time_point> begin;  // of the read
+  std::chrono::nanoseconds time{};                       // that it took
   bool abandoned = false;
 };
 
@@ -47,10 +46,14 @@ struct CommandLines::Shared {
       wanted.wait(lock, [this] { return stop || job != nullptr; });
       if (stop) return;
       const std::shared_ptr<Job> mine = std::exchange(job, nullptr);
+      const auto begin = Clock::now();
+      mine->begin = begin;
       lock.unlock();
       Result<std::string> answer = mine->read();
+      const auto end = Clock::now();
       mine->read = nullptr;  // closes what it holds
       lock.lock();
+      mine->time = end - begin;
       if (mine->abandoned) {
         held_up.erase(held_up.find(mine->user));
         return;
@@ -71,10 +74,10 @@ CommandLines::~CommandLines() {
 }
 
 bool CommandLines::must_wait(uid_t user) const {
-  if (shared_->held_up.contains(user) || shared_->held_up.size() >= max_held_up) return true;
+  const size_t most = user < first_ordinary_user ? max_held_up + more_for_system : max_held_up;
+  if (shared_->held_up.contains(user) || shared_->held_up.size() >= most) return true;
   const auto now = Clock::now();
-  const auto found = not_before_.find(user);
-  return now < none_before_ || (found != not_before_.end() && now < found->second);
+  return of_user_.exhausted(user, now) || of_all_.exhausted(all_users, now);
 }
 
 bool CommandLines::start_thread() {
@@ -87,37 +90,38 @@ bool CommandLines::start_thread() {
   return has_thread_ = true;
 }
 
-void CommandLines::charge(uid_t user, Clock::time_point begin) {
-  const auto end = Clock::now();
-  if (end - begin <= free_wait) return;
-  if (not_before_.size() >= max_users)
-    std::erase_if(not_before_, [&](const auto& entry) { return entry.second <= end; });
-  not_before_[user] = end + pause_per_wait_of_user * (end - begin);
-  none_before_ = end + pause_per_wait * (end - begin);
+void CommandLines::charge(uid_t user, std::chrono::nanoseconds time) {
+  if (time <= free_time) return;
+  const auto now = Clock::now();
+  of_user_.charge(user, time - free_time, now);
+  of_all_.charge(all_users, time - free_time, now);
 }
 
 Result<std::string> CommandLines::read(uid_t user, const std::string& path, Read read) {
-  const auto later = [&] {
-    return std::unexpected(Error{"read", path, EAGAIN, "its user's processes hold up such reads"});
+  const auto later = [&](const char* why) {
+    return std::unexpected(Error{"read", path, EAGAIN, why});
   };
   std::unique_lock lock(shared_->mutex);
-  if (must_wait(user) || !start_thread()) return later();
+  if (must_wait(user)) return later("such reads were held up");
+  if (!start_thread()) return later("there can be no more threads");
   const auto job = std::make_shared<Job>();
   job->user = user;
   job->read = std::move(read);
   shared_->job = job;
-  const auto begin = Clock::now();
   shared_->wanted.notify_one();
-  (void)shared_->answered.wait_until(lock, begin + max_wait_,
-                                     [&] { return job->answer.has_value(); });
-  charge(user, begin);
-  if (job->answer) return std::move(*job->answer);
-  // The thread may not have begun: then it must not.
-  if (std::exchange(shared_->job, nullptr) != nullptr) return later();
+  const bool answered = shared_->answered.wait_until(lock, Clock::now() + max_wait_,
+                                                     [&] { return job->answer.has_value(); });
+  if (answered) {
+    charge(user, job->time);
+    return std::move(*job->answer);
+  }
+  // The thread has found no processor. It must not begin now.
+  if (std::exchange(shared_->job, nullptr) != nullptr) return later("the machine is busy");
+  charge(user, Clock::now() - *job->begin);
   job->abandoned = true;
   shared_->held_up.insert(user);
   has_thread_ = false;
-  return later();
+  return later("the process holds it up");
 }
 
 }  // namespace rdtd::proc

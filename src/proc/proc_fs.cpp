@@ -109,6 +109,7 @@ class OpenProcess final : public Process {
 
   [[nodiscard]] pid_t pid() const override { return pid_; }
   [[nodiscard]] Result<std::string> read_name() const override;
+  [[nodiscard]] Result<uid_t> owner() const override;
   [[nodiscard]] Result<void> read(Fact fact, ProcessFacts& facts) const override;
   [[nodiscard]] size_t thread_count() const override;
   [[nodiscard]] Result<std::vector<pid_t>> threads() const override;
@@ -151,6 +152,12 @@ Result<std::string> OpenProcess::read_name() const {
   const ssize_t n = ::pread(comm_.get(), buffer.data(), buffer.size(), 0);
   if (n < 0) return failed("read", root_, ProcPath("{}/comm", pid_));
   return without_newline(std::string(buffer.data(), static_cast<size_t>(n)));
+}
+
+Result<uid_t> OpenProcess::owner() const {
+  struct stat status{};
+  if (::fstat(comm_.get(), &status) < 0) return failed("examine", root_, ProcPath("{}/comm", pid_));
+  return status.st_uid;
 }
 
 Result<std::string> OpenProcess::read_exe() const {

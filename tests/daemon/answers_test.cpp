@@ -116,7 +116,7 @@ TEST_F(AnswersTest, TellsItsState) {
   const pid_t pid = processes.start({.name = "redis-server"});
   manager->sweeper().visit({.pid = pid});
   run();
-  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 1 threads assigned");
+  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 1 thread assigned");
   manager->set_event_counters(7, 3);
   const ManagerProperties now = manager->properties();
   EXPECT_EQ(now.events_seen, 7U);
@@ -273,12 +273,12 @@ TEST_F(AnswersTest, ShowsWhatIsWrongInOneLine) {
   manager->reconcile();
   run();
   EXPECT_EQ(manager->status_line(),
-            "2 groups, 1 rules, 0 threads assigned; group 'redis': L3:0=3, granted L3:0=f");
+            "2 groups, 1 rule, 0 threads assigned; group 'redis': L3:0=3, granted L3:0=f");
   ASSERT_EQ(reload(redis_policy), "");
   kernel.locked_by_other = true;
   ASSERT_EQ(reload(redis_policy), "");
   EXPECT_EQ(manager->status_line(),
-            "2 groups, 1 rules, 0 threads assigned; process 812 (pqos) holds the lock of "
+            "2 groups, 1 rule, 0 threads assigned; process 812 (pqos) holds the lock of "
             "/sys/fs/resctrl for 2 s: it is changed without it");
 }
 

@@ -227,7 +227,7 @@ TEST_F(AssignerTest, ARefusalOfTheKernelIsReported) {
   manager->reconcile();
   run();
   EXPECT_EQ(problems(), std::vector<std::string>{
-                            "the kernel refuses to move 1 processes: Operation not permitted"});
+                            "the kernel refuses to move 1 process: Operation not permitted"});
   uint64_t refused = 0;
   for (const auto& row : manager->properties().assignments)
     if (row.group == "redis" && row.result == "refused") refused = row.threads;
@@ -301,7 +301,7 @@ TEST_F(AssignerTest, AFailureOfProcIsReported) {
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "degraded");
   EXPECT_EQ(problems(),
-            std::vector<std::string>{"1 processes cannot be examined: Too many open files"});
+            std::vector<std::string>{"1 process cannot be examined: Too many open files"});
   processes.calls.reset();
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
   manager->reconcile();

@@ -151,6 +151,23 @@ TEST_F(ClassifierTest, TheLastExecOfABatchDecides) {
   EXPECT_EQ(opened(other), 1U);
 }
 
+// The first process of a user costs much: the others of that user wait for the processes of others.
+TEST_F(ClassifierTest, UsersShareTheTime) {
+  std::vector<pid_t> pids;
+  for (const uid_t user : {2201U, 2201U, 2201U, 2201U, 2202U})
+    pids.push_back(processes.start({.name = "redis-server", .identity = {user, user}}));
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "read_name" && call.path == std::to_string(pids[0]))
+      std::this_thread::sleep_for(milliseconds(200));
+  };
+  for (const pid_t pid : pids) events_.exec(pid);
+  (void)classifier_->publish(manager->in_force().table);
+  start(events_.connector(true));
+  const Requests requests = collect([](const Requests& r) { return r.moved.size() == 5; });
+  EXPECT_EQ(requests.moved, (std::vector{pids[0], pids[4], pids[1], pids[2], pids[3]}));
+  for (const pid_t pid : pids) EXPECT_EQ(group_of(pid), "redis");
+}
+
 // While the kernel's queue is not empty, the kernel drops every further event: a look at all
 // processes before that would miss some.
 TEST_F(ClassifierTest, LostEventsAskForASweepOnceTheQueueIsDrained) {

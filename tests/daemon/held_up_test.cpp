@@ -95,5 +95,72 @@ TEST_F(HeldUp, IsReleasedOnceItCanBeRead) {
   EXPECT_EQ(group_of(held), "default");
 }
 
+// Two reloads, each of which takes away the rule of a process that is held up.
+TEST_F(HeldUp, EveryRuleThatIsGoneLetsGo) {
+  const std::string groups = "[group.workers]\nl3 = \"4 ways\"\n";
+  const std::string rule = "[[rule]]\ngroup = \"workers\"\ncmdline = ";
+  ASSERT_EQ(reload(groups + rule + "\"first*\"\n"), "");
+  const pid_t first = processes.start({.cmdline = "first job"});
+  const pid_t second = processes.start({.cmdline = "second job"});
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  hold_up(first);
+  ASSERT_EQ(reload(groups + rule + "\"second*\"\n"), "");
+  run(std::chrono::seconds(1));
+  ASSERT_EQ(group_of(second), "workers");
+  hold_up(second);
+  ASSERT_EQ(reload(groups), "");
+  EXPECT_EQ(group_of(first), "workers");
+  EXPECT_EQ(group_of(second), "workers");
+  processes.calls.reset();
+  for (int times = 0; times < 2; times++) {
+    manager->reconcile();
+    run(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(group_of(first), "default");
+  EXPECT_EQ(group_of(second), "default");
+}
+
+// What happens to it meanwhile is looked at without delay.
+TEST_F(HeldUp, ARenameIsLookedAtAtOnce) {
+  ASSERT_EQ(reload("[group.named]\nmb = \"50%\"\n[[rule]]\ngroup = \"named\"\nname = "
+                   "\"redis-server\"\n" +
+                   worker_policy),
+            "");
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  manager->sweeper().visit({.pid = held});
+  run();
+  processes.rename(held, "redis-server");
+  manager->sweeper().visit({.pid = held});
+  run();
+  EXPECT_EQ(group_of(held), "named");
+}
+
+// The reports name the rule that a thread of it was moved by.
+TEST_F(HeldUp, ItsThreadsAreReportedInTheirGroup) {
+  ASSERT_EQ(reload("[group.named]\nmb = \"50%\"\n" + worker_policy +
+                   "[[rule]]\ngroup = \"named\"\nthread = \"io-*\"\n"),
+            "");
+  std::vector<std::string> reports;
+  manager->observe({.on_assigned = [&](pid_t, const std::string& group, const std::string& rule) {
+    reports.push_back(group + " " + rule);
+  }});
+  const pid_t held = processes.start({.cmdline = "job"});
+  const pid_t thread = processes.clone(held, "io-1");
+  size_t reads = 0;
+  // Only the first read of its command line is held up: that for the first thread.
+  processes.calls.fail_if(
+      [&](const fake::Call& call) {
+        return call.operation == "read" && call.argument == "cmdline" && reads++ == 0;
+      },
+      EAGAIN);
+  manager->sweeper().visit({.pid = held});
+  run();
+  EXPECT_EQ(group_of(thread), "named");
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports[0], "named p.toml:8");
+}
+
 }  // namespace
 }  // namespace rdtd::test

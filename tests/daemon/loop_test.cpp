@@ -22,7 +22,7 @@ TEST_F(LoopTest, LoadsThePolicyAndEndsWhenAskedTo) {
     EXPECT_EQ(notifications_.back(), "STOPPING=1");
     start();
   }
-  EXPECT_TRUE(notified("STATUS=2 groups, 1 rules, "));
+  EXPECT_TRUE(notified("STATUS=2 groups, 1 rule, "));
   EXPECT_TRUE(
       logged("warning: cannot connect to the system bus: No such file or directory; trying "
              "again every second, and rdtctl cannot reach rdtd meanwhile\n")());
@@ -78,9 +78,9 @@ TEST_F(LoopTest, AHangupReloads) {
             0);
   ASSERT_EQ(sent.size(), 3U);
   EXPECT_TRUE(sent[0].starts_with("RELOADING=1\nMONOTONIC_USEC=")) << sent[0];
-  EXPECT_EQ(sent[1], "STATUS=2 groups, 1 rules, 0 threads assigned");
+  EXPECT_EQ(sent[1], "STATUS=2 groups, 1 rule, 0 threads assigned");
   EXPECT_EQ(sent[2], "READY=1");
-  EXPECT_TRUE(notified("STATUS=2 groups, 1 rules, 0 threads assigned; last reload failed: "));
+  EXPECT_TRUE(notified("STATUS=2 groups, 1 rule, 0 threads assigned; last reload failed: "));
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   EXPECT_EQ(state(), "degraded");
 }

@@ -119,6 +119,23 @@ TEST_F(ReconcileTest, ADomainThatComesBackIsRestored) {
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
 }
 
+// The same if it was away so shortly that no comparison saw it.
+TEST_F(ReconcileTest, ADomainThatWasAwayForAMomentIsRestored) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  for (const unsigned cpu : {2U, 3U}) {
+    kernel.resctrl.take_offline(cpu);
+    manager->cpu_changed(false);
+  }
+  for (const unsigned cpu : {2U, 3U}) {
+    kernel.resctrl.bring_online(cpu);
+    manager->cpu_changed(true);
+  }
+  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+}
+
 // A policy may name a socket that is off: its part is done when the socket is there.
 TEST_F(ReconcileTest, AnAbsentDomainIsNoError) {
   const std::string both = "[group.a]\nl3 = { \"0\" = \"4 ways\", \"1\" = \"8 ways\" }\n";

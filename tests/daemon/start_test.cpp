@@ -90,7 +90,7 @@ class StartTest : public Files {
 
 TEST_F(StartTest, RunsUntilItIsAskedToEnd) {
   put("etc/rdtd/a.toml", "[daemon]\nlog_level = \"info\"\n");
-  EXPECT_EQ(run("rdtd: info: policy in force: 1 groups, 0 rules, 0 steps; "), 0) << log();
+  EXPECT_EQ(run("rdtd: info: policy in force: 1 group, 0 rules, 0 steps; "), 0) << log();
   EXPECT_TRUE(
       logged("rdtd: warning: no unified cgroup hierarchy is mounted: moves between cgroups "
              "are noticed at the next reconcile only\n"));

@@ -41,6 +41,12 @@ class Processes::Opened final : public proc::Process {
         "read_name", [&](const ProcessState& process) { return find_thread(process, pid_)->name; });
   }
 
+  [[nodiscard]] Result<uid_t> owner() const override {
+    return ask<uid_t>("owner", [](const ProcessState& process) {
+      return process.program.traceable ? process.program.identity.uid : 0;
+    });
+  }
+
   [[nodiscard]] Result<void> read(Fact fact, ProcessFacts& facts) const override {
     static constexpr std::array names = {"name", "exe", "cgroup", "cmdline", "identity"};
     const auto filled = ask<bool>(

@@ -28,6 +28,7 @@ struct Program {
   std::string cmdline;                // "": exe
   std::string cgroup = "/";
   Identity identity;
+  bool traceable = true;  // false: its files in /proc are root's
 };
 
 struct Thread {

@@ -90,8 +90,8 @@ TEST(CommandLines, AReadThatIsHeldUpKeepsNobodyElseWaiting) {
   const auto held = hold_up(lines, 2201, *trap);
   ASSERT_FALSE(held);
   EXPECT_EQ(held.error().text(),
-            "cannot read /proc/812/cmdline: Resource temporarily unavailable (its user's processes "
-            "hold up such reads)");
+            "cannot read /proc/812/cmdline: Resource temporarily unavailable (the process holds it "
+            "up)");
   EXPECT_EQ(ask(lines, 1000), "redis-server");
   // While it lasts, nothing else of this user is read.
   std::atomic<bool> begun = false;

@@ -14,6 +14,7 @@
 
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/daemon/rule_table.hpp"
+#include "rdtd/proc/user_shares.hpp"
 #include "rdtd/proc/processes.hpp"
 
 namespace rdtd {
@@ -27,11 +28,13 @@ struct Assignment {
     unknown,   // /proc could not be read
     held_up,   // the process keeps its command line from being read: to be tried again
     no_group,  // the group was removed: the table is out of date
+    deferred,  // its user has taken too much time
   };
   Kind kind = Kind::unmatched;
-  size_t rule = 0;   // in_group: index into RuleSet::rules()
-  size_t moved = 0;  // threads written to `tasks`
-  int error = 0;     // refused, unknown: errno
+  size_t rule = 0;                 // in_group: index into RuleSet::rules()
+  size_t moved = 0;                // threads written to `tasks`
+  int error = 0;                   // refused, unknown: errno
+  std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
 };
 
 // What both threads need to place a process.
@@ -40,6 +43,9 @@ struct Placement {
   const proc::Processes& processes;
   ManualAssignments& manual;
   CgroupMemo* memo = nullptr;  // of the calling thread
+  // Of place_leader, if other processes wait: a user without a share left is deferred.
+  const UserShares* shares = nullptr;
+  UserShares::Time now = {};
 };
 
 // Puts the first thread of a process that has just called exec where the rules want it, unless it

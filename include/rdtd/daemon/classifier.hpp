@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,7 +76,9 @@ class Classifier {
       : requests_fd_(requests_fd), error_pause_(error_pause) {}
   void run();
   class Pacer;
-  void handle(const ProcEvent& event, const RuleTable& table);
+  void handle(const ProcEvent& event, const RuleTable& table, bool others_wait);
+  void handle_deferred(const RuleTable* table);
+  void finish(pid_t pid, const Assignment& assignment, const RuleTable& table);
   void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table, Pacer& pacer);
   template <class Change>
   void request(Change change);
@@ -95,7 +98,9 @@ class Classifier {
   std::atomic<bool> watched_ = false;
   std::mutex requests_mutex_;  // never held while anything is read or written
   Requests requests_;
-  CgroupMemo memo_;  // the thread's
+  CgroupMemo memo_;  // the thread's, as are the shares
+  UserShares shares_;
+  std::deque<pid_t> deferred_;
   std::thread thread_;
 };
 

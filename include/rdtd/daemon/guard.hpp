@@ -39,6 +39,10 @@ class Guard {
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
 
+  // A CPU has come online: the kernel may have reset what it belongs to, even if the next
+  // comparison does not see that it was away.
+  void expect_reset() { reset_pending_ = true; }
+
   // The key of the problem that another tool keeps the lock of resctrl.
   static constexpr const char* lock_problem = "lock";
   // A new policy is in force: what was wrong before does not count any more. The lock

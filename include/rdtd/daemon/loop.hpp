@@ -3,6 +3,7 @@
 // to systemd. It decides nothing else.
 #pragma once
 
+#include <systemd/sd-device.h>
 #include <systemd/sd-event.h>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "rdtd/daemon/manager.hpp"
 #include "rdtd/proc/cgroup_watch.hpp"
 #include "rdtd/proc/connector.hpp"
+#include "rdtd/resctrl/change_watch.hpp"
 
 namespace rdtd {
 
@@ -27,6 +29,7 @@ class Loop {
     Classifier* classifier = nullptr;  // null: no process events
     std::optional<Connector> changes;  // renames and changes of user
     std::unique_ptr<CgroupWatch> cgroups;
+    std::unique_ptr<resctrl::ChangeWatch> resctrl;
   };
   // `heartbeat_interval`: how often it checks that process events arrive.
   explicit Loop(Manager& manager,
@@ -63,6 +66,10 @@ class Loop {
   void read_cgroups();
   void resume_cgroups();
   void report_unwatched();
+  void read_resctrl();
+  void watch_resctrl();
+  void watch_cpus();
+  static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
   void reconcile();
   void beat();
   void sweep_now();
@@ -94,6 +101,8 @@ class Loop {
   sd_event_source* changes_timer_ = nullptr;
   sd_event_source* cgroups_ = nullptr;
   sd_event_source* cgroups_timer_ = nullptr;
+  sd_event_source* resctrl_ = nullptr;
+  sd_device_monitor* cpus_ = nullptr;
   sd_event_source* reconcile_ = nullptr;
   sd_event_source* heartbeat_ = nullptr;
   sd_event_source* sweep_ = nullptr;
@@ -104,8 +113,9 @@ class Loop {
   uint64_t drops_logged_ = 0;           // process events
   uint64_t classifier_drops_ = 0, changes_dropped_ = 0;
   bool events_available_ = true;
-  bool walk_in_parts_ = false;  // the walk over the cgroups took more than one call so far
-  bool more_cgroups_ = false;   // to be looked at without an event
+  bool unwatched_logged_ = false;  // files of resctrl
+  bool walk_in_parts_ = false;     // the walk over the cgroups took more than one call so far
+  bool more_cgroups_ = false;      // to be looked at without an event
   std::string state_;
   std::string policy_log_level_;
 };

@@ -13,6 +13,7 @@
 
 #include "rdtd/bus/manager_interface.hpp"
 #include "rdtd/daemon/applier.hpp"
+#include "rdtd/daemon/drift_pace.hpp"
 #include "rdtd/daemon/guard.hpp"
 #include "rdtd/daemon/lock_queue.hpp"
 #include "rdtd/daemon/manual_assignments.hpp"
@@ -57,8 +58,14 @@ class Manager final : public ManagerInterface {
   void start(Done done);
   void reload(Done done) override;
   void reset(Done done) override;
-  // Finds what another tool changed, and does about it what the policy says.
+  // Finds what another tool changed, and does about it what the policy says: in resctrl, and where
+  // the processes are.
   void reconcile();
+  // Somebody, perhaps rdtd itself, has changed these groups, by directory: soon, finds what is
+  // different in resctrl.
+  void resctrl_changed(const std::set<std::string>& groups);
+  // A CPU has gone offline or come online: soon, restores what the kernel has reset.
+  void cpu_changed(bool online);
   // Looks at all processes, then calls `done`. `why` is for the log.
   void sweep(const char* why, std::function<void()> done);
   // Removes every group that rdtd made. For the end of the daemon: waits for no lock.
@@ -124,9 +131,11 @@ class Manager final : public ManagerInterface {
     return in_force_->policy.daemon.drift == OnDrift::report;
   }
   void restore_manual();
-  void compare();
+  void start_comparison(Time now);
+  void compare(bool look_at_processes);
   void finish_reconcile(const Guard::Comparison& found, const Result<SweepResult>& swept);
-  void report_drift(std::vector<Drift> found);
+  void finish_comparison(std::vector<Drift> drift, std::vector<Drift> before);
+  void report_drift(const std::vector<Drift>& found);
   void try_what_is_missing();
   void report_missing();
   void note_sweep(const Result<SweepResult>& swept);
@@ -153,6 +162,7 @@ class Manager final : public ManagerInterface {
   bool busy_ = false;                                  // one of them is under way
   std::shared_ptr<std::vector<Done>> waiting_reload_;  // requests of a reload that has not begun
   bool reconciling_ = false;                           // waits, or is under way
+  Time comparison_due_ = Time::max();                  // because of a change in resctrl
 
   std::optional<std::vector<DomainCounters>> counters_;
   Time counters_read_{};
@@ -160,8 +170,10 @@ class Manager final : public ManagerInterface {
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;  // of the last load, for the log
   std::vector<Drift> drift_;
-  // Rules before the present ones, while what they held could not be looked at.
-  std::shared_ptr<const RuleTable> unreleased_;
+  DriftPace drift_pace_;
+  // Rules before the present ones, the oldest first, while what they held could not be looked at.
+  // Each reconcile tries again with one of them.
+  std::deque<std::shared_ptr<const RuleTable>> unreleased_;
   std::map<size_t, size_t> processes_by_rule_;  // at the last look at all of them
   bool watched_ = false;
   bool events_available_ = true;

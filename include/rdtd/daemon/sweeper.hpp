@@ -122,6 +122,7 @@ class Sweeper {
   [[nodiscard]] bool turn_of_children(Running& running);
   void finish_visit(const Visit& visit);
   void look_again(pid_t pid, const Assignment& result);
+  void report_moved(pid_t pid, const Assignment& result);
   [[nodiscard]] bool work_on_sweep(Time deadline);
   [[nodiscard]] Result<void> begin_pass();
   void work_on_process();

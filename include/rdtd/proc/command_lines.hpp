@@ -5,7 +5,8 @@
 // in swap take their time too. So a thread of this class reads, and the caller waits a limited time
 // for it. A thread that is held up is left behind and ends when the kernel answers.
 //
-// No user gets more than a share of the caller's time: a twentieth for one, a quarter for all.
+// The processes of a user, and of all users together, can make the caller wait for a quarter of its
+// time (UserShares). Time in which the other thread had no processor does not count.
 //
 // For one calling thread. The reading thread inherits its scheduling.
 #pragma once
@@ -14,19 +15,21 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "rdtd/base/error.hpp"
+#include "rdtd/proc/user_shares.hpp"
 
 namespace rdtd::proc {
 
 class CommandLines {
  public:
   using Clock = std::chrono::steady_clock;
-  // Reads that are held up at the same time, of all users; one of each.
+  // Reads that are held up at the same time, one of each user; and how many more of root and of
+  // system users.
   static constexpr size_t max_held_up = 8;
+  static constexpr size_t more_for_system = 4;
 
   explicit CommandLines(std::chrono::milliseconds max_wait);
   CommandLines(const CommandLines&) = delete;
@@ -35,21 +38,21 @@ class CommandLines {
 
   // Must own all that it uses: it may outlive this object.
   using Read = std::move_only_function<Result<std::string>()>;
-  // What `read` returns. Error EAGAIN, with `path`: the read is held up, or too much time was spent
-  // on this user before; a later call may succeed. The time is charged to `user`.
+  // What `read` returns. Error EAGAIN, with `path`: the read is held up, or such reads took too
+  // much time before; a later call may succeed. The time is charged to `user`.
   [[nodiscard]] Result<std::string> read(uid_t user, const std::string& path, Read read);
 
  private:
   struct Shared;
   [[nodiscard]] bool must_wait(uid_t user) const;
   [[nodiscard]] bool start_thread();
-  void charge(uid_t user, Clock::time_point begin);
+  void charge(uid_t user, std::chrono::nanoseconds time);
 
   std::chrono::milliseconds max_wait_;
   std::shared_ptr<Shared> shared_;
   bool has_thread_ = false;
-  std::map<uid_t, Clock::time_point> not_before_;
-  Clock::time_point none_before_{};
+  UserShares of_user_;
+  UserShares of_all_;  // as if they were one user
 };
 
 }  // namespace rdtd::proc

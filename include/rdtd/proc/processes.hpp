@@ -40,6 +40,9 @@ class Process {
   [[nodiscard]] virtual pid_t pid() const = 0;
   // The present comm. This alone proves that the process that was opened still exists.
   [[nodiscard]] virtual Result<std::string> read_name() const = 0;
+  // Who owns its files in /proc: its effective user, or root if it cannot be traced. Costs less
+  // than Fact::identity, which says the truth.
+  [[nodiscard]] virtual Result<uid_t> owner() const = 0;
   // Fills one fact. A fact that the process does not have (a kernel thread has no exe), that must
   // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
   // UINT32_MAX. A command line is cut after 64 KiB, and waited for a limited time: held_up().

@@ -1,0 +1,42 @@
+// DriftPace: how soon a change by another tool is looked at. At once, unless a tool changes the
+// same group again and again: then at growing intervals, so that rdtd does not fight with it.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rdtd {
+
+class DriftPace {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // Changes that come together are looked at together.
+  static constexpr std::chrono::milliseconds first_delay{100};
+  static constexpr std::chrono::milliseconds longest_delay{30'000};
+  // More changes than this to one group in this time are too many.
+  static constexpr size_t max_changes = 5;
+  static constexpr std::chrono::seconds window{10};
+  // A group that others leave alone for this long is like any other again.
+  static constexpr std::chrono::seconds calm{90};
+
+  // A look has found these groups changed by others, by directory. Returns those that have been
+  // changed too often, once for each.
+  [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
+  // Whether the changes of the group are not worth a line in the log each.
+  [[nodiscard]] bool too_often(const std::string& group) const;
+  // From a change of the group to the look.
+  [[nodiscard]] std::chrono::milliseconds delay(const std::string& group) const;
+
+ private:
+  struct Group {
+    std::deque<Time> changes;  // in the window
+    std::chrono::milliseconds delay = first_delay;
+  };
+  std::map<std::string, Group> groups_;
+};
+
+}  // namespace rdtd

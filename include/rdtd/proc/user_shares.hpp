@@ -1,0 +1,34 @@
+// UserShares: how much of a thread's time the processes of each user have taken lately. A user who
+// has taken too much has to wait, so that the processes of others do not: one process can cost as
+// much as hundreds of others, for example in a cgroup with a very long path. For one thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+
+namespace rdtd {
+
+class UserShares {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // What a user can take at once; it comes back as a quarter of the time that passes.
+  static constexpr std::chrono::milliseconds allowance{10};
+  static constexpr int part = 4;
+  // Users that are kept in mind; more are treated as new ones.
+  static constexpr size_t max_users = 1024;
+
+  void charge(uid_t user, std::chrono::nanoseconds cost, Time now);
+  [[nodiscard]] bool exhausted(uid_t user, Time now) const;
+
+ private:
+  struct Share {
+    std::chrono::nanoseconds taken{};  // when it was charged last
+    Time charged{};
+  };
+  [[nodiscard]] static std::chrono::nanoseconds taken(const Share& share, Time now);
+  std::map<uid_t, Share> shares_;
+};
+
+}  // namespace rdtd

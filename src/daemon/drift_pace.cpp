@@ -1,0 +1,30 @@
+#include "rdtd/daemon/drift_pace.hpp"
+
+#include <algorithm>
+
+namespace rdtd {
+
+std::vector<std::string> DriftPace::found(const std::set<std::string>& groups, Time now) {
+  std::erase_if(groups_,
+                [&](const auto& entry) { return now - entry.second.changes.back() > calm; });
+  std::vector<std::string> out;
+  for (const std::string& name : groups) {
+    Group& group = groups_[name];
+    group.changes.push_back(now);
+    while (now - group.changes.front() > window) group.changes.pop_front();
+    const bool again = group.delay > first_delay;
+    if (!again && group.changes.size() <= max_changes) continue;
+    group.delay = std::min(2 * group.delay, longest_delay);
+    if (!again) out.push_back(name);
+  }
+  return out;
+}
+
+bool DriftPace::too_often(const std::string& group) const { return delay(group) > first_delay; }
+
+std::chrono::milliseconds DriftPace::delay(const std::string& group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? first_delay : found->second.delay;
+}
+
+}  // namespace rdtd

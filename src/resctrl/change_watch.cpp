@@ -1,0 +1,80 @@
+#include "rdtd/resctrl/change_watch.hpp"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd::resctrl {
+
+Result<ChangeWatch> ChangeWatch::open(std::string path) {
+  UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify) return errno_error("watch", path);
+  ChangeWatch out(std::move(path), std::move(inotify));
+  if (auto added = out.add("", IN_CREATE | IN_DELETE | IN_ONLYDIR); !added)
+    return std::unexpected(added.error());
+  return out;
+}
+
+// A file that is watched already keeps its descriptor.
+Result<int> ChangeWatch::add(const std::string& file, unsigned events) {
+  const std::string path = file.empty() ? path_ : path_ + "/" + file;
+  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events);
+  if (watch >= 0) return watch;
+  const int code = errno;
+  return std::unexpected(
+      Error{"watch", path, code, code == ENOSPC ? "raise fs.inotify.max_user_watches" : ""});
+}
+
+Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
+  for (auto watched = groups_.begin(); watched != groups_.end();) {
+    if (groups.contains(watched->second)) {
+      ++watched;
+      continue;
+    }
+    (void)::inotify_rm_watch(inotify_.get(), watched->first);  // the group may be gone
+    watched = groups_.erase(watched);
+  }
+  for (const std::string& group : groups)
+    for (const char* file : {"schemata", "mode", "cpus", "cpus_list"}) {
+      const auto added = add(file_of(group, file), IN_MODIFY);
+      if (added)
+        groups_[*added] = group;
+      else if (added.error().code != ENOENT && added.error().code != ENODEV)
+        return std::unexpected(added.error());
+    }
+  return {};
+}
+
+std::set<std::string> ChangeWatch::read_changes() {
+  std::set<std::string> changed;
+  alignas(inotify_event) std::array<char, 16384> buffer;
+  while (true) {
+    const ssize_t n = ::read(inotify_.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return changed;
+    for (ssize_t at = 0; at < n;) {
+      inotify_event event;
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      const char* const name = buffer.data() + at + sizeof event;
+      at += static_cast<ssize_t>(sizeof event + event.len);
+      const auto group = groups_.find(event.wd);
+      // The watch of a group that was removed has ended; the number may be used again.
+      if ((event.mask & IN_IGNORED) != 0)
+        groups_.erase(event.wd);
+      else if (group != groups_.end())
+        changed.insert(group->second);
+      else if (event.len > 0)
+        changed.insert(name);
+      else if ((event.mask & IN_Q_OVERFLOW) != 0)
+        changed.emplace();
+    }
+  }
+}
+
+}  // namespace rdtd::resctrl

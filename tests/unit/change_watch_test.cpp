@@ -1,0 +1,83 @@
+// ChangeWatch, on a tree of files: inotify reports writes to them as it does those of resctrl.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "files.hpp"
+#include "rdtd/resctrl/change_watch.hpp"
+
+namespace rdtd::resctrl {
+namespace {
+
+using Groups = std::set<std::string>;
+
+class ChangeWatchTest : public Files {
+ protected:
+  void SetUp() override {
+    Files::SetUp();
+    for (const char* group : {"", "redis/", "batch/"}) make(group);
+  }
+  void make(const std::string& group) {
+    for (const char* file : {"schemata", "mode", "cpus", "cpus_list", "tasks"})
+      put(group + file, "");
+  }
+  // Writes to a file that exists.
+  void change(const std::string& file) { std::ofstream(root_ / file) << "x" << std::flush; }
+  ChangeWatch watch(const Groups& groups) {
+    auto out = ChangeWatch::open(root_.string());
+    EXPECT_TRUE(out && out->watch(groups));
+    return std::move(*out);
+  }
+};
+
+TEST_F(ChangeWatchTest, NamesTheGroupsThatWereChanged) {
+  ChangeWatch changes = watch({"", "redis"});
+  EXPECT_EQ(changes.read_changes(), Groups{});
+  change("redis/schemata");
+  change("redis/mode");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+  change("cpus");
+  change("redis/cpus_list");
+  EXPECT_EQ(changes.read_changes(), (Groups{"", "redis"}));
+  // These say nothing of what was granted.
+  change("redis/tasks");
+  change("batch/schemata");
+  EXPECT_EQ(changes.read_changes(), Groups{});
+}
+
+TEST_F(ChangeWatchTest, NamesGroupsThatComeAndGo) {
+  ChangeWatch changes = watch({"", "redis"});
+  fs::create_directory(root_ / "pqos");
+  EXPECT_EQ(changes.read_changes(), Groups{"pqos"});
+  fs::remove_all(root_ / "redis");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+  make("redis/");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+  // Another group of that name is watched once it is given again.
+  change("redis/schemata");
+  EXPECT_EQ(changes.read_changes(), Groups{});
+  ASSERT_TRUE(changes.watch({"", "redis"}));
+  change("redis/schemata");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+}
+
+TEST_F(ChangeWatchTest, WatchesTheGroupsThatAreGiven) {
+  ChangeWatch changes = watch({"", "redis"});
+  ASSERT_TRUE(changes.watch({"batch", "no-such-group"}));
+  (void)changes.read_changes();
+  change("redis/schemata");
+  change("schemata");
+  change("batch/schemata");
+  EXPECT_EQ(changes.read_changes(), Groups{"batch"});
+}
+
+TEST(ChangeWatch, NeedsTheDirectory) {
+  const auto watch = ChangeWatch::open("/nonexistent/resctrl");
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().text(), "cannot watch /nonexistent/resctrl: No such file or directory");
+}
+
+}  // namespace
+}  // namespace rdtd::resctrl
