@@ -175,12 +175,14 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
 
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
+  const bool by_kernel = reset_pending_;
   const Steps back = steps_to(current->groups, current->capabilities, now);
   const bool restored = restore(*current, back, *machine, out);
   remove_left_behind(back.removals, *machine, out);
   for (Difference& difference : differences(current->groups, now))
     if (!restored || !adopted.contains(difference.group))
-      out.drift.push_back({std::move(difference.group), std::move(difference.text), restored});
+      out.drift.push_back(
+          {std::move(difference.group), std::move(difference.text), restored, by_kernel});
   return out;
 }
 

@@ -140,7 +140,7 @@ void Manager::report_drift(const std::vector<Drift>& found) {
   for (const Drift& drift : found) {
     if (!drift.restored && std::ranges::find(drift_, drift.text, &Drift::text) != drift_.end())
       continue;
-    if (drift.group) changed.insert(*drift.group);
+    if (drift.group && !drift.by_kernel) changed.insert(*drift.group);
     const std::string what = drift.text + (drift.restored ? "; restored" : "");
     observer_.on_drift(what);
     if (!drift.group)

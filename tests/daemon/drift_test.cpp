@@ -132,6 +132,20 @@ TEST_F(DriftTest, AToolThatNeverStopsIsReportedOnce) {
   EXPECT_LT(drift.size(), 20U);
 }
 
+// What the kernel resets is nobody's fault, however often CPUs come and go.
+TEST_F(DriftTest, CpusThatComeAreNoToolThatNeverStops) {
+  for (int times = 0; times < 20; times++) {
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+    manager->cpu_changed(false);
+    run(milliseconds(150));
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+    manager->cpu_changed(true);
+    manager->resctrl_changed({"redis"});
+    run(milliseconds(150));
+    ASSERT_EQ(schemata("redis"), granted_) << times;
+  }
+}
+
 // A change that comes while another comparison goes on is not lost.
 TEST_F(DriftTest, AChangeDuringAReconcileIsFound) {
   for (int i = 0; i < 2000; i++) processes.start({.name = "bash"});

@@ -16,11 +16,12 @@
 
 namespace rdtd {
 
-// Something that another tool changed.
+// Something that another tool changed, or the kernel when CPUs came.
 struct Drift {
   std::optional<std::string> group;  // its directory; nothing if threads were in the wrong one
   std::string text;                  // "group 'redis': L3:0=ff, granted L3:0=f"
   bool restored = false;
+  bool by_kernel = false;
 };
 
 class Guard {
