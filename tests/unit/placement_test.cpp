@@ -1,7 +1,6 @@
 // Where groups are placed: this machine, these groups and this policy give exactly this layout.
 #include <gtest/gtest.h>
 
-
 #include "placement_support.hpp"
 
 namespace rdtd {
