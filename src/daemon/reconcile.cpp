@@ -50,8 +50,14 @@ void Manager::note_sweep(const Result<SweepResult>& swept) {
 }
 
 void Manager::reconcile() {
-  if (std::exchange(reconciling_, true)) return;
-  begin([this] { changes_.run([this] { compare(true); }); });
+  if (reconciling_ && !only_resctrl_) return;
+  look_wanted_ = true;
+  if (!reconciling_) begin_comparison();
+}
+
+void Manager::begin_comparison() {
+  reconciling_ = true;
+  begin([this] { changes_.run([this] { compare(); }); });
 }
 
 void Manager::resctrl_changed(const std::set<std::string>& groups) {
@@ -67,14 +73,16 @@ void Manager::cpu_changed(bool online) {
 void Manager::start_comparison(Time now) {
   comparison_due_ = Time::max();
   // Another one may have read before the change.
-  if (std::exchange(reconciling_, true)) {
+  if (reconciling_) {
     comparison_due_ = now + DriftPace::first_delay;
     return;
   }
-  begin([this] { changes_.run([this] { compare(false); }); });
+  only_resctrl_ = true;
+  begin_comparison();
 }
 
-void Manager::compare(bool look_at_processes) {
+void Manager::compare() {
+  if (std::exchange(look_wanted_, false)) only_resctrl_ = false;
   const bool out_of_date = sweeper_.table_out_of_date();
   Guard::Comparison found = guard_.compare(in_force_);
   for (const std::string& text : found.problems) log(LogEvent::kernel_refused, text);
@@ -93,7 +101,7 @@ void Manager::compare(bool look_at_processes) {
   };
   if (found.tables_old || out_of_date)
     renew_table(look);
-  else if (look_at_processes || found.groups_made)
+  else if (!only_resctrl_ || found.groups_made)
     look();
   else
     finish_comparison(found.drift, drift_);
@@ -116,7 +124,8 @@ void Manager::finish_reconcile(const Guard::Comparison& found, const Result<Swee
 // `before`: what was known, if only resctrl was compared. Of that, what is about threads holds
 // until the next look at them, and what was restored is of interest until the next reconcile.
 void Manager::finish_comparison(std::vector<Drift> drift, std::vector<Drift> before) {
-  reconciling_ = false;
+  reconciling_ = only_resctrl_ = false;
+  if (look_wanted_) reconcile();
   report_drift(drift);
   std::erase_if(before, [&](const Drift& known) {
     return known.group &&

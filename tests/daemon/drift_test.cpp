@@ -132,6 +132,18 @@ TEST_F(DriftTest, AToolThatNeverStopsIsReportedOnce) {
   EXPECT_LT(drift.size(), 20U);
 }
 
+// A comparison of resctrl alone does not replace a reconcile, which looks at processes too.
+TEST_F(DriftTest, AReconcileDuringAComparisonIsNotLost) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  kernel.locked_by_other = true;
+  change("L3:0=3\n");
+  run(milliseconds(150));
+  manager->reconcile();
+  run(seconds(3));
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(schemata("redis"), granted_);
+}
+
 // What the kernel resets is nobody's fault, however often CPUs come and go.
 TEST_F(DriftTest, CpusThatComeAreNoToolThatNeverStops) {
   for (int times = 0; times < 20; times++) {

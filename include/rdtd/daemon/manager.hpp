@@ -132,7 +132,8 @@ class Manager final : public ManagerInterface {
   }
   void restore_manual();
   void start_comparison(Time now);
-  void compare(bool look_at_processes);
+  void begin_comparison();
+  void compare();
   void finish_reconcile(const Guard::Comparison& found, const Result<SweepResult>& swept);
   void finish_comparison(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
@@ -161,7 +162,9 @@ class Manager final : public ManagerInterface {
   std::deque<std::function<void()>> jobs_;             // changes of the state in force that wait
   bool busy_ = false;                                  // one of them is under way
   std::shared_ptr<std::vector<Done>> waiting_reload_;  // requests of a reload that has not begun
-  bool reconciling_ = false;                           // waits, or is under way
+  bool reconciling_ = false;                           // a comparison waits, or is under way
+  bool only_resctrl_ = false;                          // it does not look at processes
+  bool look_wanted_ = false;                           // a reconcile is wanted, which does
   Time comparison_due_ = Time::max();                  // because of a change in resctrl
 
   std::optional<std::vector<DomainCounters>> counters_;
