@@ -100,16 +100,21 @@ Result<Decision> decide(const RuleSet& rules, const proc::Process& process, Proc
 
 namespace {
 
+struct Owner {
+  uid_t user = 0;
+  bool hidden = false;
+};
+
 // Whom the time is charged to. A user can make a process look like root's, so once root has no
 // share left, its processes are examined; root itself is never deferred.
-std::optional<uid_t> user_of(const UserShares& shares, UserShares::Time now,
-                             const proc::Process& process) {
+std::optional<Owner> owner_of(const Placement& placement, const proc::Process& process) {
   const auto owner = process.owner();
   if (!owner) return std::nullopt;
-  if (*owner != 0 || !shares.exhausted(0, now)) return *owner;
+  if (*owner != 0 || !placement.examine_root || !placement.shares->exhausted(0, placement.now))
+    return Owner{*owner};
   ProcessFacts facts;
   if (!process.read(Fact::identity, facts)) return std::nullopt;
-  return facts.identity->uid;
+  return Owner{facts.identity->uid, facts.identity->uid != 0};
 }
 
 Assignment place_opened(const Placement& placement, const proc::Process& process, pid_t pid) {
@@ -149,11 +154,15 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
   const auto process = placement.processes.open(pid);
   if (!process) return failed(process.error());
   if (placement.shares == nullptr) return place_opened(placement, **process, pid);
-  const auto user = user_of(*placement.shares, placement.now, **process);
-  if (user && *user != 0 && placement.shares->exhausted(*user, placement.now))
-    return {.kind = Assignment::Kind::deferred, .user = user};
-  Assignment out = place_opened(placement, **process, pid);
-  out.user = user;
+  const auto owner = owner_of(placement, **process);
+  const bool deferred =
+      owner && owner->user != 0 && placement.shares->exhausted(owner->user, placement.now);
+  Assignment out = deferred ? Assignment{.kind = Assignment::Kind::deferred}
+                            : place_opened(placement, **process, pid);
+  if (owner) {
+    out.user = owner->user;
+    out.hidden = owner->hidden;
+  }
   return out;
 }
 

@@ -27,6 +27,8 @@ constexpr size_t max_queued = 4096;
 constexpr int max_errors = 10;
 // From so many events in a batch on, users share the time.
 constexpr size_t batch_that_waits = 4;
+// One of so many processes that look like root's is examined, and all once one was another user's.
+constexpr unsigned examined_part = 16;
 
 // The thread's id, for the handler of SIGXCPU.
 std::atomic<pid_t> classifier_thread = 0;
@@ -45,7 +47,7 @@ class Classifier::Pacer {
   void pace() {
     const auto used = cpu_time();
     if (used - since_ < Classifier::max_work) return;
-    if (std::exchange(waited_, false)) {
+    if (std::exchange(waited_, false) || (!only_receive_ && voluntary_waits() != waits_)) {
       in_a_row_ = 0;
     } else {
       // A burst of programs is through within the first pauses; a flood gets half of a CPU.
@@ -53,10 +55,13 @@ class Classifier::Pacer {
       (void)::nanosleep(&pause, nullptr);
     }
     since_ = used;
+    waits_ = voluntary_waits();
   }
-  // Receives events, and notes whether it has waited for them. Waits for command lines do not
-  // count.
+  // With rules about command lines, the thread waits for the one that reads them. That is work too:
+  // only waits for events count then.
+  void count_only_receive(bool on) { only_receive_ = on; }
   auto receive(Connector& connector, std::vector<ProcEvent>& events) {
+    if (!only_receive_) return connector.receive(events);
     const long before = voluntary_waits();
     auto batch = connector.receive(events);
     waited_ = waited_ || voluntary_waits() != before;
@@ -76,7 +81,8 @@ class Classifier::Pacer {
   }
 
   std::chrono::nanoseconds since_{};
-  bool waited_ = false;
+  long waits_ = 0;
+  bool only_receive_ = false, waited_ = false;
   int in_a_row_ = 0;
 };
 
@@ -177,6 +183,7 @@ void Classifier::run() {
       request([&](Requests& r) {
         table = table_;
         r.table_in_use = in_use = published_;
+        pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
       });
     handle_batch(events, table.get(), pacer);
     // Once it has lost an event, the kernel drops all further ones until the queue is empty, and
@@ -213,8 +220,12 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
 void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool others_wait) {
   if (manual_->exec(event.pid, event.timestamp_ns)) return;
   const auto begin = std::chrono::steady_clock::now();
+  // To examine all of root's would double the cost of each.
+  const bool examine_root = begin < hidden_until_ || ++handled_ % examined_part == 0;
   const Assignment assignment = place_leader(
-      {table, *processes_, *manual_, &memo_, others_wait ? &shares_ : nullptr, begin}, event.pid);
+      {table, *processes_, *manual_, &memo_, others_wait ? &shares_ : nullptr, begin, examine_root},
+      event.pid);
+  if (assignment.hidden) hidden_until_ = begin + std::chrono::seconds(1);
   if (assignment.kind == Assignment::Kind::deferred && deferred_.size() < max_queued)
     return deferred_.push_back(event.pid);
   if (assignment.user) {

@@ -75,6 +75,8 @@ TEST_F(SharesTest, NobodyHidesBehindRoot) {
   shares_.charge(0, milliseconds(20), now);
   EXPECT_EQ(place(hidden).kind, Assignment::Kind::deferred);
   EXPECT_EQ(place(hidden).user, 2201U);
+  EXPECT_TRUE(place(hidden).hidden);
+  EXPECT_FALSE(place(daemon).hidden);
   EXPECT_EQ(place(daemon).kind, Assignment::Kind::in_group);
 }
 

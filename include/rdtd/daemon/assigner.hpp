@@ -35,6 +35,7 @@ struct Assignment {
   size_t moved = 0;                // threads written to `tasks`
   int error = 0;                   // refused, unknown: errno
   std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
+  bool hidden = false;             // it looks like root's, and is another user's
 };
 
 // What both threads need to place a process.
@@ -46,6 +47,7 @@ struct Placement {
   // Of place_leader, if other processes wait: a user without a share left is deferred.
   const UserShares* shares = nullptr;
   UserShares::Time now = {};
+  bool examine_root = true;  // whether processes that look like root's are
 };
 
 // Puts the first thread of a process that has just called exec where the rules want it, unless it

@@ -101,6 +101,8 @@ class Classifier {
   CgroupMemo memo_;  // the thread's, as are the shares
   UserShares shares_;
   std::deque<pid_t> deferred_;
+  unsigned handled_ = 0;
+  UserShares::Time hidden_until_{};
   std::thread thread_;
 };
 
