@@ -69,6 +69,7 @@ Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
     return {not_running, "rdtd is not running: systemctl start rdtd"};
   if (error.is(error_name(Refusal::Kind::not_permitted)))
     return {not_permitted, "not permitted: " + error.text(r)};
+  if (error.is(error_name(Refusal::Kind::no_such_process))) return {no_such_process, error.text(r)};
   return {refused, error.text(r)};
 }
 

@@ -35,8 +35,8 @@ struct Job {
 struct CommandLines::Shared {
   std::mutex mutex;
   std::condition_variable wanted, answered;
-  std::shared_ptr<Job> job;      // for the thread that is not held up
-  std::multiset<uid_t> held_up;  // users
+  std::shared_ptr<Job> job;  // for the thread that is not held up
+  std::set<uid_t> held_up;   // users, each with one read
   bool stop = false;
 
   void run() {
@@ -55,7 +55,7 @@ struct CommandLines::Shared {
       lock.lock();
       mine->time = end - begin;
       if (mine->abandoned) {
-        held_up.erase(held_up.find(mine->user));
+        held_up.erase(mine->user);
         return;
       }
       mine->answer = std::move(answer);

@@ -78,18 +78,25 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
   auto client = Client::connect();
   if (!client) return report(client.error());
   JsonValue json = JsonValue::array();
+  int status = Exit::ok;
   for (const pid_t one : processes) {
     const auto explanation = client->explain(one);
     // Of a unit's many processes one may end meanwhile.
     if (!explanation && processes.size() > 1 &&
-        explanation.error().kind == Client::Failure::Kind::refused)
+        explanation.error().kind == Client::Failure::Kind::no_such_process)
       continue;
-    if (!explanation) return report(explanation.error());
+    if (!explanation) {
+      status = report(explanation.error());
+      // Another one may be explained.
+      if (explanation.error().kind == Client::Failure::Kind::refused) continue;
+      return status;
+    }
     json.push_back(to_json(one, *explanation));
     if (context.json == Json::off) print_explanation(context, one, *explanation);
   }
-  if (context.json != Json::off) print_json(context, {{"processes", json}});
-  return Exit::ok;
+  if (context.json != Json::off && (status == Exit::ok || !json.empty()))
+    print_json(context, {{"processes", json}});
+  return status;
 }
 
 }  // namespace rdtd

@@ -168,7 +168,7 @@ bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
 bool refuse_groups(std::vector<Line>& lines) {
   bool refused = false;
   for (Line& line : lines) {
-    line.dropped = line.group != root_group && !line.heading;
+    if (line.group != root_group && !line.heading) line.dropped = true;
     if (!line.heading || line.group == root_group || !line.refusal.empty()) continue;
     line.refusal = "resctrl has more groups than the machine has CLOSIDs or RMIDs";
     refused = true;

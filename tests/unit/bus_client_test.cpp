@@ -66,6 +66,10 @@ TEST_F(BusTest, ClientReadsEveryAnswer) {
     EXPECT_EQ(groups->at(0).asked, (std::vector<Share>{{"L3", 0, "4 ways"}}));
     EXPECT_EQ(groups->at(0).tasks, 3U);
     EXPECT_EQ(properties->config_files, std::vector<std::string>{"/etc/rdtd/?.toml"});
+    // A process that has ended is not one that cannot be explained now.
+    EXPECT_EQ(client->explain(404).error().kind, Client::Failure::Kind::no_such_process);
+    EXPECT_EQ(client->explain(404).error().text, "there is no process 404");
+    EXPECT_EQ(client->explain(409).error().kind, Client::Failure::Kind::refused);
     EXPECT_TRUE(client->reload());
     EXPECT_EQ(client->assign(1, "nowhere").error().text, "there is no group 'nowhere'");
   });

@@ -65,7 +65,11 @@ class FakeManager final : public ManagerInterface {
         PreparedAssign::Details{{"pid", std::to_string(pid)}, {"uid", "7"}, {"group", group}},
         assigns);
   }
-  std::expected<Explanation, Refusal> explain(pid_t, std::optional<uid_t> owner) override {
+  std::expected<Explanation, Refusal> explain(pid_t pid, std::optional<uid_t> owner) override {
+    if (pid == 404)
+      return std::unexpected(
+          Refusal{.kind = Refusal::Kind::no_such_process, .text = "there is no process 404"});
+    if (pid == 409) return std::unexpected(Refusal{.kind = Refusal::Kind::busy, .text = "held up"});
     if (owner && *owner != process_owner)
       return std::unexpected(Refusal{.kind = Refusal::Kind::not_permitted, .text = "not yours"});
     return Explanation{"redis", {{"a.toml:1", "web", true, ""}}, {{1, "web"}}};

@@ -21,6 +21,7 @@ class Client {
       not_on_bus,  // the daemon runs, but is not on the bus
       not_running,
       not_permitted,
+      no_such_process,
       refused
     };
     Kind kind = Kind::refused;
