@@ -37,10 +37,12 @@ void Guard::report(const std::string& key, const std::string& text, Comparison& 
 }
 
 // A domain that is there again has been reset by the kernel: all ways and all bandwidth for
-// everybody.
+// everybody. A CPU that is online again belongs to the root.
 bool Guard::kernel_reset(const Machine& machine) {
   const Schemata& domains = machine.snapshot.groups.at(std::string(root_group)).schemata;
-  bool came_back = false;
+  CpuSet online = machine.snapshot.online_cpus();
+  bool came_back = last_online_ && !std::ranges::includes(*last_online_, online);
+  last_online_ = std::move(online);
   if (last_domains_)
     for (const auto& [resource, values] : domains)
       for (const auto& [domain, value] : values)

@@ -158,6 +158,22 @@ TEST_F(DriftTest, CpusThatComeAreNoToolThatNeverStops) {
   }
 }
 
+// A CPU is found before its event is there: no tool took it out of its group.
+TEST_F(DriftTest, ACpuThatCameIsFoundWithoutItsEvent) {
+  policy = "[daemon]\ndrift = \"report\"\n[group.redis]\ncpus = \"2-3\"\n";
+  ASSERT_EQ(load(), "");
+  const auto granted = [&] { return kernel.resctrl.read("redis/cpus_list").value(); };
+  kernel.resctrl.take_offline(3);
+  manager->reconcile();
+  run(seconds(3));
+  ASSERT_EQ(granted(), "2\n");
+  kernel.resctrl.bring_online(3);
+  manager->reconcile();
+  run(seconds(3));
+  EXPECT_EQ(granted(), "2-3\n");
+  EXPECT_EQ(drift, std::vector<std::string>{"group 'redis': CPUs 2, granted 2-3; restored"});
+}
+
 // A change that comes while another comparison goes on is not lost.
 TEST_F(DriftTest, AChangeDuringAReconcileIsFound) {
   for (int i = 0; i < 2000; i++) processes.start({.name = "bash"});

@@ -73,6 +73,7 @@ class Guard {
   std::string last_failure_;                     // to restore, by what failed
   bool reset_pending_ = false;                   // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;         // of the root at the last comparison
+  std::optional<CpuSet> last_online_;            // at the last comparison
 };
 
 }  // namespace rdtd
