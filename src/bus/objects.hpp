@@ -34,6 +34,7 @@ struct Objects {
 [[nodiscard]] int add_manager_object(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_group_objects(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_log_control(sd_bus* bus, Objects& objects);
+[[nodiscard]] int add_sleep_match(sd_bus* bus, Objects& objects);
 
 [[nodiscard]] std::string path_of_group(const std::string& name);
 

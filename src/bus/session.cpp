@@ -42,6 +42,7 @@ int Session::serve(sd_event* event, ManagerInterface& manager) {
   if (r >= 0) r = add_manager_object(bus_, *objects_);
   if (r >= 0) r = add_group_objects(bus_, *objects_);
   if (r >= 0) r = add_log_control(bus_, *objects_);
+  if (r >= 0) r = add_sleep_match(bus_, *objects_);
   if (r >= 0)
     r = sd_bus_match_signal(bus_, nullptr, "org.freedesktop.DBus.Local",
                             "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",

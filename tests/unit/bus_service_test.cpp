@@ -51,6 +51,25 @@ TEST_F(BusTest, WaitsForTheNameIfAnotherProcessHasIt) {
   EXPECT_EQ(reports_[1], "on");
 }
 
+// Only logind says that the machine wakes up, and only the end of a suspend counts.
+TEST_F(BusTest, NoticesTheEndOfASuspend) {
+  start_all();
+  const auto announce = [](sd_bus* sender, bool begins) {
+    EXPECT_GE(
+        sd_bus_emit_signal(sender, "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+                           "PrepareForSleep", "b", static_cast<int>(begins)),
+        0);
+  };
+  announce(connect(stranger), false);
+  sd_bus* logind = connect(::geteuid());
+  ASSERT_GE(sd_bus_request_name(logind, "org.freedesktop.login1", 0), 0);
+  announce(logind, true);
+  announce(logind, false);
+  wait_for([&] { return manager_.resumes > 0; });
+  EXPECT_EQ(property(connect(stranger), "State"), "running");
+  EXPECT_EQ(manager_.resumes, 1);
+}
+
 // Linear in groups and rules, and each group counted once.
 TEST_F(BusTest, ManagedObjectsOfALargePolicy) {
   std::vector<GroupStatus> groups;

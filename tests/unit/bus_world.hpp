@@ -91,13 +91,14 @@ class FakeManager final : public ManagerInterface {
   }
   std::optional<uid_t> owner_of(pid_t) override { return process_owner; }
   void watch_assignments(bool on) override { watched = on; }
+  void resumed() override { resumes++; }
   std::string log_level() override { return "info"; }
   bool set_log_level(const std::string&) override { return false; }
   std::string log_target() override { return "journal"; }
 
   std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
   uid_t process_owner = 7;
-  int reloads = 0, checks = 0, plans = 0, assigns = 0, counted = 0;
+  int reloads = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;
 };
 

@@ -178,6 +178,8 @@ class ManagerInterface {
   [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
   // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;
+  // The machine has woken up from a suspend, in which CPUs were offline.
+  virtual void resumed() = 0;
 
   // Levels have the names of syslog(3) without "LOG_", in lower case: "debug". False if there is no
   // such level.

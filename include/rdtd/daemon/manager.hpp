@@ -104,6 +104,7 @@ class Manager final : public ManagerInterface {
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
   void watch_assignments(bool on) override;
+  void resumed() override { cpu_changed(true); }
   std::string log_level() override;
   bool set_log_level(const std::string& level) override;
   std::string log_target() override;
