@@ -1,5 +1,7 @@
 #include "rdtd/model/machine.hpp"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "rdtd/base/text.hpp"
@@ -36,6 +38,13 @@ std::string format_mount_options(const MountOptions& options) {
   if (options.mba_MBps) out += ",mba_MBps";
   if (options.debug) out += ",debug";
   return out;
+}
+
+std::string how_to_mount(const MountOptions& options) {
+  return fmt::format(
+      "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options={}\", and "
+      "reboot",
+      format_mount_options(options).substr(std::string_view("rw,").size()));
 }
 
 }  // namespace rdtd

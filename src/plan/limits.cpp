@@ -82,7 +82,7 @@ void Planner::check_new_groups() {
   };
   const auto group = std::ranges::find_if(policy_.groups, is_new);
   if (group == policy_.groups.end()) return;
-  for (const auto& [resource, info] : capabilities_.caches) {
+  for (const auto& [resource, parts, info] : caches_) {
     if (info.sparse_masks) continue;
     DomainRefusals refusals;
     for (const auto& [domain, bytes] : info.way_bytes) {
@@ -110,31 +110,41 @@ void Planner::check_new_groups() {
 
 // The domains of a resource, or null if resctrl does not offer it.
 const std::set<DomainId>* Planner::domains_of(Resource resource) const {
-  const auto found = domains_.find(resource);
+  auto found = domains_.find(resource);
+  // With CDP the kernel offers code and data of a cache, and the policy may speak of both at once.
+  if (const auto parts = resources_of_cache(resource);
+      found == domains_.end() && !parts.empty() && resource == parts.front())
+    found = domains_.find(parts[1]);
   return found == domains_.end() ? nullptr : &found->second;
 }
 
 void Planner::refuse_resource(Resource resource, const Location& where) {
   const std::string key = resource_key(resource);
   const auto parts = resources_of_cache(resource);
-  if (resource == Resource::SMBA) {
-    error(where, "'smba': this version of rdtd does not divide slow memory bandwidth");
-  } else if (is_cache(resource) && resource != parts.front()) {
-    error(where, fmt::format("'{}': this version of rdtd does not divide code and data", key));
-  } else if (is_cache(resource) && domains_.contains(parts[1])) {
-    error(where,
-          fmt::format("'{}': resctrl is mounted with '{}', which divides {} into {} and {}; this "
-                      "version of rdtd does not divide code and data",
-                      key, resource == Resource::L3 ? "cdp" : "cdpl2", to_string(resource),
-                      to_string(parts[1]), to_string(parts[2])),
-          {}, Cause::mount);
-  } else {
-    std::vector<std::string> offered;
-    for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));
-    error(where,
-          fmt::format("'{}': resctrl offers no {} here; it offers {}", key, to_string(resource),
-                      offered.empty() ? "nothing" : join(offered, ", ")));
+  if (is_cache(resource) && resource != parts.front() && domains_.contains(parts.front())) {
+    MountOptions options = options_in_use();
+    (parts.front() == Resource::L3 ? options.cdp : options.cdpl2) = true;
+    return unsupported(
+        where,
+        fmt::format("'{}': resctrl is mounted without '{}', so code and data share {}", key,
+                    parts.front() == Resource::L3 ? "cdp" : "cdpl2", to_string(parts.front())),
+        how_to_mount(options), Cause::mount);
   }
+  std::vector<std::string> offered;
+  for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));
+  unsupported(where,
+              fmt::format("'{}': resctrl offers no {} here; it offers {}", key, to_string(resource),
+                          offered.empty() ? "nothing" : join(offered, ", ")));
+}
+
+// The options that resctrl must be mounted with to offer what it does.
+MountOptions Planner::options_in_use() const {
+  MountOptions out;
+  out.cdp = domains_.contains(Resource::L3CODE);
+  out.cdpl2 = domains_.contains(Resource::L2CODE);
+  for (const auto& [resource, info] : capabilities_.bandwidths)
+    out.mba_MBps = out.mba_MBps || info.unit == BandwidthUnit::mbps;
+  return out;
 }
 
 // What no domain of the cache can grant, also of one that is not there now.
@@ -164,10 +174,12 @@ void Planner::check_domains(Resource resource, const DomainAmount& line,
   CpuSet offline = snapshot_.possible_cpus.value_or(CpuSet{});
   for (const unsigned cpu : snapshot_.online_cpus()) offline.erase(cpu);
   if (offline.empty())
-    return error(line.domains_where, "unknown " + domains,
-                 fmt::format("this machine has {}", domain_list(known)));
-  if (const auto cache = capabilities_.caches.find(resource); cache != capabilities_.caches.end())
-    check_absent(cache->second, line);
+    return unsupported(line.domains_where, "unknown " + domains,
+                       fmt::format("this machine has {}", domain_list(known)));
+  for (const Cache& cache : caches_)
+    if (!resources_of_cache(resource).empty() &&
+        cache.resource == resources_of_cache(resource).front())
+      check_absent(cache.info, line);
   warning(line.domains_where,
           fmt::format("there {} no {} while {} {} offline; the amount applies once {} there",
                       one ? "is" : "are", domains, cpus(offline),
@@ -178,9 +190,7 @@ void Planner::check_resources(const AmountTables& tables) {
   for (const auto& [resource, table] : tables) {
     if (table.empty()) continue;
     const std::set<DomainId>* known = domains_of(resource);
-    const bool divided =
-        resource == Resource::L3 || resource == Resource::L2 || resource == Resource::MB;
-    if (!divided || known == nullptr) {
+    if (known == nullptr) {
       refuse_resource(resource, table.front().amount.where);
       continue;
     }
@@ -189,8 +199,8 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
-// The CPUs of one group: each exists, and no other group has it.
-void Planner::check_cpus(const Group& group, std::map<unsigned, const Group*>& holders) {
+// The CPUs of one group that exist; no other group has them.
+CpuSet Planner::checked_cpus(const Group& group, std::map<unsigned, const Group*>& holders) {
   const Location& where = group.cpus->where;
   CpuSet wanted = group.cpus->value;
   if (snapshot_.possible_cpus) {
@@ -198,8 +208,8 @@ void Planner::check_cpus(const Group& group, std::map<unsigned, const Group*>& h
     std::ranges::set_difference(wanted, *snapshot_.possible_cpus,
                                 std::inserter(missing, missing.end()));
     if (!missing.empty())
-      error(where, fmt::format("this machine cannot have {}", cpus(missing)),
-            fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
+      unsupported(where, fmt::format("this machine cannot have {}", cpus(missing)),
+                  fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
     for (const unsigned cpu : missing) wanted.erase(cpu);
   }
   std::map<const Group*, CpuSet> doubled;
@@ -218,6 +228,7 @@ void Planner::check_cpus(const Group& group, std::map<unsigned, const Group*>& h
       error(where, fmt::format("{} belong{} to group '{}', which rdtd did not make", cpus(theirs),
                                theirs.size() == 1 ? "s" : "", name));
   }
+  return wanted;
 }
 
 // A CPU that is offline joins its group when it comes online: the steps leave it out until then.
@@ -229,9 +240,8 @@ void Planner::assign_cpus() {
       for (const unsigned cpu : state.cpus) left.erase(cpu);
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
-    check_cpus(group, holders);
-    for (const unsigned cpu : group.cpus->value) left.erase(cpu);
-    target(&group).state.cpus = group.cpus->value;
+    target(&group).state.cpus = checked_cpus(group, holders);
+    for (const unsigned cpu : target(&group).state.cpus) left.erase(cpu);
   }
   targets_.back().state.cpus = left;
 }

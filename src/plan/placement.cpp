@@ -1,9 +1,13 @@
 #include "placement.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "arrangement.hpp"
+#include "halves.hpp"
 #include "placement_refusals.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
@@ -99,6 +103,48 @@ std::optional<std::vector<Cbm>> place_pieces(const DomainRequest& request, const
   return scatter(board, pieces);
 }
 
+// The masks of the exclusive parties, in their order.
+std::optional<std::vector<Cbm>> place_exclusive(const DomainRequest& request) {
+  Cbm named_by_others;
+  for (const Exclusive& exclusive : request.exclusive) {
+    const Cbm* named = named_ways(exclusive.party);
+    if (named == nullptr) continue;
+    if (named->overlaps(named_by_others)) return std::nullopt;
+    named_by_others = named_by_others | *named;
+  }
+  const Board board = make_board(request);
+  const auto masks = place_pieces(request, board, make_pieces(request, board));
+  if (!masks) return std::nullopt;
+  std::vector<Cbm> out;
+  auto next = masks->begin();
+  for (const Exclusive& exclusive : request.exclusive) {
+    const Cbm* named = named_ways(exclusive.party);
+    out.push_back(named != nullptr ? *named : *next++);
+  }
+  return out;
+}
+
+// `last`: the last of the requests that were tried for this one.
+std::vector<PlacementRefusal> explain_refusal(const DomainRequest& request,
+                                              const DomainRequest& last) {
+  const Board board = make_board(last);
+  auto refusals = explain(last, board, make_pieces(last, board));
+  if (!refusals.empty()) return refusals;
+  // Only halves that name ways come here: each of their masks is possible, but not all together.
+  std::vector<std::string> names;
+  Location where;
+  for (const Exclusive& exclusive : request.exclusive) {
+    if (!exclusive.other_half) continue;
+    names.push_back(exclusive.party.name);
+    where = exclusive.party.where;
+  }
+  return {
+      {where,
+       fmt::format("the code and data of {} cannot be placed around the ways that are named in ",
+                   join(names, ", ")),
+       ""}};
+}
+
 // Places parties that share a region: in their places, then side by side while there is room, then
 // overlapping. Each fits in the region.
 class Sharing {
@@ -158,20 +204,18 @@ class Sharing {
 std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
   if (auto refusals = check_parties(request); !refusals.empty())
     return std::unexpected(std::move(refusals));
-  const Board board = make_board(request);
-  const std::vector<Piece> pieces = make_pieces(request, board);
-  const auto masks = place_pieces(request, board, pieces);
-  if (!masks) return std::unexpected(explain(request, board, pieces));
+  Halves halves(request);
+  auto masks = place_exclusive(halves.request());
+  while (!masks && halves.next()) masks = place_exclusive(halves.request());
+  if (!masks) return std::unexpected(explain_refusal(request, halves.request()));
 
   DomainPlacement out;
-  auto next = masks->begin();
-  Cbm left = board.usable;
-  for (const Exclusive& exclusive : request.exclusive) {
-    const Cbm* named = named_ways(exclusive.party);
-    const Cbm mask = named != nullptr ? *named : *next++;
+  out.exclusive = halves.split(*masks);
+  Cbm left = make_board(halves.request()).usable;
+  for (size_t i = 0; i < request.exclusive.size(); i++) {
+    const Cbm mask = out.exclusive[i];
     left = left.without(mask);
-    out.exclusive.push_back(mask);
-    out.members.push_back(Sharing(mask, request.sparse_masks).place(exclusive.members));
+    out.members.push_back(Sharing(mask, request.sparse_masks).place(request.exclusive[i].members));
   }
   Sharing remainder(left, request.sparse_masks);
   out.remainder = remainder.whole();

@@ -34,6 +34,8 @@ struct Party {
 struct Exclusive {
   Party party;
   std::vector<Party> members;  // of a partition
+  // Data, and the entry before it is the code of the same party: the two may share ways.
+  bool other_half = false;
 };
 
 struct Obstacle {

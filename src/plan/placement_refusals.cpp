@@ -229,11 +229,13 @@ std::string holders(const DomainRequest& request) {
 
 std::vector<PlacementRefusal> check_parties(const DomainRequest& request) {
   NamedWays named(request);
+  const Party* owner = nullptr;
   for (const Exclusive& exclusive : request.exclusive) {
-    named.check_exclusive(exclusive.party, exclusive.party);
+    if (!exclusive.other_half) owner = &exclusive.party;
+    named.check_exclusive(exclusive.party, *owner);
     for (const Party& member : exclusive.members) {
       if (named_ways(exclusive.party) == nullptr)
-        named.check_exclusive(member, exclusive.party);
+        named.check_exclusive(member, *owner);
       else
         named.check_member(member, exclusive.party);
     }

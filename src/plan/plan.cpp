@@ -33,8 +33,14 @@ void Planner::make_targets() {
     add(*default_group_);
   else
     targets_.emplace_back();
-  for (const auto& [resource, info] : capabilities_.caches)
+  for (const auto& [resource, info] : capabilities_.caches) {
     for (const auto& [domain, bytes] : info.way_bytes) domains_[resource].insert(domain);
+    const Resource whole = resources_of_cache(resource).front();
+    if (caches_.empty() || caches_.back().resource != whole)
+      caches_.push_back({whole, {resource}, info});
+    else
+      caches_.back().parts.push_back(resource);
+  }
   for (const auto& [resource, info] : capabilities_.bandwidths)
     for (const auto& [domain, unlimited] : info.unlimited) domains_[resource].insert(domain);
 }
@@ -55,12 +61,12 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
                                const DomainAmount& line) {
   const std::string& asked = line.amount.value.text;
   const bool percent_here = info.unit == BandwidthUnit::percent;
-  error(line.amount.where,
-        fmt::format("'{}' is a {}, and {} counts {} here", asked,
-                    percent_here ? "rate" : "percentage", to_string(resource),
-                    percent_here ? "percent" : "rates"),
-        percent_here ? "write \"50%\"" : "write \"8 GB/s\"",
-        info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
+  unsupported(line.amount.where,
+              fmt::format("'{}' is a {}, and {} counts {} here", asked,
+                          percent_here ? "rate" : "percentage", to_string(resource),
+                          percent_here ? "percent" : "rates"),
+              percent_here ? "write \"50%\"" : "write \"8 GB/s\"",
+              info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
 }
 
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
@@ -84,7 +90,7 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
 // only for a group that shares no domain of any cache with anybody.
 void Planner::decide_modes() {
   std::map<const GroupTarget*, bool> shares;
-  for (const auto& [resource, info] : capabilities_.caches) {
+  for (const auto& [resource, parts, info] : caches_) {
     for (const auto& [domain, bytes] : info.way_bytes) {
       Cbm one = info.shareable_bits;
       Cbm several = info.shareable_bits;
@@ -108,13 +114,13 @@ void Planner::decide_modes() {
 
 // Groups of other tools keep their masks, also if these reach into ways that the policy gives to
 // one group or partition alone.
-void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
+void Planner::warn_of_foreign_groups(const Cache& cache) {
   DomainRefusals found;
   const auto look = [&](const Location& where, Cbm mask, DomainId domain,
                         const std::string& claim) {
     for (const auto& [name, state] : snapshot_.groups) {
       const Cbm theirs =
-          is_foreign(name) ? footprint(state.schemata, resource, domain) & mask : Cbm{};
+          is_foreign(name) ? footprint(state.schemata, cache.resource, domain) & mask : Cbm{};
       if (!theirs.empty())
         found.push_back({{where,
                           fmt::format("group '{}', which rdtd did not make, can fill ways {} of ",
@@ -123,16 +129,20 @@ void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
                          domain});
     }
   };
-  for (const auto& [domain, bytes] : info.way_bytes) {
+  for (const auto& [domain, bytes] : cache.info.way_bytes) {
     const auto mask_of = [&](const Group& group) {
-      return Cbm{target(&group).state.schemata.at(resource).at(domain)};
+      return footprint(target(&group).state.schemata, cache.resource, domain);
+    };
+    const auto divided = [&](const AmountTables& amounts) {
+      return std::ranges::any_of(
+          cache.parts, [&](Resource part) { return cache_line(amounts, part, domain) != nullptr; });
     };
     for (const Group& group : policy_.groups)
-      if (group.exclusive && line_for(group.amounts, resource, domain) != nullptr)
+      if (group.exclusive && divided(group.amounts))
         look(group.name.where, mask_of(group), domain,
              fmt::format("exclusive to '{}'", group.name.value));
     for (const Partition& partition : policy_.partitions) {
-      if (line_for(partition.amounts, resource, domain) == nullptr) continue;
+      if (!divided(partition.amounts)) continue;
       Cbm mask;
       if (const auto members = members_.find(partition.name.value); members != members_.end())
         for (const Group* group : members->second) mask = mask | mask_of(*group);
@@ -140,7 +150,7 @@ void Planner::warn_of_foreign_groups(Resource resource, const CacheInfo& info) {
            fmt::format("which are of partition '{}'", partition.name.value));
     }
   }
-  report(resource, found, Severity::warning);
+  report(cache.resource, found, Severity::warning);
 }
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
@@ -155,13 +165,12 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     check_new_groups();
     for (const Partition& partition : policy_.partitions) check_resources(partition.amounts);
     for (const Group& group : policy_.groups) check_resources(group.amounts);
-    for (const auto& [resource, info] : capabilities_.caches) place_resource(resource, info);
+    for (const Cache& cache : caches_) place_cache(cache);
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
   }
   assign_cpus();
   if (!has_errors(diagnostics_)) {
-    for (const auto& [resource, info] : capabilities_.caches)
-      warn_of_foreign_groups(resource, info);
+    for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
     decide_modes();
   }
   sort_by_place(diagnostics_);

@@ -7,12 +7,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "placement.hpp"
+#include "rdtd/model/machine.hpp"
 #include "rdtd/plan/plan.hpp"
 
 namespace rdtd {
@@ -24,11 +26,36 @@ namespace rdtd {
 // "0-3,8", as the kernel writes lists. Domain ids can be any number that fits.
 [[nodiscard]] std::string domain_list(const std::set<DomainId>& domains);
 
+// The line for a part of a cache (L3CODE): its own, else that of the whole cache (L3). Or null.
+[[nodiscard]] const DomainAmount* cache_line(const AmountTables& tables, Resource part,
+                                             DomainId domain);
+
+// One kind of cache of the machine.
+struct Cache {
+  Resource resource;            // L3 or L2
+  std::vector<Resource> parts;  // as `schemata` has it: L3, or with CDP L3CODE and L3DATA
+  const CacheInfo& info;        // the same for both parts
+};
+
 // One domain of one cache.
 struct CacheDomain {
-  Resource resource;
+  const Cache& cache;
   const CacheInfo& info;
   DomainId id;
+};
+
+// Whose masks a party of a request stands for.
+struct Slot {
+  const Group* group = nullptr;  // null: a partition
+  std::span<const Resource> parts;
+};
+
+// A request, and for each of its parties whose it is.
+struct PlannedRequest {
+  DomainRequest request;
+  std::vector<Slot> exclusive;
+  std::vector<std::vector<Slot>> members;  // of each exclusive party
+  std::vector<Slot> shared;
 };
 
 using DomainRefusals = std::vector<std::pair<PlacementRefusal, DomainId>>;
@@ -47,6 +74,13 @@ class Planner {
   void warning(const Location& where, std::string message) {
     diagnostics_.push_back({Severity::warning, where, std::move(message), {}, Cause::policy});
   }
+  // What this machine does not have: an error, or only a warning if the policy says so.
+  void unsupported(const Location& where, std::string message, std::string hint = {},
+                   Cause cause = Cause::policy) {
+    if (policy_.daemon.unsupported == OnUnsupported::refuse)
+      return error(where, std::move(message), std::move(hint), cause);
+    warning(where, "not available on this machine, left out: " + message);
+  }
   void make_targets();
   void check_names();
   void check_closids();
@@ -56,6 +90,7 @@ class Planner {
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
   void refuse_resource(Resource resource, const Location& where);
+  [[nodiscard]] MountOptions options_in_use() const;
 
   // The groups and partitions that have ways of one domain, in the order of its request.
   struct Parties {
@@ -65,19 +100,22 @@ class Planner {
     std::vector<const Group*> shared;
   };
   [[nodiscard]] Parties parties_of(const CacheDomain& domain) const;
-  [[nodiscard]] std::optional<DomainRequest> request_for(const CacheDomain& domain,
-                                                         const Parties& parties);
-  void place_resource(Resource resource, const CacheInfo& info);
+  [[nodiscard]] std::optional<PlannedRequest> request_for(const CacheDomain& domain);
+  [[nodiscard]] bool add_exclusive(const CacheDomain& domain, const Parties& parties,
+                                   PlannedRequest& out);
+  [[nodiscard]] bool add_members(const CacheDomain& domain, const Group& group, size_t first,
+                                 size_t count, PlannedRequest& out);
+  [[nodiscard]] bool add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out);
+  void place_cache(const Cache& cache);
   void place_domain(const CacheDomain& domain, DomainRefusals& refusals);
-  void grant(const CacheDomain& domain, const Group* group, Cbm mask);
-  [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const Group& group,
-                                           unsigned total);
-  [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const std::string& name,
-                                           const DomainAmount& line, unsigned total);
+  void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);
+  // `line`: null for a group without an amount.
+  [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const Slot& slot,
+                                           const Located<std::string>& name,
+                                           const DomainAmount* line, unsigned total);
   [[nodiscard]] std::optional<Want> want(const CacheDomain& domain, const DomainAmount& line,
                                          unsigned total);
-  [[nodiscard]] Cbm previous_mask(const std::string& directory, Resource resource,
-                                  DomainId domain) const;
+  [[nodiscard]] Cbm previous_mask(const CacheDomain& domain, const Slot& slot) const;
   // One diagnostic for all domains of which the same is said.
   void report(Resource resource, const DomainRefusals& refusals, Severity severity);
 
@@ -86,8 +124,8 @@ class Planner {
                                   uint32_t unlimited) const;
   void refuse_bandwidth(Resource resource, const BandwidthInfo& info, const DomainAmount& line);
   void assign_cpus();
-  void check_cpus(const Group& group, std::map<unsigned, const Group*>& holders);
-  void warn_of_foreign_groups(Resource resource, const CacheInfo& info);
+  [[nodiscard]] CpuSet checked_cpus(const Group& group, std::map<unsigned, const Group*>& holders);
+  void warn_of_foreign_groups(const Cache& cache);
   void decide_modes();
   [[nodiscard]] bool is_foreign(const std::string& directory) const {
     return directory != root_group && !snapshot_.owned.contains(directory);
@@ -106,6 +144,7 @@ class Planner {
   const Group* default_group_ = nullptr;                           // if the policy has it
   std::map<std::string_view, std::vector<const Group*>> members_;  // of each partition
   std::map<Resource, std::set<DomainId>> domains_;                 // that resctrl offers
+  std::vector<Cache> caches_;
 };
 
 }  // namespace rdtd

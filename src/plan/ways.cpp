@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "planner.hpp"
 #include "rdtd/model/footprint.hpp"
@@ -20,6 +22,11 @@ const DomainAmount* line_for(const AmountTables& tables, Resource resource, Doma
   for (const DomainAmount& line : table->second)
     if (!line.domains) return &line;
   return nullptr;
+}
+
+const DomainAmount* cache_line(const AmountTables& tables, Resource part, DomainId domain) {
+  const DomainAmount* own = line_for(tables, part, domain);
+  return own != nullptr ? own : line_for(tables, resources_of_cache(part).front(), domain);
 }
 
 std::string domain_list(const std::set<DomainId>& domains) {
@@ -43,19 +50,14 @@ const double* percent_of(const DomainAmount& line) {
   return percent == nullptr ? nullptr : &percent->value;
 }
 
-// Percentages that add up to exactly 100 get exactly all ways: each is rounded down, but to no
-// fewer ways than a mask must have; then ways are added where the most is missing, or taken where
-// there is the most in excess. Ties go to the first.
-void share_exactly(std::vector<Exclusive>& parties, const std::vector<double>& percents,
-                   unsigned total, unsigned min_ways) {
-  const double sum = std::accumulate(percents.begin(), percents.end(), 0.0);
-  if (percents.size() != parties.size() || parties.empty() || std::abs(sum - 100) > 1e-9 ||
-      parties.size() * min_ways > total)
-    return;
-  std::vector<unsigned> ways(parties.size());
-  std::vector<double> missing(parties.size());
+// Each share is rounded down, but to no fewer ways than a mask must have; then ways are added where
+// the most is missing, or taken where there is the most in excess. Ties go to the first.
+std::vector<unsigned> exact_shares(const std::vector<double>& percents, unsigned total,
+                                   unsigned min_ways) {
+  std::vector<unsigned> ways(percents.size());
+  std::vector<double> missing(percents.size());
   unsigned given = 0;
-  for (size_t i = 0; i < parties.size(); i++) {
+  for (size_t i = 0; i < percents.size(); i++) {
     const double exact = total * percents[i] / 100;
     ways[i] = std::max(min_ways, static_cast<unsigned>(std::floor(exact + 1e-9)));
     missing[i] = exact - ways[i];
@@ -74,7 +76,31 @@ void share_exactly(std::vector<Exclusive>& parties, const std::vector<double>& p
       if (ways[i] > min_ways && (ways[most] == min_ways || missing[i] <= missing[most])) most = i;
     change(most, -1);
   }
-  for (size_t i = 0; i < parties.size(); i++) parties[i].party.want = ways[i];
+  return ways;
+}
+
+// Percentages of the exclusive parties that add up to exactly 100 get exactly all ways. If all ask
+// for code and data separately, this holds for each of the two.
+void share_exactly(std::vector<Exclusive>& parties,
+                   const std::vector<std::optional<double>>& percents, unsigned total,
+                   unsigned min_ways) {
+  const auto halves =
+      static_cast<size_t>(std::ranges::count(parties, true, &Exclusive::other_half));
+  if (halves != 0 && 2 * halves != parties.size()) return;
+  for (const bool other : {false, true}) {
+    std::vector<double> shares;
+    std::vector<Exclusive*> those;
+    for (size_t i = 0; i < parties.size(); i++) {
+      if (parties[i].other_half != other) continue;
+      if (!percents[i]) return;
+      shares.push_back(*percents[i]);
+      those.push_back(&parties[i]);
+    }
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (those.empty() || std::abs(sum - 100) > 1e-9 || those.size() * min_ways > total) continue;
+    const std::vector<unsigned> ways = exact_shares(shares, total, min_ways);
+    for (size_t i = 0; i < those.size(); i++) those[i]->party.want = ways[i];
+  }
 }
 
 unsigned ways_of(const Party& party) {
@@ -84,13 +110,21 @@ unsigned ways_of(const Party& party) {
 
 }  // namespace
 
-Cbm Planner::previous_mask(const std::string& directory, Resource resource, DomainId domain) const {
-  const auto group = snapshot_.groups.find(directory);
+// The mask that the group has now; none if the parts of the slot differ.
+Cbm Planner::previous_mask(const CacheDomain& domain, const Slot& slot) const {
+  if (slot.group == nullptr) return {};
+  const auto group = snapshot_.groups.find(group_directory(slot.group->name.value));
   if (group == snapshot_.groups.end()) return {};
-  const auto values = group->second.schemata.find(resource);
-  if (values == group->second.schemata.end()) return {};
-  const auto value = values->second.find(domain);
-  return value == values->second.end() ? Cbm{} : Cbm{value->second};
+  std::optional<Cbm> mask;
+  for (const Resource part : slot.parts) {
+    const auto values = group->second.schemata.find(part);
+    if (values == group->second.schemata.end()) return {};
+    const auto value = values->second.find(domain.id);
+    if (value == values->second.end()) return {};
+    if (mask && mask->bits != value->second) return {};
+    mask = Cbm{value->second};
+  }
+  return mask.value_or(Cbm{});
 }
 
 // An amount as a number of ways out of `total`, or as a mask. Nothing if it was refused.
@@ -107,7 +141,7 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
     if (count->count >= min_ways) return count->count;
     error(line.amount.where,
           fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",
-                      amount.text, to_string(domain.resource), min_ways));
+                      amount.text, to_string(domain.cache.resource), min_ways));
     return std::nullopt;
   }
   if (const auto* bytes = std::get_if<Bytes>(&amount.value)) {
@@ -119,34 +153,55 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
     error(line.amount.where,
           fmt::format(
               "'{}': the kernel does not report the size of {} domain {}; ask for ways or percent",
-              amount.text, to_string(domain.resource), to_string(domain.id)));
+              amount.text, to_string(domain.cache.resource), to_string(domain.id)));
     return std::nullopt;
   }
   return Whole{};
 }
 
-std::optional<Party> Planner::party(const CacheDomain& domain, const std::string& name,
-                                    const DomainAmount& line, unsigned total) {
-  auto wanted = want(domain, line, total);
+// A group without an amount takes all of its region.
+std::optional<Party> Planner::party(const CacheDomain& domain, const Slot& slot,
+                                    const Located<std::string>& name, const DomainAmount* line,
+                                    unsigned total) {
+  const Cbm previous = previous_mask(domain, slot);
+  if (line == nullptr) return Party{name.value, name.where, "", Whole{}, previous};
+  auto wanted = want(domain, *line, total);
   if (!wanted) return std::nullopt;
-  return Party{name, line.amount.where, line.amount.value.text, *wanted, {}};
+  return Party{name.value, line->amount.where, line->amount.value.text, *wanted, previous};
 }
 
-// A group without an amount takes all of its region.
-std::optional<Party> Planner::party(const CacheDomain& domain, const Group& group, unsigned total) {
-  const DomainAmount* line = line_for(group.amounts, domain.resource, domain.id);
-  auto out = line != nullptr ? party(domain, group.name.value, *line, total)
-                             : Party{group.name.value, group.name.where, "", Whole{}, {}};
-  if (out)
-    out->previous = previous_mask(group_directory(group.name.value), domain.resource, domain.id);
+namespace {
+
+using Lines = std::vector<const DomainAmount*>;  // of each part of a cache; null: no amount
+
+Lines lines_of(const AmountTables& tables, const CacheDomain& domain) {
+  Lines out;
+  for (const Resource part : domain.cache.parts) out.push_back(cache_line(tables, part, domain.id));
   return out;
 }
+
+bool divides(const AmountTables& tables, const CacheDomain& domain) {
+  return std::ranges::any_of(lines_of(tables, domain), [](const auto* line) { return line; });
+}
+
+// The parts of a cache by their lines: one slot for all that have the same line.
+std::vector<std::pair<Slot, const DomainAmount*>> slots(const Group* group, const Lines& lines,
+                                                        const CacheDomain& domain) {
+  const std::span<const Resource> parts(domain.cache.parts);
+  if (std::ranges::adjacent_find(lines, std::not_equal_to<>()) == lines.end())
+    return {{{group, parts}, lines.front()}};
+  std::vector<std::pair<Slot, const DomainAmount*>> out;
+  for (size_t i = 0; i < parts.size(); i++) out.push_back({{group, parts.subspan(i, 1)}, lines[i]});
+  return out;
+}
+
+}  // namespace
 
 Planner::Parties Planner::parties_of(const CacheDomain& domain) const {
   Parties out;
   std::set<std::string_view> here;
   for (const Partition& partition : policy_.partitions) {
-    if (line_for(partition.amounts, domain.resource, domain.id) == nullptr) continue;
+    if (!divides(partition.amounts, domain)) continue;
     out.partitions.push_back(&partition);
     here.insert(partition.name.value);
     const auto members = members_.find(partition.name.value);
@@ -156,7 +211,7 @@ Planner::Parties Planner::parties_of(const CacheDomain& domain) const {
   const Group* last = nullptr;
   for (const Group& group : policy_.groups) {
     if (group.partition && here.contains(group.partition->value)) continue;
-    if (group.exclusive && line_for(group.amounts, domain.resource, domain.id) != nullptr)
+    if (group.exclusive && divides(group.amounts, domain))
       out.exclusive.push_back(&group);
     else if (&group == default_group_)
       last = &group;  // so that the others lie beside it while there is room
@@ -167,82 +222,130 @@ Planner::Parties Planner::parties_of(const CacheDomain& domain) const {
   return out;
 }
 
+// Adds the partitions and the exclusive groups. False if an amount was refused.
+bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
+                            PlannedRequest& out) {
+  const unsigned total = domain.info.cbm_mask.count();
+  std::vector<std::optional<double>> percents;
+  const auto add = [&](const Group* group, const Located<std::string>& name,
+                       const AmountTables& amounts) {
+    Lines lines = lines_of(amounts, domain);
+    // What is said of the one half only holds for both.
+    for (const DomainAmount*& line : lines)
+      if (line == nullptr) line = lines.front() != nullptr ? lines.front() : lines.back();
+    bool other_half = false;
+    for (const auto& [slot, line] : slots(group, lines, domain)) {
+      auto one = party(domain, slot, name, line, total);
+      if (!one) return false;
+      if (std::holds_alternative<Whole>(one->want)) one->want = total;
+      const double* percent = percent_of(*line);
+      percents.push_back(percent == nullptr ? std::nullopt : std::optional(*percent));
+      out.request.exclusive.push_back({*std::move(one), {}, std::exchange(other_half, true)});
+      out.exclusive.push_back(slot);
+    }
+    return true;
+  };
+  for (const Partition* partition : parties.partitions)
+    if (!add(nullptr, partition->name, partition->amounts)) return false;
+  for (const Group* group : parties.exclusive)
+    if (!add(group, group->name, group->amounts)) return false;
+  share_exactly(out.request.exclusive, percents, total, domain.info.min_ways());
+  return true;
+}
+
+// Adds a member of the partition that has `count` parties from `first` on.
+bool Planner::add_members(const CacheDomain& domain, const Group& group, size_t first, size_t count,
+                          PlannedRequest& out) {
+  const Lines lines = lines_of(group.amounts, domain);
+  for (size_t i = first; i < first + count; i++) {
+    Exclusive& region = out.request.exclusive[i];
+    const auto add = [&](const Slot& slot, const DomainAmount* line) {
+      auto one = party(domain, slot, group.name, line, ways_of(region.party));
+      if (!one) return false;
+      region.members.push_back(*std::move(one));
+      out.members[i].push_back(slot);
+      return true;
+    };
+    if (count > 1) {
+      if (!add({&group, out.exclusive[i].parts}, lines[i - first])) return false;
+    } else {
+      for (const auto& [slot, line] : slots(&group, lines, domain))
+        if (!add(slot, line)) return false;
+    }
+  }
+  return true;
+}
+
+bool Planner::add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out) {
+  const unsigned total = domain.info.cbm_mask.count();
+  for (const auto& [slot, line] : slots(&group, lines_of(group.amounts, domain), domain)) {
+    auto one = party(domain, slot, group.name, line, total);
+    if (!one) return false;
+    if (default_group_ != nullptr) out.request.remainder_for = one->name;
+    out.request.shared.push_back(*std::move(one));
+    out.shared.push_back(slot);
+  }
+  return true;
+}
+
 // Nothing if an amount was refused.
-std::optional<DomainRequest> Planner::request_for(const CacheDomain& domain,
-                                                  const Parties& parties) {
-  DomainRequest request{.all = domain.info.cbm_mask,
-                        .shareable = domain.info.shareable_bits,
-                        .min_ways = domain.info.min_ways(),
-                        .sparse_masks = domain.info.sparse_masks,
-                        .obstacles = {},
-                        .exclusive = {},
-                        .shared = {},
-                        .remainder_for = default_group_ == nullptr ? "default" : ""};
+std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
+  PlannedRequest out;
+  DomainRequest& request = out.request;
+  request.all = domain.info.cbm_mask;
+  request.shareable = domain.info.shareable_bits;
+  request.min_ways = domain.info.min_ways();
+  request.sparse_masks = domain.info.sparse_masks;
+  request.remainder_for = default_group_ == nullptr ? "default" : "";
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name) || state.mode == Mode::shareable) continue;
-    const Cbm mask = footprint(state.schemata, domain.resource, domain.id);
+    const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
     if (!mask.empty()) request.obstacles.push_back({fmt::format("group '{}'", name), mask});
   }
 
-  const unsigned total = domain.info.cbm_mask.count();
-  std::vector<double> percents;
-  const auto add = [&](const DomainAmount& line, std::optional<Party> one) {
-    if (!one) return false;
-    if (std::holds_alternative<Whole>(one->want)) one->want = total;
-    if (const double* percent = percent_of(line)) percents.push_back(*percent);
-    request.exclusive.push_back({*std::move(one), {}});
-    return true;
-  };
-  for (const Partition* partition : parties.partitions) {
-    const DomainAmount& line = *line_for(partition->amounts, domain.resource, domain.id);
-    if (!add(line, party(domain, partition->name.value, line, total))) return std::nullopt;
+  const Parties parties = parties_of(domain);
+  if (!add_exclusive(domain, parties, out)) return std::nullopt;
+  out.members.resize(request.exclusive.size());
+  size_t first = 0;
+  for (const std::vector<const Group*>& members : parties.members) {
+    const size_t count =
+        first + 1 < request.exclusive.size() && request.exclusive[first + 1].other_half ? 2 : 1;
+    for (const Group* group : members)
+      if (!add_members(domain, *group, first, count, out)) return std::nullopt;
+    first += count;
   }
-  for (const Group* group : parties.exclusive)
-    if (!add(*line_for(group->amounts, domain.resource, domain.id), party(domain, *group, total)))
-      return std::nullopt;
-  share_exactly(request.exclusive, percents, total, domain.info.min_ways());
-
-  for (size_t i = 0; i < parties.members.size(); i++)
-    for (const Group* group : parties.members[i]) {
-      auto one = party(domain, *group, ways_of(request.exclusive[i].party));
-      if (!one) return std::nullopt;
-      request.exclusive[i].members.push_back(*std::move(one));
-    }
-  for (const Group* group : parties.shared) {
-    auto one = party(domain, *group, total);
-    if (!one) return std::nullopt;
-    if (default_group_ != nullptr) request.remainder_for = one->name;
-    request.shared.push_back(*std::move(one));
-  }
-  return request;
+  for (const Group* group : parties.shared)
+    if (!add_shared(domain, *group, out)) return std::nullopt;
+  return out;
 }
 
-// Null: the default group, of which the policy says nothing.
-void Planner::grant(const CacheDomain& domain, const Group* group, Cbm mask) {
-  target(group).state.schemata[domain.resource][domain.id] = mask.bits;
-  if (group == nullptr) return;
-  if (const DomainAmount* line = line_for(group->amounts, domain.resource, domain.id))
-    target(group).asked[domain.resource][domain.id] = line->amount.value.text;
+void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
+  for (const Resource part : slot.parts) {
+    target(slot.group).state.schemata[part][domain.id] = mask.bits;
+    if (slot.group == nullptr) continue;
+    if (const DomainAmount* line = cache_line(slot.group->amounts, part, domain.id))
+      target(slot.group).asked[part][domain.id] = line->amount.value.text;
+  }
 }
 
 void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) {
-  const Parties parties = parties_of(domain);
-  const auto request = request_for(domain, parties);
-  if (!request) return;
-  const auto placement = place(*request);
+  const auto planned = request_for(domain);
+  if (!planned) return;
+  const auto placement = place(planned->request);
   if (!placement) {
     for (const PlacementRefusal& refusal : placement.error())
       refusals.emplace_back(refusal, domain.id);
     return;
   }
-  if (default_group_ == nullptr) grant(domain, nullptr, placement->remainder);
-  for (size_t i = 0; i < parties.members.size(); i++)
-    for (size_t j = 0; j < parties.members[i].size(); j++)
-      grant(domain, parties.members[i][j], placement->members[i][j]);
-  for (size_t i = 0; i < parties.exclusive.size(); i++)
-    grant(domain, parties.exclusive[i], placement->exclusive[parties.partitions.size() + i]);
-  for (size_t i = 0; i < parties.shared.size(); i++)
-    grant(domain, parties.shared[i], placement->shared[i]);
+  if (default_group_ == nullptr) grant(domain, {nullptr, domain.cache.parts}, placement->remainder);
+  for (size_t i = 0; i < planned->exclusive.size(); i++) {
+    if (planned->exclusive[i].group != nullptr)
+      grant(domain, planned->exclusive[i], placement->exclusive[i]);
+    for (size_t j = 0; j < planned->members[i].size(); j++)
+      grant(domain, planned->members[i][j], placement->members[i][j]);
+  }
+  for (size_t i = 0; i < planned->shared.size(); i++)
+    grant(domain, planned->shared[i], placement->shared[i]);
 }
 
 void Planner::report(Resource resource, const DomainRefusals& refusals, Severity severity) {
@@ -260,11 +363,11 @@ void Planner::report(Resource resource, const DomainRefusals& refusals, Severity
   }
 }
 
-void Planner::place_resource(Resource resource, const CacheInfo& info) {
+void Planner::place_cache(const Cache& cache) {
   DomainRefusals refusals;
-  for (const auto& [domain, bytes] : info.way_bytes)
-    place_domain({resource, info, domain}, refusals);
-  report(resource, refusals, Severity::error);
+  for (const auto& [domain, bytes] : cache.info.way_bytes)
+    place_domain({cache, cache.info, domain}, refusals);
+  report(cache.resource, refusals, Severity::error);
 }
 
 }  // namespace rdtd

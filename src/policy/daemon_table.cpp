@@ -55,6 +55,11 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
                     if (auto word = read_choice(in, k, n, {"restore", "report"}))
                       settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
                   })},
+                 {"unsupported", once([&](const auto& k, const auto& n) {
+                    if (auto word = read_choice(in, k, n, {"refuse", "skip"}))
+                      settings_.unsupported =
+                          *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
+                  })},
                  {"reconcile_interval", once([&](const auto& k, const auto& n) {
                     if (const auto* seconds = n.as_integer())
                       return in.wrong_type(k, n, "a string",

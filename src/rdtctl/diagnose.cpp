@@ -6,6 +6,7 @@
 #include <array>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/machine.hpp"
 
 namespace rdtd {
 
@@ -63,23 +64,20 @@ Finding mount(const MachineFacts& facts) {
 }
 
 void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
-  const auto options = split(*facts.mount_options, ',');
-  const bool cdp = std::ranges::any_of(
-      options, [](std::string_view option) { return option == "cdp" || option == "cdpl2"; });
-  if (!facts.code_and_data_requested.empty() && !cdp)
-    out.push_back(
-        {problem,
-         fmt::format("the policy divides code and data ({}), but resctrl is mounted without cdp",
-                     facts.code_and_data_requested),
-         "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
-         "reboot; this version of rdtd still refuses such a policy"});
-  if (!facts.l3_requested.empty() && cdp)
-    out.push_back(
-        {problem,
-         fmt::format("resctrl is mounted with cdp, but this version of rdtd does not divide code "
-                     "and data ({})",
-                     facts.l3_requested),
-         "remove cdp from Options= in the drop-in of sys-fs-resctrl.mount, and reboot"});
+  const MountOptions mounted = parse_mount_options(*facts.mount_options);
+  MountOptions wanted = mounted;
+  wanted.cdp |= !facts.l3_halves_requested.empty();
+  wanted.cdpl2 |= !facts.l2_halves_requested.empty();
+  const auto check = [&](const std::string& where, bool is_mounted, std::string_view option) {
+    if (!where.empty() && !is_mounted)
+      out.push_back({problem,
+                     fmt::format("the policy divides code and data ({}), but resctrl is mounted "
+                                 "without {}",
+                                 where, option),
+                     how_to_mount(wanted)});
+  };
+  check(facts.l3_halves_requested, mounted.cdp, "cdp");
+  check(facts.l2_halves_requested, mounted.cdpl2, "cdpl2");
 }
 
 // Groups of the policy whose names somebody else has taken.

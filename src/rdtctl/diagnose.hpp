@@ -27,8 +27,8 @@ struct MachineFacts {
   // Of the policy files.
   std::string policy_error;                // the first, with its place; empty: none
   std::vector<std::string> policy_groups;  // without the default one
-  std::string code_and_data_requested;  // FILE:LINE of the first l3code, l3data, ...; empty: none
-  std::string l3_requested;             // FILE:LINE of the first l3 or l2
+  // FILE:LINE of the first l3code or l3data, and of the first l2code or l2data; empty: none.
+  std::string l3_halves_requested, l2_halves_requested;
 
   // Units that rules name and systemd does not have under this name.
   struct UnitName {

@@ -104,10 +104,10 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
   };
   const auto look = [&](const AmountTables& tables) {
     for (const auto& [resource, table] : tables)
-      if (resource == Resource::L3 || resource == Resource::L2)
-        note(facts.l3_requested, table);
-      else if (is_cache(resource))
-        note(facts.code_and_data_requested, table);
+      if (resource == Resource::L3CODE || resource == Resource::L3DATA)
+        note(facts.l3_halves_requested, table);
+      else if (resource == Resource::L2CODE || resource == Resource::L2DATA)
+        note(facts.l2_halves_requested, table);
   };
   for (const Group& group : parsed.policy.groups) look(group.amounts);
   for (const Partition& partition : parsed.policy.partitions) look(partition.amounts);

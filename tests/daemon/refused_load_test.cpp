@@ -62,14 +62,13 @@ TEST_F(RefusedLoadTest, Kinds) {
   }
 }
 
-TEST_F(RefusedLoadTest, AMountThatDividesCodeAndDataIsNotSupported) {
-  kernel.resctrl = fake::Resctrl(fake::with_cdp(kernel.resctrl.machine));
-  const Refusal refusal = refusal_of("[group.a]\nl3 = \"4 ways\"\n");
+TEST_F(RefusedLoadTest, CodeAndDataNeedAnotherMount) {
+  const Refusal refusal = refusal_of("[group.a]\nl3data = \"4 ways\"\n");
   EXPECT_EQ(refusal.kind, Refusal::Kind::not_supported);
   EXPECT_EQ(refusal.text,
-            "p.toml:2:6: error: 'l3': resctrl is mounted with 'cdp', which divides L3 into L3CODE "
-            "and L3DATA; this version of rdtd does not divide code and data\n    2 | l3 = \"4 "
-            "ways\"\n      |      ^~~~~~~~\n");
+            "p.toml:2:10: error: 'l3data': resctrl is mounted without 'cdp', so code and data "
+            "share L3\n    2 | l3data = \"4 ways\"\n      |          ^~~~~~~~ systemctl edit "
+            "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n");
 }
 
 // What is written is read back, since some kernels round it.

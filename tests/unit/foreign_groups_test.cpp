@@ -157,10 +157,10 @@ TEST(ForeignGroups, CodeAndDataAreOneFootprint) {
       plan_text(group("a", "", "mb = \"50%\"\n"), capabilities, snapshot),
       "schemata  default  L3CODE:0=f0 (was 0=ff) L3DATA:0=f0 (was 0=ff)\ncreate    a\nschemata  a  "
       "L3CODE:0=f0 L3DATA:0=f0 MB:0=50\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
-  EXPECT_EQ(plan_text(group("a", "2 ways"), capabilities, snapshot),
-            "p.toml:2:6: error: 'l3': resctrl is mounted with 'cdp', which divides L3 into L3CODE "
-            "and L3DATA; this version of rdtd does not divide code and data\n    2 | l3 = \"2 "
-            "ways\"\n      |      ^~~~~~~~\n");
+  EXPECT_EQ(plan_text("[group.a]\nl3code = \"2 ways\"\nexclusive = true\n", capabilities, snapshot),
+            "schemata  default  L3CODE:0=c0 (was 0=ff) L3DATA:0=c0 (was 0=ff)\ncreate    a\n"
+            "schemata  a  L3CODE:0=30 L3DATA:0=30 MB:0=100\nmode      a  exclusive\n4 steps: 1 to "
+            "create, 1 to change, 0 to remove.\n");
 }
 
 }  // namespace

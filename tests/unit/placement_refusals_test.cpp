@@ -66,8 +66,9 @@ TEST(PlacementRefusals, Ways) {
        "p.toml:4:6: error: a: '3 MiB' (3 ways) does not fit in partition 'p', which has 2 ways of "
        "L3 domains 0-1\n    4 | l3 = \"3 MiB\"\n      |      ^~~~~~~\n"},
       {group("a", "", "l3code = \"1 way\"\n"),
-       "p.toml:2:10: error: 'l3code': this version of rdtd does not divide code and data\n    2 | "
-       "l3code = \"1 way\"\n      |          ^~~~~~~\n"},
+       "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
+       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ systemctl edit "
+       "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nl3 = { \"4-5,7\" = \"1 way\" }\n",
        "p.toml:2:8: error: unknown L3 domains 4-5,7\n    2 | l3 = { \"4-5,7\" = \"1 way\" }\n      "
        "|        ^~~~~~~ this machine has 0-1\n"},

@@ -117,11 +117,12 @@ TEST(Plan, Refusals) {
        "p.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3, MB\n    2 | l2 = \"1 "
        "way\"\n      |      ^~~~~~~\n"},
       {"[group.a]\nl3code = \"1 way\"\n",
-       "p.toml:2:10: error: 'l3code': this version of rdtd does not divide code and data\n    2 | "
-       "l3code = \"1 way\"\n      |          ^~~~~~~\n"},
+       "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
+       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ systemctl edit "
+       "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nsmba = \"50%\"\n",
-       "p.toml:2:8: error: 'smba': this version of rdtd does not divide slow memory bandwidth\n    "
-       "2 | smba = \"50%\"\n      |        ^~~~~\n"},
+       "p.toml:2:8: error: 'smba': resctrl offers no SMBA here; it offers L3, MB\n    2 | smba = "
+       "\"50%\"\n      |        ^~~~~\n"},
       {"[group.a]\ncpus = \"2-4\"\n",
        "p.toml:2:8: error: this machine cannot have CPU 4\n    2 | cpus = \"2-4\"\n      |        "
        "^~~~~ it can have 0-3\n"},
@@ -148,6 +149,46 @@ TEST(Plan, Refusals) {
   snapshot.possible_cpus = {0, 1, 2, 3};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.plan) << row.policy;
+}
+
+// One policy for different machines: what one of them does not have is left out there.
+TEST(Plan, LeavesOutWhatIsUnsupported) {
+  const Capabilities capabilities = machine(8, 2);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.possible_cpus = CpuSet{0, 1, 2, 3};
+  const std::string skip = "[daemon]\nunsupported = \"skip\"\n[group.a]\n";
+  const std::string left_out = ": warning: not available on this machine, left out: ";
+  const struct {
+    std::string line;
+    std::string warning;  // without the excerpt
+    std::string schemata;
+  } rows[] = {
+      {"l2 = \"1 way\"", "4:6" + left_out + "'l2': resctrl offers no L2 here; it offers L3, MB",
+       "L3:0-1=ff MB:0-1=100"},
+      {"smba = \"1 GB/s\"",
+       "4:8" + left_out + "'smba': resctrl offers no SMBA here; it offers L3, MB",
+       "L3:0-1=ff MB:0-1=100"},
+      {"l3data = \"1 way\"\nl3 = \"2 ways\"",
+       "4:10" + left_out + "'l3data': resctrl is mounted without 'cdp', so code and data share L3",
+       "L3:0-1=3 MB:0-1=100"},
+      {"mb = \"1 GB/s\"", "4:6" + left_out + "'1 GB/s' is a rate, and MB counts percent here",
+       "L3:0-1=ff MB:0-1=100"},
+      {"l3 = { \"1,7\" = \"2 ways\" }", "4:8" + left_out + "unknown L3 domain 7",
+       "L3:0=ff;1=3 MB:0-1=100"},
+      {"cpus = \"3,9\"", "4:8" + left_out + "this machine cannot have CPU 9",
+       "L3:0-1=ff MB:0-1=100\ncpus      a  3 (was none)"},
+  };
+  for (const auto& row : rows) {
+    const std::string text = plan_text(skip + row.line + "\n", capabilities, snapshot);
+    EXPECT_TRUE(text.starts_with("p.toml:" + row.warning + "\n")) << text;
+    EXPECT_NE(text.find("create    a\nschemata  a  " + row.schemata + "\n"), std::string::npos)
+        << text;
+  }
+  // An amount that does not fit is still refused.
+  EXPECT_EQ(plan_text(skip + "l3 = \"9 ways\"\nexclusive = true\n", capabilities, snapshot),
+            "p.toml:4:6: error: 9 ways asked for exclusively (a 9), but each of L3 domains 0-1 has "
+            "8 ways, and 1 must be left to default\n    4 | l3 = \"9 ways\"\n      |      "
+            "^~~~~~~~\n");
 }
 
 TEST(Plan, DomainsThatAreNotThereNow) {

@@ -23,7 +23,6 @@ MachineFacts healthy() {
   facts.num_closids = 8;
   facts.own_groups = {"redis"};
   facts.policy_groups = {"redis"};
-  facts.l3_requested = "a.toml:2";
   facts.daemon_runs = true;
   facts.daemon_state = "running";
   return facts;
@@ -119,14 +118,19 @@ TEST(Diagnose, Troubles) {
        "problem this is a container (podman), and resctrl is not mounted in it -> run rdtd on the "
        "host: its rules find the processes of containers by their cgroups\n"},
       {"a container with resctrl", [](MachineFacts& facts) { facts.container = "podman"; }, ""},
-      {"cdp wanted", [](MachineFacts& facts) { facts.code_and_data_requested = "a.toml:3"; },
+      {"cdp wanted", [](MachineFacts& facts) { facts.l3_halves_requested = "a.toml:3"; },
        "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
        "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
-       "reboot; this version of rdtd still refuses such a policy\n"},
-      {"cdp not wanted", [](MachineFacts& facts) { facts.mount_options = "rw,cdp"; },
-       "problem resctrl is mounted with cdp, but this version of rdtd does not divide code and "
-       "data (a.toml:2) -> remove cdp from Options= in the drop-in of sys-fs-resctrl.mount, and "
        "reboot\n"},
+      {"cdpl2 wanted too",
+       [](MachineFacts& facts) {
+         facts.mount_options = "rw,cdp,mba_MBps";
+         facts.l3_halves_requested = "a.toml:3";
+         facts.l2_halves_requested = "a.toml:4";
+       },
+       "problem the policy divides code and data (a.toml:4), but resctrl is mounted without cdpl2 "
+       "-> systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and "
+       "\"Options=cdp,cdpl2,mba_MBps\", and reboot\n"},
       {"the last CLOSID",
        [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; }, ""},
       {"out of CLOSIDs",
@@ -272,12 +276,12 @@ TEST(Import, AGroupThatIsNotWholeIsNotAdopted) {
   capabilities.caches.erase(Resource::L3);
   Snapshot snapshot;
   snapshot.groups[""] = group_state("L3CODE:0=ff;1=ff\nL3DATA:0=ff;1=ff\nMB:0=100;1=100");
-  snapshot.groups["a"] = group_state("L3CODE:0=3;1=3\nL3DATA:0=c;1=c\nMB:0=50;1=50\nL2:0=1;1=1");
-  EXPECT_EQ(import_policy(capabilities, snapshot).text,
-            "\n[group.a]\n# adopt = true is not imported: not all of the group is imported\n# "
-            "l3code = \"0x3\" is not imported: 'l3code': this version of rdtd does not divide code "
-            "and data\n# l3data = \"0xc\" is not imported: 'l3data': this version of rdtd does not "
-            "divide code and data\nmb = \"50%\"\n");
+  snapshot.groups["a"] = group_state("L3CODE:0=3;1=3\nL3DATA:0=5;1=5\nMB:0=50;1=50\nL2:0=1;1=1");
+  EXPECT_EQ(
+      import_policy(capabilities, snapshot).text,
+      "\n[group.a]\n# adopt = true is not imported: not all of the group is imported\nl3code = "
+      "\"0x3\"\n# l3data = \"0x5\" is not imported: a: '0x5' has gaps; masks of L3 domains 0-1 "
+      "must be contiguous\nmb = \"50%\"\n");
 }
 
 TEST(Import, WithoutALimitThereIsNoLine) {

@@ -27,6 +27,8 @@ struct MountOptions {
 [[nodiscard]] MountOptions parse_mount_options(std::string_view options);
 // The reverse, without the options that are not set: "rw,cdp,mba_MBps".
 [[nodiscard]] std::string format_mount_options(const MountOptions& options);
+// What an administrator does to mount resctrl with these options.
+[[nodiscard]] std::string how_to_mount(const MountOptions& options);
 // The options of resctrl in the text of /proc/mounts (see proc_pid_mounts(5)); nothing if resctrl
 // is not mounted. Which of several lines is used does not matter: the kernel permits one mount, and
 // bind mounts of it share its options.

@@ -27,11 +27,14 @@ namespace rdtd {
 
 enum class OnStop { keep, remove };
 enum class OnDrift { restore, report };
+// Of amounts that this machine does not have or support.
+enum class OnUnsupported { refuse, skip };
 
 struct DaemonSettings {
   std::string log_level = "info";
   OnStop on_stop = OnStop::keep;
   OnDrift drift = OnDrift::restore;
+  OnUnsupported unsupported = OnUnsupported::refuse;
   std::chrono::microseconds reconcile_interval = std::chrono::seconds(30);  // 0: never
 };
 

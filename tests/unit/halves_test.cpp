@@ -1,0 +1,100 @@
+// Code and data of a cache: which masks they get on a mount with cdp.
+#include <gtest/gtest.h>
+
+#include "placement_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::exclusive;
+using test::group;
+using test::machine;
+using test::member;
+using test::partition;
+
+Capabilities with_cdp(unsigned ways) {
+  Capabilities out = machine(ways, 1);
+  const CacheInfo cache = test::l3(out);
+  out.caches = {{Resource::L3CODE, cache}, {Resource::L3DATA, cache}};
+  return out;
+}
+
+// "a 0-3/4-5, default 6-7": the ways of code and of data, or both at once, or the errors.
+std::string layout(const std::string& policy, const Capabilities& capabilities) {
+  const ParsedPolicy parsed = test::parse(policy);
+  const auto plan = make_plan(parsed.policy, capabilities, test::untouched(capabilities));
+  if (!plan) return format_diagnostics(plan.error(), parsed.policy.sources);
+  std::string out;
+  for (const GroupTarget& target : plan->groups) {
+    const auto ways = [&](Resource half) {
+      return way_list(Cbm{target.state.schemata.at(half).at(DomainId{0})});
+    };
+    const std::string code = ways(Resource::L3CODE), data = ways(Resource::L3DATA);
+    out += (out.empty() ? "" : ", ") + group_label(target.directory) + " " + code +
+           (code == data ? "" : "/" + data);
+  }
+  return out;
+}
+
+std::string halves(const std::string& name, const std::string& code, const std::string& data,
+                   const std::string& more = "") {
+  return group(name, "",
+               (code.empty() ? "" : "l3code = \"" + code + "\"\n") +
+                   (data.empty() ? "" : "l3data = \"" + data + "\"\n") + more);
+}
+
+TEST(Halves, Layouts) {
+  const Capabilities capabilities = with_cdp(8);
+  const std::string alone = "exclusive = true\n";
+  const test::PolicyAndLayout rows[] = {
+      // One amount is for both.
+      {group("a", "3 ways"), "a 0-2, default 0-7"},
+      {exclusive("a", "3 ways"), "a 0-2, default 3-7"},
+      // Beside each other while there is room, then overlapping.
+      {halves("a", "2 ways", "3 ways"), "a 0-1/2-4, default 0-7"},
+      {halves("a", "2 ways", "3 ways", alone), "a 0-1/2-4, default 5-7"},
+      {halves("a", "3 ways", "5 ways", alone), "a 0-2/0-4, default 5-7"},
+      {halves("a", "2 ways", "3 ways", alone) + exclusive("b", "4 ways"),
+       "a 0-1/0-2, b 3-6, default 7"},
+      {halves("a", "1 way", "2 ways", alone) + halves("b", "2 ways", "3 ways", alone),
+       "a 0/1-2, b 3-4/3-5, default 6-7"},
+      // What is said of one half: an exclusive group has the same ways for both, another one all.
+      {halves("a", "2 ways", "", alone), "a 0-1, default 2-7"},
+      {halves("a", "", "2 ways"), "a 0-7/0-1, default 0-7"},
+      {group("a", "4 ways", "l3code = \"1 way\"\n"), "a 0/1-4, default 0-7"},
+      // Named ways are used as they are, and may overlap within the group.
+      {halves("a", "ways 0-2", "ways 2-4", alone), "a 0-2/2-4, default 5-7"},
+      {halves("a", "ways 0-1", "ways 4-5", alone) + exclusive("b", "2 ways"),
+       "a 0-1/4-5, b 2-3, default 6-7"},
+      {halves("a", "ways 1-2", "4 ways", alone) + exclusive("b", "3 ways"),
+       "a 1-2/0-3, b 4-6, default 7"},
+      // A partition, and groups in it.
+      {partition("p", "4 ways") + halves("a", "1 way", "2 ways", "partition = \"p\"\n") +
+           member("b", "p"),
+       "a 0/1-2, b 0-3, default 4-7"},
+      {"[partition.p]\nl3code = \"2 ways\"\nl3data = \"4 ways\"\n" + member("a", "p", "50%") +
+           member("b", "p"),
+       "a 0/2-3, b 0-1/2-5, default 6-7"},
+      // Percentages of exactly all.
+      {"[partition.p]\nl3code = \"50%\"\nl3data = \"25%\"\n"
+       "[partition.q]\nl3code = \"50%\"\nl3data = \"75%\"\n" +
+           member("a", "p") + member("default", "q"),
+       "p.toml:5:10: error: 10 ways asked for exclusively (p 4, q 6), but L3 domain 0 has 8 ways\n"
+       "    5 | l3code = \"50%\"\n      |          ^~~~~\n"},
+      {halves("a", "5 ways", "2 ways", alone) + halves("b", "1 way", "3 ways", alone),
+       "p.toml:6:10: error: 8 ways asked for exclusively (a 5, b 3), but L3 domain 0 has 8 ways, "
+       "and 1 must be left to default\n    6 | l3code = \"1 way\"\n      |          ^~~~~~~\n"},
+      {halves("a", "ways 0-1", "ways 2-3", alone) + halves("b", "ways 3-4", "1 way", alone),
+       "p.toml:6:10: error: b: 'ways 3-4' overlaps way 3 of L3 domain 0, exclusive to a "
+       "(p.toml:2)\n    6 | l3code = \"ways 3-4\"\n      |          ^~~~~~~~~~\n"},
+      {halves("a", "2 ways", "ways 2", alone) + halves("b", "3 ways", "ways 0-1", alone) +
+           group("c", "2 ways"),
+       "p.toml:7:10: error: the code and data of a, b cannot be placed around the ways that are "
+       "named in L3 domain 0\n    7 | l3data = \"ways 0-1\"\n      |          ^~~~~~~~~~\n"},
+  };
+  for (const test::PolicyAndLayout& row : rows)
+    EXPECT_EQ(layout(row.policy, capabilities), row.layout) << row.policy;
+}
+
+}  // namespace
+}  // namespace rdtd
