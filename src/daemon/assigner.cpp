@@ -16,6 +16,10 @@ constexpr int max_passes = 16;
 constexpr int max_attempts = 3;
 // A longer command line is left to the main thread: patterns can make it expensive.
 constexpr size_t max_cmdline = 4096;
+// The kernel takes time in the square of the depth to build a path, with a lock held that every
+// fork and exit takes (kernfs_path_from_node in fs/kernfs/dir.c, proc_cgroup_show). At this depth
+// it is not noticeable; a path can have some 2000 components.
+constexpr std::ptrdiff_t deepest_cgroup = 128;
 
 Assignment failed(const Error& error) {
   if (proc::ended(error)) return {.kind = Assignment::Kind::gone};
@@ -106,11 +110,13 @@ struct Owner {
 };
 
 // Whom the time is charged to. A user can make a process look like root's, so once root has no
-// share left, its processes are examined; root itself is never deferred.
+// share left, or somebody rests, its processes are examined; root itself is never deferred.
 std::optional<Owner> owner_of(const Placement& placement, const proc::Process& process) {
   const auto owner = process.owner();
   if (!owner) return std::nullopt;
-  if (*owner != 0 || !placement.examine_root || !placement.shares->exhausted(0, placement.now))
+  const UserShares& shares = *placement.shares;
+  if (*owner != 0 || !(shares.anybody_rests(placement.now) ||
+                       (placement.examine_root && shares.exhausted(0, placement.now))))
     return Owner{*owner};
   ProcessFacts facts;
   if (!process.read(Fact::identity, facts)) return std::nullopt;
@@ -128,6 +134,7 @@ Assignment place_opened(const Placement& placement, const proc::Process& process
     const auto decision =
         decide(placement.table.rules, process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
+    out.deep = facts.cgroup && std::ranges::count(*facts.cgroup, '/') > deepest_cgroup;
     if (decision->kind == Decision::Kind::unmatched) return out;
     out.rule = decision->rule;
     const size_t group = placement.table.rules.rules()[decision->rule].destination;
@@ -153,10 +160,16 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
   if (placement.manual.group_of(pid)) return {};
   const auto process = placement.processes.open(pid);
   if (!process) return failed(process.error());
-  if (placement.shares == nullptr) return place_opened(placement, **process, pid);
+  if (placement.shares == nullptr) {
+    Assignment out = place_opened(placement, **process, pid);
+    ProcessFacts facts;
+    if (out.deep && (*process)->read(Fact::identity, facts)) out.user = facts.identity->uid;
+    return out;
+  }
   const auto owner = owner_of(placement, **process);
-  const bool deferred =
-      owner && owner->user != 0 && placement.shares->exhausted(owner->user, placement.now);
+  const bool deferred = owner && owner->user != 0 &&
+                        (placement.shares->exhausted(owner->user, placement.now) ||
+                         placement.now < placement.shares->resting_until(owner->user));
   Assignment out = deferred ? Assignment{.kind = Assignment::Kind::deferred}
                             : place_opened(placement, **process, pid);
   if (owner) {

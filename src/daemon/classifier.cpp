@@ -27,11 +27,20 @@ constexpr size_t max_queued = 4096;
 constexpr int max_errors = 10;
 // From so many events in a batch on, users share the time.
 constexpr size_t batch_that_waits = 4;
+// A user whose process is in a deeply nested cgroup rests so many times as long as the look took.
+constexpr int rest_factor = 100;
 // One of so many processes that look like root's is examined, and all once one was another user's.
 constexpr unsigned examined_part = 16;
 
 // The thread's id, for the handler of SIGXCPU.
 std::atomic<pid_t> classifier_thread = 0;
+
+// For poll(2): at least 0, rounded up.
+std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point time) {
+  return std::max(
+      std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now()),
+      std::chrono::milliseconds(0));
+}
 
 // The limit on CPU time of real-time threads is near: an ordinary thread has none.
 void leave_real_time(int) {
@@ -166,7 +175,7 @@ void Classifier::run() {
   int errors = 0;
   Pacer pacer;
   while (!stop_) {
-    if (!deferred_.empty() && !connector_->wait({})) {
+    if (const auto due = deferred_.next_due(); due && !connector_->wait(time_until(*due))) {
       handle_deferred(table.get());
       pacer.pace();
       continue;
@@ -222,25 +231,44 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool oth
   const auto begin = std::chrono::steady_clock::now();
   // To examine all of root's would double the cost of each.
   const bool examine_root = begin < hidden_until_ || ++handled_ % examined_part == 0;
+  const bool shared = others_wait || shares_.anybody_rests(begin);
   const Assignment assignment = place_leader(
-      {table, *processes_, *manual_, &memo_, others_wait ? &shares_ : nullptr, begin, examine_root},
+      {table, *processes_, *manual_, &memo_, shared ? &shares_ : nullptr, begin, examine_root},
       event.pid);
   if (assignment.hidden) hidden_until_ = begin + std::chrono::seconds(1);
-  if (assignment.kind == Assignment::Kind::deferred && deferred_.size() < max_queued)
-    return deferred_.push_back(event.pid);
-  if (assignment.user) {
-    const auto end = std::chrono::steady_clock::now();
-    shares_.charge(*assignment.user, end - begin, end);
-  }
+  if (assignment.kind == Assignment::Kind::deferred && defer(event.pid, *assignment.user, begin))
+    return;
+  charge(assignment, begin);
   finish(event.pid, assignment, table);
+}
+
+// False if the main thread has to look at it. It does not for a user who rests: each look takes
+// long, and the next reconcile finds the process.
+bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
+  const auto rest = shares_.resting_until(user);
+  return deferred_.push({pid, user}, std::max(now, rest)) || now < rest;
 }
 
 // Nobody else waits now.
 void Classifier::handle_deferred(const RuleTable* table) {
-  const pid_t pid = deferred_.front();
-  deferred_.pop_front();
-  if (table != nullptr)
-    finish(pid, place_leader({*table, *processes_, *manual_, &memo_}, pid), *table);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto process = deferred_.pop(begin);
+  if (!process || table == nullptr) return;
+  if (begin < shares_.resting_until(process->user)) {
+    (void)defer(process->pid, process->user, begin);
+    return;
+  }
+  const Assignment assignment = place_leader({*table, *processes_, *manual_, &memo_}, process->pid);
+  charge(assignment, begin);
+  finish(process->pid, assignment, *table);
+}
+
+void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
+  if (!assignment.user) return;
+  const auto end = std::chrono::steady_clock::now();
+  shares_.charge(*assignment.user, end - begin, end);
+  if (assignment.deep && *assignment.user != 0)
+    shares_.rest(*assignment.user, end + rest_factor * (end - begin));
 }
 
 void Classifier::finish(pid_t pid, const Assignment& assignment, const RuleTable& table) {

@@ -10,12 +10,24 @@ std::chrono::nanoseconds UserShares::taken(const Share& share, Time now) {
 
 void UserShares::charge(uid_t user, std::chrono::nanoseconds cost, Time now) {
   if (shares_.size() >= max_users && !shares_.contains(user)) {
-    std::erase_if(shares_,
-                  [&](const auto& entry) { return taken(entry.second, now).count() == 0; });
+    std::erase_if(shares_, [&](const auto& entry) {
+      return taken(entry.second, now).count() == 0 && entry.second.rest <= now;
+    });
     if (shares_.size() >= max_users) shares_.clear();
   }
   Share& share = shares_[user];
-  share = {taken(share, now) + cost, now};
+  share.taken = taken(share, now) + cost;
+  share.charged = now;
+}
+
+void UserShares::rest(uid_t user, Time until) {
+  shares_[user].rest = until;
+  last_rest_ = std::max(last_rest_, until);
+}
+
+UserShares::Time UserShares::resting_until(uid_t user) const {
+  const auto found = shares_.find(user);
+  return found == shares_.end() ? Time{} : found->second.rest;
 }
 
 bool UserShares::exhausted(uid_t user, Time now) const {

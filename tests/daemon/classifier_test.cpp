@@ -168,6 +168,36 @@ TEST_F(ClassifierTest, UsersShareTheTime) {
   for (const pid_t pid : pids) EXPECT_EQ(group_of(pid), "redis");
 }
 
+// A look at a process in a deeply nested cgroup takes long: its user rests, although nobody waits,
+// and a process that starts programs in a loop is looked at once afterwards.
+TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
+  ASSERT_EQ(reload(test::redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"),
+            "");
+  std::string deep;
+  for (int i = 0; i < 200; i++) deep += "/a";
+  const pid_t looping = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "read_name" && call.path == std::to_string(looping))
+      std::this_thread::sleep_for(milliseconds(40));
+  };
+  start_all();
+  processes.calls.reset();
+  for (int i = 0; i < 10; i++) {
+    events_.exec(looping);
+    wait_until_handled();
+  }
+  // Its user rests for 4 s.
+  EXPECT_EQ(opened(looping), 10U);
+  const auto looks = [&] {
+    const std::lock_guard lock(kernel.mutex);
+    return std::ranges::count_if(processes.calls.log(), [&](const fake::Call& call) {
+      return call.operation == "read_name" && call.path == std::to_string(looping);
+    });
+  };
+  EXPECT_EQ(looks(), 1);
+  wait_for([&] { return looks() == 2; });
+}
+
 // While the kernel's queue is not empty, the kernel drops every further event: a look at all
 // processes before that would miss some.
 TEST_F(ClassifierTest, LostEventsAskForASweepOnceTheQueueIsDrained) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rdtd/daemon/assigner.hpp"
+#include "rdtd/daemon/deferred.hpp"
 #include "world.hpp"
 
 namespace rdtd::test {
@@ -41,11 +42,43 @@ TEST(UserShares, ManyUsersTakeLittleMemory) {
   EXPECT_FALSE(shares.exhausted(1, now));
 }
 
+TEST(UserShares, AUserRests) {
+  UserShares shares;
+  EXPECT_FALSE(shares.anybody_rests(now));
+  shares.charge(2201, milliseconds(1), now);
+  shares.rest(2201, now + seconds(2));
+  EXPECT_TRUE(shares.anybody_rests(now + milliseconds(1999)));
+  EXPECT_FALSE(shares.anybody_rests(now + seconds(2)));
+  EXPECT_EQ(shares.resting_until(2201), now + seconds(2));
+  EXPECT_EQ(shares.resting_until(2202), UserShares::Time{});
+  // One who rests is not forgotten for others who take nothing.
+  for (uid_t user = 3000; user < 10'000; user++) shares.charge(user, nanoseconds(0), now);
+  EXPECT_EQ(shares.resting_until(2201), now + seconds(2));
+}
+
+TEST(Deferred, EachOnceInTheOrderOfTime) {
+  Deferred deferred;
+  EXPECT_FALSE(deferred.next_due());
+  EXPECT_TRUE(deferred.push({7, 1}, now + seconds(2)));
+  EXPECT_TRUE(deferred.push({8, 1}, now));
+  EXPECT_TRUE(deferred.push({9, 1}, now));
+  EXPECT_TRUE(deferred.push({8, 1}, now + seconds(3)));
+  EXPECT_EQ(deferred.next_due(), now);
+  EXPECT_EQ(deferred.pop(now)->pid, 8);
+  EXPECT_EQ(deferred.pop(now)->pid, 9);
+  EXPECT_FALSE(deferred.pop(now));
+  EXPECT_EQ(deferred.pop(now + seconds(2))->pid, 7);
+  for (size_t i = 0; i < Deferred::max_size; i++)
+    EXPECT_TRUE(deferred.push({static_cast<pid_t>(i), 1}, now));
+  EXPECT_FALSE(deferred.push({pid_t{1} << 20, 1}, now));
+}
+
 class SharesTest : public World {
  protected:
   void SetUp() override {
     World::SetUp();
-    ASSERT_EQ(reload(redis_policy), "");
+    // A rule that asks for the cgroup of every process, before the one for redis.
+    ASSERT_EQ(reload(redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"), "");
   }
   pid_t start(uid_t user, bool traceable = true) {
     return processes.start(
@@ -78,6 +111,33 @@ TEST_F(SharesTest, NobodyHidesBehindRoot) {
   EXPECT_TRUE(place(hidden).hidden);
   EXPECT_FALSE(place(daemon).hidden);
   EXPECT_EQ(place(daemon).kind, Assignment::Kind::in_group);
+}
+
+// In a deeply nested cgroup, each look takes long: its user is named even if nobody waits.
+TEST_F(SharesTest, ADeepCgroupIsNoticed) {
+  std::string deep;
+  for (int i = 0; i < 200; i++) deep += "/a";
+  const auto begin = [&](const std::string& cgroup) {
+    return processes.start(
+        {.name = "bash", .cgroup = cgroup, .identity = {2201, 2201}, .traceable = false});
+  };
+  const auto place_alone = [&](pid_t pid) {
+    return place_leader({*manager->in_force().table, processes, manager->manual()}, pid);
+  };
+  EXPECT_TRUE(place_alone(begin(deep)).deep);
+  EXPECT_EQ(place_alone(begin(deep)).user, 2201U);
+  EXPECT_FALSE(place_alone(begin("/a/a")).deep);
+  EXPECT_FALSE(place_alone(begin("/a/a")).user);
+}
+
+// While somebody rests, nobody hides behind root, and others are placed.
+TEST_F(SharesTest, AUserWhoRestsIsDeferred) {
+  shares_.charge(2201, milliseconds(1), now);
+  shares_.rest(2201, now + seconds(1));
+  EXPECT_EQ(place(start(2201)).kind, Assignment::Kind::deferred);
+  EXPECT_EQ(place(start(2201, false)).kind, Assignment::Kind::deferred);
+  EXPECT_EQ(place(start(2202)).kind, Assignment::Kind::in_group);
+  EXPECT_EQ(place(start(0)).kind, Assignment::Kind::in_group);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct Assignment {
   int error = 0;                   // refused, unknown: errno
   std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
   bool hidden = false;             // it looks like root's, and is another user's
+  bool deep = false;  // its cgroup is nested so deeply that to read its path takes long
 };
 
 // What both threads need to place a process.
@@ -44,7 +45,8 @@ struct Placement {
   const proc::Processes& processes;
   ManualAssignments& manual;
   CgroupMemo* memo = nullptr;  // of the calling thread
-  // Of place_leader, if other processes wait: a user without a share left is deferred.
+  // Of place_leader: a user without a share left, or who must rest, is deferred. Null: nobody
+  // waits, and nobody rests.
   const UserShares* shares = nullptr;
   UserShares::Time now = {};
   bool examine_root = true;  // whether processes that look like root's are

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "rdtd/daemon/assigner.hpp"
+#include "rdtd/daemon/deferred.hpp"
 #include "rdtd/proc/connector.hpp"
 
 namespace rdtd {
@@ -77,7 +77,9 @@ class Classifier {
   void run();
   class Pacer;
   void handle(const ProcEvent& event, const RuleTable& table, bool others_wait);
+  [[nodiscard]] bool defer(pid_t pid, uid_t user, UserShares::Time now);
   void handle_deferred(const RuleTable* table);
+  void charge(const Assignment& assignment, UserShares::Time begin);
   void finish(pid_t pid, const Assignment& assignment, const RuleTable& table);
   void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table, Pacer& pacer);
   template <class Change>
@@ -100,7 +102,7 @@ class Classifier {
   Requests requests_;
   CgroupMemo memo_;  // the thread's, as are the shares
   UserShares shares_;
-  std::deque<pid_t> deferred_;
+  Deferred deferred_;
   unsigned handled_ = 0;
   UserShares::Time hidden_until_{};
   std::thread thread_;

@@ -21,14 +21,22 @@ class UserShares {
 
   void charge(uid_t user, std::chrono::nanoseconds cost, Time now);
   [[nodiscard]] bool exhausted(uid_t user, Time now) const;
+  // The user's processes are not to be looked at before then, whether others wait or not: one look
+  // takes so long that others would wait for its end.
+  void rest(uid_t user, Time until);
+  // In the past if the user need not rest.
+  [[nodiscard]] Time resting_until(uid_t user) const;
+  [[nodiscard]] bool anybody_rests(Time now) const { return now < last_rest_; }
 
  private:
   struct Share {
     std::chrono::nanoseconds taken{};  // when it was charged last
     Time charged{};
+    Time rest{};
   };
   [[nodiscard]] static std::chrono::nanoseconds taken(const Share& share, Time now);
   std::map<uid_t, Share> shares_;
+  Time last_rest_{};
 };
 
 }  // namespace rdtd
