@@ -28,7 +28,8 @@ constexpr int max_errors = 10;
 // From so many events in a batch on, users share the time.
 constexpr size_t batch_that_waits = 4;
 // A user whose process is in a deeply nested cgroup rests so many times as long as the look took.
-constexpr int rest_factor = 100;
+constexpr int rest_factor = 400;
+constexpr std::chrono::seconds longest_rest(30);
 // One of so many processes that look like root's is examined, and all once one was another user's.
 constexpr unsigned examined_part = 16;
 
@@ -227,7 +228,7 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
 }
 
 void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool others_wait) {
-  if (manual_->exec(event.pid, event.timestamp_ns)) return;
+  if (manual_->exec(event.pid, event.timestamp_ns) || deferred_.contains(event.pid)) return;
   const auto begin = std::chrono::steady_clock::now();
   // To examine all of root's would double the cost of each.
   const bool examine_root = begin < hidden_until_ || ++handled_ % examined_part == 0;
@@ -268,7 +269,8 @@ void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
   const auto end = std::chrono::steady_clock::now();
   shares_.charge(*assignment.user, end - begin, end);
   if (assignment.deep && *assignment.user != 0)
-    shares_.rest(*assignment.user, end + rest_factor * (end - begin));
+    shares_.rest(*assignment.user, end + std::min<std::chrono::nanoseconds>(
+                                             rest_factor * (end - begin), longest_rest));
 }
 
 void Classifier::finish(pid_t pid, const Assignment& assignment, const RuleTable& table) {

@@ -178,7 +178,7 @@ TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
   const pid_t looping = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
   processes.calls.hook = [&](const fake::Call& call) {
     if (call.operation == "read_name" && call.path == std::to_string(looping))
-      std::this_thread::sleep_for(milliseconds(40));
+      std::this_thread::sleep_for(milliseconds(10));
   };
   start_all();
   processes.calls.reset();
@@ -187,7 +187,7 @@ TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
     wait_until_handled();
   }
   // Its user rests for 4 s.
-  EXPECT_EQ(opened(looping), 10U);
+  EXPECT_EQ(opened(looping), 2U);
   const auto looks = [&] {
     const std::lock_guard lock(kernel.mutex);
     return std::ranges::count_if(processes.calls.log(), [&](const fake::Call& call) {

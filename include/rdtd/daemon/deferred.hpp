@@ -20,6 +20,7 @@ class Deferred {
     uid_t user = 0;
   };
 
+  [[nodiscard]] bool contains(pid_t pid) const { return pids_.contains(pid); }
   // False if there are too many. One that waits already keeps its place.
   [[nodiscard]] bool push(Process process, Time due) {
     if (pids_.contains(process.pid)) return true;
