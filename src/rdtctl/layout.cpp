@@ -5,6 +5,7 @@
 #include <map>
 
 #include "output.hpp"
+#include "rdtd/model/footprint.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -100,8 +101,11 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
                     {"exclusive", exclusive}});
   };
   for (const GroupTarget& group : planned.plan.groups) {
-    const bool exclusive = group.exclusive && group.asked.contains(resource) &&
-                           group.asked.at(resource).contains(domain);
+    // What is asked of code or data only holds for both.
+    const bool exclusive =
+        group.exclusive && std::ranges::any_of(resources_of_cache(resource), [&](Resource part) {
+          return group.asked.contains(part) && group.asked.at(part).contains(domain);
+        });
     const std::string note = exclusive ? "exclusive"
                              : group.partition.empty()
                                  ? ""

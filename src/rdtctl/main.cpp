@@ -151,6 +151,9 @@ class Verbs {
   }
 
   void add_machine() {
+    add("info", "Show what this machine can divide and count, and who holds it", "rdtctl info",
+        [&] { return verbs::info(context_); });
+
     CLI::App& metrics =
         add("metrics", "Print counters for Prometheus",
             "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom", [&] {

@@ -22,6 +22,7 @@ int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int import(const Context& context);
+int info(const Context& context);
 int layout(const Context& context);
 int list(const Context& context, bool only_names);
 int metrics(const Context& context, const std::string& file);  // "": standard output

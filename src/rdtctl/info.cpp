@@ -1,0 +1,206 @@
+// info: what this machine can divide and count, and who holds it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "output.hpp"
+#include "rdtd/base/break_lines.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t name_width = 9;
+constexpr size_t widest_line = 100;
+
+struct Facts {
+  std::vector<std::pair<std::string, std::string>> lines;  // name, text
+  JsonValue json = JsonValue::object();
+};
+
+// The text of a file in info/, without the last line end; empty if this kernel does not have it.
+std::string info(const TreeMachine& machine, const std::string& file) {
+  const auto text = machine.tree.filesystem().read("info/" + file);
+  return text ? std::string(trim(*text)) : std::string();
+}
+
+CpuSet ids(const auto& by_domain) {
+  CpuSet out;
+  for (const auto& [domain, value] : by_domain) out.insert(static_cast<unsigned>(domain));
+  return out;
+}
+
+std::string domains(const CpuSet& list) {
+  return fmt::format("domain{} {}", list.size() == 1 ? "" : "s", format_cpu_list(list));
+}
+
+// "20 ways of 1.50 MiB on domains 0-1, 8 ways of 512 KiB on domain 2".
+std::string ways(const CacheInfo& cache) {
+  std::map<uint64_t, CpuSet> sizes;
+  for (const auto& [domain, bytes] : cache.way_bytes)
+    sizes[bytes].insert(static_cast<unsigned>(domain));
+  std::vector<std::string> out;
+  for (const auto& [bytes, list] : sizes)
+    out.push_back(fmt::format("{}{} on {}", counted(cache.cbm_mask.count(), "way"),
+                              bytes == 0 ? "" : " of " + size_text(bytes), domains(list)));
+  return join(out, ", ");
+}
+
+void add_cache(const TreeMachine& machine, Resource resource, const CacheInfo& cache, Facts& out) {
+  const std::string name(to_string(resource));
+  std::string text =
+      fmt::format("{}; masks of at least {}, {}; {}", ways(cache), counted(cache.min_ways(), "way"),
+                  cache.sparse_masks ? "with or without gaps" : "without gaps",
+                  counted(cache.num_closids, "CLOSID"));
+  if (!cache.shareable_bits.empty())
+    text += fmt::format("; I/O devices also fill ways {}", way_list(cache.shareable_bits));
+  JsonValue json = {{"domains", JsonValue::array()},  {"ways", cache.cbm_mask.count()},
+                    {"least_ways", cache.min_ways()}, {"sparse_masks", cache.sparse_masks},
+                    {"closids", cache.num_closids},   {"io_mask", to_string(cache.shareable_bits)}};
+  for (const auto& [domain, bytes] : cache.way_bytes)
+    json["domains"].push_back({{"domain", static_cast<uint32_t>(domain)}, {"way_bytes", bytes}});
+  if (const std::string io = info(machine, name + "/io_alloc"); !io.empty()) {
+    text += fmt::format("; ways for I/O devices: {}", io == "1"   ? "set apart"
+                                                      : io == "0" ? "can be set apart"
+                                                                  : io);
+    json["io_alloc"] = io;
+  }
+  out.lines.emplace_back(name, text);
+  out.json["caches"][name] = std::move(json);
+}
+
+// "percent on domains 0-1, in steps of 10, at least 10".
+std::string unit_and_steps(const BandwidthInfo& bandwidth) {
+  const std::string where = domains(ids(bandwidth.unlimited));
+  switch (bandwidth.unit) {
+    case BandwidthUnit::percent:
+      return fmt::format("percent on {}, in steps of {}, at least {}", where,
+                         bandwidth.bandwidth_gran, bandwidth.min_bandwidth);
+    case BandwidthUnit::mbps:
+      return fmt::format("rates in MiB/s on {}, which the kernel enforces by measurement", where);
+    case BandwidthUnit::eighth_gbps: return fmt::format("rates on {}, in steps of 1/8 GB/s", where);
+  }
+  return {};
+}
+
+void add_bandwidth(const TreeMachine& machine, Resource resource, const BandwidthInfo& bandwidth,
+                   Facts& out) {
+  const std::string name(to_string(resource));
+  std::string text =
+      fmt::format("{}; {}", unit_and_steps(bandwidth), counted(bandwidth.num_closids, "CLOSID"));
+  const std::string linear = info(machine, name + "/delay_linear");
+  if (bandwidth.unit == BandwidthUnit::percent && linear == "0")
+    text += "; the scale is not linear";
+  const std::string throttled = info(machine, name + "/thread_throttle_mode");
+  if (throttled == "max")
+    text += "; the threads of a core get the smaller value of the two";
+  else if (throttled == "per-thread")
+    text += "; each thread of a core has its own value";
+  out.lines.emplace_back(name, text);
+  out.json["bandwidths"][name] = {
+      {"domains", JsonValue::array()},    {"unit", to_string(bandwidth.unit)},
+      {"step", bandwidth.bandwidth_gran}, {"least", bandwidth.min_bandwidth},
+      {"closids", bandwidth.num_closids}, {"linear", linear != "0"},
+      {"thread_throttle_mode", throttled}};
+  for (const unsigned id : ids(bandwidth.unlimited))
+    out.json["bandwidths"][name]["domains"].push_back(id);
+}
+
+// ", 2 of rdtd (batch, redis)"; empty if there are none.
+std::string holders(const std::vector<std::string>& groups, std::string_view whose) {
+  std::vector<std::string> names;
+  for (const std::string& group : groups) names.push_back(printable(group));
+  return names.empty() ? "" : fmt::format(", {} {} ({})", names.size(), whose, join(names, ", "));
+}
+
+// "8 at most: default, 2 of rdtd (batch, redis), 1 of others (COS1); 4 free".
+void add_groups(const TreeMachine& machine, Facts& out) {
+  std::vector<std::string> own, others;
+  for (const auto& [name, state] : machine.snapshot.groups)
+    if (name != root_group && state.mode != Mode::pseudo_locked)
+      (machine.snapshot.owned.contains(name) ? own : others).push_back(name);
+  others.insert(others.end(), machine.snapshot.unreadable.begin(),
+                machine.snapshot.unreadable.end());
+  const size_t most = machine.capabilities.num_closids(), used = 1 + own.size() + others.size();
+  out.lines.emplace_back(
+      "Groups", fmt::format("{} at most: default{}{}; {} free", most, holders(own, "of rdtd"),
+                            holders(others, "of others"), most - std::min(most, used)));
+  out.json["groups"] = {{"most", most}, {"rdtd", own}, {"others", others}};
+}
+
+void add_monitoring(const TreeMachine& machine, Facts& out) {
+  const auto& rmids = machine.capabilities.num_rmids;
+  if (!rmids) {
+    out.lines.emplace_back("Counters", "none: the kernel does not monitor here");
+    return;
+  }
+  size_t groups = machine.snapshot.unreadable.size();
+  for (const auto& [name, state] : machine.snapshot.groups)
+    if (!is_pseudo(state.mode)) groups++;
+  const size_t used = groups + machine.snapshot.mon_groups;
+  out.lines.emplace_back(
+      "RMIDs", fmt::format("{}: {}, {}; {} free", *rmids, counted(groups, "control group"),
+                           counted(machine.snapshot.mon_groups, "monitoring group"),
+                           *rmids - std::min<size_t>(*rmids, used)));
+  const std::string features = info(machine, "L3_MON/mon_features");
+  std::vector<std::string> events;
+  for (const std::string_view event : split(features, '\n'))
+    if (!trim(event).empty()) events.emplace_back(trim(event));
+  std::string text = join(events, ", ");
+  const std::string assignable = info(machine, "L3_MON/num_mbm_cntrs");
+  const std::string free = info(machine, "L3_MON/available_mbm_cntrs");
+  if (!assignable.empty())
+    text += fmt::format("; counters that can be assigned: {}; free: {}", assignable, free);
+  out.lines.emplace_back("Counters", text);
+  out.json["monitoring"] = {{"rmids", *rmids},
+                            {"control_groups", groups},
+                            {"monitoring_groups", machine.snapshot.mon_groups},
+                            {"events", events}};
+  if (!assignable.empty()) {
+    out.json["monitoring"]["num_mbm_cntrs"] = assignable;
+    out.json["monitoring"]["available_mbm_cntrs"] = free;
+  }
+}
+
+void add_mount(const TreeMachine& machine, Facts& out) {
+  const std::string options = format_mount_options(machine.mount);
+  std::string text = options;
+  const auto& caches = machine.capabilities.caches;
+  for (const auto& [whole, half, option] : {std::tuple(Resource::L3, Resource::L3CODE, "cdp"),
+                                            std::tuple(Resource::L2, Resource::L2CODE, "cdpl2")})
+    if (caches.contains(half))
+      text += fmt::format("; {} divides {} into code and data", option, to_string(whole));
+  out.lines.emplace_back("Mounted", text);
+  out.json["mount_options"] = options;
+}
+
+}  // namespace
+
+int verbs::info(const Context& context) {
+  const auto machine = read_machine(context);
+  if (!machine) return report(machine.error());
+  Facts facts;
+  for (const auto& [resource, cache] : machine->capabilities.caches)
+    add_cache(*machine, resource, cache, facts);
+  for (const auto& [resource, bandwidth] : machine->capabilities.bandwidths)
+    add_bandwidth(*machine, resource, bandwidth, facts);
+  add_groups(*machine, facts);
+  add_monitoring(*machine, facts);
+  add_mount(*machine, facts);
+  if (context.json != Json::off) {
+    print_json(context, facts.json);
+    return Exit::ok;
+  }
+  for (const auto& [name, text] : facts.lines) {
+    const std::string lines =
+        break_lines(fmt::format("{:<{}}{}", name, name_width, text), widest_line, name_width);
+    print("{}{}\n", emphasized(context, lines.substr(0, name_width)), lines.substr(name_width));
+  }
+  return Exit::ok;
+}
+
+}  // namespace rdtd
