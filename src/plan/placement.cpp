@@ -145,6 +145,26 @@ std::vector<PlacementRefusal> explain_refusal(const DomainRequest& request,
        ""}};
 }
 
+struct ExclusiveMasks {
+  std::vector<Cbm> masks;  // in the order of the request
+  Cbm usable;              // ways that no obstacle takes, nor an exclusive mask that is named
+};
+
+// Masks without gaps come first, if there can be gaps.
+std::expected<ExclusiveMasks, std::vector<PlacementRefusal>> place_halves(
+    const DomainRequest& request) {
+  if (request.sparse_masks && std::ranges::any_of(request.exclusive, &Exclusive::other_half)) {
+    DomainRequest without_gaps = request;
+    without_gaps.sparse_masks = false;
+    if (auto placed = place_halves(without_gaps)) return placed;
+  }
+  Halves halves(request);
+  auto masks = place_exclusive(halves.request());
+  while (!masks && halves.next()) masks = place_exclusive(halves.request());
+  if (!masks) return std::unexpected(explain_refusal(request, halves.request()));
+  return ExclusiveMasks{halves.split(*masks), make_board(halves.request()).usable};
+}
+
 // Places parties that share a region: in their places, then side by side while there is room, then
 // overlapping. Each fits in the region.
 class Sharing {
@@ -204,14 +224,12 @@ class Sharing {
 std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
   if (auto refusals = check_parties(request); !refusals.empty())
     return std::unexpected(std::move(refusals));
-  Halves halves(request);
-  auto masks = place_exclusive(halves.request());
-  while (!masks && halves.next()) masks = place_exclusive(halves.request());
-  if (!masks) return std::unexpected(explain_refusal(request, halves.request()));
+  auto exclusive = place_halves(request);
+  if (!exclusive) return std::unexpected(std::move(exclusive.error()));
 
   DomainPlacement out;
-  out.exclusive = halves.split(*masks);
-  Cbm left = make_board(halves.request()).usable;
+  out.exclusive = std::move(exclusive->masks);
+  Cbm left = exclusive->usable;
   for (size_t i = 0; i < request.exclusive.size(); i++) {
     const Cbm mask = out.exclusive[i];
     left = left.without(mask);

@@ -78,9 +78,11 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
       const DomainAmount* line = line_for(group.amounts, resource, domain);
       if (line == nullptr) continue;
       const Amount& amount = line->amount.value;
-      target(&group).asked[resource][domain] = amount.text;
       const auto value = bandwidth_value(amount, info, unlimited);
-      if (!value) refuse_bandwidth(resource, info, *line);
+      if (value)
+        target(&group).asked[resource][domain] = amount.text;
+      else
+        refuse_bandwidth(resource, info, *line);
       if (value && *value < unlimited) target(&group).state.schemata[resource][domain] = *value;
     }
   }

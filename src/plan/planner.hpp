@@ -48,6 +48,7 @@ struct CacheDomain {
 struct Slot {
   const Group* group = nullptr;  // null: a partition
   std::span<const Resource> parts;
+  const DomainAmount* line = nullptr;  // null: no amount
 };
 
 // A request, and for each of its parties whose it is.
@@ -109,10 +110,8 @@ class Planner {
   void place_cache(const Cache& cache);
   void place_domain(const CacheDomain& domain, DomainRefusals& refusals);
   void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);
-  // `line`: null for a group without an amount.
   [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const Slot& slot,
-                                           const Located<std::string>& name,
-                                           const DomainAmount* line, unsigned total);
+                                           const Located<std::string>& name, unsigned total);
   [[nodiscard]] std::optional<Want> want(const CacheDomain& domain, const DomainAmount& line,
                                          unsigned total);
   [[nodiscard]] Cbm previous_mask(const CacheDomain& domain, const Slot& slot) const;

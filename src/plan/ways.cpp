@@ -79,27 +79,29 @@ std::vector<unsigned> exact_shares(const std::vector<double>& percents, unsigned
   return ways;
 }
 
-// Percentages of the exclusive parties that add up to exactly 100 get exactly all ways. If all ask
-// for code and data separately, this holds for each of the two.
+// Percentages of the exclusive parties that add up to exactly 100 get exactly all ways: those of
+// the code, and those of the data. A party that asks for both at once counts as each.
 void share_exactly(std::vector<Exclusive>& parties,
                    const std::vector<std::optional<double>>& percents, unsigned total,
                    unsigned min_ways) {
-  const auto halves =
-      static_cast<size_t>(std::ranges::count(parties, true, &Exclusive::other_half));
-  if (halves != 0 && 2 * halves != parties.size()) return;
-  for (const bool other : {false, true}) {
+  std::vector<bool> shared(parties.size());
+  for (const bool data : {false, true}) {
     std::vector<double> shares;
-    std::vector<Exclusive*> those;
+    std::vector<size_t> those;
     for (size_t i = 0; i < parties.size(); i++) {
-      if (parties[i].other_half != other) continue;
-      if (!percents[i]) return;
-      shares.push_back(*percents[i]);
-      those.push_back(&parties[i]);
+      const bool code = i + 1 < parties.size() && parties[i + 1].other_half;
+      if (data ? code : parties[i].other_half) continue;
+      those.push_back(i);
+      shares.push_back(percents[i].value_or(std::nan("")));
     }
     const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-    if (those.empty() || std::abs(sum - 100) > 1e-9 || those.size() * min_ways > total) continue;
+    if (those.empty() || !(std::abs(sum - 100) <= 1e-9) || those.size() * min_ways > total)
+      continue;
     const std::vector<unsigned> ways = exact_shares(shares, total, min_ways);
-    for (size_t i = 0; i < those.size(); i++) those[i]->party.want = ways[i];
+    // What both have in common is decided by the code.
+    for (size_t i = 0; i < those.size(); i++)
+      if (!shared[those[i]]) parties[those[i]].party.want = ways[i];
+    for (const size_t i : those) shared[i] = true;
   }
 }
 
@@ -161,9 +163,9 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
 
 // A group without an amount takes all of its region.
 std::optional<Party> Planner::party(const CacheDomain& domain, const Slot& slot,
-                                    const Located<std::string>& name, const DomainAmount* line,
-                                    unsigned total) {
+                                    const Located<std::string>& name, unsigned total) {
   const Cbm previous = previous_mask(domain, slot);
+  const DomainAmount* const line = slot.line;
   if (line == nullptr) return Party{name.value, name.where, "", Whole{}, previous};
   auto wanted = want(domain, *line, total);
   if (!wanted) return std::nullopt;
@@ -185,13 +187,12 @@ bool divides(const AmountTables& tables, const CacheDomain& domain) {
 }
 
 // The parts of a cache by their lines: one slot for all that have the same line.
-std::vector<std::pair<Slot, const DomainAmount*>> slots(const Group* group, const Lines& lines,
-                                                        const CacheDomain& domain) {
+std::vector<Slot> slots(const Group* group, const Lines& lines, const CacheDomain& domain) {
   const std::span<const Resource> parts(domain.cache.parts);
   if (std::ranges::adjacent_find(lines, std::not_equal_to<>()) == lines.end())
-    return {{{group, parts}, lines.front()}};
-  std::vector<std::pair<Slot, const DomainAmount*>> out;
-  for (size_t i = 0; i < parts.size(); i++) out.push_back({{group, parts.subspan(i, 1)}, lines[i]});
+    return {{group, parts, lines.front()}};
+  std::vector<Slot> out;
+  for (size_t i = 0; i < parts.size(); i++) out.push_back({group, parts.subspan(i, 1), lines[i]});
   return out;
 }
 
@@ -234,11 +235,11 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
     for (const DomainAmount*& line : lines)
       if (line == nullptr) line = lines.front() != nullptr ? lines.front() : lines.back();
     bool other_half = false;
-    for (const auto& [slot, line] : slots(group, lines, domain)) {
-      auto one = party(domain, slot, name, line, total);
+    for (const Slot& slot : slots(group, lines, domain)) {
+      auto one = party(domain, slot, name, total);
       if (!one) return false;
       if (std::holds_alternative<Whole>(one->want)) one->want = total;
-      const double* percent = percent_of(*line);
+      const double* percent = percent_of(*slot.line);
       percents.push_back(percent == nullptr ? std::nullopt : std::optional(*percent));
       out.request.exclusive.push_back({*std::move(one), {}, std::exchange(other_half, true)});
       out.exclusive.push_back(slot);
@@ -259,18 +260,18 @@ bool Planner::add_members(const CacheDomain& domain, const Group& group, size_t 
   const Lines lines = lines_of(group.amounts, domain);
   for (size_t i = first; i < first + count; i++) {
     Exclusive& region = out.request.exclusive[i];
-    const auto add = [&](const Slot& slot, const DomainAmount* line) {
-      auto one = party(domain, slot, group.name, line, ways_of(region.party));
+    const auto add = [&](const Slot& slot) {
+      auto one = party(domain, slot, group.name, ways_of(region.party));
       if (!one) return false;
       region.members.push_back(*std::move(one));
       out.members[i].push_back(slot);
       return true;
     };
     if (count > 1) {
-      if (!add({&group, out.exclusive[i].parts}, lines[i - first])) return false;
+      if (!add({&group, out.exclusive[i].parts, lines[i - first]})) return false;
     } else {
-      for (const auto& [slot, line] : slots(&group, lines, domain))
-        if (!add(slot, line)) return false;
+      for (const Slot& slot : slots(&group, lines, domain))
+        if (!add(slot)) return false;
     }
   }
   return true;
@@ -278,8 +279,8 @@ bool Planner::add_members(const CacheDomain& domain, const Group& group, size_t 
 
 bool Planner::add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out) {
   const unsigned total = domain.info.cbm_mask.count();
-  for (const auto& [slot, line] : slots(&group, lines_of(group.amounts, domain), domain)) {
-    auto one = party(domain, slot, group.name, line, total);
+  for (const Slot& slot : slots(&group, lines_of(group.amounts, domain), domain)) {
+    auto one = party(domain, slot, group.name, total);
     if (!one) return false;
     if (default_group_ != nullptr) out.request.remainder_for = one->name;
     out.request.shared.push_back(*std::move(one));
@@ -322,9 +323,8 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
 void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
   for (const Resource part : slot.parts) {
     target(slot.group).state.schemata[part][domain.id] = mask.bits;
-    if (slot.group == nullptr) continue;
-    if (const DomainAmount* line = cache_line(slot.group->amounts, part, domain.id))
-      target(slot.group).asked[part][domain.id] = line->amount.value.text;
+    if (slot.line != nullptr)
+      target(slot.group).asked[part][domain.id] = slot.line->amount.value.text;
   }
 }
 
@@ -337,7 +337,8 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) 
       refusals.emplace_back(refusal, domain.id);
     return;
   }
-  if (default_group_ == nullptr) grant(domain, {nullptr, domain.cache.parts}, placement->remainder);
+  if (default_group_ == nullptr)
+    grant(domain, {nullptr, domain.cache.parts, nullptr}, placement->remainder);
   for (size_t i = 0; i < planned->exclusive.size(); i++) {
     if (planned->exclusive[i].group != nullptr)
       grant(domain, planned->exclusive[i], placement->exclusive[i]);

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "output.hpp"
-#include "rdtd/model/footprint.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -101,11 +100,8 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
                     {"exclusive", exclusive}});
   };
   for (const GroupTarget& group : planned.plan.groups) {
-    // What is asked of code or data only holds for both.
-    const bool exclusive =
-        group.exclusive && std::ranges::any_of(resources_of_cache(resource), [&](Resource part) {
-          return group.asked.contains(part) && group.asked.at(part).contains(domain);
-        });
+    const bool exclusive = group.exclusive && group.asked.contains(resource) &&
+                           group.asked.at(resource).contains(domain);
     const std::string note = exclusive ? "exclusive"
                              : group.partition.empty()
                                  ? ""

@@ -89,11 +89,74 @@ TEST(Halves, Layouts) {
        "(p.toml:2)\n    6 | l3code = \"ways 3-4\"\n      |          ^~~~~~~~~~\n"},
       {halves("a", "2 ways", "ways 2", alone) + halves("b", "3 ways", "ways 0-1", alone) +
            group("c", "2 ways"),
+       "p.toml:6:10: error: 8 ways asked for exclusively (a 3, b 5), but L3 domain 0 has 8 ways, "
+       "and 1 must be left to default\n    6 | l3code = \"3 ways\"\n      |          ^~~~~~~~\n"},
+      {halves("a", "3 ways", "ways 2", alone) + halves("b", "ways 3", "2 ways", alone) +
+           group("c", "ways 4-7"),
        "p.toml:7:10: error: the code and data of a, b cannot be placed around the ways that are "
-       "named in L3 domain 0\n    7 | l3data = \"ways 0-1\"\n      |          ^~~~~~~~~~\n"},
+       "named in L3 domain 0\n    7 | l3data = \"2 ways\"\n      |          ^~~~~~~~\n"},
+      // Exactly all of the data, and of code and data of which one party speaks at once.
+      {"[partition.p]\nl3code = \"2 ways\"\nl3data = \"50%\"\n"
+       "[partition.q]\nl3code = \"2 ways\"\nl3data = \"50%\"\n" +
+           member("a", "p") + member("default", "q"),
+       "a 0-1/0-3, default 4-5/4-7"},
+      {partition("p", "30%") + "[partition.q]\nl3code = \"70%\"\nl3data = \"70%\"\n" +
+           member("a", "p") + member("default", "q"),
+       "a 0-1, default 2-7"},
   };
   for (const test::PolicyAndLayout& row : rows)
     EXPECT_EQ(layout(row.policy, capabilities), row.layout) << row.policy;
+}
+
+// With masks that may have gaps, halves are placed without gaps if that is possible.
+TEST(Halves, GapsAreALastResort) {
+  Capabilities capabilities = with_cdp(8);
+  for (auto& [half, info] : capabilities.caches) info.sparse_masks = true;
+  const std::string alone = "exclusive = true\n";
+  const test::PolicyAndLayout rows[] = {
+      {exclusive("b", "ways 2") + halves("a", "3 ways", "3 ways", alone),
+       "b 2, a 3-5, default 0-1,6-7"},
+      {exclusive("b", "ways 3") + halves("a", "ways 0-1", "5 ways", alone),
+       "b 3, a 0-1/0-2,4-5, default 6-7"},
+      {exclusive("b", "ways 2") + exclusive("c", "ways 5") + halves("a", "2 ways", "4 ways", alone),
+       "b 2, c 5, a 0-1/0-1,3-4, default 6-7"},
+  };
+  for (const test::PolicyAndLayout& row : rows)
+    EXPECT_EQ(layout(row.policy, capabilities), row.layout) << row.policy;
+}
+
+// More halves than fit cost no more than their number.
+TEST(Halves, ManyThatDoNotFit) {
+  std::string policy;
+  for (int i = 0; i < 3000; i++)
+    policy += "[partition.p" + std::to_string(i) + "]\nl3code = \"1 way\"\nl3data = \"2 ways\"\n";
+  EXPECT_NE(layout(policy, with_cdp(8)).find("6000 ways asked for exclusively"), std::string::npos);
+}
+
+// Five groups that name one half: only one combination of masks fits.
+TEST(Halves, ManyCombinations) {
+  const std::string alone = "exclusive = true\n";
+  EXPECT_EQ(
+      layout(halves("a", "ways 0", "3 ways", alone) + halves("b", "ways 3", "3 ways", alone) +
+                 halves("d", "ways 12", "3 ways", alone) + halves("e", "ways 17", "4 ways", alone) +
+                 halves("c", "ways 19", "5 ways", alone),
+             with_cdp(20)),
+      "a 0/0-2, b 3/3-5, d 12/11-13, e 17/14-17, c 19/6-10, default 18");
+}
+
+// A group that asks for a number of ways keeps its place beside halves that name theirs.
+TEST(Halves, OthersKeepTheirPlaces) {
+  const std::string alone = "exclusive = true\n";
+  const Capabilities capabilities = with_cdp(8);
+  Snapshot before = test::untouched(capabilities);
+  before.groups["b"] = test::group_state("L3CODE:0=c\nL3DATA:0=c\nMB:0=100\n");
+  before.owned = {"b", ""};
+  const std::string policy =
+      halves("a", "ways 4", "3 ways", alone) + exclusive("b", "2 ways") + exclusive("c", "2 ways");
+  const auto plan = make_plan(test::parse(policy).policy, capabilities, before);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->groups[1].state.schemata.at(Resource::L3CODE).at(DomainId{0}), 0xcU)
+      << format_plan(*plan);
 }
 
 }  // namespace
