@@ -6,7 +6,10 @@ namespace rdtd {
 
 namespace {
 
+// The match names the sender, so that the bus passes on only what logind broadcasts. But any user
+// may address a signal to rdtd, which needs no match, and sd-bus cannot tell who has a name.
 int on_prepare_for_sleep(sd_bus_message* signal, void* objects, sd_bus_error*) {
+  if (sd_bus_message_get_destination(signal) != nullptr) return 0;
   int begins = 1;
   if (sd_bus_message_read_basic(signal, 'b', &begins) > 0 && begins == 0)
     objects_of(objects).manager.resumed();
@@ -18,7 +21,6 @@ int on_installed(sd_bus_message*, void*, sd_bus_error*) { return 0; }
 
 }  // namespace
 
-// Any user may send a signal of this name: the bus passes on those of the name's owner only.
 int add_sleep_match(sd_bus* bus, Objects& objects) {
   return sd_bus_match_signal_async(bus, nullptr, "org.freedesktop.login1",
                                    "/org/freedesktop/login1", "org.freedesktop.login1.Manager",

@@ -20,6 +20,14 @@ constexpr size_t max_cmdline = 4096;
 // fork and exit takes (kernfs_path_from_node in fs/kernfs/dir.c, proc_cgroup_show). At this depth
 // it is not noticeable; a path can have some 2000 components.
 constexpr std::ptrdiff_t deepest_cgroup = 128;
+// The kernel cuts a longer path or refuses it, and takes the same time.
+constexpr size_t longest_cgroup = 4000;
+
+bool is_deep(const ProcessFacts& facts) {
+  return facts.cgroup_too_long ||
+         (facts.cgroup && (facts.cgroup->size() > longest_cgroup ||
+                           std::ranges::count(*facts.cgroup, '/') > deepest_cgroup));
+}
 
 Assignment failed(const Error& error) {
   if (proc::ended(error)) return {.kind = Assignment::Kind::gone};
@@ -120,21 +128,22 @@ std::optional<Owner> owner_of(const Placement& placement, const proc::Process& p
     return Owner{*owner};
   ProcessFacts facts;
   if (!process.read(Fact::identity, facts)) return std::nullopt;
-  return Owner{facts.identity->uid, facts.identity->uid != 0};
+  const uid_t user = facts.identity->responsible();
+  return Owner{user, user != 0};
 }
 
-Assignment place_opened(const Placement& placement, const proc::Process& process, pid_t pid) {
+Assignment place_by_facts(const Placement& placement, const proc::Process& process, pid_t pid,
+                          ProcessFacts& facts) {
   auto name = process.read_name();
   Assignment out;
   for (int attempt = 0; attempt < max_attempts; attempt++) {
     if (!name) return failed(name.error());
-    ProcessFacts facts;
+    facts = {};
     facts.name = *name;
     if (placement.table.rules.has_thread_rules()) facts.thread = *name;
     const auto decision =
         decide(placement.table.rules, process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
-    out.deep = facts.cgroup && std::ranges::count(*facts.cgroup, '/') > deepest_cgroup;
     if (decision->kind == Decision::Kind::unmatched) return out;
     out.rule = decision->rule;
     const size_t group = placement.table.rules.rules()[decision->rule].destination;
@@ -154,6 +163,13 @@ Assignment place_opened(const Placement& placement, const proc::Process& process
   return out;
 }
 
+Assignment place_opened(const Placement& placement, const proc::Process& process, pid_t pid) {
+  ProcessFacts facts;
+  Assignment out = place_by_facts(placement, process, pid, facts);
+  out.deep = is_deep(facts);
+  return out;
+}
+
 }  // namespace
 
 Assignment place_leader(const Placement& placement, pid_t pid) {
@@ -163,7 +179,8 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
   if (placement.shares == nullptr) {
     Assignment out = place_opened(placement, **process, pid);
     ProcessFacts facts;
-    if (out.deep && (*process)->read(Fact::identity, facts)) out.user = facts.identity->uid;
+    if (out.deep && (*process)->read(Fact::identity, facts))
+      out.user = facts.identity->responsible();
     return out;
   }
   const auto owner = owner_of(placement, **process);

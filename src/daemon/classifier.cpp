@@ -36,11 +36,11 @@ constexpr unsigned examined_part = 16;
 // The thread's id, for the handler of SIGXCPU.
 std::atomic<pid_t> classifier_thread = 0;
 
-// For poll(2): at least 0, rounded up.
+// For poll(2): rounded up, and so short that a new table and the end are noticed.
 std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point time) {
-  return std::max(
-      std::chrono::ceil<std::chrono::milliseconds>(time - std::chrono::steady_clock::now()),
-      std::chrono::milliseconds(0));
+  using std::chrono::milliseconds;
+  const auto left = std::chrono::ceil<milliseconds>(time - std::chrono::steady_clock::now());
+  return std::clamp(left, milliseconds(0), milliseconds(1000));
 }
 
 // The limit on CPU time of real-time threads is near: an ordinary thread has none.
@@ -71,14 +71,21 @@ class Classifier::Pacer {
   // only waits for events count then.
   void count_only_receive(bool on) { only_receive_ = on; }
   auto receive(Connector& connector, std::vector<ProcEvent>& events) {
-    if (!only_receive_) return connector.receive(events);
-    const long before = voluntary_waits();
-    auto batch = connector.receive(events);
-    waited_ = waited_ || voluntary_waits() != before;
-    return batch;
+    return waiting([&] { return connector.receive(events); });
+  }
+  [[nodiscard]] bool wait(const Connector& connector, std::chrono::milliseconds timeout) {
+    return waiting([&] { return connector.wait(timeout); });
   }
 
  private:
+  template <class Call>
+  std::invoke_result_t<Call> waiting(Call call) {
+    if (!only_receive_) return call();
+    const long before = voluntary_waits();
+    auto result = call();
+    waited_ = waited_ || voluntary_waits() != before;
+    return result;
+  }
   static std::chrono::nanoseconds cpu_time() {
     timespec used{};
     (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -175,8 +182,17 @@ void Classifier::run() {
   bool lost = false;
   int errors = 0;
   Pacer pacer;
+  const auto take_table = [&] {
+    if (published_ == in_use) return;
+    request([&](Requests& r) {
+      table = table_;
+      r.table_in_use = in_use = published_;
+      pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
+    });
+  };
   while (!stop_) {
-    if (const auto due = deferred_.next_due(); due && !connector_->wait(time_until(*due))) {
+    if (const auto due = deferred_.next_due(); due && !pacer.wait(*connector_, time_until(*due))) {
+      take_table();
       handle_deferred(table.get());
       pacer.pace();
       continue;
@@ -189,12 +205,7 @@ void Classifier::run() {
       std::this_thread::sleep_for(error_pause_);
     }
     lost = lost || !batch || batch->lost;
-    if (published_ != in_use)
-      request([&](Requests& r) {
-        table = table_;
-        r.table_in_use = in_use = published_;
-        pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
-      });
+    take_table();
     handle_batch(events, table.get(), pacer);
     // Once it has lost an event, the kernel drops all further ones until the queue is empty, and
     // does not say so again.
@@ -250,12 +261,20 @@ bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
   return deferred_.push({pid, user}, std::max(now, rest)) || now < rest;
 }
 
+// Another user's process may have got the pid meanwhile. One that looks like root's may be
+// anybody's.
+bool Classifier::belongs_to(const Deferred::Process& process) const {
+  const auto opened = processes_->open(process.pid);
+  const auto owner = opened ? (*opened)->owner() : std::unexpected(opened.error());
+  return owner && (*owner == process.user || *owner == 0);
+}
+
 // Nobody else waits now.
 void Classifier::handle_deferred(const RuleTable* table) {
   const auto begin = std::chrono::steady_clock::now();
   const auto process = deferred_.pop(begin);
   if (!process || table == nullptr) return;
-  if (begin < shares_.resting_until(process->user)) {
+  if (begin < shares_.resting_until(process->user) && belongs_to(*process)) {
     (void)defer(process->pid, process->user, begin);
     return;
   }

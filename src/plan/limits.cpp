@@ -128,7 +128,9 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
         where,
         fmt::format("'{}': resctrl is mounted without '{}', so code and data share {}", key,
                     parts.front() == Resource::L3 ? "cdp" : "cdpl2", to_string(parts.front())),
-        how_to_mount(options), Cause::mount);
+        fmt::format("if the processor has {}: {}",
+                    parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", how_to_mount(options)),
+        Cause::mount);
   }
   std::vector<std::string> offered;
   for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));

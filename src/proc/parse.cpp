@@ -55,8 +55,9 @@ std::optional<Status> parse_status(std::string_view text) {
   const auto parent = status_pid(text, "PPid:");
   const auto uid = status_number(text, "Uid:", 1);
   const auto gid = status_number(text, "Gid:", 1);
-  if (!process || !parent || !uid || !gid) return std::nullopt;
-  return Status{*process, *parent, Identity{*uid, *gid}};
+  const auto real_uid = status_number(text, "Uid:", 0);
+  if (!process || !parent || !uid || !gid || !real_uid) return std::nullopt;
+  return Status{*process, *parent, Identity{*uid, *gid, *real_uid}};
 }
 
 std::optional<uint64_t> parse_start_time(std::string_view stat) {

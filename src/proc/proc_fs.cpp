@@ -224,9 +224,11 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
   switch (fact) {
     case Fact::name: return fill(read_name(), facts.name, {});
     case Fact::exe: return fill(read_exe(), facts.exe, {});
-    case Fact::cgroup:
-      return fill(transform(read_text(ProcPath("{}/cgroup", pid_)), parse_cgroup), facts.cgroup,
-                  {});
+    case Fact::cgroup: {
+      auto cgroup = transform(read_text(ProcPath("{}/cgroup", pid_)), parse_cgroup);
+      facts.cgroup_too_long = !cgroup && cgroup.error().code == ENAMETOOLONG;
+      return fill(std::move(cgroup), facts.cgroup, {});
+    }
     case Fact::cmdline: return fill(transform(read_cmdline(), join_arguments), facts.cmdline, {});
     case Fact::identity:
       return fill(transform(read_status(), [](const Status& status) { return status.identity; }),

@@ -13,7 +13,10 @@ void UserShares::charge(uid_t user, std::chrono::nanoseconds cost, Time now) {
     std::erase_if(shares_, [&](const auto& entry) {
       return taken(entry.second, now).count() == 0 && entry.second.rest <= now;
     });
-    if (shares_.size() >= max_users) shares_.clear();
+    // One who rests is not forgotten for others.
+    if (shares_.size() >= max_users)
+      std::erase_if(shares_, [&](const auto& entry) { return entry.second.rest <= now; });
+    if (shares_.size() >= max_users) return;
   }
   Share& share = shares_[user];
   share.taken = taken(share, now) + cost;
@@ -21,7 +24,7 @@ void UserShares::charge(uid_t user, std::chrono::nanoseconds cost, Time now) {
 }
 
 void UserShares::rest(uid_t user, Time until) {
-  shares_[user].rest = until;
+  if (const auto share = shares_.find(user); share != shares_.end()) share->second.rest = until;
   last_rest_ = std::max(last_rest_, until);
 }
 

@@ -66,18 +66,21 @@ Finding mount(const MachineFacts& facts) {
 void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
   const MountOptions mounted = parse_mount_options(*facts.mount_options);
   MountOptions wanted = mounted;
-  wanted.cdp |= !facts.l3_halves_requested.empty();
-  wanted.cdpl2 |= !facts.l2_halves_requested.empty();
-  const auto check = [&](const std::string& where, bool is_mounted, std::string_view option) {
-    if (!where.empty() && !is_mounted)
-      out.push_back({problem,
-                     fmt::format("the policy divides code and data ({}), but resctrl is mounted "
-                                 "without {}",
-                                 where, option),
-                     how_to_mount(wanted)});
+  const auto check = [&](const std::string& where, const char* flag, bool is_mounted,
+                         std::string_view option) {
+    if (where.empty() || is_mounted || facts.skips_unsupported) return;
+    const bool possible = facts.cpu_flags.contains(flag);
+    out.push_back({problem,
+                   fmt::format("the policy divides code and data ({}), but {}", where,
+                               possible ? fmt::format("resctrl is mounted without {}", option)
+                                        : fmt::format("the processor has no {}", flag)),
+                   possible ? how_to_mount(wanted)
+                            : "remove these amounts, or set unsupported = \"skip\" in [daemon]"});
   };
-  check(facts.l3_halves_requested, mounted.cdp, "cdp");
-  check(facts.l2_halves_requested, mounted.cdpl2, "cdpl2");
+  wanted.cdp |= !facts.l3_halves_requested.empty() && facts.cpu_flags.contains("cdp_l3");
+  wanted.cdpl2 |= !facts.l2_halves_requested.empty() && facts.cpu_flags.contains("cdp_l2");
+  check(facts.l3_halves_requested, "cdp_l3", mounted.cdp, "cdp");
+  check(facts.l2_halves_requested, "cdp_l2", mounted.cdpl2, "cdpl2");
 }
 
 // Groups of the policy whose names somebody else has taken.

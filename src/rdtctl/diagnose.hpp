@@ -29,6 +29,7 @@ struct MachineFacts {
   std::vector<std::string> policy_groups;  // without the default one
   // FILE:LINE of the first l3code or l3data, and of the first l2code or l2data; empty: none.
   std::string l3_halves_requested, l2_halves_requested;
+  bool skips_unsupported = false;
 
   // Units that rules name and systemd does not have under this name.
   struct UnitName {

@@ -109,6 +109,7 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
       else if (resource == Resource::L2CODE || resource == Resource::L2DATA)
         note(facts.l2_halves_requested, table);
   };
+  facts.skips_unsupported = parsed.policy.daemon.unsupported == OnUnsupported::skip;
   for (const Group& group : parsed.policy.groups) look(group.amounts);
   for (const Partition& partition : parsed.policy.partitions) look(partition.amounts);
   return std::move(parsed.policy);

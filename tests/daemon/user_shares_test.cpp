@@ -68,9 +68,14 @@ TEST(Deferred, EachOnceInTheOrderOfTime) {
   EXPECT_EQ(deferred.pop(now)->pid, 9);
   EXPECT_FALSE(deferred.pop(now));
   EXPECT_EQ(deferred.pop(now + seconds(2))->pid, 7);
+  // There is room for some users.
   for (size_t i = 0; i < Deferred::max_size; i++)
-    EXPECT_TRUE(deferred.push({static_cast<pid_t>(i), 1}, now));
+    EXPECT_TRUE(
+        deferred.push({static_cast<pid_t>(i), static_cast<uid_t>(i / Deferred::max_of_user)}, now));
+  EXPECT_FALSE(deferred.push({pid_t{1} << 20, 9}, now));
+  (void)deferred.pop(now);
   EXPECT_FALSE(deferred.push({pid_t{1} << 20, 1}, now));
+  EXPECT_TRUE(deferred.push({pid_t{1} << 20, 9}, now));
 }
 
 class SharesTest : public World {
@@ -128,6 +133,11 @@ TEST_F(SharesTest, ADeepCgroupIsNoticed) {
   EXPECT_EQ(place_alone(begin(deep)).user, 2201U);
   EXPECT_FALSE(place_alone(begin("/a/a")).deep);
   EXPECT_FALSE(place_alone(begin("/a/a")).user);
+  // Few levels with long names, behind which the kernel has cut the path.
+  EXPECT_TRUE(place_alone(begin("/" + std::string(4090, 'a'))).deep);
+  // A program that is set-uid root is its user's.
+  const pid_t su = processes.start({.name = "su", .cgroup = deep, .identity = {0, 0, 2201}});
+  EXPECT_EQ(place_alone(su).user, 2201U);
 }
 
 // While somebody rests, nobody hides behind root, and others are placed.

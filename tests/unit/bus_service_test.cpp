@@ -60,7 +60,16 @@ TEST_F(BusTest, NoticesTheEndOfASuspend) {
                            "PrepareForSleep", "b", static_cast<int>(begins)),
         0);
   };
-  announce(connect(stranger), false);
+  sd_bus* other = connect(stranger);
+  announce(other, false);
+  sd_bus_message* made = nullptr;
+  ASSERT_GE(sd_bus_message_new_signal(other, &made, "/org/freedesktop/login1",
+                                      "org.freedesktop.login1.Manager", "PrepareForSleep"),
+            0);
+  const Message addressed(made);
+  ASSERT_GE(sd_bus_message_append(made, "b", 0), 0);
+  ASSERT_GE(sd_bus_send_to(other, made, bus_name, nullptr), 0);
+  ASSERT_GE(sd_bus_flush(other), 0);
   sd_bus* logind = connect(::geteuid());
   ASSERT_GE(sd_bus_request_name(logind, "org.freedesktop.login1", 0), 0);
   announce(logind, true);

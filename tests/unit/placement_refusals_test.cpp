@@ -67,7 +67,8 @@ TEST(PlacementRefusals, Ways) {
        "L3 domains 0-1\n    4 | l3 = \"3 MiB\"\n      |      ^~~~~~~\n"},
       {group("a", "", "l3code = \"1 way\"\n"),
        "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
-       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ systemctl edit "
+       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3: "
+       "systemctl edit "
        "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nl3 = { \"4-5,7\" = \"1 way\" }\n",
        "p.toml:2:8: error: unknown L3 domains 4-5,7\n    2 | l3 = { \"4-5,7\" = \"1 way\" }\n      "

@@ -118,7 +118,8 @@ TEST(Plan, Refusals) {
        "way\"\n      |      ^~~~~~~\n"},
       {"[group.a]\nl3code = \"1 way\"\n",
        "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
-       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ systemctl edit "
+       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3: "
+       "systemctl edit "
        "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nsmba = \"50%\"\n",
        "p.toml:2:8: error: 'smba': resctrl offers no SMBA here; it offers L3, MB\n    2 | smba = "

@@ -118,7 +118,11 @@ TEST(Diagnose, Troubles) {
        "problem this is a container (podman), and resctrl is not mounted in it -> run rdtd on the "
        "host: its rules find the processes of containers by their cgroups\n"},
       {"a container with resctrl", [](MachineFacts& facts) { facts.container = "podman"; }, ""},
-      {"cdp wanted", [](MachineFacts& facts) { facts.l3_halves_requested = "a.toml:3"; },
+      {"cdp wanted",
+       [](MachineFacts& facts) {
+         facts.l3_halves_requested = "a.toml:3";
+         facts.cpu_flags.insert("cdp_l3");
+       },
        "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
        "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
        "reboot\n"},
@@ -127,10 +131,21 @@ TEST(Diagnose, Troubles) {
          facts.mount_options = "rw,cdp,mba_MBps";
          facts.l3_halves_requested = "a.toml:3";
          facts.l2_halves_requested = "a.toml:4";
+         facts.cpu_flags.insert("cdp_l2");
        },
        "problem the policy divides code and data (a.toml:4), but resctrl is mounted without cdpl2 "
        "-> systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and "
        "\"Options=cdp,cdpl2,mba_MBps\", and reboot\n"},
+      {"a processor without cdp",
+       [](MachineFacts& facts) { facts.l3_halves_requested = "a.toml:3"; },
+       "problem the policy divides code and data (a.toml:3), but the processor has no cdp_l3 -> "
+       "remove these amounts, or set unsupported = \"skip\" in [daemon]\n"},
+      {"cdp left out",
+       [](MachineFacts& facts) {
+         facts.l3_halves_requested = "a.toml:3";
+         facts.skips_unsupported = true;
+       },
+       ""},
       {"the last CLOSID",
        [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; }, ""},
       {"out of CLOSIDs",

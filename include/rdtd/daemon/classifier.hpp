@@ -78,6 +78,7 @@ class Classifier {
   class Pacer;
   void handle(const ProcEvent& event, const RuleTable& table, bool others_wait);
   [[nodiscard]] bool defer(pid_t pid, uid_t user, UserShares::Time now);
+  [[nodiscard]] bool belongs_to(const Deferred::Process& process) const;
   void handle_deferred(const RuleTable* table);
   void charge(const Assignment& assignment, UserShares::Time begin);
   void finish(pid_t pid, const Assignment& assignment, const RuleTable& table);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace rdtd {
@@ -15,6 +16,7 @@ class Deferred {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr size_t max_size = 4096;
+  static constexpr size_t max_of_user = 1024;
   struct Process {
     pid_t pid = 0;
     uid_t user = 0;
@@ -24,8 +26,11 @@ class Deferred {
   // False if there are too many. One that waits already keeps its place.
   [[nodiscard]] bool push(Process process, Time due) {
     if (pids_.contains(process.pid)) return true;
-    if (pids_.size() >= max_size) return false;
+    const auto of_user = by_user_.find(process.user);
+    if (pids_.size() >= max_size || (of_user != by_user_.end() && of_user->second >= max_of_user))
+      return false;
     pids_.insert(process.pid);
+    by_user_[process.user]++;
     by_due_.emplace(due, process);
     return true;
   }
@@ -38,12 +43,15 @@ class Deferred {
     const Process process = by_due_.begin()->second;
     by_due_.erase(by_due_.begin());
     pids_.erase(process.pid);
+    if (const auto of_user = by_user_.find(process.user); --of_user->second == 0)
+      by_user_.erase(of_user);
     return process;
   }
 
  private:
   std::multimap<Time, Process> by_due_;
   std::unordered_set<pid_t> pids_;
+  std::unordered_map<uid_t, size_t> by_user_;
 };
 
 }  // namespace rdtd

@@ -16,20 +16,25 @@ enum class Fact { name, exe, cgroup, cmdline, identity };
 inline constexpr std::array all_facts = {Fact::name, Fact::exe, Fact::cgroup, Fact::cmdline,
                                          Fact::identity};
 
-// Effective ids, from /proc/PID/status.
+// From /proc/PID/status. Rules are about the effective ids.
 struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
+  uid_t real_uid = 0;
+
+  // Who started it: a program that is set-uid root is still its user's.
+  [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
 };
 
 struct ProcessFacts {
   std::optional<std::string> name;     // /proc/PID/comm
   std::optional<std::string> exe;      // target of /proc/PID/exe, empty for a kernel thread
-  std::optional<std::string> cgroup;   // "/system.slice/redis.service"
+  std::optional<std::string> cgroup;   // "/system.slice/redis.service"; empty if it is too long
   std::optional<std::string> cmdline;  // arguments, a space between them
   std::optional<Identity> identity;
   std::optional<std::string>
       thread;  // comm of the one thread that is asked about; absent: the process as a whole
+  bool cgroup_too_long = false;  // longer than PATH_MAX
 
   [[nodiscard]] bool has(Fact fact) const {
     switch (fact) {

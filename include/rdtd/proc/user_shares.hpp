@@ -21,8 +21,8 @@ class UserShares {
 
   void charge(uid_t user, std::chrono::nanoseconds cost, Time now);
   [[nodiscard]] bool exhausted(uid_t user, Time now) const;
-  // The user's processes are not to be looked at before then, whether others wait or not: one look
-  // takes so long that others would wait for its end.
+  // The processes of a user who has been charged are not to be looked at before then, whether
+  // others wait or not: one look takes so long that others would wait for its end.
   void rest(uid_t user, Time until);
   // In the past if the user need not rest.
   [[nodiscard]] Time resting_until(uid_t user) const;
