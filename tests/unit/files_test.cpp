@@ -230,13 +230,26 @@ TEST_F(Files, TreeErrors) {
       "cannot understand " + root_.string() + "/schemata: cannot read schemata line 'L3:0=zz'");
 }
 
+// The machine that an example is for.
+Capabilities machine_for(const std::string& example) {
+  Capabilities out = test::machine(20, 2);
+  if (example == "10-amd-server.toml")
+    for (auto& [domain, unlimited] : out.bandwidths.at(Resource::MB).unlimited) unlimited = 2048;
+  if (example == "10-amd-server.toml")
+    out.bandwidths.at(Resource::MB).unit = BandwidthUnit::eighth_gbps;
+  const CacheInfo cache = out.caches.at(Resource::L3);
+  if (example == "10-code-and-data.toml")
+    out.caches = {{Resource::L3CODE, cache}, {Resource::L3DATA, cache}};
+  return out;
+}
+
 TEST(Examples, AreValid) {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator(RDTD_EXAMPLES)) {
     if (entry.path().extension() != ".toml") continue;
     const ParsedPolicy parsed = parse_policy(std::vector{read_policy_file(entry.path().string())});
     EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources), "");
-    const Capabilities capabilities = test::machine(20, 2);
+    const Capabilities capabilities = machine_for(entry.path().filename().string());
     const auto plan = make_plan(parsed.policy, capabilities, test::untouched(capabilities));
     EXPECT_TRUE(plan) << entry.path() << format_diagnostics(plan.error(), parsed.policy.sources);
     count++;
