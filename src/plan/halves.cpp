@@ -150,8 +150,15 @@ void Halves::combine() {
   std::set<std::pair<size_t, uint32_t>> seen;
   std::vector<size_t> chosen(pairs_.size(), 0);
   combine_from(0, {}, seen, chosen);
-  std::ranges::stable_sort(combinations_, std::ranges::greater(),
-                           [&](const auto& combination) { return kept(combination); });
+  std::vector<std::pair<unsigned, std::vector<size_t>>> by_kept;
+  for (std::vector<size_t>& combination : combinations_) {
+    const unsigned value = kept(combination);
+    by_kept.emplace_back(value, std::move(combination));
+  }
+  std::ranges::stable_sort(by_kept, std::ranges::greater(),
+                           [](const auto& one) { return one.first; });
+  combinations_.clear();
+  for (auto& [value, combination] : by_kept) combinations_.push_back(std::move(combination));
   if (!combinations_.empty()) choose(combinations_.front());
 }
 
@@ -229,12 +236,11 @@ void Halves::build() {
     Exclusive& entry = current_.exclusive.emplace_back(original_.exclusive[i]);
     entry.other_half = false;
     const Pair* const here = pair != pairs_.end() && pair->first == i ? &*pair++ : nullptr;
-    const bool as_before = here != nullptr && as_before_ && here->as_before;
-    if (here == nullptr || (!here->together && !as_before)) continue;
+    if (here == nullptr || !joined(*here)) continue;
     const Exclusive& other = original_.exclusive[++i];
-    if (as_before)
+    if (as_before_ && here->as_before) {
       entry.party.want = entry.party.previous | other.party.previous;
-    else if (!here->ways.empty()) {
+    } else if (!here->ways.empty()) {
       entry.party.want = here->ways[here->chosen].both();
     } else {
       const Cbm required = required_ways(entry) | required_ways(other);
@@ -252,8 +258,7 @@ std::vector<Cbm> Halves::split(const std::vector<Cbm>& masks) const {
   auto pair = pairs_.begin();
   for (size_t i = 0; i < original_.exclusive.size(); i++, ++mask) {
     const Pair* const here = pair != pairs_.end() && pair->first == i ? &*pair : nullptr;
-    const bool as_before = here != nullptr && as_before_ && here->as_before;
-    if (here == nullptr || (!here->together && !as_before)) {
+    if (here == nullptr || !joined(*here)) {
       out.push_back(*mask);
       // The other half has an entry of its own.
       if (here != nullptr) {
@@ -265,7 +270,7 @@ std::vector<Cbm> Halves::split(const std::vector<Cbm>& masks) const {
     }
     ++pair;
     const Exclusive &one = original_.exclusive[i], &other = original_.exclusive[++i];
-    if (as_before) {
+    if (as_before_ && here->as_before) {
       out.push_back(one.party.previous);
       out.push_back(other.party.previous);
       continue;

@@ -46,6 +46,10 @@ class Halves {
     std::vector<Masks> ways;  // to try if together; empty: in one piece
     size_t chosen = 0;
   };
+  // Whether one entry of request() stands for both halves.
+  [[nodiscard]] bool joined(const Pair& pair) const {
+    return pair.together || (as_before_ && pair.as_before);
+  }
   [[nodiscard]] Cbm usable_by(const Exclusive& one, const Exclusive& other) const;
   [[nodiscard]] bool fits_as_before(const Exclusive& one, const Exclusive& other) const;
   [[nodiscard]] std::vector<Masks> ways_to_try(const Exclusive& one, const Exclusive& other) const;
@@ -62,7 +66,7 @@ class Halves {
   std::vector<Pair> pairs_;
   std::vector<std::vector<size_t>> combinations_;  // for each pair, the number of its masks
   size_t next_combination_ = 0;
-  bool as_before_ = false;
+  bool as_before_ = false;  // the masks that the groups have are being tried
 };
 
 }  // namespace rdtd

@@ -40,7 +40,6 @@ struct Cache {
 // One domain of one cache.
 struct CacheDomain {
   const Cache& cache;
-  const CacheInfo& info;
   DomainId id;
 };
 

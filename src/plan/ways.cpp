@@ -133,7 +133,7 @@ Cbm Planner::previous_mask(const CacheDomain& domain, const Slot& slot) const {
 std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount& line,
                                   unsigned total) {
   const Amount& amount = line.amount.value;
-  const unsigned min_ways = domain.info.min_ways();
+  const unsigned min_ways = domain.cache.info.min_ways();
   if (const double* percent = percent_of(line)) {
     const auto nearest = static_cast<unsigned>(std::lround(total * *percent / 100));
     return std::max(min_ways, std::min(nearest, total));
@@ -147,7 +147,7 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
     return std::nullopt;
   }
   if (const auto* bytes = std::get_if<Bytes>(&amount.value)) {
-    if (const uint64_t way_bytes = domain.info.way_bytes.at(domain.id); way_bytes != 0) {
+    if (const uint64_t way_bytes = domain.cache.info.way_bytes.at(domain.id); way_bytes != 0) {
       const uint64_t needed = bytes->count / way_bytes + (bytes->count % way_bytes != 0 ? 1 : 0);
       return std::max(min_ways, static_cast<unsigned>(std::min<uint64_t>(
                                     needed, std::numeric_limits<unsigned>::max())));
@@ -226,7 +226,7 @@ Planner::Parties Planner::parties_of(const CacheDomain& domain) const {
 // Adds the partitions and the exclusive groups. False if an amount was refused.
 bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
                             PlannedRequest& out) {
-  const unsigned total = domain.info.cbm_mask.count();
+  const unsigned total = domain.cache.info.cbm_mask.count();
   std::vector<std::optional<double>> percents;
   const auto add = [&](const Group* group, const Located<std::string>& name,
                        const AmountTables& amounts) {
@@ -250,7 +250,7 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
     if (!add(nullptr, partition->name, partition->amounts)) return false;
   for (const Group* group : parties.exclusive)
     if (!add(group, group->name, group->amounts)) return false;
-  share_exactly(out.request.exclusive, percents, total, domain.info.min_ways());
+  share_exactly(out.request.exclusive, percents, total, domain.cache.info.min_ways());
   return true;
 }
 
@@ -278,7 +278,7 @@ bool Planner::add_members(const CacheDomain& domain, const Group& group, size_t 
 }
 
 bool Planner::add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out) {
-  const unsigned total = domain.info.cbm_mask.count();
+  const unsigned total = domain.cache.info.cbm_mask.count();
   for (const Slot& slot : slots(&group, lines_of(group.amounts, domain), domain)) {
     auto one = party(domain, slot, group.name, total);
     if (!one) return false;
@@ -293,10 +293,10 @@ bool Planner::add_shared(const CacheDomain& domain, const Group& group, PlannedR
 std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   PlannedRequest out;
   DomainRequest& request = out.request;
-  request.all = domain.info.cbm_mask;
-  request.shareable = domain.info.shareable_bits;
-  request.min_ways = domain.info.min_ways();
-  request.sparse_masks = domain.info.sparse_masks;
+  request.all = domain.cache.info.cbm_mask;
+  request.shareable = domain.cache.info.shareable_bits;
+  request.min_ways = domain.cache.info.min_ways();
+  request.sparse_masks = domain.cache.info.sparse_masks;
   request.remainder_for = default_group_ == nullptr ? "default" : "";
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name) || state.mode == Mode::shareable) continue;
@@ -366,8 +366,7 @@ void Planner::report(Resource resource, const DomainRefusals& refusals, Severity
 
 void Planner::place_cache(const Cache& cache) {
   DomainRefusals refusals;
-  for (const auto& [domain, bytes] : cache.info.way_bytes)
-    place_domain({cache, cache.info, domain}, refusals);
+  for (const auto& [domain, bytes] : cache.info.way_bytes) place_domain({cache, domain}, refusals);
   report(cache.resource, refusals, Severity::error);
 }
 
