@@ -188,7 +188,7 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
     for (RuleTrial& trial : rdtd::explain(rules, facts, true)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread) trial.reason += matching_threads(decided, trial.rule);
-      out.trials.push_back({rule.where.text(), group_label(rules.group_of(trial.rule)),
+      out.trials.push_back({rule.where.text(), rules.destination_of(trial.rule).label(),
                             trial.matched, std::move(trial.reason)});
     }
   }

@@ -58,30 +58,32 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
                                                              const std::set<std::string>& taken) {
   auto table = std::make_shared<RuleTable>();
   table->rules = RuleSet(policy, users);
-  using Opened = std::unique_ptr<resctrl::Tasks>;
-  const auto open = [&](const std::string& group) -> Result<Opened> {
-    if (taken.contains(group)) return nullptr;
+  const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
+    const auto [known, is_new] = table->tasks.try_emplace(group);
+    if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = system_.resctrl.open_tasks(group);
     // A group that is gone is missing until the next reconcile makes it again.
-    if (!tasks && tasks.error().code == ENOENT) return nullptr;
-    return tasks;
+    if (!tasks && tasks.error().code != ENOENT) return std::unexpected(tasks.error());
+    if (tasks) known->second = std::move(*tasks);
+    return known->second.get();
   };
   for (const auto& [group, mon_group] : table->rules.destinations()) {
-    auto tasks = open(group);
+    const auto tasks = open(group);
     if (!tasks) return std::unexpected(tasks.error());
-    table->tasks.push_back(std::move(*tasks));
-    table->counters.push_back(&counters_[group]);
+    Place& place = table->places.emplace_back(group, *tasks, nullptr, &counters_[group]);
+    if (mon_group.empty() || !place.exists()) continue;
+    const std::string directory = mon_group_directory(group, mon_group);
+    const auto mon_tasks = open(directory);
+    if (!mon_tasks) return std::unexpected(mon_tasks.error());
+    if (*mon_tasks == nullptr) continue;
+    place.mon_group = *mon_tasks;
+    place.directory = directory;
+    table->mon_groups.insert(directory);
   }
-  for (const Group& group : policy.groups) {
-    const std::string directory = group_directory(group.name.value);
-    if (directory == root_group || table->tasks_of(directory) != nullptr) continue;
-    auto tasks = open(directory);
-    if (!tasks) return std::unexpected(tasks.error());
-    table->other_tasks[directory] = std::move(*tasks);
-  }
-  auto root = system_.resctrl.open_tasks(std::string(root_group));
-  if (!root) return std::unexpected(root.error());
-  table->root_tasks = std::move(*root);
+  for (const Group& group : policy.groups)
+    if (const auto tasks = open(group_directory(group.name.value)); !tasks)
+      return std::unexpected(tasks.error());
+  if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
   return table;
 }
 

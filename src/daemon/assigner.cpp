@@ -40,9 +40,9 @@ Assignment failed(const Error& error) {
 bool is_removed(int error) { return error == ENODEV || error == ENOENT; }
 
 // Writes one thread to a group and counts it. Returns 0 or errno.
-int add_counted(const RuleTable& table, size_t group, pid_t tid) {
-  const int error = table.tasks[group]->add(tid);
-  AssignmentCounter& counter = *table.counters[group];
+int add_counted(const Place& place, pid_t tid) {
+  const int error = place.add(tid);
+  AssignmentCounter& counter = *place.counter;
   if (error == 0) counter.moved.fetch_add(1, std::memory_order_relaxed);
   if (error != 0 && error != ESRCH && !is_removed(error))
     counter.refused.fetch_add(1, std::memory_order_relaxed);
@@ -65,16 +65,17 @@ void correct_placement(const Placement& placement, pid_t pid) {
   const RuleTable& table = placement.table;
   const auto decision = decide(table.rules, **process, facts);
   if (decision && decision->kind == Decision::Kind::matched) {
-    if (const auto& tasks = table.tasks[table.rules.rules()[decision->rule].destination])
-      (void)tasks->add(pid);
+    const Place& place = table.places[table.rules.rules()[decision->rule].destination];
+    if (place.exists()) (void)place.add(pid);
     return;
   }
   const auto parent = (*process)->read_parent();
   const auto opened = parent ? placement.processes.open(*parent) : std::unexpected(parent.error());
   const auto group =
       opened ? (*opened)->read_thread_group(*parent) : std::unexpected(opened.error());
-  const resctrl::Tasks* tasks = group ? table.tasks_of(*group) : nullptr;
-  if (tasks == nullptr) tasks = table.root_tasks.get();
+  const resctrl::Tasks* tasks =
+      group ? table.tasks_of(std::string(control_group_of(*group))) : nullptr;
+  if (tasks == nullptr) tasks = table.tasks_of(std::string(root_group));
   if (tasks != nullptr) (void)tasks->add(pid);
 }
 
@@ -89,13 +90,23 @@ void respect_manual(const Placement& placement, pid_t pid) {
 
 }  // namespace
 
+int Place::add(pid_t tid) const {
+  if (mon_group == nullptr) return control_group->add(tid);
+  // The kernel takes a thread into a monitoring group only from its control group: EINVAL.
+  if (const int error = mon_group->add(tid); error != EINVAL) return error;
+  if (const int error = control_group->add(tid); error != 0) return error;
+  return mon_group->add(tid);
+}
+
 const resctrl::Tasks* RuleTable::tasks_of(const std::string& group) const {
-  const auto& groups = rules.destinations();
-  const auto known = std::ranges::find(groups, group, &Destination::group);
-  if (known != groups.end()) return tasks[static_cast<size_t>(known - groups.begin())].get();
-  if (group == root_group) return root_tasks.get();
-  const auto other = other_tasks.find(group);
-  return other == other_tasks.end() ? nullptr : other->second.get();
+  const auto found = tasks.find(group);
+  return found == tasks.end() ? nullptr : found->second.get();
+}
+
+bool RuleTable::is_at(size_t destination, const std::string& directory) const {
+  const std::string& place = places[destination].directory;
+  return directory == place ||
+         (control_group_of(directory) == place && !mon_groups.contains(directory));
 }
 
 Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts,
@@ -146,9 +157,10 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     if (!decision) return failed(decision.error());
     if (decision->kind == Decision::Kind::unmatched) return out;
     out.rule = decision->rule;
-    const size_t group = placement.table.rules.rules()[decision->rule].destination;
-    if (!placement.table.tasks[group]) return out;
-    if (const int error = add_counted(placement.table, group, pid); error != 0)
+    const Place& place =
+        placement.table.places[placement.table.rules.rules()[decision->rule].destination];
+    if (!place.exists()) return out;
+    if (const int error = add_counted(place, pid); error != 0)
       return {.kind = kind_of_failure(error), .rule = out.rule, .error = error};
     out.kind = Assignment::Kind::in_group;
     out.moved = 1;
@@ -250,25 +262,27 @@ bool Visit::list_threads() {
   return false;
 }
 
-bool Visit::in_group(pid_t tid, size_t group) const {
-  if (options_.in_place != nullptr && std::ranges::binary_search((*options_.in_place)[group], tid))
+bool Visit::in_group(pid_t tid, size_t destination) const {
+  if (options_.in_place != nullptr &&
+      std::ranges::binary_search((*options_.in_place)[destination], tid))
     return true;
   // The lists were read before: a thread may have come into its group since.
   const auto now = process_->read_thread_group(tid);
-  return now && *now == placement_.table.rules.destinations()[group].group;
+  return now && placement_.table.is_at(destination, *now);
 }
 
 // False if there is no point in going on with the other threads.
 bool Visit::put(pid_t tid, size_t rule) {
-  const size_t group = placement_.table.rules.rules()[rule].destination;
-  if (!placement_.table.tasks[group]) return finish(Assignment::Kind::unmatched);
-  if (in_group(tid, group)) return true;
+  const size_t destination = placement_.table.rules.rules()[rule].destination;
+  const Place& place = placement_.table.places[destination];
+  if (!place.exists()) return finish(Assignment::Kind::unmatched);
+  if (in_group(tid, destination)) return true;
   if (options_.only_report != nullptr &&
-      std::ranges::binary_search((*options_.only_report)[group], tid)) {
-    reported_.emplace_back(group, tid);
+      std::ranges::binary_search((*options_.only_report)[destination], tid)) {
+    reported_.emplace_back(destination, tid);
     return true;
   }
-  const int error = add_counted(placement_.table, group, tid);
+  const int error = add_counted(place, tid);
   if (error == 0) {
     result_.moved++;
     return true;

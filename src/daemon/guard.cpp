@@ -88,8 +88,13 @@ std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce
   }
 
   std::set<std::string> taken;
-  for (const GroupTarget& target : current->groups)
-    if (is_taken(target.directory, now)) taken.insert(target.directory);
+  const auto note = [&](const std::string& directory) {
+    if (is_taken(directory, now)) taken.insert(directory);
+  };
+  for (const GroupTarget& target : current->groups) {
+    note(target.directory);
+    std::ranges::for_each(target.mon_groups, note);
+  }
   if (taken != current->taken) {
     auto changed = std::make_shared<InForce>(*current);
     changed->taken = std::move(taken);

@@ -316,7 +316,7 @@ void Manager::restore_manual() {
     }
     if (in_force_->taken.contains(directory)) continue;
     const auto now = held.process->read_thread_group(pid);
-    if (now && *now == directory) continue;
+    if (now && control_group_of(*now) == directory) continue;
     const auto tasks = system_.resctrl.open_tasks(directory);
     const int error = tasks ? put_all_threads(*held.process, **tasks) : tasks.error().code;
     if (error != 0 && error != ESRCH)

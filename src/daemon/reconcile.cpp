@@ -167,15 +167,14 @@ void Manager::report_drift(const std::vector<Drift>& found) {
         {{"RDTD_GROUP", group_label(group)}});
 }
 
-// The groups of the policy that the machine cannot have now.
+// What of the policy the machine cannot have now.
 void Manager::report_missing() {
-  for (const MissingGroup& missing : in_force_->missing) {
+  for (const MissingPart& missing : in_force_->missing) {
     const LogEvent event = missing.cause == Cause::mount     ? LogEvent::wrong_mount_options
                            : missing.cause == Cause::closids ? LogEvent::out_of_closids
                                                              : LogEvent::kernel_refused;
-    const std::string text =
-        fmt::format("group '{}' is not in force: {}", missing.name, missing.reason);
-    if (guard_.set_problem("missing " + missing.name, text)) log(event, text);
+    const std::string text = fmt::format("{} not in force: {}", missing.what, missing.reason);
+    if (guard_.set_problem("missing " + missing.what, text)) log(event, text);
   }
 }
 

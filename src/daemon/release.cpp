@@ -7,10 +7,11 @@ namespace rdtd {
 Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid)
     : previous_(previous.rules),
       held_(held),
-      now_(now.table),
+      now_(now.table.rules),
+      root_(now.table.tasks_of(std::string(root_group))),
       manual_(now.manual),
-      per_thread_(previous_.has_thread_rules() || now_.rules.has_thread_rules()) {
-  if (!now_.root_tasks || now.manual.group_of(pid)) return;
+      per_thread_(previous_.has_thread_rules() || now_.has_thread_rules()) {
+  if (root_ == nullptr || now.manual.group_of(pid)) return;
   auto process = now.processes.open(pid);
   if (!process) return;
   process_ = std::move(*process);
@@ -31,7 +32,7 @@ bool Release::decide_again() {
   held_up_ = held_up_ || (!old_one && proc::held_up(old_one.error()));
   if (!old_one || old_one->kind != Decision::Kind::matched) return false;
   old_destination_ = previous_.rules()[old_one->rule].destination;
-  const auto new_one = decide(now_.rules, *process_, facts_);
+  const auto new_one = decide(now_, *process_, facts_);
   held_up_ = held_up_ || (!new_one && proc::held_up(new_one.error()));
   return new_one && new_one->kind != Decision::Kind::matched;
 }
@@ -47,7 +48,7 @@ bool Release::step(size_t limit) {
       facts_.thread = process_->read_thread_name(tid).value_or("");
       if (!decide_again()) continue;
     }
-    if (std::ranges::binary_search(held_[old_destination_], tid) && now_.root_tasks->add(tid) == 0)
+    if (std::ranges::binary_search(held_[old_destination_], tid) && root_->add(tid) == 0)
       released_++;
   }
   return next_ == threads_.size();

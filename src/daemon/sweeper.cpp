@@ -187,14 +187,24 @@ bool Sweeper::work_on_visits(Time deadline) {
   return !running_.empty() || (!due_.empty() && due_.begin()->first <= now);
 }
 
-Result<TasksByGroup> Sweeper::tasks_by_group(const RuleSet& rules) const {
+Result<TasksByGroup> Sweeper::tasks_by_group(const RuleTable& table) const {
   TasksByGroup out;
-  for (const Destination& destination : rules.destinations()) {
-    auto tasks = resctrl::read_tasks(system_.resctrl, destination.group);
+  std::map<std::string_view, std::vector<pid_t>> monitored;  // threads, by control group
+  for (const Place& place : table.places) {
+    auto tasks = resctrl::read_tasks(system_.resctrl, place.directory);
     const bool removed = !tasks && (tasks.error().code == ENOENT || tasks.error().code == ENODEV);
     if (!tasks && !removed) return std::unexpected(std::move(tasks.error()));
     out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
+    if (!is_mon_group(place.directory)) continue;
+    auto& list = monitored[control_group_of(place.directory)];
+    list.insert(list.end(), out.back().begin(), out.back().end());
   }
+  for (auto& [group, tasks] : monitored) std::ranges::sort(tasks);
+  // A control group's `tasks` lists those of its monitoring groups too.
+  for (size_t i = 0; i < out.size(); i++)
+    if (const auto others = monitored.find(table.places[i].directory); others != monitored.end())
+      std::erase_if(out[i],
+                    [&](pid_t tid) { return std::ranges::binary_search(others->second, tid); });
   return out;
 }
 
@@ -211,17 +221,17 @@ Result<void> Sweeper::begin_pass() {
   pass.now = {};
   pass.reported.clear();
   pass.next = 0;
-  auto in_place = tasks_by_group(table_->rules);
+  auto in_place = tasks_by_group(*table_);
   if (!in_place) return std::unexpected(in_place.error());
   pass.in_place = std::move(*in_place);
-  auto held = pass.request.all.previous ? tasks_by_group(pass.request.all.previous->rules)
+  auto held = pass.request.all.previous ? tasks_by_group(*pass.request.all.previous)
                                         : Result<TasksByGroup>();
   if (!held) return std::unexpected(held.error());
   pass.held = std::move(*held);
   pass.only_report.assign(pass.in_place.size(), {});
   if (pass.request.all.only_report_moved)
     for (size_t i = 0; i < pass.only_report.size(); i++)
-      if (const auto last = last_in_place_.find(table_->rules.destinations()[i].group);
+      if (const auto last = last_in_place_.find(table_->places[i].directory);
           last != last_in_place_.end())
         pass.only_report[i] = last->second;
   pass.processes.clear();
@@ -256,7 +266,7 @@ void Sweeper::finish_process() {
   pass.now.moved += result.moved;
   pass.now.reported += visit.reported().size();
   for (const auto& [destination, tid] : visit.reported())
-    pass.reported[table_->rules.destinations()[destination].group].push_back(tid);
+    pass.reported[table_->places[destination].directory].push_back(tid);
   if (result.kind == Assignment::Kind::in_group) {
     pass.now.matched[group_label(table_->rules.group_of(result.rule))]++;
     pass.now.by_rule[result.rule]++;
@@ -299,10 +309,10 @@ bool Sweeper::finish_pass() {
 
 void Sweeper::end_sweep(const Result<SweepResult>& result) {
   // If it cannot be read now, what was in place before still counts.
-  if (const auto in_place = tasks_by_group(table_->rules)) {
+  if (const auto in_place = tasks_by_group(*table_)) {
     last_in_place_.clear();
     for (size_t i = 0; i < in_place->size(); i++)
-      last_in_place_[table_->rules.destinations()[i].group] = (*in_place)[i];
+      last_in_place_[table_->places[i].directory] = (*in_place)[i];
   }
   // A thread that was only reported is one that rdtd had placed: it stays so.
   for (auto& [group, threads] : pass_->reported) {

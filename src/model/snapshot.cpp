@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> mode_names = {"shareable", "exclusive",
                                                         "pseudo-locksetup", "pseudo-locked"};
+constexpr std::string_view default_label = "default";
+constexpr std::string_view mon_groups = "mon_groups";  // the directory in each control group
 
 }  // namespace
 
@@ -24,10 +26,31 @@ std::optional<Mode> parse_mode(std::string_view text) {
 bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mode::pseudo_locked; }
 
 std::string group_label(std::string_view directory) {
-  return directory == root_group ? "default" : std::string(directory);
+  const std::string_view control = control_group_of(directory);
+  std::string out(control == root_group ? default_label : control);
+  if (is_mon_group(directory)) out += directory.substr(directory.rfind('/'));
+  return out;
 }
+
 std::string group_directory(std::string_view label) {
-  return label == "default" ? std::string(root_group) : std::string(label);
+  const std::string_view control = label.substr(0, label.find('/'));
+  const std::string_view directory = control == default_label ? root_group : control;
+  return control.size() == label.size()
+             ? std::string(directory)
+             : mon_group_directory(directory, label.substr(control.size() + 1));
+}
+
+std::string mon_group_directory(std::string_view control_group, std::string_view mon_group) {
+  std::string out(control_group);
+  if (!out.empty()) out += '/';
+  return out.append(mon_groups).append("/").append(mon_group);
+}
+
+bool is_mon_group(std::string_view directory) { return directory.contains('/'); }
+
+std::string_view control_group_of(std::string_view directory) {
+  const std::string_view first = directory.substr(0, directory.find('/'));
+  return is_mon_group(directory) && first == mon_groups ? root_group : first;
 }
 
 CpuSet Snapshot::online_cpus() const {

@@ -43,25 +43,33 @@ CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
   return out;
 }
 
+constexpr const char* was_made_again = " was removed and made again by another tool";
+
 std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
 
 }  // namespace
 
 bool is_taken(const std::string& directory, const Snapshot& snapshot) {
-  const bool exists =
-      snapshot.groups.contains(directory) || snapshot.unreadable.contains(directory);
+  const bool exists = snapshot.groups.contains(directory) ||
+                      snapshot.unreadable.contains(directory) ||
+                      snapshot.mon_groups.contains(directory);
+  if (is_mon_group(directory) && is_taken(std::string(control_group_of(directory)), snapshot))
+    return true;
   return directory != root_group && exists && !snapshot.owned.contains(directory);
 }
 
 std::vector<Step> adoptions(const std::vector<GroupTarget>& targets, const Snapshot& snapshot) {
   std::vector<Step> out;
+  const auto adopt = [&](const std::string& directory) {
+    const auto inode = snapshot.inodes.find(directory);
+    if (inode != snapshot.inodes.end() && !snapshot.owned.contains(directory))
+      out.emplace_back(AdoptGroup{directory, inode->second});
+  };
   for (const GroupTarget& target : targets) {
-    if (!target.adopt || !is_taken(target.directory, snapshot)) continue;
     const auto group = snapshot.groups.find(target.directory);
-    const auto inode = snapshot.inodes.find(target.directory);
-    if (group == snapshot.groups.end() || inode == snapshot.inodes.end()) continue;
-    if (!is_pseudo(group->second.mode))
-      out.emplace_back(AdoptGroup{target.directory, inode->second});
+    if (!target.adopt || group == snapshot.groups.end() || is_pseudo(group->second.mode)) continue;
+    adopt(target.directory);
+    std::ranges::for_each(target.mon_groups, adopt);
   }
   return out;
 }
@@ -69,13 +77,18 @@ std::vector<Step> adoptions(const std::vector<GroupTarget>& targets, const Snaps
 Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
                const Snapshot& snapshot) {
   std::vector<WantedGroup> wanted;
+  std::set<std::string> mon_groups;
   std::set<std::string> leaving = snapshot.owned;
   leaving.erase(std::string(root_group));
   for (const GroupTarget& target : targets) {
     if (!is_taken(target.directory, snapshot)) wanted.push_back({target.directory, target.state});
     leaving.erase(target.directory);
+    for (const std::string& group : target.mon_groups) {
+      if (!is_taken(group, snapshot)) mon_groups.insert(group);
+      leaving.erase(group);
+    }
   }
-  return transition(capabilities, snapshot, wanted, leaving);
+  return transition(capabilities, snapshot, wanted, mon_groups, leaving);
 }
 
 std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
@@ -85,7 +98,7 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
   for (const GroupTarget& target : targets) {
     const std::string name = fmt::format("group '{}'", group_label(target.directory));
     if (is_taken(target.directory, snapshot)) {
-      out.push_back({target.directory, name + " was removed and made again by another tool"});
+      out.push_back({target.directory, name + was_made_again});
       continue;
     }
     const auto found = snapshot.groups.find(target.directory);
@@ -106,6 +119,13 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
     const CpuSet cpus = those_online(target.state.cpus, online);
     if (target.directory != root_group && now.cpus != cpus)
       differs("CPUs " + cpus_text(now.cpus), cpus_text(cpus));
+    for (const std::string& group : target.mon_groups) {
+      const std::string mon = fmt::format("monitoring group '{}'", group_label(group));
+      if (is_taken(group, snapshot))
+        out.push_back({target.directory, mon + was_made_again});
+      else if (!snapshot.mon_groups.contains(group))
+        out.push_back({target.directory, mon + " is not there"});
+    }
   }
   return out;
 }

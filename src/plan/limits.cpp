@@ -36,40 +36,29 @@ void Planner::check_names() {
   }
 }
 
+std::string taken_by(const std::vector<std::string>& others) {
+  std::string text = "1 is the default group's";
+  if (!others.empty())
+    text += fmt::format(", {} taken by {} that rdtd did not make ({})", others.size(),
+                        others.size() == 1 ? "a group" : "groups", join(others, ", "));
+  return text;
+}
+
 void Planner::check_closids() {
-  std::vector<std::string> asked, with_closid, with_rmid;
+  std::vector<std::string> asked, others;
   const Location* last = nullptr;
   for (const Group& group : policy_.groups) {
     if (&group == default_group_) continue;
     asked.push_back(group.name.value);
     last = &group.name.where;
   }
-  if (last == nullptr) return;
-  for (const auto& [name, state] : snapshot_.groups) {
-    if (!is_foreign(name)) continue;
-    if (state.mode != Mode::pseudo_locked) with_closid.push_back(name);
-    if (!is_pseudo(state.mode)) with_rmid.push_back(name);
-  }
-  const auto taken = [](const std::vector<std::string>& foreign) {
-    std::string text = "1 is the default group's";
-    if (!foreign.empty())
-      text += fmt::format(", {} taken by {} that rdtd did not make ({})", foreign.size(),
-                          foreign.size() == 1 ? "a group" : "groups", join(foreign, ", "));
-    return text;
-  };
-  const std::string head =
-      fmt::format("{} asked for ({})", counted(asked.size(), "group"), join(asked, ", "));
-  if (asked.size() + with_closid.size() + 1 > capabilities_.num_closids())
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && state.mode != Mode::pseudo_locked) others.push_back(name);
+  if (last != nullptr && asked.size() + others.size() + 1 > capabilities_.num_closids())
     error(*last,
-          fmt::format("{}, {} here: {}", head, counted(capabilities_.num_closids(), "CLOSID"),
-                      taken(with_closid)),
-          {}, Cause::closids);
-  if (capabilities_.num_rmids &&
-      asked.size() + with_rmid.size() + snapshot_.mon_groups + 1 > *capabilities_.num_rmids)
-    error(*last,
-          fmt::format("{}, {} here: {}, {} taken by monitoring groups", head,
-                      counted(*capabilities_.num_rmids, "RMID"), taken(with_rmid),
-                      snapshot_.mon_groups),
+          fmt::format("{} asked for ({}), {} here: {}", counted(asked.size(), "group"),
+                      join(asked, ", "), counted(capabilities_.num_closids(), "CLOSID"),
+                      taken_by(others)),
           {}, Cause::closids);
 }
 

@@ -1,5 +1,6 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
-// limits.cpp compares the policy with the machine's limits, ways.cpp divides the caches.
+// limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
+// groups, ways.cpp divides the caches.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,9 @@ namespace rdtd {
 // The line for a part of a cache (L3CODE): its own, else that of the whole cache (L3). Or null.
 [[nodiscard]] const DomainAmount* cache_line(const AmountTables& tables, Resource part,
                                              DomainId domain);
+
+// "1 is the default group's, 2 taken by groups that rdtd did not make (x, y)": CLOSIDs or RMIDs.
+[[nodiscard]] std::string taken_by(const std::vector<std::string>& others);
 
 // One kind of cache of the machine.
 struct Cache {
@@ -82,8 +86,11 @@ class Planner {
     warning(where, "not available on this machine, left out: " + message);
   }
   void make_targets();
+  void find_mon_groups();
   void check_names();
+  void check_mon_group_names();
   void check_closids();
+  void check_rmids();
   void check_new_groups();
   void check_resources(const AmountTables& tables);
   void check_absent(const CacheInfo& info, const DomainAmount& line);
@@ -143,6 +150,7 @@ class Planner {
   std::map<std::string_view, std::vector<const Group*>> members_;  // of each partition
   std::map<Resource, std::set<DomainId>> domains_;                 // that resctrl offers
   std::vector<Cache> caches_;
+  std::map<std::string, Location> mon_groups_;  // that rules name: directories, where first
 };
 
 }  // namespace rdtd

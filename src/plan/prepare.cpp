@@ -1,5 +1,7 @@
 #include "rdtd/plan/prepare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -21,7 +23,8 @@ Machine without_others(const Machine& machine) {
   });
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
-  out.snapshot.mon_groups = 0;
+  std::erase_if(out.snapshot.mon_groups,
+                [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   return out;
 }
 
@@ -32,10 +35,16 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
   return out;
 }
 
-Policy with_groups(const Policy& policy, const std::set<std::string>& names) {
+// The parts of a policy that are had, by the names of groups.
+struct Kept {
+  std::set<std::string> groups;
+  std::set<std::string> monitored;  // those with the monitoring groups that rules name
+};
+
+Policy reduced(const Policy& policy, const Kept& kept) {
   Policy out = policy;
   std::erase_if(out.groups, [&](const Group& group) {
-    return group.name.value != "default" && !names.contains(group.name.value);
+    return group.name.value != "default" && !kept.groups.contains(group.name.value);
   });
   std::erase_if(out.partitions, [&](const Partition& partition) {
     return std::ranges::none_of(out.groups, [&](const Group& group) {
@@ -43,15 +52,36 @@ Policy with_groups(const Policy& policy, const std::set<std::string>& names) {
     });
   });
   std::erase_if(out.rules, [&](const Rule& rule) {
-    return rule.group.value != "default" && !names.contains(rule.group.value);
+    return rule.group.value != "default" && !kept.groups.contains(rule.group.value);
   });
+  for (Rule& rule : out.rules)
+    if (!kept.monitored.contains(rule.group.value)) rule.monitor.reset();
   return out;
 }
 
-MissingGroup missing_group(const std::string& name, const std::vector<Diagnostic>& diagnostics) {
-  const auto error = std::ranges::find(diagnostics, Severity::error, &Diagnostic::severity);
-  return {name, error->message, error->cause};
-}
+// Of the names, in their order, each that can be had together with those before it.
+class Fitting {
+ public:
+  Fitting(const Policy& policy, const Machine& machine) : policy_(policy), machine_(machine) {}
+
+  void add(const std::string& name, std::set<std::string> Kept::* part, std::string_view what) {
+    (kept_.*part).insert(name);
+    const auto plan = plan_for(reduced(policy_, kept_), machine_);
+    if (plan) return;
+    (kept_.*part).erase(name);
+    const auto error = std::ranges::find(plan.error(), Severity::error, &Diagnostic::severity);
+    missing.push_back({fmt::format(fmt::runtime(what), name), error->message, error->cause});
+  }
+  [[nodiscard]] Policy policy() const { return reduced(policy_, kept_); }
+  [[nodiscard]] const std::set<std::string>& groups() const { return kept_.groups; }
+
+  std::vector<MissingPart> missing;
+
+ private:
+  const Policy& policy_;
+  const Machine& machine_;
+  Kept kept_;
+};
 
 }  // namespace
 
@@ -76,22 +106,22 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   auto whole = prepare(files, machine);
   if (whole || !whole.error().machine_is_cause) return whole;
   ParsedPolicy parsed = parse_policy(files);
-  std::set<std::string> names;
-  std::vector<MissingGroup> missing;
-  for (const Group& group : parsed.policy.groups) {
-    const std::string& name = group.name.value;
-    if (name == "default") continue;
-    names.insert(name);
-    const auto plan = plan_for(with_groups(parsed.policy, names), machine);
-    if (plan) continue;
-    names.erase(name);
-    missing.push_back(missing_group(name, plan.error()));
-  }
-  parsed.policy = with_groups(parsed.policy, names);
+  Fitting fitting(parsed.policy, machine);
+  for (const Group& group : parsed.policy.groups)
+    if (group.name.value != "default")
+      fitting.add(group.name.value, &Kept::groups, "group '{}' is");
+  std::set<std::string> monitored;
+  for (const Rule& rule : parsed.policy.rules)
+    if (rule.monitor &&
+        (rule.group.value == "default" || fitting.groups().contains(rule.group.value)))
+      monitored.insert(rule.group.value);
+  for (const std::string& name : monitored)
+    fitting.add(name, &Kept::monitored, "the monitoring groups of '{}' are");
+  parsed.policy = fitting.policy();
   auto plan = plan_for(parsed.policy, machine);
   if (!plan) return whole;  // even the default group's part is impossible
   Prepared out = finished(std::move(parsed), std::move(*plan));
-  out.missing = std::move(missing);
+  out.missing = std::move(fitting.missing);
   return out;
 }
 

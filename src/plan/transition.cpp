@@ -43,13 +43,15 @@ class Transition {
   }
 
   Steps run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
-            const std::set<std::string>& leaving);
+            const std::set<std::string>& mon_groups, const std::set<std::string>& leaving);
 
  private:
   void add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                   const std::set<std::string>& leaving);
   void choose_retirement(Moving& group);
   void drop_exclusive();
+  void add_mon_groups(const Snapshot& now, const std::set<std::string>& wanted,
+                      const std::set<std::string>& leaving);
   void remove_early(const Snapshot& now, Steps& out);
   void make_groups();
   [[nodiscard]] bool can_make() const;
@@ -78,6 +80,7 @@ class Transition {
   Schemata domains_;  // of the root: those that are online
   CpuSet online_;
   std::vector<Moving> groups_;
+  std::vector<std::string> new_mon_groups_, leaving_mon_groups_;
   std::vector<Step> steps_;
 };
 
@@ -147,25 +150,41 @@ void Transition::drop_exclusive() {
   }
 }
 
+// A monitoring group goes with its control group.
+void Transition::add_mon_groups(const Snapshot& now, const std::set<std::string>& wanted,
+                                const std::set<std::string>& leaving) {
+  std::set_difference(wanted.begin(), wanted.end(), now.mon_groups.begin(), now.mon_groups.end(),
+                      std::back_inserter(new_mon_groups_));
+  std::ranges::copy_if(
+      now.mon_groups, std::back_inserter(leaving_mon_groups_), [&](const std::string& group) {
+        return leaving.contains(group) && !leaving.contains(std::string(control_group_of(group)));
+      });
+}
+
 // As many groups go first as CLOSIDs or RMIDs are missing for the new ones.
 void Transition::remove_early(const Snapshot& now, Steps& out) {
-  const auto holds_ids = [](const Moving& group) {
-    return group.exists && group.mode != Mode::pseudo_locked;
-  };
-  const auto count = [](auto n) { return static_cast<size_t>(n); };
-  const size_t used = count(std::ranges::count_if(groups_, holds_ids));
-  const size_t made = count(std::ranges::count(groups_, false, &Moving::exists));
-  size_t missing = 0;
-  if (used + made > machine_.num_closids()) missing = used + made - machine_.num_closids();
-  if (machine_.num_rmids && used + now.mon_groups + made > *machine_.num_rmids)
-    missing = std::max(missing, used + now.mon_groups + made - *machine_.num_rmids);
+  const auto missing = [](size_t needed, size_t there) { return needed - std::min(needed, there); };
+  const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
+    return !group.exists || group.mode != Mode::pseudo_locked;
+  }));
+  size_t closids = missing(needed, machine_.num_closids());
+  size_t rmids = missing(needed + now.mon_groups.size() + new_mon_groups_.size(),
+                         machine_.num_rmids.value_or(UINT32_MAX));
+  const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
+  for (const std::string& group : leaving_mon_groups_) {
+    (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});
+    take(rmids, 1);
+  }
   for (Moving& group : groups_) {
     if (!group.leaving) continue;
-    if (missing == 0) {
+    if (closids == 0 && rmids == 0) {
       out.removals.emplace_back(RemoveGroup{group.name});
       continue;
     }
-    missing--;
+    const auto in_it =
+        std::ranges::count(now.mon_groups, std::string_view(group.name), control_group_of);
+    take(closids, 1);
+    take(rmids, 1 + static_cast<size_t>(in_it));
     steps_.emplace_back(RemoveGroup{group.name});
     group.exists = false;
     group.now.clear();
@@ -322,9 +341,11 @@ void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>&
 }
 
 Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                      const std::set<std::string>& mon_groups,
                       const std::set<std::string>& leaving) {
   Steps out;
   add_groups(now, wanted, leaving);
+  add_mon_groups(now, mon_groups, leaving);
   for (Moving& group : groups_)
     if (group.leaving) choose_retirement(group);
   drop_exclusive();
@@ -334,6 +355,7 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   make_groups();
   move_masks();
   write_cpus(now, wanted);
+  for (const std::string& group : new_mon_groups_) steps_.emplace_back(MakeGroup{group});
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
       set_mode(group, Mode::exclusive);
@@ -344,8 +366,9 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
 }  // namespace
 
 Steps transition(const Capabilities& capabilities, const Snapshot& now,
-                 const std::vector<WantedGroup>& wanted, const std::set<std::string>& leaving) {
-  return Transition(capabilities, now).run(now, wanted, leaving);
+                 const std::vector<WantedGroup>& wanted, const std::set<std::string>& mon_groups,
+                 const std::set<std::string>& leaving) {
+  return Transition(capabilities, now).run(now, wanted, mon_groups, leaving);
 }
 
 }  // namespace rdtd

@@ -98,19 +98,19 @@ bool is_group_key(const FileReader& in, std::string_view name) {
 
 GroupTable read_group(const FileReader& in, const toml::key& key, const toml::table& table,
                       AmountReader& amounts) {
-  check_name(in, "group", key);
   GroupTable out;
   out.group.name = {std::string(key.str()), in.at(key)};
+  check_name(in, "group", out.group.name);
   in.read_table(table, table_title("group", key.str()), group_keys(in, out, amounts));
   return out;
 }
 
 PartitionTable read_partition(const FileReader& in, const toml::key& key, const toml::table& table,
                               AmountReader& amounts) {
-  check_name(in, "partition", key);
   PartitionTable out;
   Partition& partition = out.partition;
   partition.name = {std::string(key.str()), in.at(key)};
+  check_name(in, "partition", partition.name);
   const size_t before = in.problems();
   in.read_table(table, table_title("partition", key.str()), partition_keys(in, out, amounts));
   if (partition.amounts.empty() && in.problems() == before)

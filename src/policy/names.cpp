@@ -39,15 +39,17 @@ std::optional<std::string> name_problem(std::string_view name) {
 
 }  // namespace
 
-void check_name(const FileReader& in, std::string_view kind, const toml::key& key) {
-  const std::string_view name = key.str();
+void check_name(const FileReader& in, std::string_view kind, const Located<std::string>& located) {
+  const std::string_view name = located.value;
   const auto refuse = [&](std::string_view why, std::string hint = {}) {
-    in.error(in.at(key),
+    in.error(located.where,
              fmt::format("'{}' cannot be the name of a {}{}{}", shortened(name), kind,
                          why.empty() ? "" : ": ", why),
              std::move(hint));
   };
   if (const auto problem = name_problem(name)) return refuse(*problem);
+  if (kind == "monitoring group" && name == "mon_groups")
+    return refuse("resctrl uses that name itself");
   if (kind != "group") return;
   if (std::ranges::find(reserved_names, name) != reserved_names.end())
     return refuse("resctrl uses that name itself");
@@ -55,7 +57,7 @@ void check_name(const FileReader& in, std::string_view kind, const toml::key& ke
   const bool like_default = std::ranges::equal(name, std::string_view("default"), {},
                                                [](unsigned char c) { return std::tolower(c); });
   if (like_default && name != "default")
-    in.warning(in.at(key), fmt::format("[group.{}] is not the default group", name),
+    in.warning(located.where, fmt::format("[group.{}] is not the default group", name),
                "the resctrl root is [group.default]");
 }
 

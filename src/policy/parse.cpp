@@ -217,15 +217,15 @@ void Builder::read_rule(const FileReader& in, const toml::table& table) {
   rule.where.width = std::min(rule.where.width, 8U);  // "[[rule]]"
   bool has_group = false;
   const size_t before = in.problems();
-  FileReader::Keys keys = {
-      {"group",
-       [&](const auto& k, const auto& n) {
-         has_group = true;
-         if (auto name = in.string(k, n)) rule.group = *name;
-       }},
-      {"monitor", [&](const auto& k, const auto&) {
-         in.error(in.at(k), "'monitor': this version of rdtd makes no monitoring groups");
-       }}};
+  FileReader::Keys keys = {{"group",
+                            [&](const auto& k, const auto& n) {
+                              has_group = true;
+                              if (auto name = in.string(k, n)) rule.group = *name;
+                            }},
+                           {"monitor", [&](const auto& k, const auto& n) {
+                              rule.monitor = in.string(k, n);
+                              if (rule.monitor) check_name(in, "monitoring group", *rule.monitor);
+                            }}};
   for (const ConditionKind kind : condition_kinds)
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
       const bool numbers = kind == ConditionKind::user || kind == ConditionKind::user_group;

@@ -1,6 +1,7 @@
 #include "rdtd/proc/parse.hpp"
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
 
 namespace rdtd::proc {
 
@@ -81,11 +82,18 @@ std::vector<pid_t> parse_pids(std::string_view text) {
   return pids;
 }
 
-std::optional<std::string> parse_control_group(std::string_view text) {
-  const std::string_view line = take(text, '\n');
-  constexpr std::string_view key = "res:";
-  if (!line.starts_with(key) || line.size() == key.size()) return std::nullopt;
-  return line == "res:/" ? std::string() : std::string(line.substr(key.size()));
+std::optional<std::string> parse_resctrl_group(std::string_view text) {
+  const auto value = [&](std::string_view key) -> std::optional<std::string_view> {
+    const std::string_view line = take(text, '\n');
+    if (!line.starts_with(key)) return std::nullopt;
+    return line.substr(key.size());
+  };
+  const auto control = value("res:");
+  if (!control || control->empty()) return std::nullopt;
+  const std::string_view directory = *control == "/" ? root_group : *control;
+  const auto mon_group = value("mon:");
+  return mon_group && !mon_group->empty() ? mon_group_directory(directory, *mon_group)
+                                          : std::string(directory);
 }
 
 }  // namespace rdtd::proc

@@ -263,7 +263,7 @@ Result<std::string> OpenProcess::read_thread_group(pid_t tid) const {
     if (text.error().code == ENOENT && thread_exists) return failed(ENOTSUP, "open", root_, path);
     return std::unexpected(text.error());
   }
-  auto group = parse_control_group(*text);
+  auto group = parse_resctrl_group(*text);
   if (!group) return failed(ENOTSUP, "parse", root_, path);
   return std::move(*group);
 }

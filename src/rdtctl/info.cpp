@@ -141,10 +141,10 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   size_t groups = machine.snapshot.unreadable.size();
   for (const auto& [name, state] : machine.snapshot.groups)
     if (!is_pseudo(state.mode)) groups++;
-  const size_t used = groups + machine.snapshot.mon_groups;
+  const size_t used = groups + machine.snapshot.mon_groups.size();
   out.lines.emplace_back(
       "RMIDs", fmt::format("{}: {}, {}; {} free", *rmids, counted(groups, "control group"),
-                           counted(machine.snapshot.mon_groups, "monitoring group"),
+                           counted(machine.snapshot.mon_groups.size(), "monitoring group"),
                            *rmids - std::min<size_t>(*rmids, used)));
   const std::string features = info(machine, "L3_MON/mon_features");
   std::vector<std::string> events;
@@ -158,7 +158,7 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   out.lines.emplace_back("Counters", text);
   out.json["monitoring"] = {{"rmids", *rmids},
                             {"control_groups", groups},
-                            {"monitoring_groups", machine.snapshot.mon_groups},
+                            {"monitoring_groups", machine.snapshot.mon_groups.size()},
                             {"events", events}};
   if (!assignable.empty()) {
     out.json["monitoring"]["num_mbm_cntrs"] = assignable;

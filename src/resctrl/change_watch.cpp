@@ -12,12 +12,24 @@
 
 namespace rdtd::resctrl {
 
+namespace {
+
+constexpr unsigned directory_events = IN_CREATE | IN_DELETE | IN_ONLYDIR;
+constexpr std::array<std::pair<const char*, unsigned>, 5> watched_files = {{
+    {"schemata", IN_MODIFY},
+    {"mode", IN_MODIFY},
+    {"cpus", IN_MODIFY},
+    {"cpus_list", IN_MODIFY},
+    {"mon_groups", directory_events},
+}};
+
+}  // namespace
+
 Result<ChangeWatch> ChangeWatch::open(std::string path) {
   UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!inotify) return errno_error("watch", path);
   ChangeWatch out(std::move(path), std::move(inotify));
-  if (auto added = out.add("", IN_CREATE | IN_DELETE | IN_ONLYDIR); !added)
-    return std::unexpected(added.error());
+  if (auto added = out.add("", directory_events); !added) return std::unexpected(added.error());
   return out;
 }
 
@@ -41,8 +53,8 @@ Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
     watched = groups_.erase(watched);
   }
   for (const std::string& group : groups)
-    for (const char* file : {"schemata", "mode", "cpus", "cpus_list"}) {
-      const auto added = add(file_of(group, file), IN_MODIFY);
+    for (const auto& [file, events] : watched_files) {
+      const auto added = add(file_of(group, file), events);
       if (added)
         groups_[*added] = group;
       else if (added.error().code != ENOENT && added.error().code != ENODEV)

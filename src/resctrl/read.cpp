@@ -129,7 +129,7 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
   return bandwidth;
 }
 
-// Adds one control group to the snapshot unless it no longer exists.
+// Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
                           Snapshot& snapshot) {
   auto state = read_group(filesystem, entry.name);
@@ -147,8 +147,12 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
   // Without monitoring there is no such directory.
   if (const auto monitored = filesystem.list(file_of(entry.name, "mon_groups")))
-    snapshot.mon_groups += static_cast<unsigned>(
-        std::ranges::count(*monitored, true, &Filesystem::Entry::is_directory));
+    for (const Filesystem::Entry& mon : *monitored)
+      if (mon.is_directory) {
+        const std::string directory = mon_group_directory(entry.name, mon.name);
+        snapshot.mon_groups.insert(directory);
+        snapshot.inodes[directory] = mon.inode;
+      }
   return {};
 }
 

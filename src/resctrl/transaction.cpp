@@ -48,23 +48,43 @@ Result<void> Transaction::make(const std::string& group) {
   if (auto made = filesystem_.make(group); !made)
     return std::unexpected(with_status(std::move(made.error())));
   made_.insert(group);
-  const auto entries = filesystem_.list("");
-  if (!entries) return std::unexpected(entries.error());
-  const auto entry = std::ranges::find(*entries, group, &Filesystem::Entry::name);
-  if (entry == entries->end())
+  const auto inode = inode_of(group);
+  if (!inode) return std::unexpected(inode.error());
+  if (*inode == 0)
     return std::unexpected(Error{"make group", fmt::format("{}/{}", filesystem_.path(), group),
                                  ENOENT, "another tool removed it at once"});
-  ownership_.made(group, entry->inode);
+  ownership_.made(group, *inode);
   return {};
 }
 
+// 0: there is no such group.
+Result<uint64_t> Transaction::inode_of(const std::string& group) const {
+  const size_t slash = group.rfind('/');
+  const bool in_root = slash == std::string::npos;
+  const auto entries = filesystem_.list(in_root ? "" : group.substr(0, slash));
+  if (!entries && entries.error().code != ENOENT) return std::unexpected(entries.error());
+  if (!entries) return 0;
+  const auto entry = std::ranges::find(*entries, in_root ? group : group.substr(slash + 1),
+                                       &Filesystem::Entry::name);
+  return entry == entries->end() ? 0 : entry->inode;
+}
+
 Result<void> Transaction::remove(const std::string& group) {
-  // For an undo: the kernel moves the tasks of a group that is removed to the root.
-  tasks_[group] = filesystem_.read(file_of(group, "tasks")).value_or("");
+  // The kernel removes the monitoring groups with their control group, and moves the tasks to the
+  // root: an undo brings both back.
+  std::vector<std::string> going = {group};
+  if (!is_mon_group(group))
+    if (const auto mon_groups = filesystem_.list(file_of(group, "mon_groups")))
+      for (const Filesystem::Entry& mon : *mon_groups)
+        if (mon.is_directory) going.push_back(mon_group_directory(group, mon.name));
+  for (const std::string& one : going) {
+    tasks_[one] = filesystem_.read(file_of(one, "tasks")).value_or("");
+    touched_.insert(one);
+  }
   auto removed = filesystem_.remove(group);
   if (!removed && removed.error().code != ENOENT)
     return std::unexpected(with_status(std::move(removed.error())));
-  ownership_.forget(group);
+  for (const std::string& one : going) ownership_.forget(one);
   return {};
 }
 
@@ -121,11 +141,9 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
 // A name that stays in the record without a group would make rdtd take another tool's group of that
 // name for its own.
 void Transaction::forget_what_was_not_made(bool restored) {
-  const auto entries = filesystem_.list("");
   for (const std::string& group : expected_) {
     // What cannot be listed now is kept: it was made.
-    const bool listed =
-        !entries || std::ranges::count(*entries, group, &Filesystem::Entry::name) > 0;
+    const bool listed = group == root_group || inode_of(group) != Result<uint64_t>(0);
     const bool exists =
         group == root_group ? known_.contains(group) || !restored : made_.contains(group) && listed;
     if (!exists) ownership_.forget(group);
@@ -172,11 +190,13 @@ std::vector<std::string> Transaction::undo() {
     return problems;
   }
   std::vector<WantedGroup> wanted;
-  std::set<std::string> leaving;
+  std::set<std::string> mon_groups, leaving;
   for (const std::string& group : touched_) {
     const auto before = before_.snapshot.groups.find(group);
-    const bool exists = now->groups.contains(group);
-    if (before == before_.snapshot.groups.end()) {
+    const bool exists = now->groups.contains(group) || now->mon_groups.contains(group);
+    if (before_.snapshot.mon_groups.contains(group)) {
+      if (tasks_.contains(group)) mon_groups.insert(group);
+    } else if (before == before_.snapshot.groups.end()) {
       // A group that was not there before and that this did not make is another tool's.
       if (exists && made_.contains(group)) leaving.insert(group);
     } else if (exists || tasks_.contains(group)) {
@@ -191,7 +211,7 @@ std::vector<std::string> Transaction::undo() {
     if (!touched_.contains(group) && now->groups.contains(group) && group != root_group &&
         lost_to_touched(group, state, *now))
       wanted.push_back({group, {now->groups.at(group).mode, {}, state.cpus}});
-  const Steps back = transition(before_.capabilities, *now, wanted, leaving);
+  const Steps back = transition(before_.capabilities, *now, wanted, mon_groups, leaving);
   std::set<std::string> lost;  // groups that could not be made again: their other steps are void
   const auto attempt = [&](const Step& step) {
     if (lost.contains(group_of(step))) return;
@@ -202,6 +222,7 @@ std::vector<std::string> Transaction::undo() {
       if (makes) lost.insert(group_of(step));
     } else if (makes) {
       made_again_ = true;
+      if (!known_.contains(group_of(step))) ownership_.forget(group_of(step));  // another tool's
       put_tasks_back(group_of(step), problems);
     }
   };
@@ -219,7 +240,10 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
         Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
   Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->steps);
   // A group that cannot be removed stays as the steps left it.
-  if (auto now = read_snapshot(filesystem)) machine.snapshot.groups = std::move(now->groups);
+  if (auto now = read_snapshot(filesystem)) {
+    machine.snapshot.groups = std::move(now->groups);
+    machine.snapshot.mon_groups = std::move(now->mon_groups);
+  }
   for (const Step& removal : plan->removals) {
     auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
     if (removed || !result) continue;

@@ -34,7 +34,8 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
   std::map<Destination, size_t> destinations;
   for (const Rule& rule : policy.rules) {
     CompiledRule compiled;
-    const Destination destination{group_directory(rule.group.value), {}};
+    const Destination destination{group_directory(rule.group.value),
+                                  rule.monitor ? rule.monitor->value : ""};
     const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
     if (is_new) destinations_.push_back(destination);
     compiled.destination = known->second;

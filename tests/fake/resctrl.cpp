@@ -151,7 +151,11 @@ std::optional<std::string> Resctrl::group_of(pid_t tid) const {
   const auto task = tasks.find(tid);
   if (task == tasks.end()) return std::nullopt;
   for (auto group = groups.rbegin(); group != groups.rend(); ++group)
-    if (!is_locking(*group) && group->closid == task->second.closid) return group->name;
+    if (!is_locking(*group) && group->closid == task->second.closid) {
+      const auto mon = std::ranges::find(group->mon_groups, task->second.rmid, &MonGroup::rmid);
+      return mon == group->mon_groups.end() ? group->name
+                                            : mon_group_directory(group->name, mon->name);
+    }
   return std::nullopt;
 }
 

@@ -102,8 +102,7 @@ class Resctrl {
   // A thread begins, in the groups of its parent (0: in the root), or ends.
   void add_task(pid_t tid, pid_t parent = 0);
   void remove_task(pid_t tid) { tasks.erase(tid); }
-  // As /proc/PID/cpu_resctrl_groups: the control group's directory. Nothing if there is no such
-  // thread.
+  // As /proc/PID/cpu_resctrl_groups: the group's directory. Nothing if there is no such thread.
   [[nodiscard]] std::optional<std::string> group_of(pid_t tid) const;
 
   // A domain whose last CPU goes offline disappears; when it returns, every CLOSID there is

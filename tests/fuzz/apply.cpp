@@ -25,6 +25,7 @@ Ownership empty_record() {
 // All that an apply may change.
 struct State {
   std::map<std::string, GroupState> groups;
+  std::set<std::string> mon_groups;
   std::map<pid_t, std::optional<std::string>> tasks;  // their groups
   std::set<std::string> owned;
   bool operator==(const State&) const = default;
@@ -36,6 +37,7 @@ std::string text(const State& state) {
     out += group_label(name) + ": " + schemata_line(group.schemata) + " cpus " +
            format_cpu_list(group.cpus) + " " + std::string(to_string(group.mode)) +
            (state.owned.contains(name) ? " owned\n" : "\n");
+  for (const std::string& group : state.mon_groups) out += group_label(group) + "\n";
   for (const auto& [tid, group] : state.tasks)
     out += std::to_string(tid) + " in " + group.value_or("no group") + "\n";
   return out;
@@ -90,7 +92,8 @@ Snapshot Trial::read_snapshot() {
 }
 
 State Trial::state_of(Snapshot snapshot) {
-  State out{std::move(snapshot.groups), {}, std::move(snapshot.owned)};
+  State out{
+      std::move(snapshot.groups), std::move(snapshot.mon_groups), {}, std::move(snapshot.owned)};
   for (const auto& [tid, task] : kernel_.resctrl.tasks)
     out.tasks[tid] = kernel_.resctrl.group_of(tid);
   return out;
@@ -229,8 +232,14 @@ void Trial::run() {
   apply(first, {});
   pid_t tid = 100;
   for (const fake::Group& group : kernel_.resctrl.groups) {
-    kernel_.resctrl.add_task(tid);
-    (void)kernel_.resctrl.write(resctrl::file_of(group.name, "tasks"), std::to_string(tid++));
+    const auto add_task = [&] {
+      kernel_.resctrl.add_task(tid);
+      (void)kernel_.resctrl.write(resctrl::file_of(group.name, "tasks"), std::to_string(tid));
+      return std::to_string(tid++);
+    };
+    (void)add_task();
+    for (const fake::MonGroup& mon : group.mon_groups)
+      (void)kernel_.resctrl.write(mon_group_directory(group.name, mon.name) + "/tasks", add_task());
   }
   if (offline != 0 && kernel_.resctrl.online.contains(offline))
     kernel_.resctrl.take_offline(offline);

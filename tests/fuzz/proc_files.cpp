@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)proc::parse_start_time(text);
   const auto pids = proc::parse_pids(text);
   fuzz::require(std::ranges::all_of(pids, [](pid_t pid) { return pid > 0; }), "pids are positive");
-  (void)proc::parse_control_group(text);
+  (void)proc::parse_resctrl_group(text);
   if (const auto mount = find_mount_options(text))
     fuzz::require(parse_mount_options(format_mount_options(*mount)) == *mount,
                   "mount options that are formatted are parsed to the same options");

@@ -51,6 +51,7 @@ inline void make_foreign_group(Choices& choices, fake::Resctrl& resctrl, unsigne
                                                   to_string(Cbm::range(first, count)) + "\n");
   }
   if (choices.one_in(3)) (void)resctrl.write(name + "/mode", "exclusive\n");
+  if (choices.one_in(4)) (void)resctrl.make(name + "/mon_groups/m");
 }
 
 inline std::string random_amount(Choices& choices, Resource resource) {
@@ -90,6 +91,13 @@ inline Policy random_policy(Choices& choices, const fake::Machine& machine) {
       if (is_cache(resource))
         text += (text.find("[partition") == std::string::npos ? "[partition.part]\n" : "") +
                 resource_key(resource) + " = \"" + random_amount(choices, resource) + "\"\n";
+  for (const char* group : {"default", "g0", "g1", "g2"})
+    for (const char* monitor : {"m", "n"})
+      if ((group == std::string("default") ||
+           text.find("[group." + std::string(group) + "]") != std::string::npos) &&
+          choices.one_in(6))
+        text += "[[rule]]\ngroup = \"" + std::string(group) + "\"\nname = \"" + group + monitor +
+                "\"\nmonitor = \"" + monitor + "\"\n";
   auto parsed =
       parse_policy(std::vector{PolicyFile{"p.toml", PolicyFile::State::active, text, {}}});
   return has_errors(parsed.diagnostics) ? Policy{} : std::move(parsed.policy);

@@ -22,6 +22,7 @@ class ChangeWatchTest : public Files {
   void make(const std::string& group) {
     for (const char* file : {"schemata", "mode", "cpus", "cpus_list", "tasks"})
       put(group + file, "");
+    fs::create_directory(root_ / (group + "mon_groups"));
   }
   // Writes to a file that exists.
   void change(const std::string& file) { std::ofstream(root_ / file) << "x" << std::flush; }
@@ -61,6 +62,18 @@ TEST_F(ChangeWatchTest, NamesGroupsThatComeAndGo) {
   ASSERT_TRUE(changes.watch({"", "redis"}));
   change("redis/schemata");
   EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+}
+
+TEST_F(ChangeWatchTest, NamesTheControlGroupOfAMonitoringGroup) {
+  ChangeWatch changes = watch({"", "redis"});
+  fs::create_directory(root_ / "redis/mon_groups/web");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+  fs::remove(root_ / "redis/mon_groups/web");
+  EXPECT_EQ(changes.read_changes(), Groups{"redis"});
+  fs::create_directory(root_ / "mon_groups/web");
+  EXPECT_EQ(changes.read_changes(), Groups{""});
+  fs::create_directory(root_ / "batch/mon_groups/web");
+  EXPECT_EQ(changes.read_changes(), Groups{});
 }
 
 TEST_F(ChangeWatchTest, WatchesTheGroupsThatAreGiven) {

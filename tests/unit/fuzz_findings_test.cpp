@@ -45,7 +45,7 @@ TEST(FuzzFindings, GroupsAreParkedBeforeTwoOfThemShareWays) {
       {"", l3("e0")}, {"a", l3("7")}, {"b", l3("10", Mode::exclusive)}, {"old", l3("e0")}};
   const std::vector<WantedGroup> wanted = {
       {"a", l3("30", Mode::exclusive)}, {"new", l3("7")}, {"b", l3("7")}, {"", l3("f")}};
-  const Steps steps = transition(capabilities, now, wanted, {"old"});
+  const Steps steps = transition(capabilities, now, wanted, {}, {"old"});
   std::map<std::string, uint32_t> masks = {{"", 0xe0}, {"a", 0x7}};
   for (const Step& step : steps.steps) {
     const auto* write = std::get_if<WriteSchemata>(&step);

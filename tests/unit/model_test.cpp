@@ -89,10 +89,23 @@ TEST(MountOptions, ParseAfterFormat) {
   EXPECT_EQ(find_mount_options("proc /proc proc rw 0 0\n"), std::nullopt);
 }
 
-TEST(Snapshot, DefaultIsTheRoot) {
-  EXPECT_EQ(group_label(""), "default");
-  EXPECT_EQ(group_directory("default"), "");
-  EXPECT_EQ(group_label(group_directory("redis")), "redis");
+TEST(Snapshot, Labels) {
+  const struct {
+    std::string directory;
+    std::string label;
+    std::string control_group;
+  } rows[] = {
+      {"", "default", ""},
+      {"redis", "redis", "redis"},
+      {"redis/mon_groups/web", "redis/web", "redis"},
+      {"mon_groups/web", "default/web", ""},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(group_label(row.directory), row.label);
+    EXPECT_EQ(group_directory(row.label), row.directory);
+    EXPECT_EQ(control_group_of(row.directory), row.control_group);
+    EXPECT_EQ(is_mon_group(row.directory), row.label.contains('/'));
+  }
 }
 
 TEST(Mode, ParseAfterFormat) {

@@ -53,6 +53,14 @@ TEST_F(OwnershipTest, OwnsOnlyTheVeryGroup) {
       {"gone", "redis 17\n", {}, {}},
       {"killed before the inode was recorded", "redis\n", {{"redis", 18}}, {"redis"}},
       {"the default group", "default\n", {}, {""}},
+      {"a monitoring group",
+       "redis/web 17\n",
+       {{"redis/mon_groups/web", 17}},
+       {"redis/mon_groups/web"}},
+      {"one in the default group",
+       "default/web 17\n",
+       {{"mon_groups/web", 17}},
+       {"mon_groups/web"}},
       {"lines that make no sense", "redis x\na b c\n\n 5\n", {{"redis", 5}, {"a", 1}}, {}},
   };
   for (const auto& row : rows) {

@@ -92,14 +92,14 @@ TEST(PlacementRefusals, Limits) {
       {"RMIDs",
        [](Capabilities& c, Snapshot& s) {
          c.num_rmids = 4;
-         s.mon_groups = 2;
+         s.mon_groups = {"mon_groups/m", "x/mon_groups/m"};
          s.groups["x"] = group_state("L3:0=3\nMB:0=100\n");
          s.groups["y"] = group_state("L3:0=c\n", Mode::pseudo_locked);
        },
        group("a", ""),
-       "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 1 taken "
-       "by a group that rdtd did not make (x), 2 taken by monitoring groups\n    1 | [group.a]\n   "
-       "   |        ^\n"},
+       "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 3 taken "
+       "by groups that rdtd did not make (x, default/m, x/m)\n    1 | [group.a]\n      |        "
+       "^\n"},
       {"CPUs of a foreign group",
        [](Capabilities&, Snapshot& s) {
          s.groups["x"] = group_state("L3:0=3\nMB:0=100\n");

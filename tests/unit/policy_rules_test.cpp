@@ -93,10 +93,20 @@ constexpr PolicyAndErrors errors[] = {
     3 | exe = "redis"
       |       ^~~~~~~ 'name' is for the bare name
 )"},
-    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"m\"\n",
-     R"(p.toml:4:1: error: 'monitor': this version of rdtd makes no monitoring groups
-    4 | monitor = "m"
-      | ^~~~~~~
+    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"a/b\"\n",
+     R"(p.toml:4:11: error: 'a/b' cannot be the name of a monitoring group: a name consists of letters, digits, '.', '_' and '-'
+    4 | monitor = "a/b"
+      |           ^~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"mon_groups\"\n",
+     R"(p.toml:4:11: error: 'mon_groups' cannot be the name of a monitoring group: resctrl uses that name itself
+    4 | monitor = "mon_groups"
+      |           ^~~~~~~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = true\n",
+     R"(p.toml:4:11: error: 'monitor' must be a string, not a boolean
+    4 | monitor = true
+      |           ^~~~
 )"},
     {"[[rule]]\ngroup = \"root\"\nname = \"x\"\n",
      R"(p.toml:2:9: error: unknown group 'root'

@@ -225,7 +225,7 @@ TEST_F(Files, ProcFsFacts) {
   EXPECT_EQ(facts.exe, "/bin/worker");
   EXPECT_EQ(facts.cgroup, "/system.slice/a.service");
   EXPECT_EQ(facts.cmdline, "/bin/worker -x");
-  EXPECT_EQ((*process)->read_thread_group(7), "redis");
+  EXPECT_EQ((*process)->read_thread_group(7), "redis/mon_groups/x");
   EXPECT_EQ((*process)->read_thread_group(8).error().code, ENOTSUP);
   EXPECT_EQ((*process)->read_thread_group(9).error().code, ENOTSUP);
   EXPECT_EQ((*process)->read_thread_group(10).error().code, ENOENT);

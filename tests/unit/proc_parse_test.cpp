@@ -90,18 +90,18 @@ TEST(ProcParse, Pids) {
   for (const auto& row : rows) EXPECT_EQ(parse_pids(row.text), row.pids) << row.text;
 }
 
-TEST(ProcParse, ControlGroup) {
+TEST(ProcParse, ResctrlGroup) {
   const struct {
     std::string text;
     std::optional<std::string> group;
   } rows[] = {
-      {"res:redis\nmon:\n", "redis"}, {"res:redis\nmon:tenant-1\n", "redis"},
-      {"res:/\nmon:\n", ""},          {"res:/\nmon:tenant-1\n", ""},
+      {"res:redis\nmon:\n", "redis"}, {"res:redis\nmon:tenant-1\n", "redis/mon_groups/tenant-1"},
+      {"res:/\nmon:\n", ""},          {"res:/\nmon:tenant-1\n", "mon_groups/tenant-1"},
       {"res:a b:c\nmon:\n", "a b:c"}, {"res:redis", "redis"},
       {"res:\nmon:\n", std::nullopt}, {"mon:\n", std::nullopt},
       {"res", std::nullopt},          {"", std::nullopt},
   };
-  for (const auto& row : rows) EXPECT_EQ(parse_control_group(row.text), row.group) << row.text;
+  for (const auto& row : rows) EXPECT_EQ(parse_resctrl_group(row.text), row.group) << row.text;
 }
 
 // Anything but linear work would take minutes here.
@@ -117,7 +117,7 @@ TEST(ProcParse, LongTexts) {
   EXPECT_FALSE(parse_status(lines));
   EXPECT_EQ(parse_start_time(std::string(1'000'000, ')') + words), 1U);
   EXPECT_EQ(parse_pids(pids).size(), 1'000'000U);
-  EXPECT_FALSE(parse_control_group(lines));
+  EXPECT_FALSE(parse_resctrl_group(lines));
 }
 
 }  // namespace

@@ -175,8 +175,10 @@ TEST(Read, Groups) {
     with_inode.insert(name);
     EXPECT_GE(inode, 100U);
   }
-  EXPECT_EQ(with_inode, (std::set<std::string>{"a", "hidden", "locked", "setup"}));
-  EXPECT_EQ(snapshot->mon_groups, 3U);
+  EXPECT_EQ(with_inode, (std::set<std::string>{"a", "a/mon_groups/x", "a/mon_groups/y", "hidden",
+                                               "locked", "mon_groups/z", "setup"}));
+  EXPECT_EQ(snapshot->mon_groups,
+            (std::set<std::string>{"a/mon_groups/x", "a/mon_groups/y", "mon_groups/z"}));
   EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
 }
 

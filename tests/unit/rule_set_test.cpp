@@ -19,11 +19,18 @@ TEST(RuleSet, SpeaksOfCgroup) {
 }
 
 TEST(RuleSet, Destinations) {
-  const RuleSet set = rules(rule("name = \"x\"\n", "b") + rule("name = \"y\"\n", "default") +
-                            rule("name = \"z\"\n", "b"));
-  EXPECT_EQ(set.destinations(), (std::vector<Destination>{{"b", ""}, {"", ""}}));
+  const RuleSet set =
+      rules(rule("name = \"x\"\n", "b") + rule("name = \"y\"\n", "default") +
+            rule("name = \"z\"\n", "b") + rule("name = \"u\"\nmonitor = \"m\"\n", "b") +
+            rule("name = \"v\"\nmonitor = \"m\"\n", "default"));
+  EXPECT_EQ(set.destinations(),
+            (std::vector<Destination>{{"b", ""}, {"", ""}, {"b", "m"}, {"", "m"}}));
   EXPECT_EQ(set.rules()[2].destination, 0U);
   EXPECT_EQ(set.group_of(1), "");
+  EXPECT_EQ(set.group_of(3), "b");
+  std::vector<std::string> labels;
+  for (const Destination& destination : set.destinations()) labels.push_back(destination.label());
+  EXPECT_EQ(labels, (std::vector<std::string>{"b", "default", "b/m", "default/m"}));
 }
 
 // A cgroup is compared only with the patterns that its index finds, each once.

@@ -72,7 +72,9 @@ inline Snapshot after(const std::string& policy, const Capabilities& capabilitie
   for (const GroupTarget& target : plan->groups) {
     out.groups[target.directory] = target.state;
     out.owned.insert(target.directory);
+    out.mon_groups.insert(target.mon_groups.begin(), target.mon_groups.end());
   }
+  out.owned.insert(out.mon_groups.begin(), out.mon_groups.end());
   return out;
 }
 

@@ -57,7 +57,8 @@ struct Placement {
 // moved are found by a Visit somewhat later.
 [[nodiscard]] Assignment place_leader(const Placement& placement, pid_t pid);
 
-// The threads of each group, by index into RuleSet::destinations(); each list sorted.
+// The threads that are where each destination wants them, by index into RuleSet::destinations();
+// each list sorted.
 using TasksByGroup = std::vector<std::vector<pid_t>>;
 
 // One visit to one process: every thread of it is put where the rules want it. A thread that is
@@ -91,7 +92,7 @@ class Visit {
   void look_at(pid_t tid);
   [[nodiscard]] bool put(pid_t tid, size_t rule);
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
-  [[nodiscard]] bool in_group(pid_t tid, size_t group) const;
+  [[nodiscard]] bool in_group(pid_t tid, size_t destination) const;
 
   Placement placement_;
   pid_t pid_;

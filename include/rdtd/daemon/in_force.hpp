@@ -23,7 +23,7 @@ struct InForce {
   // As they were read: what becomes possible later is planned from them, not from files that
   // somebody may be editing.
   std::vector<PolicyFile> files;
-  std::vector<MissingGroup> missing;  // groups of the policy that the machine cannot have now
+  std::vector<MissingPart> missing;  // what of the policy the machine cannot have now
   // Groups of the policy that another tool has removed and made again: directories. They are not
   // touched, and no rule puts a process there.
   std::set<std::string> taken;

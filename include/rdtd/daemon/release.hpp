@@ -29,7 +29,8 @@ class Release {
 
   const RuleSet& previous_;
   const TasksByGroup& held_;
-  const RuleTable& now_;
+  const RuleSet& now_;
+  const resctrl::Tasks* root_;
   ManualAssignments& manual_;
   std::unique_ptr<proc::Process> process_;
   bool per_thread_;

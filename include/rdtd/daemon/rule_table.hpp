@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,18 +23,34 @@ struct AssignmentCounter {
   std::atomic<uint64_t> refused = 0;  // by the kernel
 };
 
+// Where a destination of the rules is now. A monitoring group that is another tool's, or is not
+// there, is left out: its control group limits the threads all the same.
+struct Place {
+  std::string directory;  // of the group
+  // Null if the control group is another tool's or is not there: then its rules leave processes
+  // where they are.
+  const resctrl::Tasks* control_group = nullptr;
+  const resctrl::Tasks* mon_group = nullptr;  // null: none
+  AssignmentCounter* counter = nullptr;       // the control group's
+
+  [[nodiscard]] bool exists() const { return control_group != nullptr; }
+  // Moves one thread there. Returns 0 or errno, as resctrl::Tasks does.
+  [[nodiscard]] int add(pid_t tid) const;
+};
+
 struct RuleTable {
   RuleSet rules;
-  // By index into rules.destinations(), as are the counters. Null if the group is another tool's:
-  // then its rules leave processes where they are.
-  std::vector<std::unique_ptr<resctrl::Tasks>> tasks;
-  std::vector<AssignmentCounter*> counters;
-  std::unique_ptr<resctrl::Tasks> root_tasks;
-  // Of the groups that no rule leads to, for manual assignments; by directory.
-  std::map<std::string, std::unique_ptr<resctrl::Tasks>> other_tasks;
+  std::vector<Place> places;  // by index into rules.destinations()
+  // Of the policy's groups, its monitoring groups and the root, by directory. A null one is another
+  // tool's, or was not there.
+  std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks;
+  std::set<std::string> mon_groups;  // directories of the places that are monitoring groups
 
-  // The open `tasks` file of a group. Null if it is another tool's, or was not there.
+  // The open `tasks` file of a control group, or null.
   [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;
+  // Whether a thread in the group of this directory is where a destination wants it. Monitoring
+  // groups that no rule names do not count: others may make them.
+  [[nodiscard]] bool is_at(size_t destination, const std::string& directory) const;
 };
 
 // How much may be compared with the rules, and what is remembered of it.

@@ -130,7 +130,7 @@ class Sweeper {
   [[nodiscard]] bool finish_pass();
   void end_sweep(const Result<SweepResult>& result);
   [[nodiscard]] bool many_threads_wait(pid_t pid) const;
-  [[nodiscard]] Result<TasksByGroup> tasks_by_group(const RuleSet& rules) const;
+  [[nodiscard]] Result<TasksByGroup> tasks_by_group(const RuleTable& table) const;
   [[nodiscard]] Placement placement() { return {*table_, system_.processes, manual_, &memo_}; }
 
   System& system_;
@@ -145,7 +145,7 @@ class Sweeper {
   std::set<Key> under_way_;  // those of running_
   std::unique_ptr<Pass> pass_;
   std::deque<Request> requested_;
-  // By group label: the threads that were in place at the end of the last sweep.
+  // By directory: the threads that were in place at the end of the last sweep.
   std::map<std::string, std::vector<pid_t>> last_in_place_;
   CgroupMemo memo_;
   bool out_of_date_ = false;

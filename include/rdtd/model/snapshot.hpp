@@ -1,4 +1,4 @@
-// Snapshot: the control groups as they stand in resctrl at one moment.
+// Snapshot: the groups as they stand in resctrl at one moment.
 #pragma once
 
 #include <cstdint>
@@ -29,22 +29,29 @@ struct GroupState {
   bool operator==(const GroupState&) const = default;
 };
 
-// Groups go by the name of their directory; the root of resctrl, the default group, has none.
+// Groups go by their directory, relative to the root of resctrl: "redis", or for a monitoring group
+// "redis/mon_groups/web". The root itself, the default group, is "".
 inline constexpr std::string_view root_group;
-// What people call it.
+// What people call it: "redis", "redis/web", "default", "default/web".
 [[nodiscard]] std::string group_label(std::string_view directory);
 [[nodiscard]] std::string group_directory(std::string_view label);
 
+[[nodiscard]] std::string mon_group_directory(std::string_view control_group,
+                                              std::string_view mon_group);
+[[nodiscard]] bool is_mon_group(std::string_view directory);
+// That of the control group which the monitoring group is in; of a control group, its own.
+[[nodiscard]] std::string_view control_group_of(std::string_view directory);
+
 struct Snapshot {
-  std::map<std::string, GroupState> groups;  // the root included
+  std::map<std::string, GroupState> groups;  // control groups, the root included
   std::set<std::string>
       owned;  // made by rdtd, or for the root set by it; the others are not touched
   // Groups of others whose files this user may not read; not in `groups`.
   std::set<std::string> unreadable;
-  // Of the directory of each group except the root, unreadable ones included: a group that is
-  // removed and made again has another inode.
+  std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
+  // Of the directory of each group except the root, monitoring groups and unreadable ones included:
+  // a group that is removed and made again has another inode.
   std::map<std::string, uint64_t> inodes;
-  unsigned mon_groups = 0;              // monitoring groups in all of them; each holds an RMID
   std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
 
   // All CPUs that are online: each belongs to exactly one group.

@@ -5,6 +5,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct GroupTarget {
   bool exclusive = false;
   std::string partition;  // empty: none
   std::string description;
-  bool adopt = false;  // takes over a group of this name that rdtd did not make
+  bool adopt = false;                // takes over a group of this name that rdtd did not make
+  std::set<std::string> mon_groups;  // directories of the monitoring groups that rules name
   std::map<Resource, std::map<DomainId, std::string>>
       asked;  // as written in the policy; absent where nothing was asked
 };
@@ -42,7 +44,8 @@ struct Plan {
 [[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(
     const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
 
-// Whether a group of this name exists that rdtd did not make: its own is gone.
+// Whether a group of this name exists that rdtd did not make, or a monitoring group is in such a
+// group: its own is gone.
 [[nodiscard]] bool is_taken(const std::string& directory, const Snapshot& snapshot);
 
 // The steps that take over the groups which the policy adopts. None for a pseudo-locked region, nor

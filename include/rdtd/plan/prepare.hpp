@@ -14,9 +14,9 @@
 
 namespace rdtd {
 
-// A group of the policy that this machine cannot have now, with the reason.
-struct MissingGroup {
-  std::string name;
+// A part of the policy that this machine cannot have now, with the reason.
+struct MissingPart {
+  std::string what;    // "group 'redis' is", "the monitoring groups of 'redis' are"
   std::string reason;  // the message of the first diagnostic
   Cause cause = Cause::policy;
 };
@@ -24,8 +24,8 @@ struct MissingGroup {
 struct Prepared {
   Policy policy;
   Plan plan;
-  std::vector<Diagnostic> warnings;   // sorted by place
-  std::vector<MissingGroup> missing;  // only from prepare_what_fits
+  std::vector<Diagnostic> warnings;  // sorted by place
+  std::vector<MissingPart> missing;  // only from prepare_what_fits
 };
 
 struct Rejected {
@@ -39,8 +39,8 @@ struct Rejected {
                                                         const Machine& machine);
 
 // The same, but what the present state of the machine forbids is left out: of the groups, in the
-// order of the policy, each that can be had together with those before it. Rejected only for errors
-// that an edit of the policy must fix.
+// order of the policy, each that can be had together with those before it, then of the monitoring
+// groups. Rejected only for errors that an edit of the policy must fix.
 [[nodiscard]] std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> files,
                                                                   const Machine& machine);
 

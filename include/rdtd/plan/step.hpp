@@ -12,7 +12,8 @@
 
 namespace rdtd {
 
-// Groups go by the name of their directory; the root is "".
+// Groups go by their directory; the root is "". Monitoring groups are adopted, made and removed as
+// control groups are.
 struct AdoptGroup {  // rdtd owns it from here on, with its tasks; nothing in resctrl changes
   std::string group;
   uint64_t inode = 0;  // of its directory

@@ -33,9 +33,11 @@ struct Steps {
   [[nodiscard]] bool empty() const { return steps.empty() && removals.empty(); }
 };
 
-// `leaving`: groups that shall not exist any more. Other groups in `now` are not touched.
+// `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall
+// not exist any more. Other groups in `now` are not touched.
 [[nodiscard]] Steps transition(const Capabilities& capabilities, const Snapshot& now,
                                const std::vector<WantedGroup>& wanted,
+                               const std::set<std::string>& mon_groups,
                                const std::set<std::string>& leaving);
 
 }  // namespace rdtd

@@ -92,7 +92,8 @@ struct Condition {
 
 struct Rule {
   Located<std::string> group;
-  std::vector<Condition> conditions;  // all of them
+  std::optional<Located<std::string>> monitor;  // a monitoring group in that group
+  std::vector<Condition> conditions;            // all of them
   Location where;
 };
 

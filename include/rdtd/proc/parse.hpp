@@ -34,8 +34,8 @@ struct Status {
 // other words, and 0: a process outside this pid namespace.
 [[nodiscard]] std::vector<pid_t> parse_pids(std::string_view text);
 
-// The directory of the control group from /proc/PID/cpu_resctrl_groups; "" is the root. The file's
-// second line has the monitoring group. Nothing if resctrl is not mounted.
-[[nodiscard]] std::optional<std::string> parse_control_group(std::string_view text);
+// The directory of the group from /proc/PID/cpu_resctrl_groups: "res:redis\nmon:web\n"; "" is the
+// root. Nothing if resctrl is not mounted.
+[[nodiscard]] std::optional<std::string> parse_resctrl_group(std::string_view text);
 
 }  // namespace rdtd::proc

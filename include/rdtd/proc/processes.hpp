@@ -51,7 +51,7 @@ class Process {
   [[nodiscard]] virtual size_t thread_count() const = 0;
   [[nodiscard]] virtual Result<std::vector<pid_t>> threads() const = 0;
   [[nodiscard]] virtual Result<std::string> read_thread_name(pid_t tid) const = 0;
-  // The control group that a thread is in, by its directory ("" is the root), without the
+  // The group that a thread is in, by its directory: "" is the root, "redis/mon_groups/web" a
   // monitoring group; from cpu_resctrl_groups. ENOTSUP if the kernel does not say.
   [[nodiscard]] virtual Result<std::string> read_thread_group(pid_t tid) const = 0;
   // /proc opens for every thread: the process that it belongs to (Tgid).

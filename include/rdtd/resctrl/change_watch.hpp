@@ -1,8 +1,8 @@
 // ChangeWatch: reports that something in resctrl may have been changed, by anybody, at once. The
 // kernel reports by inotify each successful write to `schemata`, `mode`, `cpus` and `cpus_list`,
-// and each group that is made or removed; not what it changes itself when CPUs go or come
-// (Documentation/filesystems/resctrl.rst says nothing of this; seen on Linux 6.12 and 6.18).
-// `tasks` is not watched: rdtd writes it all the time.
+// and each group or monitoring group that is made or removed; not what it changes itself when CPUs
+// go or come (Documentation/filesystems/resctrl.rst says nothing of this; seen on Linux 6.12
+// and 6.18). `tasks` is not watched: rdtd writes it all the time.
 #pragma once
 
 #include <map>

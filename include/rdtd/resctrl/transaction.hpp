@@ -36,6 +36,7 @@ class Transaction {
  private:
   [[nodiscard]] Result<void> carry_out_one(const Step& step);
   [[nodiscard]] Result<void> make(const std::string& group);
+  [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "rdtd/model/snapshot.hpp"
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/rules/cgroup_memo.hpp"
 #include "rdtd/rules/condition.hpp"
@@ -34,6 +35,10 @@ struct Destination {
   std::string mon_group;  // empty: none
 
   auto operator<=>(const Destination&) const = default;
+  // "redis", "redis/web"
+  [[nodiscard]] std::string label() const {
+    return group_label(group) + (mon_group.empty() ? "" : "/" + mon_group);
+  }
 };
 
 struct CompiledRule {
@@ -58,8 +63,11 @@ class RuleSet {
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
   // Distinct.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
+  [[nodiscard]] const Destination& destination_of(size_t rule) const {
+    return destinations_[rules_[rule].destination];
+  }
   [[nodiscard]] const std::string& group_of(size_t rule) const {
-    return destinations_[rules_[rule].destination].group;
+    return destination_of(rule).group;
   }
   // Whether a `cgroup`, `unit` or `user_unit` condition holds for processes in this cgroup.
   [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;

@@ -1,0 +1,69 @@
+// The monitoring groups that rules name, and the RMIDs for them and for the control groups.
+#include <fmt/format.h>
+
+#include "planner.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+void Planner::find_mon_groups() {
+  for (const Rule& rule : policy_.rules) {
+    if (!rule.monitor) continue;
+    if (!capabilities_.num_rmids)  // said once, however many rules there are
+      return unsupported(rule.monitor->where, "'monitor': resctrl monitors nothing here");
+    mon_groups_.emplace(mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
+                        rule.monitor->where);
+  }
+  std::map<std::string_view, GroupTarget*> targets;
+  for (GroupTarget& target : targets_) targets[target.directory] = &target;
+  for (const auto& [directory, where] : mon_groups_)
+    targets.at(control_group_of(directory))->mon_groups.insert(directory);
+}
+
+void Planner::check_mon_group_names() {
+  for (const auto& [directory, where] : mon_groups_) {
+    const std::string_view control = control_group_of(directory);
+    if (!is_taken(directory, snapshot_) || is_taken(std::string(control), snapshot_)) continue;
+    error(where,
+          fmt::format("monitoring group '{}' exists in resctrl already and rdtd did not make it",
+                      group_label(directory)),
+          control == root_group
+              ? "choose another name, or remove that group"
+              : fmt::format("choose another name, remove that group, or take it over with "
+                            "adopt = true in [group.{}]",
+                            control));
+  }
+}
+
+void Planner::check_rmids() {
+  std::vector<std::string> asked, others;
+  const Location* last = nullptr;
+  size_t control_groups = 0;
+  for (const Group& group : policy_.groups) {
+    if (&group == default_group_) continue;
+    asked.push_back(group.name.value);
+    control_groups++;
+    last = &group.name.where;
+  }
+  for (const auto& [directory, where] : mon_groups_) {
+    asked.push_back(group_label(directory));
+    last = &where;
+  }
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && !is_pseudo(state.mode)) others.push_back(name);
+  for (const std::string& directory : snapshot_.mon_groups)
+    if (is_foreign(directory)) others.push_back(group_label(directory));
+  if (last == nullptr || !capabilities_.num_rmids ||
+      asked.size() + others.size() + 1 <= *capabilities_.num_rmids)
+    return;
+  std::string what = counted(control_groups, "group");
+  if (!mon_groups_.empty())
+    what = (control_groups == 0 ? "" : what + " and ") +
+           counted(mon_groups_.size(), "monitoring group");
+  error(*last,
+        fmt::format("{} asked for ({}), {} here: {}", what, join(asked, ", "),
+                    counted(*capabilities_.num_rmids, "RMID"), taken_by(others)),
+        {}, Cause::closids);
+}
+
+}  // namespace rdtd

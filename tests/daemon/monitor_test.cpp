@@ -1,0 +1,213 @@
+// Rules with `monitor`: threads are in the control group, and there in the monitoring group.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+const std::string redis = "[group.redis]\nl3 = \"4 ways\"\n";
+
+std::string rule(const std::string& name, const std::string& monitor = "",
+                 const std::string& group = "redis") {
+  return "[[rule]]\ngroup = \"" + group + "\"\nname = \"" + name + "\"\n" +
+         (monitor.empty() ? "" : "monitor = \"" + monitor + "\"\n");
+}
+
+const std::string web_and_others = redis + rule("web", "front") + rule("db");
+
+class MonitorTest : public test::World {
+ protected:
+  // As the classifier does on an exec event.
+  void place(pid_t pid) {
+    (void)place_leader({*manager->in_force().table, processes, manager->manual()}, pid);
+  }
+  void put_by_another_tool(const std::string& directory, pid_t tid) {
+    EXPECT_TRUE(kernel.resctrl.write(directory + "/tasks", std::to_string(tid) + "\n"));
+  }
+  void reconcile() {
+    manager->reconcile();
+    run(std::chrono::seconds(1));
+  }
+};
+
+TEST_F(MonitorTest, PlacesProcessesAndThreads) {
+  const pid_t before = processes.start({.name = "web"});
+  const pid_t thread = processes.clone(before);
+  ASSERT_EQ(reload(web_and_others + "[[rule]]\ngroup = \"redis\"\nthread = \"bio*\"\n"
+                                    "monitor = \"threads\"\n"),
+            "");
+  const pid_t bio = processes.clone(before, "bio_close");
+  const pid_t db = processes.start({.name = "db"});
+  const pid_t after = processes.start({.name = "web"});
+  for (const pid_t pid : {db, after}) place(pid);
+  manager->sweeper().visit({.pid = before});
+  run();
+  EXPECT_EQ(group_of(before), "redis/front");
+  EXPECT_EQ(group_of(thread), "redis/front");
+  EXPECT_EQ(group_of(after), "redis/front");
+  EXPECT_EQ(group_of(db), "redis");
+  // The first rule that matches decides, and the one of the process stands before it.
+  EXPECT_EQ(group_of(bio), "redis/front");
+  processes.rename(before, "other");
+  manager->sweeper().visit({.pid = before});
+  run();
+  EXPECT_EQ(group_of(bio), "redis/threads");
+}
+
+// From anywhere else a thread comes by way of the control group; one that is in it needs one write.
+TEST_F(MonitorTest, WritesNoMoreThanNeeded) {
+  ASSERT_EQ(reload(web_and_others), "");
+  const pid_t pid = processes.start({.name = "web"});
+  const auto writes = [&] {
+    kernel.calls.reset();
+    place(pid);
+    std::string out;
+    for (const fake::Call& call : kernel.calls.log()) out += call.path + "\n";
+    return out;
+  };
+  const std::string monitor = "redis/mon_groups/front/tasks\n";
+  EXPECT_EQ(writes(), monitor + "redis/tasks\n" + monitor);
+  EXPECT_EQ(writes(), monitor);
+  put_by_another_tool("redis", pid);
+  EXPECT_EQ(writes(), monitor);
+}
+
+// A program that becomes another one goes where that one belongs, within the same control group
+// too.
+TEST_F(MonitorTest, LeavesTheMonitoringGroup) {
+  ASSERT_EQ(reload(web_and_others), "");
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  ASSERT_EQ(group_of(pid), "redis/front");
+  for (const bool by_sweep : {false, true}) {
+    processes.rename(pid, by_sweep ? "db" : "web");
+    if (by_sweep)
+      reconcile();
+    else
+      place(pid);
+    EXPECT_EQ(group_of(pid), by_sweep ? "redis" : "redis/front");
+  }
+}
+
+TEST_F(MonitorTest, FollowsThePolicy) {
+  const pid_t pid = processes.start({.name = "web"});
+  ASSERT_EQ(reload(web_and_others), "");
+  ASSERT_EQ(reload(redis + rule("web", "back")), "");
+  EXPECT_EQ(group_of(pid), "redis/back");
+  EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/front/tasks"));
+  ASSERT_EQ(reload(redis + rule("web")), "");
+  EXPECT_EQ(group_of(pid), "redis");
+  ASSERT_EQ(reload(rule("web", "all", "default")), "");
+  EXPECT_EQ(group_of(pid), "default/all");
+  EXPECT_EQ(schemata("redis"), "none");
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_FALSE(kernel.resctrl.read("mon_groups/all/tasks"));
+  EXPECT_EQ(test::World::schemata(""), "L3:0-1=fffff MB:0-1=100");
+}
+
+TEST_F(MonitorTest, AMonitoringGroupThatAnotherToolRemovesComesBack) {
+  const pid_t pid = processes.start({.name = "web"});
+  ASSERT_EQ(reload(web_and_others), "");
+  (void)kernel.resctrl.remove("redis/mon_groups/front");
+  EXPECT_EQ(group_of(pid), "redis");
+  reconcile();
+  EXPECT_EQ(drift,
+            std::vector<std::string>{"monitoring group 'redis/front' is not there; restored"});
+  EXPECT_EQ(group_of(pid), "redis/front");
+  EXPECT_EQ(state(), "running");
+}
+
+// Another tool's monitoring group of that name is left alone. The process keeps its limits.
+TEST_F(MonitorTest, AnotherToolsMonitoringGroupIsLeftAlone) {
+  ASSERT_EQ(reload(web_and_others), "");
+  (void)kernel.resctrl.remove("redis/mon_groups/front");
+  (void)kernel.resctrl.make("redis/mon_groups/front");
+  reconcile();
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  reconcile();
+  EXPECT_EQ(group_of(pid), "redis");
+  EXPECT_EQ(problems(), std::vector<std::string>{"monitoring group 'redis/front' was removed and "
+                                                 "made again by another tool"});
+  (void)kernel.resctrl.remove("redis/mon_groups/front");
+  reconcile();
+  EXPECT_EQ(group_of(pid), "redis/front");
+  EXPECT_EQ(state(), "running");
+}
+
+// What others observe in their own monitoring groups stays there: it is in the right control group.
+TEST_F(MonitorTest, OthersMayMonitorToo) {
+  ASSERT_EQ(reload(web_and_others), "");
+  const pid_t pid = processes.start({.name = "db"});
+  place(pid);
+  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
+  put_by_another_tool("redis/mon_groups/theirs", pid);
+  reconcile();
+  EXPECT_EQ(group_of(pid), "redis/theirs");
+  EXPECT_EQ(drift, std::vector<std::string>{});
+  ASSERT_EQ(reload(redis + rule("db")), "");
+  EXPECT_EQ(group_of(pid), "redis/theirs");
+}
+
+TEST_F(MonitorTest, OutlivesTheDaemon) {
+  const pid_t pid = processes.start({.name = "web"});
+  ASSERT_EQ(reload(web_and_others), "");
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(pid), "redis/front");
+  EXPECT_EQ(state(), "running");
+  std::string result = "never";
+  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
+  run();
+  EXPECT_EQ(result, "");
+  EXPECT_EQ(group_of(pid), "default");
+}
+
+TEST_F(MonitorTest, AManualAssignmentIsToTheControlGroup) {
+  ASSERT_EQ(reload(web_and_others + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  const auto assign = manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1});
+  ASSERT_TRUE(assign);
+  EXPECT_TRUE((*assign)->run());
+  EXPECT_EQ(group_of(pid), "b");
+  reconcile();
+  EXPECT_EQ(group_of(pid), "b");
+}
+
+TEST_F(MonitorTest, IsExplained) {
+  ASSERT_EQ(reload(web_and_others), "");
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  const auto explained = manager->explain(pid, std::nullopt);
+  ASSERT_TRUE(explained);
+  EXPECT_EQ(explained->trials.at(0).group, "redis/front");
+  EXPECT_EQ(explained->threads.at(0).second, "redis/front");
+}
+
+// Where other tools hold the RMIDs, the limits are in force without the counters, and these come
+// once there are RMIDs.
+TEST_F(MonitorTest, WaitsForRmids) {
+  kernel.resctrl.machine.num_rmids = 3;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  ASSERT_TRUE(kernel.resctrl.make("mon_groups/theirs"));
+  const pid_t pid = processes.start({.name = "web"});
+  policy = web_and_others;
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(pid), "redis");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{
+                "the monitoring groups of 'redis' are not in force: 1 group and 1 monitoring group "
+                "asked for (redis, redis/front), 3 RMIDs here: 1 is the default group's, 1 taken "
+                "by a group that rdtd did not make (default/theirs)"});
+  ASSERT_TRUE(kernel.resctrl.remove("mon_groups/theirs"));
+  kernel.resctrl.end_limbo();
+  reconcile();
+  EXPECT_EQ(group_of(pid), "redis/front");
+  EXPECT_EQ(state(), "running");
+}
+
+}  // namespace
+}  // namespace rdtd

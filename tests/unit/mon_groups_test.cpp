@@ -1,0 +1,174 @@
+// The monitoring groups that rules name: which steps make and remove them, and what is refused.
+#include <gtest/gtest.h>
+
+#include "rdtd/plan/prepare.hpp"
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::after;
+using test::group_state;
+using test::machine;
+using test::plan_text;
+using test::untouched;
+
+std::string rule(const std::string& group, const std::string& monitor = "") {
+  return "[[rule]]\ngroup = \"" + group + "\"\nname = \"x\"\n" +
+         (monitor.empty() ? "" : "monitor = \"" + monitor + "\"\n");
+}
+
+const std::string redis = "[group.redis]\n";
+
+TEST(MonGroups, Steps) {
+  const Capabilities capabilities = machine(20, 1);
+  const struct {
+    std::string from;
+    std::string to;
+    std::string plan;
+  } rows[] = {
+      {"", redis + rule("redis", "web"),
+       "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    redis/web\n"
+       "3 steps: 2 to create, 0 to change, 0 to remove.\n"},
+      // A policy that divides nothing may monitor.
+      {"", rule("default", "web") + rule("default", "db") + rule("default", "web"),
+       "create    default/db\ncreate    default/web\n"
+       "2 steps: 2 to create, 0 to change, 0 to remove.\n"},
+      {redis + rule("redis", "web"), redis + rule("redis", "db"),
+       "create    redis/db\nremove    redis/web\n"
+       "2 steps: 1 to create, 0 to change, 1 to remove.\n"},
+      {rule("default", "web"), "",
+       "remove    default/web\n1 step: 0 to create, 0 to change, 1 to remove.\n"},
+      // It goes with its control group.
+      {redis + rule("redis", "web"), "",
+       "remove    redis\n1 step: 0 to create, 0 to change, 1 to remove.\n"},
+      {redis + rule("redis", "web"), redis + rule("redis", "web"), "Nothing to change.\n"},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(
+        plan_text(row.to, capabilities, after(row.from, capabilities, untouched(capabilities))),
+        row.plan)
+        << row.from << "-- to\n"
+        << row.to;
+}
+
+// What goes gives its RMID up before what needs it is made, and nothing goes earlier than needed.
+TEST(MonGroups, FewRmids) {
+  Capabilities capabilities = machine(20, 1);
+  capabilities.num_rmids = 3;
+  const Snapshot snapshot =
+      after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
+  EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+            "remove    redis/web\ncreate    redis/db\n"
+            "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+  EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
+            "remove    redis\ncreate    default/a\ncreate    default/b\n"
+            "3 steps: 2 to create, 0 to change, 1 to remove.\n");
+}
+
+TEST(MonGroups, Refusals) {
+  const struct {
+    const char* name;
+    void (*change)(Capabilities&, Snapshot&);
+    std::string policy;
+    std::string text;
+  } rows[] = {
+      {"no monitoring", [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); },
+       rule("default", "a") + rule("default", "b"),
+       "p.toml:4:11: error: 'monitor': resctrl monitors nothing here\n    4 | monitor = \"a\"\n    "
+       "  |           ^~~\n"},
+      {"no monitoring, which the policy allows",
+       [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); },
+       "[daemon]\nunsupported = \"skip\"\n" + rule("default", "a"),
+       "p.toml:6:11: warning: not available on this machine, left out: 'monitor': resctrl monitors "
+       "nothing here\n    6 | monitor = \"a\"\n      |           ^~~\nNothing to change.\n"},
+      {"another tool's in the default group",
+       [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule("default", "a"),
+       "p.toml:4:11: error: monitoring group 'default/a' exists in resctrl already and rdtd did "
+       "not make it\n    4 | monitor = \"a\"\n      |           ^~~ choose another name, or remove "
+       "that group\n"},
+      {"another tool's in a group of rdtd",
+       [](Capabilities&, Snapshot& s) {
+         s.groups["redis"] = group_state("L3:0=fffff\nMB:0=100\n");
+         s.owned = {"", "redis"};
+         s.mon_groups = {"redis/mon_groups/a"};
+       },
+       redis + rule("redis", "a"),
+       "p.toml:5:11: error: monitoring group 'redis/a' exists in resctrl already and rdtd did not "
+       "make it\n    5 | monitor = \"a\"\n      |           ^~~ choose another name, remove that "
+       "group, or take it over with adopt = true in [group.redis]\n"},
+      {"the same with adopt",
+       [](Capabilities&, Snapshot& s) {
+         s.groups["redis"] = group_state("L3:0=fffff\nMB:0=100\n");
+         s.mon_groups = {"redis/mon_groups/a"};
+         s.inodes = {{"redis", 5}, {"redis/mon_groups/a", 6}};
+         s.owned = {""};
+       },
+       redis + "adopt = true\n" + rule("redis", "a"),
+       "adopt     redis\nadopt     redis/a\n2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+      {"RMIDs, without a group",
+       [](Capabilities& c, Snapshot& s) {
+         c.num_rmids = 3;
+         s.mon_groups = {"mon_groups/theirs"};
+       },
+       rule("default", "a") + rule("default", "b"),
+       "p.toml:8:11: error: 2 monitoring groups asked for (default/a, default/b), 3 RMIDs here: 1 "
+       "is the default group's, 1 taken by a group that rdtd did not make (default/theirs)\n    8 "
+       "| monitor = \"b\"\n      |           ^~~\n"},
+      {"RMIDs, with a group", [](Capabilities& c, Snapshot&) { c.num_rmids = 2; },
+       redis + rule("redis", "a"),
+       "p.toml:5:11: error: 1 group and 1 monitoring group asked for (redis, redis/a), 2 RMIDs "
+       "here: 1 is the default group's\n    5 | monitor = \"a\"\n      |           ^~~\n"},
+  };
+  for (const auto& row : rows) {
+    Capabilities capabilities = machine(20, 1);
+    Snapshot snapshot = untouched(capabilities);
+    row.change(capabilities, snapshot);
+    EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.text) << row.name;
+  }
+}
+
+TEST(MonGroups, Differences) {
+  const Capabilities capabilities = machine(20, 1);
+  const std::string policy = redis + rule("redis", "web");
+  const auto plan = make_plan(test::parse(policy).policy, capabilities, untouched(capabilities));
+  ASSERT_TRUE(plan);
+  Snapshot snapshot = after(policy, capabilities, untouched(capabilities));
+  const auto text = [&] {
+    std::string out;
+    for (const Difference& difference : differences(plan->groups, snapshot))
+      out += difference.group + ": " + difference.text + "\n";
+    return out;
+  };
+  EXPECT_EQ(text(), "");
+  snapshot.owned.erase("redis/mon_groups/web");
+  EXPECT_EQ(text(),
+            "redis: monitoring group 'redis/web' was removed and made again by another tool\n");
+  snapshot.mon_groups.clear();
+  EXPECT_EQ(text(), "redis: monitoring group 'redis/web' is not there\n");
+}
+
+// Where the machine is short of RMIDs because of other tools, the groups are had without their
+// monitoring groups.
+TEST(MonGroups, WhatFits) {
+  Machine machine{test::machine(20, 1), {}, {}};
+  machine.capabilities.num_rmids = 4;
+  machine.snapshot = untouched(machine.capabilities);
+  machine.snapshot.mon_groups = {"mon_groups/theirs"};
+  const std::string policy = redis + rule("redis", "a") + rule("default", "b");
+  const std::vector<PolicyFile> files = {{.path = "p.toml", .text = policy}};
+  EXPECT_FALSE(prepare(files, machine));
+  const auto prepared = prepare_what_fits(files, machine);
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ(format_plan(prepared->plan),
+            "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    default/b\n"
+            "3 steps: 2 to create, 0 to change, 0 to remove.\n");
+  ASSERT_EQ(prepared->missing.size(), 1U);
+  EXPECT_EQ(prepared->missing[0].what, "the monitoring groups of 'redis' are");
+  EXPECT_EQ(prepared->missing[0].reason,
+            "1 group and 2 monitoring groups asked for (redis, default/b, redis/a), 4 RMIDs here: "
+            "1 is the default group's, 1 taken by a group that rdtd did not make (default/theirs)");
+}
+
+}  // namespace
+}  // namespace rdtd
