@@ -3,10 +3,12 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <variant>
 
 #include "fields.hpp"
 #include "names.hpp"
 #include "objects.hpp"
+#include "rdtd/model/snapshot.hpp"
 #include "wire.hpp"
 
 namespace rdtd {
@@ -136,15 +138,22 @@ int on_list_rules(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return wire::reply(call, objects_of(userdata).manager.list_rules());
 }
 
-using CounterRow = std::tuple<std::string, std::string, uint32_t, std::map<std::string, uint64_t>>;
+using CounterOnBus = std::variant<uint64_t, double, std::string>;
+// Control group, monitoring group, resource, domain, counters by name.
+using CounterRow = std::tuple<std::string, std::string, std::string, uint32_t,
+                              std::map<std::string, CounterOnBus>>;
 
-CounterRow counter_row(const DomainCounters& domain) {
-  std::map<std::string, uint64_t> counters;
-  if (domain.llc_occupancy) counters.emplace("llc_occupancy", *domain.llc_occupancy);
-  if (domain.mbm_total_bytes) counters.emplace("mbm_total_bytes", *domain.mbm_total_bytes);
-  if (domain.mbm_local_bytes) counters.emplace("mbm_local_bytes", *domain.mbm_local_bytes);
-  return {domain.group.empty() ? "default" : domain.group, domain.mon_group,
-          static_cast<uint32_t>(domain.domain), std::move(counters)};
+CounterRow counter_row(const DomainCounters& of) {
+  struct ToBus {
+    CounterOnBus operator()(uint64_t number) const { return number; }
+    CounterOnBus operator()(double number) const { return number; }
+    CounterOnBus operator()(NoCount reason) const { return std::string(to_string(reason)); }
+  };
+  std::map<std::string, CounterOnBus> counters;
+  for (const auto& [name, value] : of.counters) counters[name] = std::visit(ToBus{}, value);
+  return {group_label(control_group_of(of.group)),
+          is_mon_group(of.group) ? of.group.substr(of.group.rfind('/') + 1) : "", of.resource,
+          static_cast<uint32_t>(of.domain), std::move(counters)};
 }
 
 int on_get_counters(sd_bus_message* call, void* userdata, sd_bus_error*) {
@@ -218,7 +227,7 @@ const std::array vtable = {
                                            SD_BUS_PARAM(groups), on_list_groups, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListRules", "", , "a(ssu)", SD_BUS_PARAM(rules),
                                            on_list_rules, open_to_all),
-    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a(ssua{st})",
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a(sssua{sv})",
                                            SD_BUS_PARAM(counters), on_get_counters, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Subscribe", "", "", on_subscribe, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Unsubscribe", "", "", on_unsubscribe, open_to_all),

@@ -1,8 +1,9 @@
 // wire: the one place that appends values to messages of D-Bus and reads them back. A C++ type has
 // one D-Bus type:
 //
-//   std::string s    bool b    uint32_t u    uint64_t t
+//   std::string s    bool b    uint32_t u    uint64_t t    double d
 //   std::vector<T> aT    std::map<K, V> a{KV}
+//   std::variant<Ts...> v, which is only appended
 //   std::pair, std::tuple, and every struct with a function fields(): a struct of D-Bus
 //
 // fields() returns std::tie of the members. Functions return a negative errno on failure, as those
@@ -17,6 +18,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "handles.hpp"
@@ -31,6 +33,10 @@ template <class T>
 inline constexpr bool is_vector = false;
 template <class T>
 inline constexpr bool is_vector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool is_variant = false;
+template <class... Ts>
+inline constexpr bool is_variant<std::variant<Ts...>> = true;
 template <class T>
 inline constexpr bool is_map = false;
 template <class K, class V>
@@ -68,6 +74,10 @@ const char* signature() {
       return std::string("u");
     else if constexpr (std::same_as<T, uint64_t>)
       return std::string("t");
+    else if constexpr (std::same_as<T, double>)
+      return std::string("d");
+    else if constexpr (is_variant<T>)
+      return std::string("v");
     else if constexpr (is_vector<T>)
       return std::string("a") + signature<typename T::value_type>();
     else if constexpr (is_map<T>)
@@ -96,8 +106,16 @@ int append(sd_bus_message* message, const T& value) {
   } else if constexpr (std::same_as<T, bool>) {
     const int number = value ? 1 : 0;
     return sd_bus_message_append_basic(message, 'b', &number);
-  } else if constexpr (std::integral<T>) {
+  } else if constexpr (std::is_arithmetic_v<T>) {
     return sd_bus_message_append_basic(message, *signature<T>(), &value);
+  } else if constexpr (is_variant<T>) {
+    return std::visit(
+        [&]<class One>(const One& one) {
+          int r = sd_bus_message_open_container(message, 'v', signature<One>());
+          if (r >= 0) r = append(message, one);
+          return r < 0 ? r : sd_bus_message_close_container(message);
+        },
+        value);
   } else if constexpr (is_vector<T> || is_map<T>) {
     int r = sd_bus_message_open_container(message, 'a', signature<T>() + 1);
     for (const auto& item : value) {

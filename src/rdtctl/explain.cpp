@@ -1,34 +1,16 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/proc/proc_fs.hpp"
+#include "unit_processes.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
-
-Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::string& unit) {
-  auto directory = Directory::open(context.proc);
-  if (!directory) return std::unexpected(directory.error());
-  const proc::ProcFs proc(std::move(*directory));
-  const auto pids = proc.list();
-  if (!pids) return std::unexpected(pids.error());
-  std::vector<pid_t> out;
-  for (const pid_t pid : *pids) {
-    const auto process = proc.open(pid);
-    ProcessFacts facts;
-    if (!process || !(*process)->read(Fact::cgroup, facts)) continue;
-    const auto components = split(*facts.cgroup, '/');
-    if (std::ranges::find(components, unit) != components.end()) out.push_back(pid);
-  }
-  return out;
-}
 
 JsonValue to_json(pid_t pid, const Explanation& explanation) {
   JsonValue trials = JsonValue::array();

@@ -19,8 +19,10 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
 
 void add_usage(JsonValue& group, const std::vector<Usage>& usage) {
   const Usage used = usage_of(usage, group["group"]);
-  if (used.occupancy) group["occupancy_bytes"] = *used.occupancy;
-  if (used.total) group["bandwidth_bytes_per_second"] = *used.total;
+  if (const auto occupancy = used.of("llc_occupancy").amount)
+    group["occupancy_bytes"] = static_cast<uint64_t>(*occupancy);
+  if (const auto total = used.of("mbm_total_bytes").amount)
+    group["bandwidth_bytes_per_second"] = *total;
 }
 
 Usage usage_of(const std::vector<Usage>& usage, const std::string& label) {

@@ -122,17 +122,21 @@ class Verbs {
     CLI::App& top =
         add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
             "rdtctl top --sort total", [&] { return verbs::top(context_, given_.top); });
-    auto* interval = top.add_option("-d,--interval", given_.top.interval,
-                                    "Seconds between refreshes, 0.1 to 3600 (default 2)");
-    rdtd::allow_numbers(*interval->type_name("SECONDS"), 0.1, 3600);
+    add_interval(top);
     auto* sort =
         top.add_option("--sort", given_.top.sort,
                        "Sort by group, domain, tasks, occupancy (default), total or local");
     rdtd::allow_only(*sort->type_name("COLUMN"), verbs::top_columns());
-    top.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
 
     add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
              "rdtctl events -j", [&] { return verbs::events(context_); });
+  }
+
+  void add_interval(CLI::App& verb) {
+    auto* interval = verb.add_option("-d,--interval", given_.top.interval,
+                                     "Seconds between refreshes, 0.1 to 3600 (default 2)");
+    rdtd::allow_numbers(*interval->type_name("SECONDS"), 0.1, 3600);
+    verb.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
   }
 
   void add_processes() {
@@ -148,6 +152,21 @@ class Verbs {
     rdtd::allow_process_ids(*explain.add_option("PID", given_.pid, "The process"));
     explain.add_option("--unit", given_.unit, "Explain all processes of this systemd unit")
         ->type_name("UNIT");
+
+    CLI::App& watch =
+        add_live("watch", "Show what one process or unit uses, refreshed until q is pressed",
+                 "rdtctl watch --unit redis-server.service", [&] {
+                   if (!given_.pid && given_.unit.empty())
+                     throw UsageError{"watch requires --pid PID or --unit UNIT"};
+                   if (given_.pid && !given_.unit.empty())
+                     throw UsageError{"watch takes either --pid PID or --unit UNIT, not both"};
+                   return verbs::watch(context_, given_.pid, given_.unit, given_.top);
+                 });
+    auto* watched = watch.add_option("--pid", given_.pid, "The process");
+    rdtd::allow_process_ids(*watched->type_name("PID"));
+    watch.add_option("--unit", given_.unit, "All processes of this systemd unit")
+        ->type_name("UNIT");
+    add_interval(watch);
   }
 
   void add_machine() {

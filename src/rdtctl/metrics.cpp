@@ -2,10 +2,13 @@
 // values are left out, not zero. No label has a process in it.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
-#include <optional>
+#include <map>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "print.hpp"
 #include "verbs.hpp"
@@ -37,21 +40,57 @@ std::string label(std::string_view name, std::string_view value) {
   return fmt::format("{}=\"{}\"", name, quoted);
 }
 
-void add_counter(Exposition& out, const std::vector<DomainCounters>& counters, const char* name,
-                 const char* type, const char* help,
-                 std::optional<uint64_t> DomainCounters::* counter) {
-  for (const bool of_mon_groups : {false, true}) {
-    const std::string full = fmt::format("rdtd_{}{}", of_mon_groups ? "mon_group_" : "", name);
-    bool first = true;
-    for (const DomainCounters& domain : counters) {
-      if (domain.mon_group.empty() == of_mon_groups || !(domain.*counter)) continue;
-      if (std::exchange(first, false)) out.head(full, type, help);
-      const std::string mon_group = of_mon_groups ? label("mon_group", domain.mon_group) + "," : "";
-      out.sample(full,
-                 fmt::format("{},{}{}", label("group", group_label(domain.group)), mon_group,
-                             label("domain", to_string(domain.domain))),
-                 *(domain.*counter));
+// The name of a counter's metric without its prefix, by the customs of Prometheus.
+std::string metric_name(const std::string& counter) {
+  if (counter == "llc_occupancy") return "llc_occupancy_bytes";
+  if (counter == "mbm_total_bytes") return "memory_bandwidth_bytes_total";
+  if (counter == "mbm_local_bytes") return "memory_bandwidth_local_bytes_total";
+  std::string out = counter;
+  std::ranges::replace_if(out, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  const CounterKind kind = kind_of_counter(counter);
+  if (kind.unit == CounterKind::Unit::joules) out += "_joules";
+  if (kind.unit == CounterKind::Unit::farads) out += "_farads";
+  return kind.cumulative ? out + "_total" : out;
+}
+
+std::string help_of(const std::string& counter) {
+  if (counter == "llc_occupancy") return "Bytes that the group has in the L3 cache.";
+  if (counter == "mbm_total_bytes") return "Bytes read from and written to memory by the group.";
+  if (counter == "mbm_local_bytes") return "The part of them in the domain's own memory.";
+  return fmt::format("The kernel's counter {} of the group.", printable(counter));
+}
+
+// What is not counted is left out. A node's figures are apart from those of the domain that
+// includes them.
+void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) {
+  struct Family {
+    std::string counter;
+    std::vector<std::pair<std::string, std::string>> samples;  // labels, value
+  };
+  std::map<std::string, Family> families;
+  for (const DomainCounters& of : counters) {
+    const bool node = of.resource.starts_with("sub_");
+    const std::string label_name = node ? "node" : of.resource == "PERF_PKG" ? "package" : "domain";
+    std::string labels = label("group", group_label(control_group_of(of.group)));
+    if (is_mon_group(of.group))
+      labels += "," + label("mon_group", of.group.substr(of.group.rfind('/') + 1));
+    labels += "," + label(label_name, to_string(of.domain));
+    for (const auto& [counter, value] : of.counters) {
+      if (std::holds_alternative<NoCount>(value)) continue;
+      Family& family =
+          families[fmt::format("rdtd_{}{}{}", is_mon_group(of.group) ? "mon_group_" : "",
+                               node ? "node_" : "", metric_name(counter))];
+      family.counter = counter;
+      const auto* integer = std::get_if<uint64_t>(&value);
+      family.samples.emplace_back(labels, integer != nullptr
+                                              ? fmt::format("{}", *integer)
+                                              : fmt::format("{}", std::get<double>(value)));
     }
+  }
+  for (const auto& [name, family] : families) {
+    out.head(name, kind_of_counter(family.counter).cumulative ? "counter" : "gauge",
+             help_of(family.counter));
+    for (const auto& [labels, value] : family.samples) out.sample(name, labels, value);
   }
 }
 
@@ -96,13 +135,7 @@ int verbs::metrics(const Context& context, const std::string& file) {
   Exposition out;
   out.head("rdtd_build_info", "gauge", "The version of rdtctl.");
   out.sample("rdtd_build_info", label("version", RDTD_VERSION), 1);
-  add_counter(out, *counters, "llc_occupancy_bytes", "gauge",
-              "Bytes that the group has in the L3 cache.", &DomainCounters::llc_occupancy);
-  add_counter(out, *counters, "memory_bandwidth_bytes_total", "counter",
-              "Bytes read from and written to memory by the group.",
-              &DomainCounters::mbm_total_bytes);
-  add_counter(out, *counters, "memory_bandwidth_local_bytes_total", "counter",
-              "The part of them in the domain's own memory.", &DomainCounters::mbm_local_bytes);
+  add_counters(out, *counters);
   // Of a copied tree there is no daemon; where it does not run here, there is nothing of it to
   // tell.
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();

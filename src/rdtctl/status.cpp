@@ -129,7 +129,8 @@ void print_status(const Context& context, const ManagerProperties& daemon,
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
                     exists(context, group.name) ? group.mode : "missing", group.cpus,
                     shares_line(group.asked), shares_line(group.granted),
-                    occupancy_text(used.occupancy), rate_text(used.total)});
+                    used_text("llc_occupancy", used.of("llc_occupancy")),
+                    used_text("mbm_total_bytes", used.of("mbm_total_bytes"))});
   }
   print_table(context,
               {{"GROUP"},
@@ -176,8 +177,9 @@ void print_tree(const Context& context) {
     rows.push_back({group_label(directory), made_by(*machine, directory),
                     std::to_string(group["tasks"].get<size_t>()),
                     std::string(to_string(state.mode)), format_cpu_list(state.cpus),
-                    schemata_line(state.schemata), occupancy_text(used.occupancy),
-                    rate_text(used.total)});
+                    schemata_line(state.schemata),
+                    used_text("llc_occupancy", used.of("llc_occupancy")),
+                    used_text("mbm_total_bytes", used.of("mbm_total_bytes"))});
     add_usage(group, usage);
     groups.push_back(std::move(group));
   }

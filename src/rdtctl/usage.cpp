@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <tuple>
 
 #include "size_text.hpp"
 #include "rdtd/model/snapshot.hpp"
@@ -11,16 +11,36 @@ namespace rdtd {
 
 namespace {
 
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& value) {
-  if (value) sum = sum.value_or(0) + *value;
+std::optional<double> number(const CounterValue& value) {
+  if (const auto* integer = std::get_if<uint64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* decimal = std::get_if<double>(&value)) return *decimal;
+  return std::nullopt;
 }
 
+// The counters of the earlier reading, by what they are of.
+class Before {
+ public:
+  explicit Before(const Reading& reading) {
+    for (const DomainCounters& of : reading.counters)
+      by_place_[{of.group, of.resource, of.domain}] = &of;
+  }
+  [[nodiscard]] std::optional<double> find(const DomainCounters& of,
+                                           const std::string& counter) const {
+    const auto place = by_place_.find({of.group, of.resource, of.domain});
+    if (place == by_place_.end()) return std::nullopt;
+    const auto found = place->second->counters.find(counter);
+    return found == place->second->counters.end() ? std::nullopt : number(found->second);
+  }
+
+ private:
+  std::map<std::tuple<std::string_view, std::string_view, DomainId>, const DomainCounters*>
+      by_place_;
+};
+
 // A counter starts again if its monitor id is given to another group: then there is no rate.
-std::optional<double> rate(const std::optional<uint64_t>& before,
-                           const std::optional<uint64_t>& now, double seconds) {
-  if (!before || !now || *now < *before || seconds <= 0) return std::nullopt;
-  return static_cast<double>(*now - *before) / seconds;
+std::optional<double> rate(std::optional<double> before, double now, double seconds) {
+  if (!before || now < *before || seconds <= 0) return std::nullopt;
+  return (now - *before) / seconds;
 }
 
 }  // namespace
@@ -31,39 +51,51 @@ Result<Reading> read_usage(const Tree& tree) {
   return Reading{std::chrono::steady_clock::now(), std::move(*counters)};
 }
 
+Used Usage::of(std::string_view counter) const {
+  const auto found = counters.find(std::string(counter));
+  return found == counters.end() ? Used{} : found->second;
+}
+
 std::vector<Usage> usage_between(const Reading& before, const Reading& now, Domains domains) {
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
+  const Before earlier(before);
   std::vector<Usage> out;
-  for (const DomainCounters& counters : now.counters) {
-    const std::string label =
-        group_label(counters.group) + (counters.mon_group.empty() ? "" : "/" + counters.mon_group);
-    if (domains == Domains::apart || out.empty() || out.back().group != label) {
-      const std::string mon =
-          counters.mon_group.empty()
-              ? ""
-              : fmt::format("{}mon_groups/{}", counters.group.empty() ? "" : "/",
-                            counters.mon_group);
-      out.push_back({.group = label, .directory = counters.group + mon});
-      if (domains == Domains::apart) out.back().domain = counters.domain;
+  for (const DomainCounters& of : now.counters) {
+    // The domain that a node is part of includes it.
+    if (domains == Domains::summed && of.resource.starts_with("sub_")) continue;
+    if (domains == Domains::apart || out.empty() || out.back().directory != of.group) {
+      out.push_back({group_label(of.group), of.group, {}, {}});
+      if (domains == Domains::apart) out.back().domain = {of.resource, of.domain};
     }
-    const auto old = std::ranges::find_if(before.counters, [&](const DomainCounters& other) {
-      return other.group == counters.group && other.mon_group == counters.mon_group &&
-             other.domain == counters.domain;
-    });
-    add(out.back().occupancy, counters.llc_occupancy);
-    if (old == before.counters.end()) continue;
-    add(out.back().total, rate(old->mbm_total_bytes, counters.mbm_total_bytes, seconds));
-    add(out.back().local, rate(old->mbm_local_bytes, counters.mbm_local_bytes, seconds));
+    for (const auto& [name, value] : of.counters) {
+      Used& used = out.back().counters[name];
+      const auto counted = number(value);
+      if (!counted && !used.reason) used.reason = std::get<NoCount>(value);
+      const auto amount = !counted || !kind_of_counter(name).cumulative
+                              ? counted
+                              : rate(earlier.find(of, name), *counted, seconds);
+      if (amount) used.amount = used.amount.value_or(0) + *amount;
+    }
   }
   return out;
 }
 
-std::string rate_text(std::optional<double> bytes_per_second) {
-  return bytes_per_second ? fmt::format("{:.1f} MiB/s", *bytes_per_second / (1 << 20)) : "-";
+std::string domain_text(const Usage& usage) {
+  if (!usage.domain) return "all";
+  const std::string id = to_string(usage.domain->second);
+  return usage.domain->first == "L3" ? id : usage.domain->first + " " + id;
 }
 
-std::string occupancy_text(std::optional<uint64_t> bytes) {
-  return bytes ? size_text(*bytes) : "-";
+std::string used_text(std::string_view counter, const Used& used) {
+  if (!used.amount) return used.reason ? std::string(to_string(*used.reason)) : "-";
+  const CounterKind kind = kind_of_counter(counter);
+  const double amount = *used.amount;
+  if (kind.unit == CounterKind::Unit::bytes)
+    return kind.cumulative ? fmt::format("{:.1f} MiB/s", amount / (1 << 20))
+                           : size_text(static_cast<uint64_t>(amount));
+  if (kind.unit == CounterKind::Unit::joules) return fmt::format("{:.1f} W", amount);
+  if (kind.unit == CounterKind::Unit::farads) return fmt::format("{:.3f} F/s", amount);
+  return fmt::format("{:.0f}/s", amount);
 }
 
 }  // namespace rdtd

@@ -1,10 +1,13 @@
-// What the groups use of cache and bandwidth, from two readings of resctrl's counters.
+// What the groups use of cache, bandwidth and whatever else the kernel counts, from two readings of
+// its counters.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rdtd/model/counters.hpp"
@@ -19,23 +22,32 @@ struct Reading {
 
 [[nodiscard]] Result<Reading> read_usage(const Tree& tree);
 
-// Of one group, on one domain or on all of them. Unknown values are absent.
+// Of one counter: now, or per second if it is cumulative.
+struct Used {
+  std::optional<double> amount;   // absent: not known
+  std::optional<NoCount> reason;  // the kernel's, if it said so; of several domains, the first one
+};
+
+// Of one group, on one domain or on all of them.
 struct Usage {
-  std::string group;                   // label; "GROUP/MON_GROUP" for a monitoring group
-  std::string directory;               // of its files, below the root of resctrl
-  std::optional<DomainId> domain;      // absent: all
-  std::optional<uint64_t> occupancy;   // bytes
-  std::optional<double> total, local;  // bytes a second
+  std::string group;      // label; "GROUP/MON_GROUP" for a monitoring group
+  std::string directory;  // of its files, below the root of resctrl
+  std::optional<std::pair<std::string, DomainId>> domain;  // with its resource; absent: all
+  std::map<std::string, Used> counters;
+
+  [[nodiscard]] Used of(std::string_view counter) const;
 };
 
 enum class Domains { summed, apart };
 
 // Rates from `before`, where the group was there already. Rows in the order of the later reading.
+// Summed over domains, what some of them do not tell is missing.
 [[nodiscard]] std::vector<Usage> usage_between(const Reading& before, const Reading& now,
                                                Domains domains);
 
-// "12.5 MiB/s", "-" where it is not known.
-[[nodiscard]] std::string rate_text(std::optional<double> bytes_per_second);
-[[nodiscard]] std::string occupancy_text(std::optional<uint64_t> bytes);
+// "0" for a domain of L3, "sub_L3 1", "all".
+[[nodiscard]] std::string domain_text(const Usage& usage);
+// "4.5 MiB", "12.5 MiB/s", "30.2 W", the kernel's word for why there is no number, or "-".
+[[nodiscard]] std::string used_text(std::string_view counter, const Used& used);
 
 }  // namespace rdtd

@@ -40,6 +40,8 @@ struct TopOptions {
   bool domains = false;
 };
 int top(const Context& context, const TopOptions& options);
+int watch(const Context& context, std::optional<pid_t> pid, const std::string& unit,
+          const TopOptions& options);  // one of the two
 
 [[nodiscard]] std::vector<std::string> top_columns();
 [[nodiscard]] std::vector<std::string> completion_shells();

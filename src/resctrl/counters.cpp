@@ -1,6 +1,7 @@
 #include "rdtd/resctrl/counters.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "rdtd/base/text.hpp"
@@ -10,32 +11,46 @@ namespace rdtd::resctrl {
 
 namespace {
 
-// One domain's counters, from a directory mon_data/mon_L3_NN.
-void read_domain(const Filesystem& filesystem, const std::string& directory, DomainCounters& out) {
-  const auto number = [&](const char* file) {
-    const auto text = filesystem.read(directory + "/" + file);
-    return text ? parse_unsigned<uint64_t>(trim(*text)) : std::nullopt;
-  };
-  out.llc_occupancy = number("llc_occupancy");
-  out.mbm_total_bytes = number("mbm_total_bytes");
-  out.mbm_local_bytes = number("mbm_local_bytes");
+// "mon_L3_00": its resource and its domain.
+struct MonDirectory {
+  std::string resource;
+  DomainId domain{};
+};
+
+std::optional<MonDirectory> parse_mon_directory(std::string_view name) {
+  constexpr std::string_view prefix = "mon_";
+  const size_t last = name.rfind('_');
+  if (!name.starts_with(prefix) || last <= prefix.size()) return std::nullopt;
+  const auto id = parse_unsigned<uint32_t>(name.substr(last + 1));
+  if (!id) return std::nullopt;
+  return MonDirectory{std::string(name.substr(prefix.size(), last - prefix.size())), DomainId{*id}};
+}
+
+// The counters of a directory, and those of the parts of its domain.
+void append_domain(const Filesystem& filesystem, const std::string& path, const std::string& group,
+                   const std::string& name, std::vector<DomainCounters>& out) {
+  const auto place = parse_mon_directory(name);
+  const auto entries = place ? filesystem.list(path) : Result<std::vector<Filesystem::Entry>>();
+  if (!place || !entries) return;
+  DomainCounters counters{group, place->resource, place->domain, {}};
+  for (const Filesystem::Entry& entry : *entries)
+    if (!entry.is_directory)
+      if (const auto text = filesystem.read(path + "/" + entry.name))
+        if (const auto value = parse_counter(*text)) counters.counters.emplace(entry.name, *value);
+  out.push_back(std::move(counters));
+  for (const Filesystem::Entry& entry : *entries)
+    if (entry.is_directory)
+      append_domain(filesystem, path + "/" + entry.name, group, entry.name, out);
 }
 
 // All domains of one group. A group that is removed meanwhile has none.
-void append_counters(const Filesystem& filesystem, const std::string& directory,
-                     const DomainCounters& whose, std::vector<DomainCounters>& out) {
-  const auto domains = filesystem.list(directory + "mon_data");
+void append_counters(const Filesystem& filesystem, const std::string& group,
+                     std::vector<DomainCounters>& out) {
+  const std::string data = file_of(group, "mon_data");
+  const auto domains = filesystem.list(data);
   if (!domains) return;
-  constexpr std::string_view prefix = "mon_L3_";
-  for (const Filesystem::Entry& entry : *domains) {
-    const auto id = entry.name.starts_with(prefix)
-                        ? parse_unsigned<uint32_t>(entry.name.substr(prefix.size()))
-                        : std::nullopt;
-    if (!id) continue;
-    DomainCounters& counters = out.emplace_back(whose);
-    counters.domain = DomainId{*id};
-    read_domain(filesystem, directory + "mon_data/" + entry.name, counters);
-  }
+  for (const Filesystem::Entry& entry : *domains)
+    append_domain(filesystem, data + "/" + entry.name, group, entry.name, out);
 }
 
 }  // namespace
@@ -47,14 +62,12 @@ Result<std::vector<DomainCounters>> read_counters(const Filesystem& filesystem) 
   std::vector<std::string> groups = {std::string(root_group)};
   for (const Filesystem::Entry& entry : *entries)
     if (is_group(entry)) groups.push_back(entry.name);
-  for (const std::string& name : groups) {
-    const std::string directory = name == root_group ? "" : name + "/";
-    append_counters(filesystem, directory, {.group = name}, out);
-    const auto mon_groups = filesystem.list(directory + "mon_groups");
+  for (const std::string& group : groups) {
+    append_counters(filesystem, group, out);
+    const auto mon_groups = filesystem.list(file_of(group, "mon_groups"));
     if (!mon_groups) continue;
     for (const Filesystem::Entry& entry : *mon_groups)
-      append_counters(filesystem, directory + "mon_groups/" + entry.name + "/",
-                      {.group = name, .mon_group = entry.name}, out);
+      append_counters(filesystem, mon_group_directory(group, entry.name), out);
   }
   return out;
 }

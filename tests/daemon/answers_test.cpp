@@ -151,14 +151,14 @@ TEST_F(AnswersTest, ReportsCounters) {
   EXPECT_FALSE(none->empty());
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/llc_occupancy"] = "4096\n";
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/mbm_total_bytes"] = "Unavailable\n";
-  EXPECT_EQ(manager->counters()->front().llc_occupancy, none->front().llc_occupancy);
+  EXPECT_EQ(manager->counters()->front().counters, none->front().counters);
   clock += std::chrono::seconds(1);
   const auto counters = manager->counters();
   ASSERT_TRUE(counters);
   for (const DomainCounters& domain : *counters) {
     if (domain.group != "redis" || domain.domain != DomainId{0}) continue;
-    EXPECT_EQ(domain.llc_occupancy, 4096U);
-    EXPECT_EQ(domain.mbm_total_bytes, std::nullopt);
+    EXPECT_EQ(domain.counters.at("llc_occupancy"), CounterValue(uint64_t{4096}));
+    EXPECT_EQ(domain.counters.at("mbm_total_bytes"), CounterValue(NoCount::unavailable));
   }
 }
 

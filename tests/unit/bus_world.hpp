@@ -75,7 +75,11 @@ class FakeManager final : public ManagerInterface {
     return Explanation{"redis", {{"a.toml:1", "web", true, ""}}, {{1, "web"}}};
   }
   std::expected<std::vector<DomainCounters>, Refusal> counters() override {
-    return std::vector{DomainCounters{.llc_occupancy = 1, .mbm_local_bytes = 2}};
+    return std::vector{
+        DomainCounters{"redis/mon_groups/web",
+                       "L3",
+                       DomainId{1},
+                       {{"llc_occupancy", uint64_t{1}}, {"mbm_total_bytes", NoCount::unassigned}}}};
   }
   std::shared_ptr<const GroupList> list_groups() override { return groups; }
   std::vector<RuleStatus> list_rules() override { return {{"a.toml:3", "a\x1b", 2}}; }

@@ -1,6 +1,7 @@
 // The real Filesystem on an ordinary directory: errors, links, locks, tasks.
 #include "rdtd/resctrl/kernel.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -92,23 +93,38 @@ TEST_F(KernelTest, Tasks) {
   EXPECT_EQ(kernel_->open_tasks("none").error().code, ENOENT);
 }
 
+// Whatever the kernel has in mon_data: it differs between processors.
 TEST_F(KernelTest, Counters) {
   put("mon_data/mon_L3_00/llc_occupancy", "4096\n");
   put("mon_data/mon_L3_00/mbm_total_bytes", "Unavailable\n");
+  put("mon_data/mon_L3_00/mon_sub_L3_01/mbm_total_bytes", "9\n");
+  put("mon_data/mon_PERF_PKG_00/core_energy", "12.625\n");
   put("mon_data/odd/llc_occupancy", "1\n");
-  put("redis/mon_data/mon_L3_01/mbm_local_bytes", "7\n");
-  put("redis/mon_groups/m/mon_data/mon_L3_00/llc_occupancy", "5\n");
+  put("redis/mon_data/mon_L3_01/mbm_local_bytes", "Unassigned\n");
+  put("redis/mon_data/mon_L3_01/mbm_total_bytes", "Error\n");
+  put("redis/mon_data/mon_L3_01/new", "7 of 9\n");
+  put("redis/mon_groups/m/mon_data/mon_MB_1000/mbm_total_bytes", "5\n");
   put("info/last_cmd_status", "ok\n");
   const auto counters = resctrl::read_counters(*kernel_);
   ASSERT_TRUE(counters);
-  ASSERT_EQ(counters->size(), 3U);
-  EXPECT_EQ((*counters)[0].group, "");
-  EXPECT_EQ((*counters)[0].llc_occupancy, 4096U);
-  EXPECT_EQ((*counters)[0].mbm_total_bytes, std::nullopt);
-  EXPECT_EQ((*counters)[1].group, "redis");
-  EXPECT_EQ((*counters)[1].domain, DomainId{1});
-  EXPECT_EQ((*counters)[1].mbm_local_bytes, 7U);
-  EXPECT_EQ((*counters)[2].mon_group, "m");
+  std::string text;
+  for (const DomainCounters& of : *counters) {
+    text += group_label(of.group) + " " + of.resource + " " + to_string(of.domain);
+    for (const auto& [name, value] : of.counters) {
+      text += " " + name + "=";
+      if (const auto* integer = std::get_if<uint64_t>(&value)) text += std::to_string(*integer);
+      if (const auto* decimal = std::get_if<double>(&value))
+        text += fmt::format("{:.3f}", *decimal);
+      if (const auto* reason = std::get_if<NoCount>(&value)) text += to_string(*reason);
+    }
+    text += "\n";
+  }
+  EXPECT_EQ(text,
+            "default L3 0 llc_occupancy=4096 mbm_total_bytes=Unavailable\n"
+            "default sub_L3 1 mbm_total_bytes=9\n"
+            "default PERF_PKG 0 core_energy=12.625\n"
+            "redis L3 1 mbm_local_bytes=Unassigned mbm_total_bytes=Error\n"
+            "redis/m MB 1000 mbm_total_bytes=5\n");
 }
 
 // Programs that only look at resctrl read the same.
@@ -119,7 +135,7 @@ TEST_F(KernelTest, ATreeReadsCountersAndTasks) {
   const auto counters = tree->read_counters();
   ASSERT_TRUE(counters);
   ASSERT_EQ(counters->size(), 1U);
-  EXPECT_EQ((*counters)[0].llc_occupancy, 4096U);
+  EXPECT_EQ((*counters)[0].counters.at("llc_occupancy"), CounterValue(uint64_t{4096}));
   EXPECT_EQ(tree->read_tasks("redis").value_or(std::vector<pid_t>{}), (std::vector<pid_t>{3, 12}));
   EXPECT_EQ(tree->read_tasks("none").error().text(),
             "cannot open " + path("none/tasks") + ": No such file or directory");

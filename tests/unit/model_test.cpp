@@ -2,6 +2,7 @@
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cbm.hpp"
+#include "rdtd/model/counters.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/machine.hpp"
 #include "rdtd/model/schemata.hpp"
@@ -117,6 +118,27 @@ TEST(Mode, ParseAfterFormat) {
 }
 
 // Rows as in systemd's own tests of cg_path_get_unit and cg_path_get_user_unit, and what users try.
+TEST(Counter, Values) {
+  const struct {
+    std::string text;
+    std::optional<CounterValue> value;
+  } rows[] = {
+      {"4096\n", uint64_t{4096}},
+      {"18446744073709551615\n", UINT64_MAX},
+      {"12.625\n", 12.625},
+      {"Unavailable\n", NoCount::unavailable},
+      {"Unassigned\n", NoCount::unassigned},
+      {"Error\n", NoCount::error},
+      {"", std::nullopt},
+      {"-1\n", std::nullopt},
+      {"1e5\n", std::nullopt},
+      {"inf\n", std::nullopt},
+      {"nan\n", std::nullopt},
+      {"7 of 9\n", std::nullopt},
+  };
+  for (const auto& row : rows) EXPECT_EQ(parse_counter(row.text), row.value) << row.text;
+}
+
 TEST(SystemdUnit, OfCgroup) {
   const struct {
     const char* path;

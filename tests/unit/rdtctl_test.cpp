@@ -207,30 +207,82 @@ TEST(Diagnose, Troubles) {
   }
 }
 
+// One group in one domain.
+DomainCounters counted(const std::string& group, const std::string& resource, unsigned domain,
+                       std::map<std::string, CounterValue> counters) {
+  return {group, resource, DomainId{domain}, std::move(counters)};
+}
+
+std::string shown(const std::vector<Usage>& usage) {
+  std::string out;
+  for (const Usage& of : usage) {
+    out += of.group + " " + domain_text(of);
+    for (const auto& [counter, used] : of.counters)
+      out += " | " + counter + " " + used_text(counter, used);
+    out += "\n";
+  }
+  return out;
+}
+
 TEST(Usage, Rates) {
   using std::chrono::seconds;
+  const uint64_t mib = 1 << 20;
+  const std::string o = "llc_occupancy", t = "mbm_total_bytes";
   const std::chrono::steady_clock::time_point start{};
   const Reading before{start,
-                       {{"", "", DomainId{0}, 100, 1000, 500},
-                        {"a", "", DomainId{0}, 10, 5000, 0},
-                        {"a", "", DomainId{1}, 20, {}, 0}}};
+                       {counted("", "L3", 0, {{o, mib}, {t, mib}}),
+                        counted("a", "L3", 0, {{o, mib}, {t, 5 * mib}}),
+                        counted("a", "L3", 1, {{o, mib}, {t, NoCount::unavailable}}),
+                        counted("a", "L3", 2, {{t, mib}})}};
   const Reading now{start + seconds(2),
-                    {{"", "", DomainId{0}, 100, 3000, 500},
-                     {"a", "", DomainId{0}, 30, 4000, 8},
-                     {"a", "", DomainId{1}, {}, 7, 4},
-                     {"a", "m", DomainId{0}, 1, 1, 1}}};
-  const auto text = [&](Domains domains) {
-    std::string out;
-    for (const Usage& usage : usage_between(before, now, domains))
-      out += usage.group + " " + (usage.domain ? to_string(*usage.domain) : "all") + " " +
-             (usage.occupancy ? std::to_string(*usage.occupancy) : "-") + " " +
-             (usage.total ? std::to_string(static_cast<int>(*usage.total)) : "-") + " " +
-             (usage.local ? std::to_string(static_cast<int>(*usage.local)) : "-") + "\n";
-    return out;
-  };
+                    {counted("", "L3", 0, {{o, 2 * mib}, {t, 3 * mib}}),
+                     counted("a", "L3", 0, {{o, 3 * mib}, {t, 4 * mib}}),
+                     counted("a", "L3", 1, {{o, NoCount::error}, {t, 7 * mib}}),
+                     counted("a", "L3", 2, {{t, 9 * mib}}),
+                     counted("a/mon_groups/m", "L3", 0, {{o, mib / 4}, {t, mib}})}};
   // A counter that has gone back, that could not be read or was not there before has no rate.
-  EXPECT_EQ(text(Domains::apart), "default 0 100 1000 0\na 0 30 - 4\na 1 - - 2\na/m 0 1 - -\n");
-  EXPECT_EQ(text(Domains::summed), "default all 100 1000 0\na all 30 - 6\na/m all 1 - -\n");
+  EXPECT_EQ(shown(usage_between(before, now, Domains::apart)),
+            "default 0 | llc_occupancy 2.00 MiB | mbm_total_bytes 1.0 MiB/s\n"
+            "a 0 | llc_occupancy 3.00 MiB | mbm_total_bytes -\n"
+            "a 1 | llc_occupancy Error | mbm_total_bytes -\n"
+            "a 2 | mbm_total_bytes 4.0 MiB/s\n"
+            "a/m 0 | llc_occupancy 256 KiB | mbm_total_bytes -\n");
+  EXPECT_EQ(shown(usage_between(before, now, Domains::summed)),
+            "default all | llc_occupancy 2.00 MiB | mbm_total_bytes 1.0 MiB/s\n"
+            "a all | llc_occupancy 3.00 MiB | mbm_total_bytes 4.0 MiB/s\n"
+            "a/m all | llc_occupancy 256 KiB | mbm_total_bytes -\n");
+}
+
+// What the kernel does not count is told in its words, and nothing is counted twice.
+TEST(Usage, EveryKindOfCounter) {
+  const std::chrono::steady_clock::time_point start{};
+  const auto reading = [&](int second) {
+    const auto n = static_cast<uint64_t>(second);
+    return Reading{start + std::chrono::seconds(second),
+                   {counted("", "L3", 0, {{"mbm_total_bytes", n << 20}}),
+                    counted("", "sub_L3", 0, {{"mbm_total_bytes", n << 19}}),
+                    counted("", "sub_L3", 1, {{"mbm_total_bytes", n << 19}}),
+                    counted("", "PERF_PKG", 0,
+                            {{"core_energy", 2.5 * second},
+                             {"activity", 0.5 * second},
+                             {"uops_retired", n * 1000}}),
+                    counted("a", "L3", 0,
+                            {{"llc_occupancy", NoCount::unavailable},
+                             {"mbm_local_bytes", NoCount::unassigned},
+                             {"mbm_total_bytes", NoCount::error}})}};
+  };
+  EXPECT_EQ(shown(usage_between(reading(1), reading(2), Domains::summed)),
+            "default all | activity 0.500 F/s | core_energy 2.5 W | mbm_total_bytes 1.0 MiB/s | "
+            "uops_retired 1000/s\n"
+            "a all | llc_occupancy Unavailable | mbm_local_bytes Unassigned | mbm_total_bytes "
+            "Error\n");
+  EXPECT_EQ(shown(usage_between(reading(1), reading(2), Domains::apart)),
+            "default 0 | mbm_total_bytes 1.0 MiB/s\n"
+            "default sub_L3 0 | mbm_total_bytes 0.5 MiB/s\n"
+            "default sub_L3 1 | mbm_total_bytes 0.5 MiB/s\n"
+            "default PERF_PKG 0 | activity 0.500 F/s | core_energy 2.5 W | uops_retired 1000/s\n"
+            "a 0 | llc_occupancy Unavailable | mbm_local_bytes Unassigned | mbm_total_bytes "
+            "Error\n");
 }
 
 // A machine of two L3 domains with eight ways.

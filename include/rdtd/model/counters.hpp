@@ -1,25 +1,44 @@
-// DomainCounters: what resctrl has counted for one group on one L3 domain, by the names of the
-// files in mon_data (Documentation/filesystems/resctrl.rst). A counter that the kernel cannot tell
-// now, "Unavailable", is absent, not zero.
+// DomainCounters: what resctrl has counted for one group in one domain, by the names of the files
+// in mon_data (Documentation/filesystems/resctrl.rst). Nothing is known in advance of which there
+// are: processors and kernels differ.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include "rdtd/model/resource.hpp"
 
 namespace rdtd {
 
+// Why there is no number, in the kernel's words: "Unavailable" for now, "Unassigned" to the group
+// (the processor has fewer counters than RMIDs), or "Error".
+enum class NoCount { unavailable, unassigned, error };
+[[nodiscard]] std::string_view to_string(NoCount reason);
+
+// Most are integers; the energy of a package is a decimal fraction.
+using CounterValue = std::variant<uint64_t, double, NoCount>;
+// The text of a counter's file. Nothing if it is none of these.
+[[nodiscard]] std::optional<CounterValue> parse_counter(std::string_view text);
+
 struct DomainCounters {
-  std::string
-      group;  // directory of the control group; its figures include those of its monitoring groups
-  std::string mon_group;  // empty: the control group itself
+  std::string group;  // directory; the figures of a control group include its monitoring groups
+  // What is divided into domains: "L3", "MB", "PERF_PKG" (packages), or "sub_L3" (the NUMA nodes
+  // that share one L3 domain; its figures are included in those of that domain).
+  std::string resource;
   DomainId domain{};
-  std::optional<uint64_t> llc_occupancy;  // bytes in the cache now
-  std::optional<uint64_t>
-      mbm_total_bytes;  // since the group was made; may jump when a monitor id is used again
-  std::optional<uint64_t> mbm_local_bytes;  // the part of them that this domain's own memory served
+  std::map<std::string, CounterValue> counters;  // "llc_occupancy"
 };
+
+// What a counter counts, from its name.
+struct CounterKind {
+  enum class Unit { bytes, joules, farads, events };
+  Unit unit = Unit::events;
+  bool cumulative = true;  // since the group was made; may jump when a monitor id is used again
+};
+[[nodiscard]] CounterKind kind_of_counter(std::string_view name);
 
 }  // namespace rdtd

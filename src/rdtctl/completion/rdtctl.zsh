@@ -7,7 +7,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
+      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
@@ -21,6 +21,7 @@ _rdtctl() {
   case ${words[CURRENT-1]} in
     -g | --group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
+    --pid) _pids; return ;;
     --sort) compadd group domain tasks occupancy total local; return ;;
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;

@@ -1,0 +1,74 @@
+// UsageView: the table of `top` and `watch`: refreshed in a window, or printed once on something
+// that is no terminal and with --json.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "output.hpp"
+#include "usage.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+class UsageView {
+ public:
+  // What the view is about, asked for before each reading.
+  struct Subject {
+    std::string verb = "top";
+    // The directories of the groups to show; nothing: all.
+    std::function<Result<std::optional<std::set<std::string>>>()> groups;
+    std::function<bool()> over = [] { return false; };  // ends the view
+  };
+  UsageView(const Context& context, Tree tree, const verbs::TopOptions& options, Subject subject);
+
+  // Returns the exit status.
+  [[nodiscard]] int show();
+  // Of --sort.
+  [[nodiscard]] static std::vector<std::string> column_names();
+
+ private:
+  struct Row {
+    Usage usage;
+    size_t tasks = 0;
+  };
+  // A column, the key that sorts by it, and the order of two rows, largest first but for names.
+  struct Column {
+    std::string title;
+    std::string name;  // of --sort; empty: a counter that only some machines have
+    char key = 0;
+    int width = 0;  // 0: what is left
+    std::function<std::string(const Row&)> text;
+    std::function<bool(const Row&, const Row&)> before;
+  };
+  [[nodiscard]] static Column counter_column(std::string title, std::string name, char key,
+                                             int width, const std::string& counter);
+  [[nodiscard]] static std::vector<Column> usual_columns();
+  [[nodiscard]] static std::vector<Column> columns_for(const std::vector<DomainCounters>& counters);
+  [[nodiscard]] static JsonValue to_json(const Row& row);
+
+  [[nodiscard]] Result<void> refresh();
+  [[nodiscard]] int once();
+  [[nodiscard]] int interactive();
+  static void nest(std::vector<Row>& rows);
+  void arrange();
+  void press(int key);
+  void draw();
+  [[nodiscard]] size_t groups() const;
+
+  const Context& context_;
+  Tree tree_;
+  verbs::TopOptions options_;
+  Subject subject_;
+  std::vector<Column> columns_;
+  size_t sort_ = 0;
+  bool reverse_ = false;
+  size_t first_ = 0;  // row in the window
+  Reading before_, now_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace rdtd
