@@ -68,10 +68,10 @@ GroupStatus status_of(const GroupTarget& target) {
 }  // namespace
 
 std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
-  // Reading them takes three files of each group and domain: everybody who asks at the same time
-  // gets the same values.
-  const Time now = system_.now();
-  if (counters_ && now < counters_read_ + counters_interval) return *counters_;
+  // Reading them takes several files of each group and domain: everybody who asks at the same time
+  // gets the same values, and no user can make the main loop do little else.
+  const Time begin = system_.now();
+  if (counters_ && begin < counters_due_) return *counters_;
   auto counters = resctrl::read_counters(system_.resctrl);
   if (!counters)
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, counters.error().text()});
@@ -79,7 +79,8 @@ std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
     return std::unexpected(
         Refusal{Refusal::Kind::not_supported,
                 "this machine's resctrl does not monitor: there is no info/L3_MON"});
-  counters_read_ = now;
+  const Time end = system_.now();
+  counters_due_ = end + std::max<Time::duration>(counters_interval, (end - begin) * 10);
   counters_ = std::move(*counters);
   return *counters_;
 }
@@ -141,7 +142,7 @@ std::expected<PlanSummary, Refusal> Manager::plan() {
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
   PlanSummary out{{}, plan_summary(plan)};
-  for (const auto* steps : {&plan.steps, &plan.removals})
+  for (const auto* steps : parts(plan.changes))
     for (const Step& step : *steps)
       out.steps.push_back(
           {std::string(kind_of(step)), group_label(group_of(step)), format_step(step)});

@@ -94,10 +94,11 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
   if (!loaded) return std::unexpected(loaded.error());
   Plan& plan = loaded->prepared.plan;
   resctrl::Transaction transaction(system_.resctrl, ownership_, loaded->machine);
-  if (const auto done = transaction.carry_out(plan.steps); !done) {
+  if (const auto done = transaction.carry_out(plan.changes.steps); !done) {
     made_again_ = transaction.made_groups_again();
     return std::unexpected(rdtd::refusal(done.error()));
   }
+  auto unmade = make_mon_groups(plan.changes.mon_groups, loaded->machine);
   auto table = make_table(loaded->prepared.policy, loaded->users, {});
   if (!table) {
     Error error = table.error();
@@ -118,8 +119,17 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
   in_force->missing = std::move(loaded->prepared.missing);
   in_force->table = std::move(*table);
   in_force->warnings = std::move(loaded->prepared.warnings);
-  return Applied{std::move(in_force), std::move(plan.removals),
-                 plan.steps.size() + plan.removals.size()};
+  const size_t steps = plan.changes.size();
+  return Applied{std::move(in_force), std::move(unmade), std::move(plan.changes.removals), steps};
+}
+
+std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
+                                                      const Machine& machine) {
+  std::map<std::string, Error> failed;
+  for (const Step& step : steps)
+    if (auto made = carry_out({step}, machine); !made)
+      failed.emplace(group_of(step), std::move(made.error()));
+  return failed;
 }
 
 Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {

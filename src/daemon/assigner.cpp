@@ -92,10 +92,12 @@ void respect_manual(const Placement& placement, pid_t pid) {
 
 int Place::add(pid_t tid) const {
   if (mon_group == nullptr) return control_group->add(tid);
-  // The kernel takes a thread into a monitoring group only from its control group: EINVAL.
-  if (const int error = mon_group->add(tid); error != EINVAL) return error;
+  // The kernel takes a thread into a monitoring group only from its control group: EINVAL. If the
+  // monitoring group was removed, the limits hold all the same, and its error says so.
+  const int first = mon_group->add(tid);
+  if (first != EINVAL && !is_removed(first)) return first;
   if (const int error = control_group->add(tid); error != 0) return error;
-  return mon_group->add(tid);
+  return first == EINVAL ? mon_group->add(tid) : first;
 }
 
 const resctrl::Tasks* RuleTable::tasks_of(const std::string& group) const {

@@ -11,6 +11,8 @@ namespace rdtd {
 
 namespace {
 
+const std::string mon_group_key = "monitoring group ";
+
 // An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
 std::string key_of(const Error& error) {
   return fmt::format("{} {} {}", error.operation, error.path, error.code);
@@ -54,7 +56,7 @@ bool Guard::kernel_reset(const Machine& machine) {
 // A machine that has changed is planned for again, if the policy in force fits it.
 std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
                                                      const Machine& machine, Comparison& out) {
-  auto plan = make_plan(in_force.policy, machine.capabilities, machine.snapshot);
+  auto plan = make_plan(in_force.policy, machine.capabilities, machine.snapshot, MonGroups::wanted);
   if (!plan) {
     report("machine",
            fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
@@ -133,7 +135,7 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
                     Comparison& out) {
   const bool wanted = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
   bool restored = false;
-  if (wanted && !back.empty()) {
+  if (wanted && !(back.steps.empty() && back.removals.empty())) {
     const auto done = applier_.carry_out(back.steps, machine);
     restored = done.has_value();
     // The same failure is logged once, although its text grows with each attempt.
@@ -150,6 +152,34 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
     reset_pending_ = false;
   }
   return restored;
+}
+
+void Guard::owe(std::map<std::string, Error> unmade) {
+  owed_.clear();
+  for (auto& [group, error] : unmade) {
+    owed_.insert(group);
+    (void)set_problem(mon_group_key + group, error.text());
+  }
+}
+
+// What is owed is no drift: it is made also if drift is only reported. Returns what was made.
+std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
+                                             const Machine& machine, Comparison& out) {
+  if (in_force.policy.daemon.drift == OnDrift::report)
+    std::erase_if(steps, [&](const Step& step) { return !owed_.contains(group_of(step)); });
+  const auto failed = applier_.make_mon_groups(steps, machine);
+  std::set<std::string> made;
+  for (const Step& step : steps)
+    if (!failed.contains(group_of(step))) made.insert(group_of(step));
+  if (!made.empty()) out.groups_made = out.tables_old = true;
+  for (const auto& [group, error] : failed) report(mon_group_key + group, error.text(), out);
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with(mon_group_key) &&
+           !failed.contains(problem.first.substr(mon_group_key.size()));
+  });
+  owed_.clear();
+  for (const auto& [group, error] : failed) owed_.insert(group);
+  return made;
 }
 
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
@@ -182,14 +212,20 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
 
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
-  const bool by_kernel = reset_pending_;
   const Steps back = steps_to(current->groups, current->capabilities, now);
-  const bool restored = restore(*current, back, *machine, out);
+  const std::set<std::string> owed = owed_;
+  const bool by_kernel = reset_pending_;
+  const bool all_restored = restore(*current, back, *machine, out);
+  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
   remove_left_behind(back.removals, *machine, out);
-  for (Difference& difference : differences(current->groups, now))
-    if (!restored || !adopted.contains(difference.group))
-      out.drift.push_back(
-          {std::move(difference.group), std::move(difference.text), restored, by_kernel});
+  for (Difference& difference : differences(current->groups, now)) {
+    const bool restored =
+        is_mon_group(difference.group) ? made.contains(difference.group) : all_restored;
+    if (owed.contains(difference.group) || (restored && adopted.contains(difference.group)))
+      continue;
+    out.drift.push_back(
+        {std::move(difference.group), std::move(difference.text), restored, by_kernel});
+  }
   return out;
 }
 

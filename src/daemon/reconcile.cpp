@@ -17,6 +17,8 @@ namespace {
 
 // A database that does not answer keeps the main loop waiting for its timeout.
 constexpr std::chrono::minutes user_lookup_interval{5};
+// RMIDs leave limbo some seconds after the last task of their group at the latest.
+constexpr std::chrono::seconds mon_group_interval{5};
 
 }  // namespace
 
@@ -63,6 +65,11 @@ void Manager::begin_comparison() {
 void Manager::resctrl_changed(const std::set<std::string>& groups) {
   for (const std::string& group : groups)
     comparison_due_ = std::min(comparison_due_, system_.now() + drift_pace_.delay(group));
+}
+
+void Manager::retry_mon_groups() {
+  if (guard_.owes())
+    comparison_due_ = std::min(comparison_due_, system_.now() + mon_group_interval);
 }
 
 void Manager::cpu_changed(bool online) {
@@ -134,6 +141,7 @@ void Manager::finish_comparison(std::vector<Drift> drift, std::vector<Drift> bef
   drift_ = std::move(before);
   std::ranges::move(drift, std::back_inserter(drift_));
   observer_.state_changed();
+  retry_mon_groups();
   const bool ask_for_users = in_force_->users.unanswered && system_.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = system_.now() + user_lookup_interval;
   if (!in_force_->missing.empty() || !wanted_files_.empty() || ask_for_users)
@@ -149,12 +157,13 @@ void Manager::report_drift(const std::vector<Drift>& found) {
   for (const Drift& drift : found) {
     if (!drift.restored && std::ranges::find(drift_, drift.text, &Drift::text) != drift_.end())
       continue;
-    if (drift.group && !drift.by_kernel) changed.insert(*drift.group);
+    const std::string paced(control_group_of(drift.group.value_or("")));
+    if (drift.group && !drift.by_kernel) changed.insert(paced);
     const std::string what = drift.text + (drift.restored ? "; restored" : "");
     observer_.on_drift(what);
     if (!drift.group)
       log(LogEvent::drift, what);
-    else if (!drift_pace_.too_often(*drift.group))
+    else if (!drift_pace_.too_often(paced))
       log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
   }
   for (const std::string& group : drift_pace_.found(changed, system_.now()))

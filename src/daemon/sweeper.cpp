@@ -187,23 +187,44 @@ bool Sweeper::work_on_visits(Time deadline) {
   return !running_.empty() || (!due_.empty() && due_.begin()->first <= now);
 }
 
-Result<TasksByGroup> Sweeper::tasks_by_group(const RuleTable& table) const {
+Result<std::vector<pid_t>> Sweeper::tasks_of(const std::string& directory) const {
+  auto tasks = resctrl::read_tasks(system_.resctrl, directory);
+  const bool removed = !tasks && (tasks.error().code == ENOENT || tasks.error().code == ENODEV);
+  return removed ? std::vector<pid_t>{} : std::move(tasks);
+}
+
+// The threads that are in the control group of each place.
+Result<TasksByGroup> Sweeper::tasks_held(const RuleTable& table) const {
   TasksByGroup out;
-  std::map<std::string_view, std::vector<pid_t>> monitored;  // threads, by control group
+  std::map<std::string_view, size_t> read;  // each control group once
   for (const Place& place : table.places) {
-    auto tasks = resctrl::read_tasks(system_.resctrl, place.directory);
-    const bool removed = !tasks && (tasks.error().code == ENOENT || tasks.error().code == ENODEV);
-    if (!tasks && !removed) return std::unexpected(std::move(tasks.error()));
-    out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
-    if (!is_mon_group(place.directory)) continue;
-    auto& list = monitored[control_group_of(place.directory)];
-    list.insert(list.end(), out.back().begin(), out.back().end());
+    const auto [known, is_new] = read.emplace(control_group_of(place.directory), out.size());
+    auto tasks = is_new ? tasks_of(std::string(known->first)) : out[known->second];
+    if (!tasks) return std::unexpected(std::move(tasks.error()));
+    out.push_back(std::move(*tasks));
+  }
+  return out;
+}
+
+// The threads that are where each place wants them. A control group's `tasks` lists those of its
+// monitoring groups too.
+Result<TasksByGroup> Sweeper::tasks_in_place(const RuleTable& table) const {
+  auto out = tasks_held(table);
+  if (!out) return out;
+  std::map<std::string_view, std::vector<pid_t>> monitored;  // by control group
+  for (size_t i = 0; i < out->size(); i++) {
+    const std::string& directory = table.places[i].directory;
+    if (!is_mon_group(directory)) continue;
+    auto tasks = tasks_of(directory);
+    if (!tasks) return std::unexpected(std::move(tasks.error()));
+    (*out)[i] = std::move(*tasks);
+    auto& list = monitored[control_group_of(directory)];
+    list.insert(list.end(), (*out)[i].begin(), (*out)[i].end());
   }
   for (auto& [group, tasks] : monitored) std::ranges::sort(tasks);
-  // A control group's `tasks` lists those of its monitoring groups too.
-  for (size_t i = 0; i < out.size(); i++)
+  for (size_t i = 0; i < out->size(); i++)
     if (const auto others = monitored.find(table.places[i].directory); others != monitored.end())
-      std::erase_if(out[i],
+      std::erase_if((*out)[i],
                     [&](pid_t tid) { return std::ranges::binary_search(others->second, tid); });
   return out;
 }
@@ -221,11 +242,11 @@ Result<void> Sweeper::begin_pass() {
   pass.now = {};
   pass.reported.clear();
   pass.next = 0;
-  auto in_place = tasks_by_group(*table_);
+  auto in_place = tasks_in_place(*table_);
   if (!in_place) return std::unexpected(in_place.error());
   pass.in_place = std::move(*in_place);
-  auto held = pass.request.all.previous ? tasks_by_group(*pass.request.all.previous)
-                                        : Result<TasksByGroup>();
+  auto held =
+      pass.request.all.previous ? tasks_held(*pass.request.all.previous) : Result<TasksByGroup>();
   if (!held) return std::unexpected(held.error());
   pass.held = std::move(*held);
   pass.only_report.assign(pass.in_place.size(), {});
@@ -309,7 +330,7 @@ bool Sweeper::finish_pass() {
 
 void Sweeper::end_sweep(const Result<SweepResult>& result) {
   // If it cannot be read now, what was in place before still counts.
-  if (const auto in_place = tasks_by_group(*table_)) {
+  if (const auto in_place = tasks_in_place(*table_)) {
     last_in_place_.clear();
     for (size_t i = 0; i < in_place->size(); i++)
       last_in_place_[table_->places[i].directory] = (*in_place)[i];

@@ -122,9 +122,9 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
     for (const std::string& group : target.mon_groups) {
       const std::string mon = fmt::format("monitoring group '{}'", group_label(group));
       if (is_taken(group, snapshot))
-        out.push_back({target.directory, mon + was_made_again});
+        out.push_back({group, mon + was_made_again});
       else if (!snapshot.mon_groups.contains(group))
-        out.push_back({target.directory, mon + " is not there"});
+        out.push_back({group, mon + " is not there"});
     }
   }
   return out;

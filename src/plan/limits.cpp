@@ -45,6 +45,15 @@ std::string taken_by(const std::vector<std::string>& others) {
 }
 
 void Planner::check_closids() {
+  if (domains_.empty()) {
+    for (const Group& group : policy_.groups)
+      if (&group != default_group_)
+        return error(group.name.where,
+                     fmt::format("group '{}': resctrl divides nothing here, so that there is only "
+                                 "the default group",
+                                 group.name.value));
+    return;
+  }
   std::vector<std::string> asked, others;
   const Location* last = nullptr;
   for (const Group& group : policy_.groups) {

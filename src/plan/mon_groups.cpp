@@ -51,8 +51,13 @@ void Planner::check_rmids() {
   }
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && !is_pseudo(state.mode)) others.push_back(name);
+  // Those of a group that goes, go with it.
+  std::set<std::string_view> staying;
+  for (const GroupTarget& target : targets_) staying.insert(target.directory);
   for (const std::string& directory : snapshot_.mon_groups)
-    if (is_foreign(directory)) others.push_back(group_label(directory));
+    if (const auto control = control_group_of(directory);
+        is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
+      others.push_back(group_label(directory));
   if (last == nullptr || !capabilities_.num_rmids ||
       asked.size() + others.size() + 1 <= *capabilities_.num_rmids)
     return;

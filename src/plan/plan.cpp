@@ -160,8 +160,10 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   find_mon_groups();
   std::vector<Step> steps = adoptions(targets_, snapshot_);
   for (const Step& step : steps) snapshot_.owned.insert(group_of(step));
-  check_mon_group_names();
-  check_rmids();
+  if (mon_groups_wanted_ == MonGroups::required) {
+    check_mon_group_names();
+    check_rmids();
+  }
   if (leaves_default_group(policy_, snapshot_)) {
     targets_.back().state = snapshot_.groups.at(std::string(root_group));
   } else {
@@ -181,9 +183,9 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
   Steps changes = steps_to(targets_, capabilities_, snapshot_);
-  std::ranges::move(changes.steps, std::back_inserter(steps));
-  return Plan{std::move(targets_), std::move(steps), std::move(changes.removals),
-              std::move(diagnostics_)};
+  changes.steps.insert(changes.steps.begin(), std::make_move_iterator(steps.begin()),
+                       std::make_move_iterator(steps.end()));
+  return Plan{std::move(targets_), std::move(changes), std::move(diagnostics_)};
 }
 
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
@@ -192,8 +194,9 @@ bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
 
 std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
                                                        const Capabilities& capabilities,
-                                                       const Snapshot& snapshot) {
-  return Planner(policy, capabilities, snapshot).run();
+                                                       const Snapshot& snapshot,
+                                                       MonGroups mon_groups) {
+  return Planner(policy, capabilities, snapshot, mon_groups).run();
 }
 
 }  // namespace rdtd

@@ -18,19 +18,18 @@ std::string plan_summary(const Plan& plan) {
       names.insert(group_of(step));
     }
   };
-  count(plan.steps);
-  count(plan.removals);
+  for (const auto* part : parts(plan.changes)) count(*part);
   for (const auto& name : created) changed.erase(name);
   for (const auto& name : removed) changed.erase(name);
-  const size_t steps = plan.steps.size() + plan.removals.size();
+  const size_t steps = plan.changes.size();
   return fmt::format("{} step{}: {} to create, {} to change, {} to remove.", steps,
                      steps == 1 ? "" : "s", created.size(), changed.size(), removed.size());
 }
 
 std::string format_plan(const Plan& plan) {
   std::string out;
-  for (const Step& step : plan.steps) out += break_step(format_step(step)) + "\n";
-  for (const Step& step : plan.removals) out += break_step(format_step(step)) + "\n";
+  for (const auto* part : parts(plan.changes))
+    for (const Step& step : *part) out += break_step(format_step(step)) + "\n";
   return out + plan_summary(plan) + "\n";
 }
 

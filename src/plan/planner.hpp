@@ -66,8 +66,12 @@ using DomainRefusals = std::vector<std::pair<PlacementRefusal, DomainId>>;
 
 class Planner {
  public:
-  Planner(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot)
-      : policy_(policy), capabilities_(capabilities), snapshot_(snapshot) {}
+  Planner(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
+          MonGroups mon_groups)
+      : policy_(policy),
+        capabilities_(capabilities),
+        snapshot_(snapshot),
+        mon_groups_wanted_(mon_groups) {}
   std::expected<Plan, std::vector<Diagnostic>> run();
 
  private:
@@ -143,6 +147,7 @@ class Planner {
   const Policy& policy_;
   const Capabilities& capabilities_;
   Snapshot snapshot_;  // with the groups that the policy adopts as owned
+  MonGroups mon_groups_wanted_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<GroupTarget> targets_;
   std::map<const Group*, size_t> target_of_;

@@ -161,15 +161,14 @@ void Transition::add_mon_groups(const Snapshot& now, const std::set<std::string>
       });
 }
 
-// As many groups go first as CLOSIDs or RMIDs are missing for the new ones.
+// As many groups go first as CLOSIDs or RMIDs are missing for the new control groups.
 void Transition::remove_early(const Snapshot& now, Steps& out) {
   const auto missing = [](size_t needed, size_t there) { return needed - std::min(needed, there); };
   const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
     return !group.exists || group.mode != Mode::pseudo_locked;
   }));
   size_t closids = missing(needed, machine_.num_closids());
-  size_t rmids = missing(needed + now.mon_groups.size() + new_mon_groups_.size(),
-                         machine_.num_rmids.value_or(UINT32_MAX));
+  size_t rmids = missing(needed + now.mon_groups.size(), machine_.num_rmids.value_or(UINT32_MAX));
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
   for (const std::string& group : leaving_mon_groups_) {
     (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});
@@ -355,11 +354,11 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   make_groups();
   move_masks();
   write_cpus(now, wanted);
-  for (const std::string& group : new_mon_groups_) steps_.emplace_back(MakeGroup{group});
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
       set_mode(group, Mode::exclusive);
   out.steps = std::move(steps_);
+  for (const std::string& group : new_mon_groups_) out.mon_groups.emplace_back(MakeGroup{group});
   return out;
 }
 

@@ -86,6 +86,11 @@ void print_unified(const Planned& planned) {
     print_file_diff(prefix + "mode", fmt::format("{}\n", to_string(before.mode)),
                     fmt::format("{}\n", to_string(after.mode)));
   }
+  // A monitoring group has nothing but its tasks, which no plan knows.
+  for (const auto* part : parts(planned.plan.changes))
+    for (const Step& step : *part)
+      if (is_mon_group(group_of(step)))
+        print("{}{}\n", std::holds_alternative<RemoveGroup>(step) ? '-' : '+', group_of(step));
 }
 
 JsonValue plan_json(const Planned& planned) {
@@ -104,7 +109,7 @@ JsonValue plan_json(const Planned& planned) {
                       {"cpus", format_cpu_list(group.state.cpus)}});
   }
   JsonValue steps = JsonValue::array();
-  for (const auto* part : {&planned.plan.steps, &planned.plan.removals})
+  for (const auto* part : parts(planned.plan.changes))
     for (const Step& step : *part)
       steps.push_back({{"step", std::string(kind_of(step))},
                        {"group", group_label(group_of(step))},

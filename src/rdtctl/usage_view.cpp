@@ -17,6 +17,8 @@ namespace rdtd {
 
 namespace {
 
+constexpr int glance = 200;  // milliseconds between looks at whether the view is over
+
 constexpr std::array<const char*, 3> usual_counters{"llc_occupancy", "mbm_total_bytes",
                                                     "mbm_local_bytes"};
 
@@ -172,9 +174,10 @@ Result<void> UsageView::refresh() {
 
 int UsageView::once() {
   if (const auto first = refresh(); !first) return report(first.error());
-  // Not the whole time if a signal ends it.
-  (void)::poll(nullptr, 0, static_cast<int>(options_.interval * 1000));
-  if (subject_.over()) return Exit::ok;
+  for (int left = static_cast<int>(options_.interval * 1000); left > 0; left -= glance) {
+    if (is_over()) return Exit::ok;
+    (void)::poll(nullptr, 0, std::min(left, glance));
+  }
   if (const auto second = refresh(); !second) return report(second.error());
   std::vector<std::vector<std::string>> rows;
   JsonValue json = JsonValue::array();
@@ -205,10 +208,11 @@ int UsageView::interactive() {
       std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options_.interval));
   Result<void> result = refresh();
   auto due = clock::now() + interval;
-  while (result && !subject_.over()) {
+  while (result && !is_over()) {
     draw();
-    timeout(static_cast<int>(std::max<int64_t>(
-        0, std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1)));
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1;
+    timeout(static_cast<int>(std::clamp<int64_t>(left, 0, subject_.over ? glance : left)));
     const int key = getch();
     if (key == 'q' || key == 'Q') break;
     if (key != ERR) {
@@ -246,7 +250,7 @@ void UsageView::press(int key) {
   if (key == KEY_NPAGE) first_ += page;
   if (key == KEY_PPAGE) first_ -= std::min(first_, page);
   for (size_t i = 0; i < columns_.size(); i++)
-    if (key == columns_[i].key) {
+    if (columns_[i].key != 0 && key == columns_[i].key) {
       reverse_ = i == sort_ && !reverse_;
       sort_ = i;
     }

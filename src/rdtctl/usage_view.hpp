@@ -21,7 +21,7 @@ class UsageView {
     std::string verb = "top";
     // The directories of the groups to show; nothing: all.
     std::function<Result<std::optional<std::set<std::string>>>()> groups;
-    std::function<bool()> over = [] { return false; };  // ends the view
+    std::function<bool()> over;  // ends the view; empty: never
   };
   UsageView(const Context& context, Tree tree, const verbs::TopOptions& options, Subject subject);
 
@@ -58,6 +58,7 @@ class UsageView {
   void press(int key);
   void draw();
   [[nodiscard]] size_t groups() const;
+  [[nodiscard]] bool is_over() const { return subject_.over && subject_.over(); }
 
   const Context& context_;
   Tree tree_;

@@ -14,6 +14,7 @@
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/proc_fs.hpp"
+#include "rdtd/resctrl/counters.hpp"
 #include "unit_processes.hpp"
 #include "usage_view.hpp"
 
@@ -27,10 +28,16 @@ constexpr int max_passes = 16;                             // over threads that 
 
 volatile std::sig_atomic_t interrupted = 0;
 
+// A signal that is ignored, as SIGHUP under nohup, stays so.
 void end_on_signals() {
   struct sigaction action{};
   action.sa_handler = [](int) { interrupted = 1; };
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before{};
+    (void)::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) (void)::sigaction(signal, &action, nullptr);
+  }
+  (void)::signal(SIGPIPE, SIG_IGN);  // who reads the table may go before the groups are removed
 }
 
 using Locked = Result<std::unique_ptr<resctrl::Lock>>;
@@ -97,12 +104,17 @@ class WatchGroups {
     const auto tasks = tasks_of(directory);
     if (!tasks) return std::unexpected(tasks.error());
     const int error = (*tasks)->add(tid);
+    // Somebody removed the group, or its control group: the next call makes it again.
+    if (error == ENODEV || error == ENOENT) tasks_.erase(directory);
     // EINVAL: it has just come into another control group; the next call finds it there.
-    if (error == ESRCH || error == EINVAL) return false;
+    if (error == ESRCH || error == EINVAL || error == ENODEV || error == ENOENT) return false;
     if (error != 0)
       return std::unexpected(Error{
           fmt::format("put thread {} in", tid), fmt::format("group '{}'", directory), error, {}});
-    if (is_mon_group(*group)) before_[tid] = *group;
+    if (is_mon_group(*group) && !group->contains(name_prefix))
+      origins_[tid] = *group;
+    else
+      origins_.erase(tid);
     return true;
   }
 
@@ -114,6 +126,8 @@ class WatchGroups {
     if (auto made = filesystem_.make(directory); !made) {
       if (made.error().code == ENOSPC)
         made.error().detail = "no RMID is free: rdtctl info shows who holds them";
+      if (made.error().code == EBUSY)
+        made.error().detail = "the free RMIDs are in limbo, until their lines leave the cache";
       return std::unexpected(made.error());
     }
     auto tasks = filesystem_.open_tasks(directory);
@@ -122,23 +136,39 @@ class WatchGroups {
     return (tasks_[directory] = std::move(*tasks)).get();
   }
 
-  // The kernel puts the threads in the control group; those of a monitoring group go back there.
+  // The kernel puts the threads in the control group; those that came from a monitoring group go
+  // back there, and so do threads that these have started.
   void remove() {
-    for (const auto& [tid, directory] : before_)
-      if (const auto tasks = filesystem_.open_tasks(directory)) (void)(*tasks)->add(tid);
-    if (tasks_.empty()) return;
-    const auto locked = lock(filesystem_);
+    std::map<pid_t, std::string> going_back;
     for (const auto& [directory, tasks] : tasks_)
-      if (const auto removed = filesystem_.remove(directory);
-          !removed && removed.error().code != ENOENT)
-        (void)report(removed.error());
+      for (const pid_t tid :
+           resctrl::read_tasks(filesystem_, directory).value_or(std::vector<pid_t>{}))
+        if (const auto origin = origin_of(tid)) going_back[tid] = *origin;
+    if (!tasks_.empty()) {
+      const auto locked = lock(filesystem_);
+      for (const auto& [directory, tasks] : tasks_)
+        if (const auto removed = filesystem_.remove(directory);
+            !removed && removed.error().code != ENOENT)
+          (void)report(removed.error());
+    }
+    for (const auto& [tid, directory] : going_back)
+      if (const auto tasks = filesystem_.open_tasks(directory)) (void)(*tasks)->add(tid);
+  }
+
+  // Of the thread, or of the first thread of its process.
+  [[nodiscard]] std::optional<std::string> origin_of(pid_t tid) const {
+    if (const auto own = origins_.find(tid); own != origins_.end()) return own->second;
+    const auto thread = processes_.open(tid);
+    const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+    const auto first = pid ? origins_.find(*pid) : origins_.end();
+    return first == origins_.end() ? std::nullopt : std::optional(first->second);
   }
 
   resctrl::Filesystem& filesystem_;
   const proc::Processes& processes_;
   std::string name_;
   std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks_;
-  std::map<pid_t, std::string> before_;  // the monitoring groups that threads were in
+  std::map<pid_t, std::string> origins_;  // the monitoring groups that threads were in
 };
 
 // Removes what a run left behind that was killed.
@@ -163,9 +193,11 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   auto directory = Directory::open(context.proc);
   if (!directory) return report(directory.error());
   const proc::ProcFs processes(std::move(*directory));
+  // It stays open, so that no other process can take its place.
+  const auto one = pid ? processes.open(*pid) : Result<std::unique_ptr<proc::Process>>();
   const auto watched = [&]() -> Result<std::vector<pid_t>> {
     if (!pid) return processes_of_unit(context, complete_unit_name(unit));
-    return processes.open(*pid) ? std::vector{*pid} : std::vector<pid_t>{};
+    return one && (*one)->read_name() ? std::vector{*pid} : std::vector<pid_t>{};
   };
   const auto first = watched();
   if (!first) return report(first.error());

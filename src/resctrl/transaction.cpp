@@ -226,8 +226,7 @@ std::vector<std::string> Transaction::undo() {
       put_tasks_back(group_of(step), problems);
     }
   };
-  std::ranges::for_each(back.steps, attempt);
-  std::ranges::for_each(back.removals, attempt);
+  for (const auto* part : parts(back)) std::ranges::for_each(*part, attempt);
   forget_what_was_not_made(problems.empty());
   return problems;
 }
@@ -238,13 +237,13 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
   if (!plan)
     return std::unexpected(
         Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
-  Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->steps);
+  Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->changes.steps);
   // A group that cannot be removed stays as the steps left it.
   if (auto now = read_snapshot(filesystem)) {
     machine.snapshot.groups = std::move(now->groups);
     machine.snapshot.mon_groups = std::move(now->mon_groups);
   }
-  for (const Step& removal : plan->removals) {
+  for (const Step& removal : plan->changes.removals) {
     auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
     if (removed || !result) continue;
     removed.error().detail.clear();  // it is about this one step

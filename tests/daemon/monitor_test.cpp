@@ -187,6 +187,84 @@ TEST_F(MonitorTest, IsExplained) {
   EXPECT_EQ(explained->threads.at(0).second, "redis/front");
 }
 
+// An RMID in limbo delays the counters, not the limits. They come by themselves, also if drift is
+// only reported.
+TEST_F(MonitorTest, WaitsForLimbo) {
+  for (const bool report : {false, true}) {
+    kernel.resctrl.machine.num_rmids = 3;
+    kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+    std::filesystem::remove(root_ / "groups");
+    start();
+    (void)kernel.resctrl.make("mon_groups/theirs");
+    (void)kernel.resctrl.remove("mon_groups/theirs");
+    const pid_t pid = processes.start({.name = "web"});
+    policy = (report ? "[daemon]\ndrift = \"report\"\nreconcile_interval = \"0\"\n" : "") +
+             web_and_others;
+    drift.clear();
+    std::string result = "never";
+    manager->reload([&](const auto& done) { result = done ? "" : done.error().text; });
+    run(std::chrono::seconds(1));
+    EXPECT_EQ(result, "");
+    EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+    EXPECT_EQ(group_of(pid), "redis");
+    ASSERT_EQ(problems().size(), 1U);
+    EXPECT_TRUE(problems()[0].starts_with("cannot make group /")) << problems()[0];
+    kernel.resctrl.end_limbo();
+    run(std::chrono::seconds(10));
+    EXPECT_EQ(group_of(pid), "redis/front");
+    EXPECT_EQ(problems(), std::vector<std::string>{});
+    EXPECT_EQ(drift, std::vector<std::string>{});
+  }
+}
+
+// A monitoring group that cannot be made again keeps no limit from being restored.
+TEST_F(MonitorTest, LimitsDoNotWaitForCounters) {
+  ASSERT_EQ(reload(web_and_others), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "make" && call.path == "redis/mon_groups/front";
+      },
+      EBUSY);
+  (void)kernel.resctrl.remove("redis/mon_groups/front");
+  (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
+  reconcile();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  EXPECT_EQ(group_of(pid), "redis");
+  kernel.calls.reset();
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(group_of(pid), "redis/front");
+  EXPECT_EQ(state(), "running");
+}
+
+// The monitoring group of an old rule goes before the process could be examined: it is let go
+// nevertheless.
+TEST_F(MonitorTest, LetsGoWhatItCouldNotExamine) {
+  const pid_t pid = processes.start({.name = "web"});
+  ASSERT_EQ(reload(web_and_others), "");
+  ASSERT_EQ(group_of(pid), "redis/front");
+  processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
+  EXPECT_EQ(reload(redis), "");
+  EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/front/tasks"));
+  EXPECT_EQ(group_of(pid), "redis");
+  processes.calls.reset();
+  reconcile();
+  EXPECT_EQ(group_of(pid), "default");
+}
+
+TEST_F(MonitorTest, AdoptsAgain) {
+  ASSERT_EQ(reload("[group.redis]\nadopt = true\n" + rule("web", "front")), "");
+  (void)kernel.resctrl.remove("redis/mon_groups/front");
+  (void)kernel.resctrl.make("redis/mon_groups/front");
+  reconcile();
+  EXPECT_EQ(drift, std::vector<std::string>{"monitoring group 'redis/front' was removed and made "
+                                            "again by another tool; restored"});
+  const pid_t pid = processes.start({.name = "web"});
+  place(pid);
+  EXPECT_EQ(group_of(pid), "redis/front");
+}
+
 // Where other tools hold the RMIDs, the limits are in force without the counters, and these come
 // once there are RMIDs.
 TEST_F(MonitorTest, WaitsForRmids) {

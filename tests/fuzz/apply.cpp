@@ -63,6 +63,7 @@ class Trial {
   [[nodiscard]] State state_of(Snapshot snapshot);
   void inject(Failure failure);
   void apply(const Policy& policy, Failure failure);
+  void make_mon_groups(const Machine& machine, const std::vector<Step>& steps);
   void check_failure(const Error& error, const State& before);
   void check_end(const Policy& policy, const Capabilities& capabilities, const Plan& plan);
   void check_unchanged(const Machine& before, const Plan& plan) const;
@@ -191,6 +192,13 @@ void Trial::check_end(const Policy& policy, const Capabilities& capabilities, co
   });
 }
 
+// As the daemon does: what fails for lack of an RMID is made once there is one.
+void Trial::make_mon_groups(const Machine& machine, const std::vector<Step>& steps) {
+  for (const Step& step : steps)
+    if (!kernel_.resctrl.list(group_of(step)))
+      (void)resctrl::Transaction(kernel_, ownership_, machine).carry_out({&step, 1});
+}
+
 void Trial::apply(const Policy& policy, Failure failure) {
   const Machine machine = read_machine();
   const State before = state_of(machine.snapshot);
@@ -206,7 +214,7 @@ void Trial::apply(const Policy& policy, Failure failure) {
     if (failure.call == 0) check_apart(pairs);
   };
   resctrl::Transaction transaction(kernel_, ownership_, machine);
-  const auto done = transaction.carry_out(plan->steps);
+  const auto done = transaction.carry_out(plan->changes.steps);
   kernel_.calls.hook = {};
   if (!done) {
     require(failed_, "no step is refused", [&] { return done.error().text() + "\n" + history(); });
@@ -214,8 +222,12 @@ void Trial::apply(const Policy& policy, Failure failure) {
   }
   check_unchanged(machine, *plan);
   kernel_.calls.reset();
-  const auto removed = resctrl::Transaction(kernel_, ownership_, machine).carry_out(plan->removals);
+  make_mon_groups(machine, plan->changes.mon_groups);
+  const auto removed =
+      resctrl::Transaction(kernel_, ownership_, machine).carry_out(plan->changes.removals);
   require(removed.has_value(), "no removal is refused", [&] { return history(); });
+  kernel_.resctrl.end_limbo();
+  make_mon_groups(machine, plan->changes.mon_groups);
   check_end(policy, machine.capabilities, *plan);
   log_ += "done\n";
 }

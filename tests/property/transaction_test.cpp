@@ -144,11 +144,23 @@ class TransactionProperty : public Files {
     resctrl::Transaction transaction(kernel, ownership, machine);
     if (!kernel.calls.hook)
       kernel.calls.hook = [&](const fake::Call&) { kernel.resctrl.end_limbo(); };
-    const auto done = transaction.carry_out(prepared->plan.steps);
+    const auto done = transaction.carry_out(prepared->plan.changes.steps);
     EXPECT_TRUE(done) << done.error().text() << "\n" << format_plan(prepared->plan);
+    const auto make_mon_groups = [&] {
+      std::vector<std::string> failed;
+      for (const Step& step : prepared->plan.changes.mon_groups)
+        if (!kernel.resctrl.list(group_of(step)) &&
+            !resctrl::Transaction(kernel, ownership, machine).carry_out({&step, 1}))
+          failed.push_back(group_of(step));
+      return failed;
+    };
+    // Those that need an RMID of a group that goes are made after it has gone.
+    (void)make_mon_groups();
     const auto removed =
-        resctrl::Transaction(kernel, ownership, machine).carry_out(prepared->plan.removals);
+        resctrl::Transaction(kernel, ownership, machine).carry_out(prepared->plan.changes.removals);
     EXPECT_TRUE(removed) << removed.error().text();
+    kernel.resctrl.end_limbo();
+    EXPECT_EQ(make_mon_groups(), std::vector<std::string>{});
     kernel.calls.hook = nullptr;
     kernel.resctrl.end_limbo();
     return done && removed;
@@ -253,7 +265,7 @@ TEST_F(TransactionProperty, AFailedCallLeavesNothingHalfDone) {
           copy.calls.fail(failing, EIO, makes ? fake::Calls::When::before_effect : when);
       };
       resctrl::Transaction transaction(copy, own, machine);
-      const auto done = transaction.carry_out(prepared->plan.steps);
+      const auto done = transaction.carry_out(prepared->plan.changes.steps);
       const size_t calls = copy.calls.count();
       copy.calls.hook = nullptr;
       copy.calls.reset();

@@ -52,18 +52,22 @@ TEST(MonGroups, Steps) {
         << row.to;
 }
 
-// What goes gives its RMID up before what needs it is made, and nothing goes earlier than needed.
+// No group goes early for a counter: its processes would lose their limits, and an RMID that is
+// freed is in limbo first. For a new control group, a monitoring group goes.
 TEST(MonGroups, FewRmids) {
   Capabilities capabilities = machine(20, 1);
   capabilities.num_rmids = 3;
   const Snapshot snapshot =
       after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
-            "remove    redis/web\ncreate    redis/db\n"
+            "create    redis/db\nremove    redis/web\n"
             "2 steps: 1 to create, 0 to change, 1 to remove.\n");
   EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
-            "remove    redis\ncreate    default/a\ncreate    default/b\n"
+            "create    default/a\ncreate    default/b\nremove    redis\n"
             "3 steps: 2 to create, 0 to change, 1 to remove.\n");
+  EXPECT_EQ(plan_text(redis + "[group.b]\n", capabilities, snapshot),
+            "remove    redis/web\ncreate    b\nschemata  b  L3:0=fffff MB:0=100\n"
+            "3 steps: 1 to create, 0 to change, 1 to remove.\n");
 }
 
 TEST(MonGroups, Refusals) {
@@ -82,6 +86,23 @@ TEST(MonGroups, Refusals) {
        "[daemon]\nunsupported = \"skip\"\n" + rule("default", "a"),
        "p.toml:6:11: warning: not available on this machine, left out: 'monitor': resctrl monitors "
        "nothing here\n    6 | monitor = \"a\"\n      |           ^~~\nNothing to change.\n"},
+      {"nothing but monitoring",
+       [](Capabilities& c, Snapshot& s) {
+         c.caches.clear();
+         c.bandwidths.clear();
+         s = untouched(c);
+       },
+       redis + rule("redis", "a"),
+       "p.toml:1:8: error: group 'redis': resctrl divides nothing here, so that there is only the "
+       "default group\n    1 | [group.redis]\n      |        ^~~~~\n"},
+      {"nothing but monitoring, and no group",
+       [](Capabilities& c, Snapshot& s) {
+         c.caches.clear();
+         c.bandwidths.clear();
+         s = untouched(c);
+       },
+       rule("default", "a"),
+       "create    default/a\n1 step: 1 to create, 0 to change, 0 to remove.\n"},
       {"another tool's in the default group",
        [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule("default", "a"),
        "p.toml:4:11: error: monitoring group 'default/a' exists in resctrl already and rdtd did "
@@ -143,9 +164,10 @@ TEST(MonGroups, Differences) {
   EXPECT_EQ(text(), "");
   snapshot.owned.erase("redis/mon_groups/web");
   EXPECT_EQ(text(),
-            "redis: monitoring group 'redis/web' was removed and made again by another tool\n");
+            "redis/mon_groups/web: monitoring group 'redis/web' was removed and made again by "
+            "another tool\n");
   snapshot.mon_groups.clear();
-  EXPECT_EQ(text(), "redis: monitoring group 'redis/web' is not there\n");
+  EXPECT_EQ(text(), "redis/mon_groups/web: monitoring group 'redis/web' is not there\n");
 }
 
 // Where the machine is short of RMIDs because of other tools, the groups are had without their

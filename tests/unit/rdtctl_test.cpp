@@ -229,11 +229,11 @@ TEST(Usage, Rates) {
   const uint64_t mib = 1 << 20;
   const std::string o = "llc_occupancy", t = "mbm_total_bytes";
   const std::chrono::steady_clock::time_point start{};
-  const Reading before{start,
-                       {counted("", "L3", 0, {{o, mib}, {t, mib}}),
-                        counted("a", "L3", 0, {{o, mib}, {t, 5 * mib}}),
-                        counted("a", "L3", 1, {{o, mib}, {t, NoCount::unavailable}}),
-                        counted("a", "L3", 2, {{t, mib}})}};
+  const Reading before{
+      start,
+      {counted("", "L3", 0, {{o, mib}, {t, mib}}), counted("a", "L3", 0, {{o, mib}, {t, 5 * mib}}),
+       counted("a", "L3", 1, {{o, mib}, {t, NoCount::unavailable}}),
+       counted("a", "L3", 2, {{t, mib}})}};
   const Reading now{start + seconds(2),
                     {counted("", "L3", 0, {{o, 2 * mib}, {t, 3 * mib}}),
                      counted("a", "L3", 0, {{o, 3 * mib}, {t, 4 * mib}}),

@@ -39,6 +39,7 @@ class Applier {
 
   struct Applied {
     std::shared_ptr<const InForce> in_force;
+    std::map<std::string, Error> unmade;  // monitoring groups, to be made later; why
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     size_t steps = 0;
   };
@@ -47,6 +48,9 @@ class Applier {
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 
+  // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
+  [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
+                                                             const Machine& machine);
   // Carries out steps that were found by a comparison.
   [[nodiscard]] Result<void> carry_out(const std::vector<Step>& steps, const Machine& machine);
   // Removes every group that rdtd made.

@@ -40,6 +40,11 @@ class Guard {
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
 
+  // Monitoring groups of the policy that could not be made at its load, and why: they are made when
+  // it becomes possible.
+  void owe(std::map<std::string, Error> unmade);
+  [[nodiscard]] bool owes() const { return !owed_.empty(); }
+
   // A CPU has come online: the kernel may have reset what it belongs to, even if the next
   // comparison does not see that it was away.
   void expect_reset() { reset_pending_ = true; }
@@ -65,12 +70,16 @@ class Guard {
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
                           Comparison& out);
   bool restore(const InForce& in_force, const Steps& back, const Machine& machine, Comparison& out);
+  [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
+                                                      std::vector<Step> steps,
+                                                      const Machine& machine, Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
   void report(const std::string& key, const std::string& text, Comparison& out);
 
   Applier& applier_;
   std::map<std::string, std::string> problems_;  // by what fails, not by the text of the moment
   std::string last_failure_;                     // to restore, by what failed
+  std::set<std::string> owed_;                   // monitoring groups that could not be made yet
   bool reset_pending_ = false;                   // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;         // of the root at the last comparison
   std::optional<CpuSet> last_online_;            // at the last comparison

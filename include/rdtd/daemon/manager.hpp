@@ -132,6 +132,7 @@ class Manager final : public ManagerInterface {
     return in_force_->policy.daemon.drift == OnDrift::report;
   }
   void restore_manual();
+  void retry_mon_groups();
   void start_comparison(Time now);
   void begin_comparison();
   void compare();
@@ -169,7 +170,7 @@ class Manager final : public ManagerInterface {
   Time comparison_due_ = Time::max();                  // because of a change in resctrl
 
   std::optional<std::vector<DomainCounters>> counters_;
-  Time counters_read_{};
+  Time counters_due_{};  // from when on they are read again
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;  // of the last load, for the log

@@ -14,7 +14,7 @@ namespace rdtd {
 
 class Release {
  public:
-  // `held`: the threads of each group of the old rules, by index into their destinations.
+  // `held`: the threads in the control group of each destination of the old rules, by index.
   Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid);
 
   // Looks at some threads, at most `limit`. True once the release is finished.

@@ -130,7 +130,9 @@ class Sweeper {
   [[nodiscard]] bool finish_pass();
   void end_sweep(const Result<SweepResult>& result);
   [[nodiscard]] bool many_threads_wait(pid_t pid) const;
-  [[nodiscard]] Result<TasksByGroup> tasks_by_group(const RuleTable& table) const;
+  [[nodiscard]] Result<std::vector<pid_t>> tasks_of(const std::string& directory) const;
+  [[nodiscard]] Result<TasksByGroup> tasks_held(const RuleTable& table) const;
+  [[nodiscard]] Result<TasksByGroup> tasks_in_place(const RuleTable& table) const;
   [[nodiscard]] Placement placement() { return {*table_, system_.processes, manual_, &memo_}; }
 
   System& system_;

@@ -32,17 +32,21 @@ struct GroupTarget {
 
 struct Plan {
   std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
-  std::vector<Step> steps;          // before the processes are put in their groups
-  std::vector<Step> removals;       // after that: groups that the policy no longer has
+  Steps changes;
   std::vector<Diagnostic> warnings;
 
-  [[nodiscard]] bool changes_nothing() const { return steps.empty() && removals.empty(); }
+  [[nodiscard]] bool changes_nothing() const { return changes.empty(); }
 };
+
+// Whether monitoring groups that cannot be had now are an error. In a policy that is in force they
+// are not: they are made later.
+enum class MonGroups { required, wanted };
 
 // The errors are sorted by place and name every party. A group in the snapshot that is not owned is
 // never touched.
 [[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(
-    const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot);
+    const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
+    MonGroups mon_groups = MonGroups::required);
 
 // Whether a group of this name exists that rdtd did not make, or a monitoring group is in such a
 // group: its own is gone.

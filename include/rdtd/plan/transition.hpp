@@ -11,6 +11,7 @@
 // - a group that does not change is not written.
 #pragma once
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +29,18 @@ struct WantedGroup {
 
 struct Steps {
   std::vector<Step> steps;
+  // Makes monitoring groups. Each may fail by itself, and limits do not depend on it: the kernel
+  // keeps an RMID that was freed in limbo until its lines have left the cache.
+  std::vector<Step> mon_groups;
   std::vector<Step> removals;  // to be carried out once the processes have left those groups
 
-  [[nodiscard]] bool empty() const { return steps.empty() && removals.empty(); }
+  [[nodiscard]] size_t size() const { return steps.size() + mon_groups.size() + removals.size(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
 };
+// In the order in which they are carried out.
+[[nodiscard]] inline std::array<const std::vector<Step>*, 3> parts(const Steps& steps) {
+  return {&steps.steps, &steps.mon_groups, &steps.removals};
+}
 
 // `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall
 // not exist any more. Other groups in `now` are not touched.
