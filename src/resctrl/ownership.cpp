@@ -27,7 +27,8 @@ Result<Ownership> Ownership::load(Directory directory) {
       const auto words = split(line, ' ');
       const auto inode = words.size() == 2 ? parse_unsigned<uint64_t>(words[1]) : std::nullopt;
       if (words[0].empty() || words.size() > 2 || (words.size() == 2 && !inode)) continue;
-      entries[group_directory(words[0])] = inode;
+      const std::string group = group_directory(words[0]);
+      if (group_label(group) == words[0]) entries[group] = inode;
     }
   return Ownership(std::move(directory), std::move(entries));
 }

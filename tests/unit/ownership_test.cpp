@@ -61,7 +61,14 @@ TEST_F(OwnershipTest, OwnsOnlyTheVeryGroup) {
        "default/web 17\n",
        {{"mon_groups/web", 17}},
        {"mon_groups/web"}},
-      {"lines that make no sense", "redis x\na b c\n\n 5\n", {{"redis", 5}, {"a", 1}}, {}},
+      {"lines that make no sense",
+       "redis x\na b c\n\n 5\np/z/ 6\np/q/r 7\n/ 8\n",
+       {{"redis", 5},
+        {"a", 1},
+        {"p/mon_groups/z/", 6},
+        {"p/mon_groups/q/r", 7},
+        {"mon_groups/", 8}},
+       {}},
   };
   for (const auto& row : rows) {
     put("groups", row.record);
