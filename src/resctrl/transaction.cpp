@@ -226,7 +226,9 @@ std::vector<std::string> Transaction::undo() {
       put_tasks_back(group_of(step), problems);
     }
   };
-  for (const auto* part : parts(back)) std::ranges::for_each(*part, attempt);
+  // Monitoring groups last: their RMIDs may be those of groups that go.
+  for (const auto* part : {&back.steps, &back.removals, &back.mon_groups})
+    std::ranges::for_each(*part, attempt);
   forget_what_was_not_made(problems.empty());
   return problems;
 }

@@ -113,7 +113,19 @@ void Trial::inject(Failure failure) {
       EIO, failure.when);
 }
 
-// Groups that exist before and after, and that share no way of a cache then. A group whose old and
+// Whether each mask of a cache, with CDP that of code and that of data, has a way before and after.
+bool keeps_a_way(const Schemata& before, const Schemata& after, Resource cache, DomainId domain) {
+  return std::ranges::all_of(resources_of_cache(cache), [&](Resource part) {
+    const auto mask = [&](const Schemata& schemata) {
+      const auto values = schemata.find(part);
+      const bool known = values != schemata.end() && values->second.contains(domain);
+      return known ? Cbm{values->second.at(domain)} : Cbm{UINT32_MAX};
+    };
+    return mask(before).overlaps(mask(after));
+  });
+}
+
+// Groups that exist before and after, and that share no way of a cache then. A mask whose old and
 // new ways have nothing in common may have to share some in between.
 Trial::PairsApart Trial::pairs_apart(const Machine& before, const Plan& plan) const {
   std::map<std::string, std::pair<Schemata, Schemata>> lasting;
@@ -133,8 +145,9 @@ Trial::PairsApart Trial::pairs_apart(const Machine& before, const Plan& plan) co
           };
           const auto& [a_before, a_after] = a->second;
           const auto& [b_before, b_after] = b->second;
-          if (!share(a_before, b_before) && !share(a_after, b_after) && share(a_before, a_after) &&
-              share(b_before, b_after))
+          if (!share(a_before, b_before) && !share(a_after, b_after) &&
+              keeps_a_way(a_before, a_after, resource, domain) &&
+              keeps_a_way(b_before, b_after, resource, domain))
             out[{resource, domain}].emplace_back(a->first, b->first);
         }
   return out;

@@ -6,7 +6,7 @@
 // is
 //   made only while a CLOSID, an RMID and a valid initial mask are available;
 // - two groups that share no way before and after never share one in between. The only exception is
-//   a group whose old and new ways have nothing in common: on its way it may use free ways, or ways
+//   a mask whose old and new ways have nothing in common: on its way it may use free ways, or ways
 //   of groups that may overlap it, and if there are none, it shares ways for the time of one step;
 // - a group that does not change is not written.
 #pragma once
