@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace rdtd::fake {
 
 namespace {
@@ -34,6 +36,18 @@ const std::vector<std::string>& odd_directories() {
                                                "a/",
                                                std::string(300, 'n')};
   return all;
+}
+
+// When the last CPU of a domain goes, Linux may use the domain in the workers for its counters
+// after it was freed, and the machine hangs or crashes (tests/vm/scenarios/hotplug has the patch).
+bool is_last_with_counters(const Resctrl& state, unsigned cpu) {
+  return state.machine.num_rmids > 0 &&
+         std::ranges::any_of(state.machine.mon_domains, [&](const auto& domain) {
+           return domain.second.contains(cpu) &&
+                  std::ranges::count_if(domain.second, [&](unsigned other) {
+                    return state.online.contains(other);
+                  }) == 1;
+         });
 }
 
 }  // namespace
@@ -106,7 +120,8 @@ Command Generator::next(const Resctrl& state, const std::vector<pid_t>& children
   if (kind < 39) {
     // CPU 0 cannot be taken offline.
     const unsigned cpu = 1 + below(state.machine.cpus.size() - 1);
-    return {.kind = state.online.contains(cpu) ? Kind::offline : Kind::online, .cpu = cpu};
+    if (!state.online.contains(cpu)) return {.kind = Kind::online, .cpu = cpu};
+    if (!is_last_with_counters(state, cpu)) return {.kind = Kind::offline, .cpu = cpu};
   }
   return write(state, children);
 }
