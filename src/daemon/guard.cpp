@@ -22,6 +22,7 @@ std::string key_of(const Error& error) {
 
 void Guard::forget() {
   std::erase_if(problems_, [](const auto& problem) { return problem.first != lock_problem; });
+  unmade_.clear();
 }
 
 std::vector<std::string> Guard::problems() const {
@@ -154,19 +155,19 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
   return restored;
 }
 
-void Guard::owe(std::map<std::string, Error> unmade) {
-  owed_.clear();
-  for (auto& [group, error] : unmade) {
-    owed_.insert(group);
+void Guard::make_later(std::map<std::string, Error> unmade) {
+  for (const auto& [group, error] : unmade) {
+    unmade_.insert(group);
     (void)set_problem(mon_group_key + group, error.text());
   }
 }
 
-// What is owed is no drift: it is made also if drift is only reported. Returns what was made.
+// Nobody removed a group that could not be made yet: it is made even if drift is only reported.
+// Returns the groups that were made.
 std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
                                              const Machine& machine, Comparison& out) {
   if (in_force.policy.daemon.drift == OnDrift::report)
-    std::erase_if(steps, [&](const Step& step) { return !owed_.contains(group_of(step)); });
+    std::erase_if(steps, [&](const Step& step) { return !unmade_.contains(group_of(step)); });
   const auto failed = applier_.make_mon_groups(steps, machine);
   std::set<std::string> made;
   for (const Step& step : steps)
@@ -177,8 +178,8 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
     return problem.first.starts_with(mon_group_key) &&
            !failed.contains(problem.first.substr(mon_group_key.size()));
   });
-  owed_.clear();
-  for (const auto& [group, error] : failed) owed_.insert(group);
+  unmade_.clear();
+  for (const auto& [group, error] : failed) unmade_.insert(group);
   return made;
 }
 
@@ -213,7 +214,7 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
   const Steps back = steps_to(current->groups, current->capabilities, now);
-  const std::set<std::string> owed = owed_;
+  const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const bool all_restored = restore(*current, back, *machine, out);
   const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
@@ -221,7 +222,7 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   for (Difference& difference : differences(current->groups, now)) {
     const bool restored =
         is_mon_group(difference.group) ? made.contains(difference.group) : all_restored;
-    if (owed.contains(difference.group) || (restored && adopted.contains(difference.group)))
+    if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))
       continue;
     out.drift.push_back(
         {std::move(difference.group), std::move(difference.text), restored, by_kernel});

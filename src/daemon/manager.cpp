@@ -152,7 +152,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   wanted_files_.clear();
   drift_.clear();
   guard_.forget();
-  guard_.owe(std::move(applied.unmade));
+  guard_.make_later(std::move(applied.unmade));
   retry_mon_groups();
   processes_by_rule_.clear();
   last_reload_timestamp_ = system_.realtime_usec();

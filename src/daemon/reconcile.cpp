@@ -68,7 +68,7 @@ void Manager::resctrl_changed(const std::set<std::string>& groups) {
 }
 
 void Manager::retry_mon_groups() {
-  if (guard_.owes())
+  if (guard_.misses_mon_groups())
     comparison_due_ = std::min(comparison_due_, system_.now() + mon_group_interval);
 }
 

@@ -40,7 +40,7 @@ class UsageView {
     std::string title;
     std::string name;  // of --sort; empty: a counter that only some machines have
     char key = 0;
-    int width = 0;  // 0: what is left
+    int width = 0;  // 0: the rest of the window
     std::function<std::string(const Row&)> text;
     std::function<bool(const Row&, const Row&)> before;
   };

@@ -217,6 +217,22 @@ TEST_F(MonitorTest, WaitsForLimbo) {
   }
 }
 
+// After a reset, nothing is tried again.
+TEST_F(MonitorTest, AResetEndsTheRetries) {
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "make" && call.path == "redis/mon_groups/front";
+      },
+      EBUSY);
+  ASSERT_EQ(reload(web_and_others), "");
+  EXPECT_EQ(problems().size(), 1U);
+  EXPECT_NE(manager->next_due(), Manager::Time::max());
+  manager->reset([](const auto&) {});
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(manager->next_due(), Manager::Time::max());
+}
+
 // A monitoring group that cannot be made again keeps no limit from being restored.
 TEST_F(MonitorTest, LimitsDoNotWaitForCounters) {
   ASSERT_EQ(reload(web_and_others), "");

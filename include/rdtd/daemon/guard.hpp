@@ -42,8 +42,8 @@ class Guard {
 
   // Monitoring groups of the policy that could not be made at its load, and why: they are made when
   // it becomes possible.
-  void owe(std::map<std::string, Error> unmade);
-  [[nodiscard]] bool owes() const { return !owed_.empty(); }
+  void make_later(std::map<std::string, Error> unmade);
+  [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
 
   // A CPU has come online: the kernel may have reset what it belongs to, even if the next
   // comparison does not see that it was away.
@@ -79,7 +79,7 @@ class Guard {
   Applier& applier_;
   std::map<std::string, std::string> problems_;  // by what fails, not by the text of the moment
   std::string last_failure_;                     // to restore, by what failed
-  std::set<std::string> owed_;                   // monitoring groups that could not be made yet
+  std::set<std::string> unmade_;                 // monitoring groups that could not be made yet
   bool reset_pending_ = false;                   // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;         // of the root at the last comparison
   std::optional<CpuSet> last_online_;            // at the last comparison
