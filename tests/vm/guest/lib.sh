@@ -24,8 +24,15 @@ soon() {
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
 start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
 reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
-# add_user NAME ID: with a group of its own; the smallest guest has no useradd
-add_user() { grep -q "^$1:" /etc/passwd || { echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group; }; }
+# add_user NAME ID: with a group of its own; the smallest guest has no useradd. Scenarios share a machine, so no two of them
+# give one number to users of different names: polkit would take the one for the other.
+add_user() {
+  local other
+  grep -q "^$1:x:$2:" /etc/passwd && return
+  other=$(awk -F: -v name="$1" -v id="$2" '$1 == name || $3 == id { print $1 " " $3 }' /etc/passwd)
+  [[ -z $other ]] || { fail "add_user $1 $2: there is $other"; return; }
+  echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group
+}
 property() { busctl get-property org.rdtd1 /org/rdtd1 org.rdtd1.Manager "$1" | cut -d' ' -f2-; }
 
 # The group of a process, "" for the default one.
