@@ -42,11 +42,49 @@ Result<Machine> Applier::read_machine() {
   return machine;
 }
 
+// Of the regions that the steps undo.
+std::map<std::string, std::string> Applier::holders_of(const std::vector<Step>& steps,
+                                                       const Snapshot& now) const {
+  std::map<std::string, std::string> out;
+  for (const Step& step : steps) {
+    const auto group = now.groups.find(group_of(step));
+    if (!std::holds_alternative<RemoveGroup>(step) || group == now.groups.end() ||
+        group->second.mode != Mode::pseudo_locked)
+      continue;
+    if (auto holder = system_.device_holder(group->first))
+      out.emplace(group->first, *std::move(holder));
+  }
+  return out;
+}
+
+void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& locks) {
+  Snapshot& now = machine.snapshot;
+  for (const std::string& name : now.own_locks()) {
+    const auto target = std::ranges::find(
+        locks, name,
+        [](const LockTarget& lock) -> const std::string& { return lock.region.group; });
+    if (target == locks.end())
+      now.busy_locks.emplace(name, "");
+    else if (!stands(target->region, now))
+      if (auto holder = system_.device_holder(name)) now.busy_locks.emplace(name, *holder);
+  }
+}
+
 std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const PolicyFile> files,
                                                       const Users& before) {
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
-  auto prepared = fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
+  const auto prepare_again = [&] {
+    return fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
+  };
+  auto prepared = prepare_again();
+  if (prepared) {
+    auto busy = holders_of(prepared->plan.changes.steps, machine->snapshot);
+    if (!busy.empty()) {
+      machine->snapshot.busy_locks = std::move(busy);
+      prepared = prepare_again();
+    }
+  }
   if (!prepared) return std::unexpected(refusal(prepared.error()));
   Users users = look_up_users(prepared->policy, system_.users, before, prepared->warnings);
   sort_by_place(prepared->warnings);
@@ -92,14 +130,25 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
   made_again_ = false;
   auto loaded = load(fit, files, before);
   if (!loaded) return std::unexpected(loaded.error());
-  Plan& plan = loaded->prepared.plan;
-  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded->machine);
+  // Before the devices are there: udev looks as soon as they are.
+  const std::vector<LockTarget> before_it = access_;
+  auto stored = system_.store_device_access(access_ = loaded->prepared.plan.locks);
+  if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
+  auto applied = carry_out_load(std::move(*loaded), std::move(files));
+  if (!applied) (void)system_.store_device_access(access_ = before_it);
+  return applied;
+}
+
+std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
+                                                                 std::vector<PolicyFile> files) {
+  Plan& plan = loaded.prepared.plan;
+  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded.machine);
   if (const auto done = transaction.carry_out(plan.changes.steps); !done) {
     made_again_ = transaction.made_groups_again();
     return std::unexpected(rdtd::refusal(done.error()));
   }
-  auto unmade = make_mon_groups(plan.changes.mon_groups, loaded->machine);
-  auto table = make_table(loaded->prepared.policy, loaded->users, {});
+  auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
+  auto table = make_table(loaded.prepared.policy, loaded.users, {});
   if (!table) {
     Error error = table.error();
     const auto problems = transaction.undo();
@@ -109,16 +158,17 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<Pol
     return std::unexpected(rdtd::refusal(error));
   }
   // Also if it had its part already: a later policy may have to give it everything back.
-  if (!loaded->prepared.policy.divides_nothing()) ownership_.own_default_group();
+  if (!loaded.prepared.policy.divides_nothing()) ownership_.own_default_group();
   auto in_force = std::make_shared<InForce>();
-  in_force->policy = std::move(loaded->prepared.policy);
-  in_force->users = std::move(loaded->users);
+  in_force->policy = std::move(loaded.prepared.policy);
+  in_force->users = std::move(loaded.users);
   in_force->groups = std::move(plan.groups);
-  in_force->capabilities = std::move(loaded->machine.capabilities);
+  in_force->locks = std::move(plan.locks);
+  in_force->capabilities = std::move(loaded.machine.capabilities);
   in_force->files = std::move(files);
-  in_force->missing = std::move(loaded->prepared.missing);
+  in_force->missing = std::move(loaded.prepared.missing);
   in_force->table = std::move(*table);
-  in_force->warnings = std::move(loaded->prepared.warnings);
+  in_force->warnings = std::move(loaded.prepared.warnings);
   const size_t steps = plan.changes.size();
   return Applied{std::move(in_force), std::move(unmade), std::move(plan.changes.removals), steps};
 }
@@ -140,6 +190,9 @@ Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& m
 Result<void> Applier::remove_all() {
   auto machine = read_machine();
   if (!machine) return std::unexpected(machine.error());
+  for (const std::string& name : machine->snapshot.own_locks())
+    if (auto holder = system_.device_holder(name))
+      machine->snapshot.busy_locks.emplace(name, *std::move(holder));
   return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine));
 }
 

@@ -69,6 +69,7 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
   auto changed = std::make_shared<InForce>(in_force);
   changed->capabilities = machine.capabilities;
   changed->groups = std::move(plan->groups);
+  changed->locks = std::move(plan->locks);
   return changed;
 }
 
@@ -123,7 +124,7 @@ std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Co
   clear_problem("adopt");
   std::set<std::string> adopted;
   for (const Step& step : steps) adopted.insert(group_of(step));
-  for (Difference& difference : differences(in_force.groups, machine.snapshot))
+  for (Difference& difference : differences(in_force.groups, in_force.locks, machine.snapshot))
     if (adopted.contains(difference.group))
       out.drift.push_back({std::move(difference.group), std::move(difference.text), true});
   machine.snapshot.owned.insert(adopted.begin(), adopted.end());
@@ -208,18 +209,19 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   }
   clear_problem("read");
   const std::set<std::string> adopted = adopt(*in_force, *machine, out);
+  applier_.find_busy_locks(*machine, in_force->locks);
   const auto current = update(in_force, *machine, out);
   if (current->groups.empty()) return out;
 
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
-  const Steps back = steps_to(current->groups, current->capabilities, now);
+  const Steps back = steps_to(current->groups, current->locks, current->capabilities, now);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const bool all_restored = restore(*current, back, *machine, out);
   const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
   remove_left_behind(back.removals, *machine, out);
-  for (Difference& difference : differences(current->groups, now)) {
+  for (Difference& difference : differences(current->groups, current->locks, now)) {
     const bool restored =
         is_mon_group(difference.group) ? made.contains(difference.group) : all_restored;
     if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))

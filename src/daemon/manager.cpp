@@ -153,7 +153,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   drift_.clear();
   guard_.forget();
   guard_.make_later(std::move(applied.unmade));
-  retry_mon_groups();
+  retry_soon();
   processes_by_rule_.clear();
   last_reload_timestamp_ = system_.realtime_usec();
   publish([this, previous, applied = std::move(applied), done = std::move(done)]() mutable {
@@ -190,7 +190,8 @@ void Manager::remove_groups(std::vector<Step> removals, std::function<void()> th
 void Manager::finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
                           const Done& done) {
   const Policy& policy = in_force_->policy;
-  if (policy.divides_nothing()) applier_.release_default_group();
+  // A region that still has to go leaves its ways to the default group.
+  if (policy.divides_nothing() && in_force_->missing.empty()) applier_.release_default_group();
   note_sweep(swept);
   report_missing();
   if (const std::string warnings = format_diagnostics(in_force_->warnings, policy.sources);

@@ -17,8 +17,9 @@ namespace {
 
 // A database that does not answer keeps the main loop waiting for its timeout.
 constexpr std::chrono::minutes user_lookup_interval{5};
-// RMIDs leave limbo some seconds after the last task of their group at the latest.
-constexpr std::chrono::seconds mon_group_interval{5};
+// RMIDs leave limbo some seconds after the last task of their group at the latest. Who has the
+// device of a region open may close it at any time.
+constexpr std::chrono::seconds retry_interval{5};
 
 }  // namespace
 
@@ -67,9 +68,11 @@ void Manager::resctrl_changed(const std::set<std::string>& groups) {
     comparison_due_ = std::min(comparison_due_, system_.now() + drift_pace_.delay(group));
 }
 
-void Manager::retry_mon_groups() {
-  if (guard_.misses_mon_groups())
-    comparison_due_ = std::min(comparison_due_, system_.now() + mon_group_interval);
+void Manager::retry_soon() {
+  const bool waits_for_device = std::ranges::find(in_force_->missing, Cause::machine,
+                                                  &MissingPart::cause) != in_force_->missing.end();
+  if (guard_.misses_mon_groups() || waits_for_device)
+    comparison_due_ = std::min(comparison_due_, system_.now() + retry_interval);
 }
 
 void Manager::cpu_changed(bool online) {
@@ -141,7 +144,7 @@ void Manager::finish_comparison(std::vector<Drift> drift, std::vector<Drift> bef
   drift_ = std::move(before);
   std::ranges::move(drift, std::back_inserter(drift_));
   observer_.state_changed();
-  retry_mon_groups();
+  retry_soon();
   const bool ask_for_users = in_force_->users.unanswered && system_.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = system_.now() + user_lookup_interval;
   if (!in_force_->missing.empty() || !wanted_files_.empty() || ask_for_users)

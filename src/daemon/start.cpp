@@ -19,8 +19,10 @@
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/loop.hpp"
+#include "rdtd/proc/device_holders.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "rdtd/proc/users.hpp"
+#include "rdtd/resctrl/device_access.hpp"
 #include "rdtd/resctrl/kernel.hpp"
 #include "rdtd/resctrl/read.hpp"
 
@@ -74,7 +76,7 @@ std::string lock_holder(const Directory& proc, const std::string& path) {
 }
 
 Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Directory& proc,
-                             const std::string& possible_cpus) {
+                             const std::string& possible_cpus, std::optional<bool> pseudo_locking) {
   const auto mounts = proc.read("self/mounts");
   if (!mounts) return std::unexpected(mounts.error());
   CpuSet possible;
@@ -82,7 +84,7 @@ Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Direct
     if (const auto text = read_all(fd.get(), possible_cpus))
       possible = parse_cpu_list(trim(*text)).value_or(CpuSet{});
   return resctrl::read_machine(filesystem, find_mount_options(*mounts).value_or(MountOptions{}),
-                               std::move(possible));
+                               std::move(possible), pseudo_locking);
 }
 
 // The first directory that is a unified cgroup hierarchy.
@@ -122,7 +124,7 @@ struct Opened {
   std::unique_ptr<Directory> proc;
   std::unique_ptr<proc::ProcFs> processes, classifier_processes;
   std::optional<Ownership> ownership;
-  std::unique_ptr<Directory> state;
+  std::unique_ptr<Directory> state, state_files;
 };
 
 template <class T>
@@ -149,6 +151,8 @@ Result<Opened> open_all(const Paths& paths) {
   }
   if (auto taken = take(Directory::open(paths.state), out.state); !taken)
     return std::unexpected(taken.error());
+  if (auto taken = take(Directory::open(paths.state), out.state_files); !taken)
+    return std::unexpected(taken.error());
   auto record = Directory::open(paths.state);
   if (!record) return std::unexpected(record.error());
   auto ownership = Ownership::load(std::move(*record));
@@ -159,15 +163,25 @@ Result<Opened> open_all(const Paths& paths) {
 }
 
 System system_of(const Opened& opened, const Paths& paths) {
+  // Once: the kernel asks each CPU for its frequency when it writes this file.
+  const auto cpuinfo = opened.proc->read("cpuinfo");
+  const auto pseudo_locking = cpuinfo ? std::optional(can_pseudo_lock(*cpuinfo)) : std::nullopt;
   return {
       .resctrl = *opened.resctrl,
       .processes = *opened.processes,
       .policy_files = [root = paths.policy_root] { return find_policy_files(root); },
       .read_machine =
-          [&opened, cpus = paths.possible_cpus] {
-            return read_machine(*opened.resctrl, *opened.proc, cpus);
+          [&opened, cpus = paths.possible_cpus, pseudo_locking] {
+            return read_machine(*opened.resctrl, *opened.proc, cpus, pseudo_locking);
           },
       .users = proc::user_database(),
+      .device_holder = [holders =
+                            std::make_shared<proc::DeviceHolders>(paths.proc, paths.lock_devices)](
+                           const std::string& lock) { return holders->find(lock); },
+      .store_device_access =
+          [&opened](const std::vector<LockTarget>& locks) {
+            return resctrl::store_device_access(*opened.state_files, locks);
+          },
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
       .now = [] { return std::chrono::steady_clock::now(); },
       .realtime_usec =

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "rdtd/base/text.hpp"
@@ -38,6 +40,21 @@ std::string format_mount_options(const MountOptions& options) {
   if (options.mba_MBps) out += ",mba_MBps";
   if (options.debug) out += ",debug";
   return out;
+}
+
+bool can_pseudo_lock(std::string_view cpuinfo) {
+  constexpr std::array models = {"79", "92", "122"};  // Broadwell-X, Goldmont, Goldmont Plus
+  std::string_view vendor, family, model;
+  for (const std::string_view line : split(cpuinfo.substr(0, cpuinfo.find("\n\n")), '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
+    if (key == "vendor_id") vendor = value;
+    if (key == "cpu family") family = value;
+    if (key == "model") model = value;
+  }
+  return vendor == "GenuineIntel" && family == "6" &&
+         std::ranges::find(models, model) != models.end();
 }
 
 std::string how_to_mount(const MountOptions& options) {

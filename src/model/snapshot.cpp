@@ -53,6 +53,13 @@ std::string_view control_group_of(std::string_view directory) {
   return is_mon_group(directory) && first == mon_groups ? root_group : first;
 }
 
+std::vector<std::string> Snapshot::own_locks() const {
+  std::vector<std::string> out;
+  for (const auto& [name, state] : groups)
+    if (owned.contains(name) && state.mode == Mode::pseudo_locked) out.push_back(name);
+  return out;
+}
+
 CpuSet Snapshot::online_cpus() const {
   CpuSet all;
   for (const auto& [name, group] : groups) all.insert(group.cpus.begin(), group.cpus.end());

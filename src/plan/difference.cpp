@@ -74,9 +74,17 @@ std::vector<Step> adoptions(const std::vector<GroupTarget>& targets, const Snaps
   return out;
 }
 
-Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
-               const Snapshot& snapshot) {
+bool stands(const LockRegion& region, const Snapshot& snapshot) {
+  const auto group = snapshot.groups.find(region.group);
+  return group != snapshot.groups.end() && snapshot.owned.contains(region.group) &&
+         group->second.mode == Mode::pseudo_locked &&
+         group->second.schemata == Schemata{{region.resource, {{region.domain, region.mask.bits}}}};
+}
+
+Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTarget>& locks,
+               const Capabilities& capabilities, const Snapshot& snapshot) {
   std::vector<WantedGroup> wanted;
+  std::vector<LockRegion> to_lock;
   std::set<std::string> mon_groups;
   std::set<std::string> leaving = snapshot.owned;
   leaving.erase(std::string(root_group));
@@ -88,12 +96,29 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const Capabilities& capa
       leaving.erase(group);
     }
   }
-  return transition(capabilities, snapshot, wanted, mon_groups, leaving);
+  for (const LockTarget& lock : locks) {
+    const std::string& group = lock.region.group;
+    if (!stands(lock.region, snapshot) && !is_taken(group, snapshot) &&
+        !snapshot.busy_locks.contains(group))
+      to_lock.push_back(lock.region);
+    if (stands(lock.region, snapshot)) leaving.erase(group);
+  }
+  for (const auto& [group, holder] : snapshot.busy_locks) leaving.erase(group);
+  return transition(capabilities, snapshot, wanted, mon_groups, leaving, to_lock);
 }
 
 std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
+                                    const std::vector<LockTarget>& locks,
                                     const Snapshot& snapshot) {
   std::vector<Difference> out;
+  for (const LockTarget& lock : locks) {
+    const std::string& group = lock.region.group;
+    if (stands(lock.region, snapshot)) continue;
+    out.push_back({group, fmt::format("pseudo_lock '{}'{}", group,
+                                      is_taken(group, snapshot)         ? was_made_again
+                                      : snapshot.groups.contains(group) ? " has lost its region"
+                                                                        : " is not there")});
+  }
   const CpuSet online = snapshot.online_cpus();
   for (const GroupTarget& target : targets) {
     const std::string name = fmt::format("group '{}'", group_label(target.directory));

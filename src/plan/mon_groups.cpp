@@ -58,8 +58,9 @@ void Planner::check_rmids() {
     if (const auto control = control_group_of(directory);
         is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
       others.push_back(group_label(directory));
+  const size_t locking = policy_.locks.empty() ? 0 : 1;  // for a moment
   if (last == nullptr || !capabilities_.num_rmids ||
-      asked.size() + others.size() + 1 <= *capabilities_.num_rmids)
+      asked.size() + others.size() + 1 + locking <= *capabilities_.num_rmids)
     return;
   std::string what = counted(control_groups, "group");
   if (!mon_groups_.empty())
@@ -67,7 +68,10 @@ void Planner::check_rmids() {
            counted(mon_groups_.size(), "monitoring group");
   error(*last,
         fmt::format("{} asked for ({}), {} here: {}", what, join(asked, ", "),
-                    counted(*capabilities_.num_rmids, "RMID"), taken_by(others)),
+                    counted(*capabilities_.num_rmids, "RMID"), taken_by(others)) +
+            (locking == 0 ? ""
+                          : fmt::format(", 1 is needed while pseudo_lock '{}' is locked",
+                                        policy_.locks.front().name.value)),
         {}, Cause::closids);
 }
 

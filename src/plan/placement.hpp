@@ -39,8 +39,9 @@ struct Exclusive {
 };
 
 struct Obstacle {
-  std::string name;  // of another tool's group
+  std::string name;  // "group 'x'"
   Cbm mask;
+  std::string why = "rdtd did not make";  // it stays: "which ..."
 };
 
 struct DomainRequest {

@@ -111,7 +111,7 @@ class NamedWays {
         refusals.push_back({party.where,
                             fmt::format("{}: '{}' overlaps {} of ", party.name, party.asked,
                                         these_ways(obstacle.mask & mask)),
-                            fmt::format(", which {} holds and rdtd did not make", obstacle.name)});
+                            fmt::format(", which {} holds and {}", obstacle.name, obstacle.why)});
     return true;
   }
   void check_owners(const Party& party, Cbm mask, const Party* owner) {
@@ -171,8 +171,8 @@ std::vector<std::string> limits(const DomainRequest& request) {
     out.push_back(fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
   for (const Obstacle& obstacle : request.obstacles)
     if (!(obstacle.mask & request.all).empty())
-      out.push_back(fmt::format("{} held by {}, which rdtd did not make", obstacle.mask.count(),
-                                obstacle.name));
+      out.push_back(fmt::format("{} held by {}, which {}", obstacle.mask.count(), obstacle.name,
+                                obstacle.why));
   for (const Party& party : request.shared)
     if (const Cbm* mask = named_ways(party))
       out.push_back(fmt::format("{} named by {}", mask->count(), party.name));

@@ -164,6 +164,8 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     check_mon_group_names();
     check_rmids();
   }
+  check_locks();
+  find_busy_locks();
   if (leaves_default_group(policy_, snapshot_)) {
     targets_.back().state = snapshot_.groups.at(std::string(root_group));
   } else {
@@ -182,10 +184,15 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   }
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
-  Steps changes = steps_to(targets_, capabilities_, snapshot_);
+  std::vector<LockTarget> locks;
+  for (const PseudoLock* lock : locks_)
+    if (const auto target = lock_targets_.find(lock); target != lock_targets_.end())
+      locks.push_back(std::move(target->second));
+  Steps changes = steps_to(targets_, locks, capabilities_, snapshot_);
   changes.steps.insert(changes.steps.begin(), std::make_move_iterator(steps.begin()),
                        std::make_move_iterator(steps.end()));
-  return Plan{std::move(targets_), std::move(changes), std::move(diagnostics_)};
+  return Plan{std::move(targets_), std::move(locks), std::move(changes), std::move(diagnostics_),
+              std::move(missing_)};
 }
 
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {

@@ -1,6 +1,6 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
 // limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
-// groups, ways.cpp divides the caches.
+// groups, ways.cpp divides the caches, locks.cpp has the pseudo-locked regions.
 #pragma once
 
 #include <cstdint>
@@ -100,6 +100,18 @@ class Planner {
   void check_absent(const CacheInfo& info, const DomainAmount& line);
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
+
+  void check_locks();
+  [[nodiscard]] bool can_lock(const PseudoLock& lock);
+  void find_busy_locks();
+  [[nodiscard]] const PseudoLock* lock_in(const CacheDomain& domain) const;
+  [[nodiscard]] std::optional<Cbm> locked_now(const CacheDomain& domain,
+                                              const PseudoLock& lock) const;
+  [[nodiscard]] std::vector<Cbm> lock_places(const CacheDomain& domain, const PseudoLock& lock,
+                                             const Want& wanted) const;
+  [[nodiscard]] std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_with_lock(
+      const CacheDomain& domain, const PseudoLock& lock, DomainRequest request);
+  void add_lock_target(const CacheDomain& domain, const PseudoLock& lock, Cbm mask);
   void refuse_resource(Resource resource, const Location& where);
   [[nodiscard]] MountOptions options_in_use() const;
 
@@ -155,6 +167,9 @@ class Planner {
   std::map<std::string_view, std::vector<const Group*>> members_;  // of each partition
   std::map<Resource, std::set<DomainId>> domains_;                 // that resctrl offers
   std::vector<Cache> caches_;
+  std::vector<const PseudoLock*> locks_;  // of the policy, those that this machine can have
+  std::map<const PseudoLock*, LockTarget> lock_targets_;
+  std::vector<MissingPart> missing_;
   std::map<std::string, Location> mon_groups_;  // that rules name: directories, where first
 };
 

@@ -30,6 +30,7 @@ Machine without_others(const Machine& machine) {
 
 Prepared finished(ParsedPolicy parsed, Plan plan) {
   Prepared out{std::move(parsed.policy), std::move(plan), std::move(parsed.diagnostics), {}};
+  out.missing = std::move(out.plan.missing);
   std::ranges::copy(out.plan.warnings, std::back_inserter(out.warnings));
   sort_by_place(out.warnings);
   return out;
@@ -38,6 +39,7 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
 // The parts of a policy that are had, by the names of groups.
 struct Kept {
   std::set<std::string> groups;
+  std::set<std::string> locks;
   std::set<std::string> monitored;  // those with the monitoring groups that rules name
 };
 
@@ -46,6 +48,8 @@ Policy reduced(const Policy& policy, const Kept& kept) {
   std::erase_if(out.groups, [&](const Group& group) {
     return group.name.value != "default" && !kept.groups.contains(group.name.value);
   });
+  std::erase_if(out.locks,
+                [&](const PseudoLock& lock) { return !kept.locks.contains(lock.name.value); });
   std::erase_if(out.partitions, [&](const Partition& partition) {
     return std::ranges::none_of(out.groups, [&](const Group& group) {
       return group.partition && group.partition->value == partition.name.value;
@@ -110,6 +114,8 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default")
       fitting.add(group.name.value, &Kept::groups, "group '{}' is");
+  for (const PseudoLock& lock : parsed.policy.locks)
+    fitting.add(lock.name.value, &Kept::locks, "pseudo_lock '{}' is");
   std::set<std::string> monitored;
   for (const Rule& rule : parsed.policy.rules)
     if (rule.monitor &&
@@ -121,7 +127,7 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   auto plan = plan_for(parsed.policy, machine);
   if (!plan) return whole;  // even the default group's part is impossible
   Prepared out = finished(std::move(parsed), std::move(*plan));
-  out.missing = std::move(fitting.missing);
+  std::ranges::move(fitting.missing, std::back_inserter(out.missing));
   return out;
 }
 

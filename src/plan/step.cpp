@@ -34,6 +34,10 @@ struct Details {
   std::string operator()(const SetMode& step) const {
     return fmt::format("  {}", to_string(step.after));
   }
+  std::string operator()(const LockRegion& step) const {
+    return fmt::format("  {}:{}={}", to_string(step.resource), to_string(step.domain),
+                       to_string(step.mask));
+  }
 };
 
 }  // namespace
@@ -44,7 +48,7 @@ const std::string& group_of(const Step& step) {
 
 std::string_view kind_of(const Step& step) {
   constexpr std::array<std::string_view, std::variant_size_v<Step>> names = {
-      "adopt", "create", "remove", "schemata", "cpus", "mode"};
+      "adopt", "create", "remove", "schemata", "cpus", "mode", "lock"};
   return names.at(step.index());
 }
 

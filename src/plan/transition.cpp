@@ -36,7 +36,9 @@ struct Moving {
 
 class Transition {
  public:
-  Transition(const Capabilities& capabilities, const Snapshot& now) : machine_(capabilities) {
+  Transition(const Capabilities& capabilities, const Snapshot& now,
+             const std::vector<LockRegion>& locks)
+      : machine_(capabilities), locks_(locks) {
     const GroupState& root = now.groups.at(std::string(root_group));
     domains_ = root.schemata;
     online_ = now.online_cpus();
@@ -46,6 +48,8 @@ class Transition {
             const std::set<std::string>& mon_groups, const std::set<std::string>& leaving);
 
  private:
+  void unlock_regions(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                      const std::set<std::string>& leaving);
   void add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                   const std::set<std::string>& leaving);
   void choose_retirement(Moving& group);
@@ -55,6 +59,8 @@ class Transition {
   void remove_early(const Snapshot& now, Steps& out);
   void make_groups();
   [[nodiscard]] bool can_make() const;
+  void make_room();
+  void lock_regions();
   void move_masks();
   bool move(Moving& group);
   bool park_one();
@@ -77,7 +83,9 @@ class Transition {
   }
 
   const Capabilities& machine_;
-  Schemata domains_;  // of the root: those that are online
+  const std::vector<LockRegion>& locks_;
+  std::set<std::string> unlocked_;  // that are there before the first step only
+  Schemata domains_;                // of the root: those that are online
   CpuSet online_;
   std::vector<Moving> groups_;
   std::vector<std::string> new_mon_groups_, leaving_mon_groups_;
@@ -95,6 +103,20 @@ Schemata Transition::at_online_domains(const Schemata& schemata) const {
   return out;
 }
 
+// First of all: others may be waiting for the ways, and the name may be wanted.
+void Transition::unlock_regions(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                                const std::set<std::string>& leaving) {
+  const auto is_wanted = [&](const std::string& name) {
+    return std::ranges::find(wanted, name, &WantedGroup::group) != wanted.end() ||
+           std::ranges::find(locks_, name, &LockRegion::group) != locks_.end();
+  };
+  for (const auto& [name, state] : now.groups) {
+    if (!is_pseudo(state.mode) || (!leaving.contains(name) && !is_wanted(name))) continue;
+    steps_.emplace_back(RemoveGroup{name});
+    unlocked_.insert(name);
+  }
+}
+
 void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                             const std::set<std::string>& leaving) {
   std::set<std::string> known;
@@ -104,7 +126,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
     group.name = want.group;
     group.goal_mode = want.state.mode;
     const auto found = now.groups.find(want.group);
-    group.existed = group.exists = found != now.groups.end();
+    group.existed = group.exists = found != now.groups.end() && !unlocked_.contains(want.group);
     if (group.existed) {
       group.before = group.now = group.goal = found->second.schemata;
       group.mode = found->second.mode;
@@ -113,7 +135,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
       for (const auto& [domain, value] : values) group.goal[resource][domain] = value;
   }
   for (const auto& [name, state] : now.groups) {
-    if (known.contains(name)) continue;
+    if (known.contains(name) || unlocked_.contains(name)) continue;
     Moving& group = groups_.emplace_back();
     group.name = name;
     group.before = group.now = group.goal = state.schemata;
@@ -123,7 +145,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
 }
 
 // A group lives until its processes have left it. Meanwhile it must not be in the way of a group
-// that will be exclusive: then it shares what the default group gets.
+// that will be exclusive, nor of a region: then it shares what the default group gets.
 void Transition::choose_retirement(Moving& group) {
   const auto in_the_way = [&](const Moving& other) {
     if (&other == &group || other.goal_mode != Mode::exclusive) return false;
@@ -132,9 +154,13 @@ void Transition::choose_retirement(Moving& group) {
         if (footprint(other.goal, resource, domain).overlaps(Cbm{value})) return true;
     return false;
   };
+  const auto in_a_region = [&](const LockRegion& lock) {
+    return footprint(group.goal, lock.resource, lock.domain).overlaps(lock.mask);
+  };
   group.goal_mode = Mode::shareable;
   const auto root = std::ranges::find(groups_, root_group, &Moving::name);
-  if (std::ranges::any_of(groups_, in_the_way) && root != groups_.end())
+  if ((std::ranges::any_of(groups_, in_the_way) || std::ranges::any_of(locks_, in_a_region)) &&
+      root != groups_.end())
     for (const auto& [resource, values] : root->goal) group.goal[resource] = values;
 }
 
@@ -161,14 +187,17 @@ void Transition::add_mon_groups(const Snapshot& now, const std::set<std::string>
       });
 }
 
-// As many groups go first as CLOSIDs or RMIDs are missing for the new control groups.
+// As many groups go first as CLOSIDs or RMIDs are missing for the new control groups. A region
+// needs one of each until it is locked. A group whose name it gets goes first as well.
 void Transition::remove_early(const Snapshot& now, Steps& out) {
   const auto missing = [](size_t needed, size_t there) { return needed - std::min(needed, there); };
   const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
     return !group.exists || group.mode != Mode::pseudo_locked;
   }));
-  size_t closids = missing(needed, machine_.num_closids());
-  size_t rmids = missing(needed + now.mon_groups.size(), machine_.num_rmids.value_or(UINT32_MAX));
+  const size_t locking = locks_.empty() ? 0 : 1;
+  size_t closids = missing(needed + locking, machine_.num_closids());
+  size_t rmids =
+      missing(needed + locking + now.mon_groups.size(), machine_.num_rmids.value_or(UINT32_MAX));
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
   for (const std::string& group : leaving_mon_groups_) {
     (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});
@@ -176,7 +205,9 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
   }
   for (Moving& group : groups_) {
     if (!group.leaving) continue;
-    if (closids == 0 && rmids == 0) {
+    const bool name_wanted =
+        std::ranges::find(locks_, group.name, &LockRegion::group) != locks_.end();
+    if (closids == 0 && rmids == 0 && !name_wanted) {
       out.removals.emplace_back(RemoveGroup{group.name});
       continue;
     }
@@ -312,13 +343,18 @@ bool Transition::can_make() const {
   return true;
 }
 
+// Exclusive groups that are in the way of a new group's first mask leave the mode for a while.
+void Transition::make_room() {
+  for (Moving& other : groups_)
+    if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
+        other.existed && !other.leaving)
+      set_mode(other, Mode::shareable);
+}
+
 void Transition::make_groups() {
   for (Moving& group : groups_) {
     if (group.exists || group.leaving) continue;
-    for (Moving& other : groups_)
-      if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
-          other.existed && !other.leaving)
-        set_mode(other, Mode::shareable);
+    make_room();
     steps_.emplace_back(MakeGroup{group.name});
     group.exists = true;
     // It restricts nothing until it is written, and holds no process until then.
@@ -328,11 +364,20 @@ void Transition::make_groups() {
   }
 }
 
+void Transition::lock_regions() {
+  for (const LockRegion& lock : locks_) {
+    make_room();
+    steps_.emplace_back(MakeGroup{lock.group});
+    steps_.emplace_back(lock);
+  }
+}
+
 void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted) {
   for (const WantedGroup& want : wanted) {
     if (want.group == root_group) continue;  // a CPU that no group has falls to the root by itself
     const auto found = now.groups.find(want.group);
-    const CpuSet before = found == now.groups.end() ? CpuSet{} : found->second.cpus;
+    const bool existed = found != now.groups.end() && !unlocked_.contains(want.group);
+    const CpuSet before = existed ? found->second.cpus : CpuSet{};
     CpuSet after;
     std::ranges::set_intersection(want.state.cpus, online_, std::inserter(after, after.end()));
     if (before != after) steps_.emplace_back(WriteCpus{want.group, before, std::move(after)});
@@ -343,6 +388,7 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
                       const std::set<std::string>& mon_groups,
                       const std::set<std::string>& leaving) {
   Steps out;
+  unlock_regions(now, wanted, leaving);
   add_groups(now, wanted, leaving);
   add_mon_groups(now, mon_groups, leaving);
   for (Moving& group : groups_)
@@ -354,6 +400,7 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   make_groups();
   move_masks();
   write_cpus(now, wanted);
+  lock_regions();
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
       set_mode(group, Mode::exclusive);
@@ -366,8 +413,8 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
 
 Steps transition(const Capabilities& capabilities, const Snapshot& now,
                  const std::vector<WantedGroup>& wanted, const std::set<std::string>& mon_groups,
-                 const std::set<std::string>& leaving) {
-  return Transition(capabilities, now).run(now, wanted, mon_groups, leaving);
+                 const std::set<std::string>& leaving, const std::vector<LockRegion>& locks) {
+  return Transition(capabilities, now, locks).run(now, wanted, mon_groups, leaving);
 }
 
 }  // namespace rdtd

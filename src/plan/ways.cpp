@@ -299,9 +299,13 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   request.sparse_masks = domain.cache.info.sparse_masks;
   request.remainder_for = default_group_ == nullptr ? "default" : "";
   for (const auto& [name, state] : snapshot_.groups) {
-    if (!is_foreign(name) || state.mode == Mode::shareable) continue;
     const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
-    if (!mask.empty()) request.obstacles.push_back({fmt::format("group '{}'", name), mask});
+    const PseudoLock* const lock = lock_in(domain);
+    if (mask.empty()) continue;
+    if (is_foreign(name) && state.mode != Mode::shareable)
+      request.obstacles.push_back({fmt::format("group '{}'", name), mask});
+    if (snapshot_.busy_locks.contains(name) && (lock == nullptr || lock->name.value != name))
+      request.obstacles.push_back({fmt::format("pseudo_lock '{}'", name), mask, "is still in use"});
   }
 
   const Parties parties = parties_of(domain);
@@ -331,7 +335,9 @@ void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
 void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) {
   const auto planned = request_for(domain);
   if (!planned) return;
-  const auto placement = place(planned->request);
+  const PseudoLock* const lock = lock_in(domain);
+  const auto placement =
+      lock == nullptr ? place(planned->request) : place_with_lock(domain, *lock, planned->request);
   if (!placement) {
     for (const PlacementRefusal& refusal : placement.error())
       refusals.emplace_back(refusal, domain.id);

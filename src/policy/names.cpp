@@ -50,13 +50,14 @@ void check_name(const FileReader& in, std::string_view kind, const Located<std::
   if (const auto problem = name_problem(name)) return refuse(*problem);
   if (kind == "monitoring group" && name == "mon_groups")
     return refuse("resctrl uses that name itself");
-  if (kind != "group") return;
+  if (kind != "group" && kind != "pseudo_lock") return;
   if (std::ranges::find(reserved_names, name) != reserved_names.end())
     return refuse("resctrl uses that name itself");
   if (name == "root") return refuse({}, "the resctrl root is [group.default]");
+  if (kind == "pseudo_lock" && name == "default") return refuse("resctrl's root has it");
   const bool like_default = std::ranges::equal(name, std::string_view("default"), {},
                                                [](unsigned char c) { return std::tolower(c); });
-  if (like_default && name != "default")
+  if (kind == "group" && like_default && name != "default")
     in.warning(located.where, fmt::format("[group.{}] is not the default group", name),
                "the resctrl root is [group.default]");
 }

@@ -1,4 +1,4 @@
-// The names that a policy may give to groups, partitions and monitoring groups.
+// The names that a policy may give to groups, partitions, pseudo-locks and monitoring groups.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace rdtd {
 
-// Reports a name that cannot be one of a `kind` ("group", "partition", "monitoring group").
+// Reports a name that cannot be one of a `kind` ("group", "partition", "pseudo_lock", "monitoring
+// group").
 void check_name(const FileReader& in, std::string_view kind, const Located<std::string>& name);
 // [group.NAME]; a long name is cut, so that messages stay in proportion to the file.
 [[nodiscard]] std::string table_title(std::string_view kind, std::string_view name);

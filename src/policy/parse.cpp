@@ -13,6 +13,7 @@
 #include "daemon_table.hpp"
 #include "file_reader.hpp"
 #include "group_table.hpp"
+#include "lock_table.hpp"
 #include "names.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
@@ -113,11 +114,13 @@ class Builder {
   void read_version(const FileReader& in, const toml::key& key, const toml::node& node);
   void add_group(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_partition(const FileReader& in, const toml::key& key, const toml::table& table);
+  void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
   void read_rules(const FileReader& in, const toml::key& key, const toml::node& node);
   void read_rule(const FileReader& in, const toml::table& table);
   void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
   void refuse_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
+  void check_lock(const PseudoLock& lock);
   void divide_cpus();
   void error(const Location& where, std::string message, std::string hint = {});
   template <class T>
@@ -130,6 +133,7 @@ class Builder {
   AmountReader amounts_;
   Definitions<Group> groups_;
   Definitions<Partition> partitions_;
+  Definitions<PseudoLock> locks_;
   std::map<std::string, IdList> cpus_;   // by group
   size_t comparisons_left_ = 1'000'000;  // for suggestions of names
 };
@@ -146,10 +150,6 @@ void Builder::add(const PolicyFile& file) {
   const FileReader in(file.path, out_.diagnostics);
   const auto table = in.parse(file.text);
   if (!table) return;
-  const auto refuse_lock = [&](const toml::key& key, const toml::table&) {
-    in.error(in.at(key), fmt::format("{}: this version of rdtd makes no pseudo-locked regions",
-                                     table_title("pseudo_lock", key.str())));
-  };
   const auto named = [&](auto read) -> FileReader::Handler {
     return [&in, read](const auto& key, const auto& node) {
       in.read_named_tables(key, node, read,
@@ -163,7 +163,8 @@ void Builder::add(const PolicyFile& file) {
        {"group", named([&](const auto& key, const auto& entry) { add_group(in, key, entry); })},
        {"partition",
         named([&](const auto& key, const auto& entry) { add_partition(in, key, entry); })},
-       {"pseudo_lock", named(refuse_lock)},
+       {"pseudo_lock",
+        named([&](const auto& key, const auto& entry) { add_lock(in, key, entry); })},
        {"rule", [&](const auto& key, const auto& node) { read_rules(in, key, node); }}});
 }
 
@@ -198,6 +199,11 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
 void Builder::add_partition(const FileReader& in, const toml::key& key, const toml::table& table) {
   PartitionTable read = read_partition(in, key, table, amounts_);
   add_definition(in, partitions_, std::move(read.partition), read.replaces, "partition");
+}
+
+void Builder::add_lock(const FileReader& in, const toml::key& key, const toml::table& table) {
+  LockTable read = read_lock(in, key, table, amounts_);
+  if (read.complete) add_definition(in, locks_, std::move(read.lock), read.replaces, "pseudo_lock");
 }
 
 void Builder::read_rules(const FileReader& in, const toml::key& key, const toml::node& node) {
@@ -334,6 +340,17 @@ void Builder::check_group(const Group& group) {
   if (name != "default") refuse_remainder(group.amounts);
 }
 
+void Builder::check_lock(const PseudoLock& lock) {
+  const std::string& name = lock.name.value;
+  if (!groups_.contains(name)) return;
+  const auto group =
+      std::ranges::find(out_.policy.groups, name, [](const Group& one) { return one.name.value; });
+  error(lock.name.where,
+        fmt::format("pseudo_lock '{}' and the group '{}' in {} would be one directory of resctrl",
+                    name, name, group->name.where.text()),
+        "choose another name");
+}
+
 // Gives each group the numbers of its CPUs, unless an earlier group has one of them.
 void Builder::divide_cpus() {
   std::map<uint32_t, std::pair<uint32_t, const Group*>> holders;  // by the last CPU of a range
@@ -362,6 +379,8 @@ void Builder::divide_cpus() {
 ParsedPolicy Builder::finish() {
   out_.policy.groups = groups_.take();
   out_.policy.partitions = partitions_.take();
+  out_.policy.locks = locks_.take();
+  for (const PseudoLock& lock : out_.policy.locks) check_lock(lock);
   for (const Group& group : out_.policy.groups) check_group(group);
   for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
   divide_cpus();
@@ -370,6 +389,11 @@ ParsedPolicy Builder::finish() {
   for (const Rule& rule : out_.policy.rules) {
     const std::string& name = rule.group.value;
     if (rule.group.where.file.empty() || name == "default" || groups_.contains(name)) continue;
+    if (locks_.contains(name)) {
+      error(rule.group.where, fmt::format("'{}' is a pseudo_lock: no process can be in it", name),
+            fmt::format("a process maps /dev/pseudo_lock/{}", name));
+      continue;
+    }
     error(rule.group.where, fmt::format("unknown group '{}'", name),
           name == "root" ? "the resctrl root is 'default'" : did_you_mean(name, names));
   }

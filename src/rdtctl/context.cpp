@@ -58,6 +58,14 @@ std::optional<CpuSet> possible_cpus(const Context& context) {
   return cpus && !cpus->empty() ? std::move(cpus) : std::nullopt;
 }
 
+// Nothing if a copy does not say.
+std::optional<bool> pseudo_locking(const Context& context, const Tree& tree) {
+  if (context.snapshot_given) return resctrl::read_copied_pseudo_locking(tree.filesystem());
+  const auto proc = Directory::open(context.proc);
+  const auto cpuinfo = proc ? proc->read("cpuinfo") : std::unexpected(proc.error());
+  return cpuinfo ? std::optional(can_pseudo_lock(*cpuinfo)) : std::nullopt;
+}
+
 Result<TreeMachine> read_machine(const Context& context) {
   auto tree = Tree::open(context.resctrl);
   if (!tree && context.snapshot_given && tree.error().code == ENODEV)
@@ -72,6 +80,7 @@ Result<TreeMachine> read_machine(const Context& context) {
   snapshot->possible_cpus = context.snapshot_given
                                 ? resctrl::read_copied_possible_cpus(tree->filesystem())
                                 : possible_cpus(context);
+  capabilities->pseudo_locking = pseudo_locking(context, *tree);
   const auto copy = Directory::open_untrusted(context.resctrl);
   if (!copy) return std::unexpected(copy.error());
   auto state = copy->open_directory(snapshot_state);

@@ -22,6 +22,7 @@ struct Context {
   bool elsewhere = false;       // --root or --resctrl
   std::string proc = "/proc";
   std::string cpus = "/sys/devices/system/cpu";
+  std::string lock_devices = "/sys/class/pseudo_lock";
   Json json = Json::off;
   bool legend = true;
   bool color = false;

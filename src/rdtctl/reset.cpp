@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "rdtd/proc/device_holders.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "rdtd/resctrl/transaction.hpp"
 #include "print.hpp"
@@ -26,6 +27,13 @@ int reset_directly(const Context& context) {
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
   const auto resctrl_lock = tree->filesystem().lock();  // if another tool has it, without
   auto machine = resctrl::read_machine(tree->filesystem(), mount_options(context, *tree), {});
+  if (machine) {
+    machine->snapshot.owned = ownership->owned(machine->snapshot);
+    proc::DeviceHolders holders(context.proc, context.lock_devices);
+    for (const std::string& name : machine->snapshot.own_locks())
+      if (auto holder = holders.find(name))
+        machine->snapshot.busy_locks.emplace(name, *std::move(holder));
+  }
   const auto removed =
       machine ? resctrl::remove_owned_groups(tree->filesystem(), *ownership, std::move(*machine))
               : std::unexpected(machine.error());

@@ -55,7 +55,11 @@ Result<void> fill(const Context& context, const TreeMachine& machine,
   const std::vector<std::string> owned(machine.snapshot.owned.begin(),
                                        machine.snapshot.owned.end());
   if (auto recorded = ownership->expect(owned); !recorded) return recorded;
-  // resctrl has no file for these two facts; a copy needs one for each.
+  // resctrl has no file for these three facts; a copy needs one for each.
+  if (const auto locking = machine.capabilities.pseudo_locking)
+    if (auto written = target->replace(resctrl::pseudo_locking_file, *locking ? "1\n" : "0\n");
+        !written)
+      return written;
   if (const auto& cpus = machine.snapshot.possible_cpus)
     if (auto written = target->replace(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
         !written)

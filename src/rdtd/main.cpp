@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
                     .resctrl = "/sys/fs/resctrl",
                     .proc = "/proc",
                     .possible_cpus = "/sys/devices/system/cpu/possible",
+                    .lock_devices = "/sys/class/pseudo_lock",
                     .state = "/run/rdtd",
                     .cgroups = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"},
                     .receive_buffer = 8 << 20};

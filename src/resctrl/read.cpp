@@ -177,6 +177,12 @@ std::optional<CpuSet> read_copied_possible_cpus(const Filesystem& filesystem) {
   return cpus && !cpus->empty() ? std::move(cpus) : std::nullopt;
 }
 
+std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem) {
+  const auto text = filesystem.read(pseudo_locking_file);
+  if (!text) return std::nullopt;
+  return trim(*text) == "1";
+}
+
 Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group) {
   GroupState state;
   const std::string mode_file = file_of(group, "mode");
@@ -190,6 +196,8 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
   if (state.mode != Mode::pseudo_locksetup) {
     const std::string file = file_of(group, "schemata");
     const auto text = filesystem.read(file);
+    // The domain of the region went offline: it is locked no more, also when the domain is back.
+    if (!text && text.error().code == ENODEV && state.mode == Mode::pseudo_locked) return state;
     if (!text) return std::unexpected(text.error());
     auto schemata = parse_schemata(*text);
     if (!schemata) return misread(filesystem, file, schemata.error().text());
@@ -244,12 +252,13 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
 }
 
 Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& mount,
-                             CpuSet possible_cpus) {
+                             CpuSet possible_cpus, std::optional<bool> pseudo_locking) {
   auto snapshot = read_snapshot(filesystem);
   if (!snapshot) return std::unexpected(snapshot.error());
   auto capabilities =
       read_capabilities(filesystem, snapshot->groups.at(std::string(root_group)).schemata, mount);
   if (!capabilities) return std::unexpected(capabilities.error());
+  capabilities->pseudo_locking = pseudo_locking;
   if (!possible_cpus.empty()) snapshot->possible_cpus = std::move(possible_cpus);
   return Machine{std::move(*capabilities), std::move(*snapshot), mount};
 }

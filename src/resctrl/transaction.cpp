@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
@@ -42,6 +43,33 @@ Result<void> Transaction::write_schemata(const std::string& group, const Schemat
             fmt::format("it reads back '{}'", format_values(resource, read))});
   }
   return {};
+}
+
+namespace {
+
+// The kernel's reasons in plain words; its own stay behind them.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> lock_reasons = {{
+    {"Pseudo-locking not supported",
+     "the kernel cannot lock memory into the caches of this processor"},
+    {"CDP enabled", "the kernel locks no memory while a cache is divided into code and data"},
+    {"Pseudo-locked region in hierarchy", "a cache of the same CPUs has a locked region already"},
+    {"Requested region exceeds maximum size", "the region is larger than the kernel can lock"},
+    {"Overlaps with other group", "another group can fill these ways"},
+}};
+
+}  // namespace
+
+Result<void> Transaction::lock_region(const LockRegion& step) {
+  auto locked =
+      write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(Mode::pseudo_locksetup)));
+  if (locked)
+    locked = write(file_of(step.group, "schemata"),
+                   format_schemata({{step.resource, {{step.domain, step.mask.bits}}}}));
+  if (locked) return {};
+  for (const auto& [kernels, plain] : lock_reasons)
+    if (locked.error().detail.contains(kernels))
+      locked.error().detail = fmt::format("{} ({})", plain, locked.error().detail);
+  return locked;
 }
 
 Result<void> Transaction::make(const std::string& group) {
@@ -107,6 +135,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
     Result<void> operator()(const SetMode& step) const {
       return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
     }
+    Result<void> operator()(const LockRegion& step) const { return self.lock_region(step); }
   };
   return std::visit(Visitor{*this}, step);
 }
@@ -191,6 +220,7 @@ std::vector<std::string> Transaction::undo() {
   }
   std::vector<WantedGroup> wanted;
   std::set<std::string> mon_groups, leaving;
+  std::vector<LockRegion> locks;
   for (const std::string& group : touched_) {
     const auto before = before_.snapshot.groups.find(group);
     const bool exists = now->groups.contains(group) || now->mon_groups.contains(group);
@@ -199,6 +229,13 @@ std::vector<std::string> Transaction::undo() {
     } else if (before == before_.snapshot.groups.end()) {
       // A group that was not there before and that this did not make is another tool's.
       if (exists && made_.contains(group)) leaving.insert(group);
+    } else if (before->second.mode == Mode::pseudo_locked) {
+      // The steps removed it, and may have made a new one of that name.
+      if (exists && made_.contains(group)) leaving.insert(group);
+      if (tasks_.contains(group))
+        for (const auto& [resource, values] : before->second.schemata)
+          for (const auto& [domain, mask] : values)
+            locks.push_back({group, resource, domain, Cbm{mask}});
     } else if (exists || tasks_.contains(group)) {
       wanted.push_back({group, before->second});
     } else {
@@ -211,7 +248,7 @@ std::vector<std::string> Transaction::undo() {
     if (!touched_.contains(group) && now->groups.contains(group) && group != root_group &&
         lost_to_touched(group, state, *now))
       wanted.push_back({group, {now->groups.at(group).mode, {}, state.cpus}});
-  const Steps back = transition(before_.capabilities, *now, wanted, mon_groups, leaving);
+  const Steps back = transition(before_.capabilities, *now, wanted, mon_groups, leaving, locks);
   std::set<std::string> lost;  // groups that could not be made again: their other steps are void
   const auto attempt = [&](const Step& step) {
     if (lost.contains(group_of(step))) return;
@@ -251,6 +288,10 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
     removed.error().detail.clear();  // it is about this one step
     result = std::move(removed);
   }
+  const std::map<std::string, std::string>& busy = machine.snapshot.busy_locks;
+  for (const auto& [name, why] : busy)
+    if (result)
+      result = std::unexpected(Error{"remove", fmt::format("pseudo_lock '{}'", name), EBUSY, why});
   if (!result) return result;
   for (const std::string& group : ownership.names()) ownership.forget(group);
   return ownership.store();

@@ -52,13 +52,21 @@ class World : public Files {
                   if (unreadable_policy) return std::vector{*unreadable_policy};
                   return std::vector{PolicyFile{.path = "p.toml", .text = policy}};
                 },
-            .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus); },
+            .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus, true); },
             .users = {[this](const std::string& name) -> Result<std::optional<uid_t>> {
                         if (no_users) return std::unexpected(Error{"look up", name, EIO, {}});
                         const auto user = users.find(name);
                         return user == users.end() ? std::nullopt : std::optional(user->second);
                       },
                       [](const std::string&) { return std::nullopt; }},
+            .device_holder = [this](const std::string& lock) -> std::optional<std::string> {
+              const auto holder = holders.find(lock);
+              return holder == holders.end() ? std::nullopt : std::optional(holder->second);
+            },
+            .store_device_access = [this](const std::vector<LockTarget>& locks) -> Result<void> {
+              access = locks;
+              return {};
+            },
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
                 [this] {
@@ -116,7 +124,9 @@ class World : public Files {
   fake::Processes processes{kernel};
   CpuSet cpus = {0, 1, 2, 3};  // of the machine, online or not
   std::map<std::string, uid_t> users;
-  bool no_users = false;  // the user database does not answer
+  std::map<std::string, std::string> holders;  // of the devices of regions
+  std::vector<LockTarget> access;              // to these devices, as stored
+  bool no_users = false;                       // the user database does not answer
   std::string policy;
   std::optional<PolicyFile> unreadable_policy;  // instead of `policy`
   std::vector<std::string> drift;

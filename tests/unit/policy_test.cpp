@@ -65,11 +65,6 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     1 | version = 2
       |           ^
 )"},
-    {"[pseudo_lock.p]\nl2 = { \"0\" = \"256 KiB\" }\n",
-     R"(p.toml:1:14: error: [pseudo_lock.p]: this version of rdtd makes no pseudo-locked regions
-    1 | [pseudo_lock.p]
-      |              ^
-)"},
     {"[group.a]\nexclusive = true\n",
      R"(p.toml:1:8: error: exclusive group 'a' has no cache amount
     1 | [group.a]

@@ -16,6 +16,7 @@
 //   lab thread NAME SECONDS            starts a thread of that name, then sleeps
 //   lab fork SECONDS                   a child by fork without exec; prints its pid
 //   lab exec-loop LINK COUNT           starts and awaits COUNT children, one after the other
+//   lab map DEVICE CPU SECONDS         maps a device whole, from that CPU, and closes it; writes and reads it, prints its size
 //   lab as UID GID PROGRAM [ARG...]    runs a program as another user
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -26,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -180,6 +183,28 @@ static void count_outside(const char *name, const char *group) {
   printf("%u of %u\n", outside, threads);
 }
 
+// The size of a region is that of the largest map that the kernel grants.
+static int map_device(const char *device, int cpu, double seconds) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(cpu, &cpus);
+  if (sched_setaffinity(0, sizeof cpus, &cpus)) return perror("lab: sched_setaffinity"), 1;
+  int fd = open(device, O_RDWR);
+  if (fd < 0) return perror(device), 1;
+  size_t size = 64 << 20;
+  char *memory = MAP_FAILED;
+  for (; size >= 4096 && memory == MAP_FAILED; size -= memory == MAP_FAILED ? 4096 : 0)
+    memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return perror("lab: mmap"), 1;
+  for (size_t i = 0; i < size; i++) memory[i] = (char)(i * 7);
+  for (size_t i = 0; i < size; i++)
+    if (memory[i] != (char)(i * 7)) return fprintf(stderr, "lab: byte %zu is wrong\n", i), 1;
+  printf("%zu\n", size), fflush(stdout);
+  nap(seconds);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *job = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "", *c = argc > 4 ? argv[4] : "";
   const char *group = getenv("GROUP") ? getenv("GROUP") : "";
@@ -222,6 +247,8 @@ int main(int argc, char **argv) {
     nap(atof(a));
   } else if (!strcmp(job, "exec-loop")) {
     for (int i = 0; i < atoi(b); i++) start(a, "none", ""), collect(1);
+  } else if (!strcmp(job, "map")) {
+    return map_device(a, atoi(b), atof(c));
   } else if (!strcmp(job, "as")) {
     gid_t gid = atoi(b);
     if (setgroups(0, NULL) || setgid(gid) || setuid(atoi(a))) return perror("lab: as"), 1;

@@ -61,6 +61,9 @@ class Applier {
       const Policy& policy, const Users& users, const std::set<std::string>& taken);
 
   [[nodiscard]] Result<Machine> read_machine();
+  // Adds to the snapshot which of the regions that must go are in use. Those of no target are taken
+  // for it: they go with a load.
+  void find_busy_locks(Machine& machine, const std::vector<LockTarget>& locks);
   // The policy divides nothing any more: the default group is not rdtd's.
   void release_default_group();
   [[nodiscard]] Result<void> store() { return ownership_.store(); }
@@ -71,10 +74,15 @@ class Applier {
 
  private:
   [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
+  [[nodiscard]] std::map<std::string, std::string> holders_of(const std::vector<Step>& steps,
+                                                              const Snapshot& now) const;
+  [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(
+      Loaded loaded, std::vector<PolicyFile> files);
 
   System& system_;
   Ownership ownership_;
   std::map<std::string, AssignmentCounter> counters_;
+  std::vector<LockTarget> access_;  // as stored last
   bool made_again_ = false;
 };
 

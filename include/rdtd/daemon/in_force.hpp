@@ -19,7 +19,8 @@ struct InForce {
   Policy policy;
   Users users;                      // that the policy names, as they were when it was loaded
   std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force
-  Capabilities capabilities;        // that `groups` were planned for
+  std::vector<LockTarget> locks;
+  Capabilities capabilities;  // that `groups` and `locks` were planned for
   // As they were read: what becomes possible later is planned from them, not from files that
   // somebody may be editing.
   std::vector<PolicyFile> files;

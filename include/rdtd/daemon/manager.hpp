@@ -132,7 +132,7 @@ class Manager final : public ManagerInterface {
     return in_force_->policy.daemon.drift == OnDrift::report;
   }
   void restore_manual();
-  void retry_mon_groups();
+  void retry_soon();
   void start_comparison(Time now);
   void begin_comparison();
   void compare();

@@ -13,6 +13,7 @@ struct Paths {
   std::string resctrl;
   std::string proc;
   std::string possible_cpus;         // /sys/devices/system/cpu/possible
+  std::string lock_devices;          // /sys/class/pseudo_lock
   std::string state;                 // directory of the records; made if it does not exist
   std::vector<std::string> cgroups;  // where the unified cgroup hierarchy may be mounted
   int receive_buffer = 0;            // of the process connector, bytes

@@ -54,6 +54,8 @@ struct Capabilities {
   std::map<Resource, CacheInfo> caches;
   std::map<Resource, BandwidthInfo> bandwidths;
   std::optional<unsigned> num_rmids;  // info/L3_MON; nothing without monitoring
+  // Whether the kernel can lock memory into a cache of this processor; nothing if not known.
+  std::optional<bool> pseudo_locking;
   bool operator==(const Capabilities&) const = default;
 
   // Control groups that can exist at once, the default one included: the smallest num_closids of

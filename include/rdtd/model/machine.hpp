@@ -34,6 +34,11 @@ struct MountOptions {
 // bind mounts of it share its options.
 [[nodiscard]] std::optional<MountOptions> find_mount_options(std::string_view mounts);
 
+// Whether the kernel locks memory into the caches of this processor, from the text of
+// /proc/cpuinfo: it knows the models whose prefetchers it can stop (get_prefetch_disable_bits in
+// arch/x86/kernel/cpu/resctrl/pseudo_lock.c). resctrl shows it nowhere.
+[[nodiscard]] bool can_pseudo_lock(std::string_view cpuinfo);
+
 struct Machine {
   Capabilities capabilities;
   Snapshot snapshot;

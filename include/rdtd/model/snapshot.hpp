@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/schemata.hpp"
@@ -52,8 +53,14 @@ struct Snapshot {
   // Of the directory of each group except the root, monitoring groups and unreadable ones included:
   // a group that is removed and made again has another inode.
   std::map<std::string, uint64_t> inodes;
+  // Pseudo-locked regions of rdtd whose device is open: why rdtd says so, "process 812 (app) has
+  // /dev/pseudo_lock/NAME open". To remove one would leave its ways locked until the next boot (see
+  // proc::DeviceHolders).
+  std::map<std::string, std::string> busy_locks;
   std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
 
+  // The pseudo-locked regions that rdtd made.
+  [[nodiscard]] std::vector<std::string> own_locks() const;
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;
 };

@@ -30,10 +30,29 @@ struct GroupTarget {
       asked;  // as written in the policy; absent where nothing was asked
 };
 
+// A pseudo-locked region as it is to be.
+struct LockTarget {
+  LockRegion region;
+  std::string asked;              // as written in the policy
+  uint64_t bytes = 0;             // that are locked; 0 if the kernel does not tell
+  std::string owner, user_group;  // of the device; empty: root
+  unsigned mode = 0600;           // likewise
+  bool operator==(const LockTarget&) const = default;
+};
+
+// A part of the policy that this machine cannot have now, with the reason.
+struct MissingPart {
+  std::string what;    // "group 'redis' is", "the monitoring groups of 'redis' are"
+  std::string reason;  // the message of the first diagnostic
+  Cause cause = Cause::policy;
+};
+
 struct Plan {
   std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
+  std::vector<LockTarget> locks;    // likewise
   Steps changes;
   std::vector<Diagnostic> warnings;
+  std::vector<MissingPart> missing;  // what waits until somebody closes the device of a region
 
   [[nodiscard]] bool changes_nothing() const { return changes.empty(); }
 };
@@ -57,10 +76,14 @@ enum class MonGroups { required, wanted };
 [[nodiscard]] std::vector<Step> adoptions(const std::vector<GroupTarget>& targets,
                                           const Snapshot& snapshot);
 
+// Whether the region is locked as it is to be, by rdtd.
+[[nodiscard]] bool stands(const LockRegion& region, const Snapshot& snapshot);
+
 // The steps that make the groups in `snapshot` those of the targets again. Groups that rdtd made
-// and that are no target are removed.
+// and that are no target are removed, except busy locks.
 [[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets,
-                             const Capabilities& capabilities, const Snapshot& snapshot);
+                             const std::vector<LockTarget>& locks, const Capabilities& capabilities,
+                             const Snapshot& snapshot);
 
 // What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted
 // L3:0=f". What is offline is no difference.
@@ -69,6 +92,7 @@ struct Difference {
   std::string text;
 };
 [[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
+                                                  const std::vector<LockTarget>& locks,
                                                   const Snapshot& snapshot);
 
 // Whether the default group is left as others set it: under a policy that divides nothing, unless

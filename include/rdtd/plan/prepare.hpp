@@ -14,18 +14,11 @@
 
 namespace rdtd {
 
-// A part of the policy that this machine cannot have now, with the reason.
-struct MissingPart {
-  std::string what;    // "group 'redis' is", "the monitoring groups of 'redis' are"
-  std::string reason;  // the message of the first diagnostic
-  Cause cause = Cause::policy;
-};
-
 struct Prepared {
   Policy policy;
   Plan plan;
   std::vector<Diagnostic> warnings;  // sorted by place
-  std::vector<MissingPart> missing;  // only from prepare_what_fits
+  std::vector<MissingPart> missing;  // from prepare, only what waits for a device to be closed
 };
 
 struct Rejected {

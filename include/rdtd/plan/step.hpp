@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "rdtd/model/cbm.hpp"
 #include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
@@ -44,11 +45,21 @@ struct SetMode {
   Mode after = Mode::shareable;
   bool operator==(const SetMode&) const = default;
 };
+// Of a group that was just made: its region is locked, and the device /dev/pseudo_lock/GROUP is
+// there. To remove the group undoes it. What the memory held is not restored.
+struct LockRegion {
+  std::string group;
+  Resource resource{};
+  DomainId domain{};
+  Cbm mask;
+  bool operator==(const LockRegion&) const = default;
+};
 
-using Step = std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode>;
+using Step =
+    std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode, LockRegion>;
 
 [[nodiscard]] const std::string& group_of(const Step& step);
-// "adopt", "create", "remove", "schemata", "cpus", "mode": the first column of format_step.
+// "adopt", "create", "remove", "schemata", "cpus", "mode", "lock": the first column of format_step.
 [[nodiscard]] std::string_view kind_of(const Step& step);
 // One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);

@@ -8,7 +8,8 @@
 // - two groups that share no way before and after never share one in between. The only exception is
 //   a mask whose old and new ways have nothing in common: on its way it may use free ways, or ways
 //   of groups that may overlap it, and if there are none, it shares ways for the time of one step;
-// - a group that does not change is not written.
+// - a group that does not change is not written;
+// - a locked region that goes is undone first, and one that comes is locked when its ways are free.
 #pragma once
 
 #include <array>
@@ -43,10 +44,11 @@ struct Steps {
 }
 
 // `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall
-// not exist any more. Other groups in `now` are not touched.
+// not exist any more. `locks`: the regions to be locked. Other groups in `now` are not touched.
 [[nodiscard]] Steps transition(const Capabilities& capabilities, const Snapshot& now,
                                const std::vector<WantedGroup>& wanted,
                                const std::set<std::string>& mon_groups,
-                               const std::set<std::string>& leaving);
+                               const std::set<std::string>& leaving,
+                               const std::vector<LockRegion>& locks = {});
 
 }  // namespace rdtd

@@ -64,6 +64,19 @@ struct Partition {
   AmountTables amounts;  // caches only
 };
 
+// Memory that the kernel keeps in a cache, as the device /dev/pseudo_lock/NAME.
+struct PseudoLock {
+  Located<std::string> name;
+  AmountTables amounts;  // one line for one domain of one cache
+  // Of the device, names or decimal numbers; root's if absent.
+  std::optional<Located<std::string>> owner, user_group;
+  unsigned mode = 0600;  // of the device
+
+  [[nodiscard]] Resource resource() const { return amounts.begin()->first; }
+  [[nodiscard]] const DomainAmount& line() const { return amounts.begin()->second.front(); }
+  [[nodiscard]] DomainId domain() const { return *line().domains->begin(); }
+};
+
 enum class ConditionKind {
   name,
   thread,
@@ -101,11 +114,14 @@ struct Policy {
   DaemonSettings daemon;
   std::vector<Group> groups;          // in the order of files, then of lines
   std::vector<Partition> partitions;  // likewise
+  std::vector<PseudoLock> locks;      // likewise
   std::vector<Rule> rules;            // likewise
   Sources sources;
 
   // Under such a policy the default group stays as others set it.
-  [[nodiscard]] bool divides_nothing() const { return groups.empty() && partitions.empty(); }
+  [[nodiscard]] bool divides_nothing() const {
+    return groups.empty() && partitions.empty() && locks.empty();
+  }
 };
 
 }  // namespace rdtd

@@ -26,6 +26,10 @@ inline constexpr const char* possible_cpus_file = "possible_cpus";
 // Nothing if the copy does not state them.
 [[nodiscard]] std::optional<CpuSet> read_copied_possible_cpus(const Filesystem& filesystem);
 
+// Another: "1" if the kernel can lock memory into the caches of the original's processor, else "0".
+inline constexpr const char* pseudo_locking_file = "pseudo_locking";
+[[nodiscard]] std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem);
+
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
 // EACCES: this user may not read it.
 [[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group);
@@ -38,8 +42,9 @@ inline constexpr const char* possible_cpus_file = "possible_cpus";
 // All control groups. resctrl does not record which of them are rdtd's: `owned` is empty.
 [[nodiscard]] Result<Snapshot> read_snapshot(const Filesystem& filesystem);
 
-// Both, and the two facts that are not in resctrl.
+// Both, and the three facts that are not in resctrl.
 [[nodiscard]] Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& mount,
-                                           CpuSet possible_cpus);
+                                           CpuSet possible_cpus,
+                                           std::optional<bool> pseudo_locking = std::nullopt);
 
 }  // namespace rdtd::resctrl

@@ -38,6 +38,7 @@ class Transaction {
   [[nodiscard]] Result<void> make(const std::string& group);
   [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
   [[nodiscard]] Result<void> remove(const std::string& group);
+  [[nodiscard]] Result<void> lock_region(const LockRegion& step);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
   void forget_what_was_not_made(bool restored);

@@ -1,0 +1,41 @@
+// DeviceHolders: who has the device of a pseudo-locked region open. The kernel lets a region be
+// removed while its device is open, and then never frees it: the ways stay locked until the next
+// boot, and no other region can be locked there (pseudo_lock_dev_release in
+// arch/x86/kernel/cpu/resctrl/pseudo_lock.c). So whoever undoes a region asks here first.
+//
+// The kernel states nowhere how often a device is open: this looks at the descriptors and the
+// memory maps of all processes. A process can hold up who reads its memory map (command_lines.hpp),
+// so a thread looks, and the caller waits a limited time for it. Not seen: a descriptor in a
+// message that nobody has received, and that of a thread with a descriptor table of its own.
+//
+// For one calling thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace rdtd::proc {
+
+class DeviceHolders {
+ public:
+  static constexpr std::chrono::milliseconds default_wait{500};
+
+  // `proc`, `devices`: /proc and /sys/class/pseudo_lock.
+  DeviceHolders(std::string proc, std::string devices,
+                std::chrono::milliseconds max_wait = default_wait)
+      : proc_(std::move(proc)), devices_(std::move(devices)), max_wait_(max_wait) {}
+
+  // Nothing if nobody has the device open. Else why it must be taken for open: "process 812 (app)
+  // has /dev/pseudo_lock/NAME open", or that this cannot be seen yet.
+  [[nodiscard]] std::optional<std::string> find(const std::string& name);
+
+ private:
+  struct Search;
+  std::string proc_, devices_;
+  std::chrono::milliseconds max_wait_;
+  std::shared_ptr<Search> running_;  // one that took too long
+};
+
+}  // namespace rdtd::proc

@@ -1,0 +1,224 @@
+// The pseudo-locked regions: what the kernel can lock, and where. The kernel locks at most one
+// region in a domain, so that the search is short: each place is tried with all other parties.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "planner.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The kernel takes the memory in one piece (KMALLOC_MAX_SIZE on x86).
+constexpr uint64_t largest_region = 4 << 20;
+
+std::string title(const PseudoLock& lock) {
+  return fmt::format("pseudo_lock '{}'", lock.name.value);
+}
+
+unsigned ways_wanted(const Want& want) {
+  if (const Cbm* mask = std::get_if<Cbm>(&want)) return mask->count();
+  return std::get<unsigned>(want);
+}
+
+// How many parties keep their places.
+size_t kept(const DomainRequest& request, const DomainPlacement& placement) {
+  size_t out = 0;
+  const auto count = [&](const Party& party, Cbm mask) {
+    if (!mask.empty() && party.previous == mask) out++;
+  };
+  for (size_t i = 0; i < request.exclusive.size(); i++) {
+    count(request.exclusive[i].party, placement.exclusive[i]);
+    for (size_t j = 0; j < request.exclusive[i].members.size(); j++)
+      count(request.exclusive[i].members[j], placement.members[i][j]);
+  }
+  for (size_t i = 0; i < request.shared.size(); i++) count(request.shared[i], placement.shared[i]);
+  return out;
+}
+
+}  // namespace
+
+// Whether the machine can lock at all.
+bool Planner::can_lock(const PseudoLock& lock) {
+  if (!capabilities_.pseudo_locking.value_or(true)) {
+    unsupported(lock.name.where,
+                title(lock) + ": the kernel cannot lock memory into the caches of this processor",
+                "it can on some models only (Intel Broadwell-X, Apollo Lake, Gemini Lake)");
+    return false;
+  }
+  if (const MountOptions mount = options_in_use(); mount.cdp || mount.cdpl2) {
+    unsupported(lock.name.where,
+                title(lock) +
+                    ": the kernel locks no memory while a cache is divided into code and "
+                    "data",
+                "mount resctrl without cdp and cdpl2", Cause::mount);
+    return false;
+  }
+  return true;
+}
+
+void Planner::check_locks() {
+  std::map<std::pair<Resource, DomainId>, const PseudoLock*> by_domain;
+  for (const PseudoLock& lock : policy_.locks) {
+    if (is_taken(lock.name.value, snapshot_)) {
+      error(lock.name.where,
+            fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
+                        lock.name.value),
+            "choose another name, or remove that group");
+      continue;
+    }
+    if (!can_lock(lock)) continue;
+    check_resources(lock.amounts);
+    const auto [other, is_new] = by_domain.try_emplace({lock.resource(), lock.domain()}, &lock);
+    if (!is_new)
+      error(lock.line().domains_where,
+            fmt::format("{} and {} in {} are both in {} domain {}, and the kernel locks one region "
+                        "in a domain",
+                        title(lock), title(*other->second), other->second->name.where.text(),
+                        to_string(lock.resource()), to_string(lock.domain())));
+    else
+      locks_.push_back(&lock);
+  }
+}
+
+// A region whose device is open stays as it is.
+void Planner::find_busy_locks() {
+  for (const auto& [name, why] : snapshot_.busy_locks) {
+    for (const Group& group : policy_.groups)
+      if (group.name.value == name)
+        error(group.name.where, fmt::format("the name of group '{}' is not free: {}", name, why),
+              {}, Cause::machine);
+    const auto lock = std::ranges::find(
+        locks_, name, [](const auto* one) -> const std::string& { return one->name.value; });
+    const auto state = snapshot_.groups.find(name);
+    if (state == snapshot_.groups.end()) continue;
+    const bool in_place =
+        lock != locks_.end() &&
+        !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
+    if (!in_place)
+      missing_.push_back(
+          {fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine});
+    if (lock != locks_.end() && !in_place) locks_.erase(lock);
+  }
+}
+
+const PseudoLock* Planner::lock_in(const CacheDomain& domain) const {
+  for (const PseudoLock* lock : locks_)
+    if (lock->resource() == domain.cache.resource && lock->domain() == domain.id) return lock;
+  return nullptr;
+}
+
+// The ways that rdtd has locked for it.
+std::optional<Cbm> Planner::locked_now(const CacheDomain& domain, const PseudoLock& lock) const {
+  const auto group = snapshot_.groups.find(lock.name.value);
+  if (group == snapshot_.groups.end() || group->second.mode != Mode::pseudo_locked ||
+      is_foreign(lock.name.value))
+    return std::nullopt;
+  const Cbm mask = footprint(group->second.schemata, domain.cache.resource, domain.id);
+  return mask.empty() ? std::nullopt : std::optional(mask);
+}
+
+// The preferred ones first: where it is, then from the lowest way up. The kernel refuses a region
+// that any group can fill, also one of another tool.
+std::vector<Cbm> Planner::lock_places(const CacheDomain& domain, const PseudoLock& lock,
+                                      const Want& wanted) const {
+  const std::optional<Cbm> now = locked_now(domain, lock);
+  if (now && snapshot_.busy_locks.contains(lock.name.value)) return {*now};
+  Cbm free = domain.cache.info.cbm_mask.without(domain.cache.info.shareable_bits);
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) || (snapshot_.busy_locks.contains(name) && name != lock.name.value))
+      free = free.without(footprint(state.schemata, domain.cache.resource, domain.id));
+  const Cbm* const named = std::get_if<Cbm>(&wanted);
+  const unsigned ways = ways_wanted(wanted);
+  std::vector<Cbm> out;
+  const auto add = [&](Cbm mask) {
+    if (free.contains(mask) && mask.contiguous() && mask.count() >= domain.cache.info.min_ways() &&
+        (named == nullptr || mask == *named) && mask.count() == ways)
+      out.push_back(mask);
+  };
+  if (now) add(*now);
+  if (named != nullptr) add(*named);
+  for (unsigned way = 0; named == nullptr && way + ways <= 32; way++) add(Cbm::range(way, ways));
+  return out;
+}
+
+void Planner::add_lock_target(const CacheDomain& domain, const PseudoLock& lock, Cbm mask) {
+  const auto id = [](const auto& located) { return located ? located->value : std::string(); };
+  lock_targets_[&lock] = {
+      {lock.name.value, domain.cache.resource, domain.id, mask},
+      lock.line().amount.value.text,
+      domain.cache.info.way_bytes.at(domain.id) * mask.count(),
+      id(lock.owner),
+      id(lock.user_group),
+      lock.mode,
+  };
+}
+
+// The error is empty if an amount was refused.
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_with_lock(
+    const CacheDomain& domain, const PseudoLock& lock, DomainRequest request) {
+  const Location& where = lock.line().amount.where;
+  const auto refused = [&](std::string before, std::string after = {}) {
+    return std::unexpected(
+        std::vector{PlacementRefusal{where, std::move(before), std::move(after)}});
+  };
+  const auto wanted = want(domain, lock.line(), domain.cache.info.cbm_mask.count());
+  if (!wanted) return std::unexpected(std::vector<PlacementRefusal>{});
+  const uint64_t bytes = ways_wanted(*wanted) * domain.cache.info.way_bytes.at(domain.id);
+  if (bytes > largest_region)
+    return refused(fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
+                               title(lock), largest_region >> 10, ways_wanted(*wanted)),
+                   fmt::format(" hold {} KiB", bytes >> 10));
+
+  for (const auto& [name, state] : snapshot_.groups) {
+    const bool busy = snapshot_.busy_locks.contains(name) && name != lock.name.value;
+    if (state.mode == Mode::pseudo_locked && (is_foreign(name) || busy) &&
+        !footprint(state.schemata, domain.cache.resource, domain.id).empty())
+      return refused(fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
+                                 busy ? "pseudo_lock" : "group", name,
+                                 busy ? "is still in use" : "rdtd did not make"),
+                     ", and the kernel locks one region in a domain");
+  }
+
+  const std::optional<Cbm> now = locked_now(domain, lock);
+  std::optional<DomainPlacement> best;
+  Cbm best_place;
+  size_t most_kept = 0;
+  request.obstacles.push_back({title(lock), {}, ""});
+  for (const Cbm place : lock_places(domain, lock, *wanted)) {
+    request.obstacles.back().mask = place;
+    auto placement = rdtd::place(request);
+    if (!placement) continue;
+    const size_t value = kept(request, *placement);
+    if (best && value <= most_kept) continue;
+    best = std::move(*placement);
+    best_place = place;
+    most_kept = value;
+    if (place == now) break;
+  }
+  if (best) {
+    if (best_place == now && best_place.count() != ways_wanted(*wanted))
+      missing_.push_back({fmt::format("the change of {} is", title(lock)),
+                          snapshot_.busy_locks.at(lock.name.value), Cause::machine});
+    add_lock_target(domain, lock, best_place);
+    return *std::move(best);
+  }
+  request.obstacles.pop_back();
+  request.exclusive.push_back(
+      {{title(lock), where, lock.line().amount.value.text, *wanted, {}}, {}, false});
+  auto placement = rdtd::place(request);
+  if (!placement) return std::unexpected(std::move(placement.error()));
+  std::vector<std::string> others;
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && !footprint(state.schemata, domain.cache.resource, domain.id).empty())
+      others.push_back(fmt::format("'{}'", name));
+  return refused(
+      fmt::format("{}: no group may fill the ways of a region, and groups that rdtd did "
+                  "not make ({}) can fill ways of ",
+                  title(lock), join(others, ", ")));
+}
+
+}  // namespace rdtd

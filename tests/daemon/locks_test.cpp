@@ -1,0 +1,146 @@
+// Pseudo-locked regions of the policy in force: locked, kept, undone once nobody has the device.
+#include <gtest/gtest.h>
+
+#include "rdtd/resctrl/device_access.hpp"
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+const std::string buffer =
+    "[pseudo_lock.buffer]\nl2 = { \"1\" = \"1 MiB\" }\nowner = \"alice\"\nmode = \"0660\"\n";
+
+class LocksTest : public test::World {
+ protected:
+  void SetUp() override {
+    kernel.resctrl = fake::Resctrl(fake::atom());
+    Files::SetUp();
+    spdlog::set_level(spdlog::level::off);
+    start();
+  }
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return kernel.resctrl.read(name).value_or("none\n");
+  }
+  void reconcile() {
+    manager->reconcile();
+    run(std::chrono::seconds(1));
+  }
+};
+
+TEST_F(LocksTest, LocksAndUndoes) {
+  ASSERT_EQ(reload(buffer), "");
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+  EXPECT_EQ(file("buffer/schemata"), "L2:1=3\n");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+  ASSERT_EQ(access.size(), 1U);
+  EXPECT_EQ(access[0].owner, "alice");
+  EXPECT_EQ(access[0].mode, 0660U);
+  EXPECT_EQ(access[0].bytes, 1U << 20);
+
+  // What does not touch it, leaves it; so does a restart.
+  const uint64_t inode = kernel.resctrl.find("buffer")->inode;
+  ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\n"), "");
+  reconcile();
+  start();
+  ASSERT_EQ(load(), "");
+  reconcile();
+  EXPECT_EQ(kernel.resctrl.find("buffer")->inode, inode);
+  EXPECT_TRUE(drift.empty());
+
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(file("buffer/mode"), "none\n");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
+  EXPECT_TRUE(access.empty());
+}
+
+TEST_F(LocksTest, StaysWhileItsDeviceIsOpen) {
+  ASSERT_EQ(reload(buffer), "");
+  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+  EXPECT_EQ(problems(), std::vector<std::string>{
+                            "the end of pseudo_lock 'buffer' is not in force: process 812 (app) "
+                            "has /dev/pseudo_lock/buffer open"});
+  EXPECT_EQ(state(), "degraded");
+  run(std::chrono::seconds(20));
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+
+  holders.clear();
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(file("buffer/mode"), "none\n");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(LocksTest, IsKeptInUseAlsoByAReset) {
+  ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\n"), "");
+  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  const auto reset = [this] {
+    return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
+  };
+  EXPECT_EQ(reset(),
+            "cannot remove pseudo_lock 'buffer': Device or resource busy "
+            "(process 812 (app) has /dev/pseudo_lock/buffer open)");
+  EXPECT_EQ(file("a/mode"), "none\n");
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+  holders.clear();
+  EXPECT_EQ(reset(), "");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
+}
+
+TEST_F(LocksTest, IsLockedAgain) {
+  ASSERT_EQ(reload(buffer), "");
+  ASSERT_TRUE(kernel.resctrl.remove("buffer"));
+  reconcile();
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+  EXPECT_EQ(drift, std::vector<std::string>{"pseudo_lock 'buffer' is not there; restored"});
+
+  // Its domain goes and comes.
+  drift.clear();
+  for (const unsigned cpu : {2, 3}) kernel.resctrl.take_offline(cpu);
+  reconcile();
+  for (const unsigned cpu : {2, 3}) kernel.resctrl.bring_online(cpu);
+  manager->cpu_changed(true);
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+}
+
+// Whatever fails, the state is that before, or that after.
+TEST_F(LocksTest, Failures) {
+  const std::string other = "[pseudo_lock.buffer]\nl2 = { \"1\" = \"3 ways\" }\n";
+  for (const char* to : {"", other.c_str()})
+    for (int n = 1; n < 200; n++) {
+      ASSERT_EQ(reload(buffer), "");
+      kernel.calls.reset();
+      kernel.calls.fail(static_cast<size_t>(n), EIO);
+      const std::string error = reload(to);
+      const bool reached = kernel.calls.count() >= static_cast<size_t>(n);
+      kernel.calls.reset();
+      if (!error.empty()) {
+        EXPECT_EQ(file("buffer/schemata"), "L2:1=3\n") << n << ": " << error;
+        EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n") << n << ": " << error;
+      }
+      ASSERT_EQ(reload(to), "");
+      EXPECT_EQ(file("info/L2/bit_usage"),
+                *to == '\0' ? "0=SSSSSSSS;1=SSSSSSSS\n" : "0=SSSSSSSS;1=SSSSSPPP\n");
+      if (!reached) break;
+    }
+}
+
+TEST_F(LocksTest, AccessFiles) {
+  const Directory state = *Directory::open(root_.string());
+  EXPECT_TRUE(resctrl::store_device_access(state, {}));
+  EXPECT_FALSE(std::filesystem::exists(root_ / "pseudo_lock"));
+  LockTarget one{.region = {.group = "one"}, .asked = "", .owner = "alice", .mode = 0640};
+  LockTarget two{.region = {.group = "two"}, .asked = "", .user_group = "1000"};
+  ASSERT_TRUE(resctrl::store_device_access(state, {one, two}));
+  EXPECT_EQ(state.read("pseudo_lock/one").value(),
+            "RDTD_OWNER=alice\nRDTD_GROUP=root\nRDTD_MODE=0640\n");
+  EXPECT_EQ(state.read("pseudo_lock/two").value(),
+            "RDTD_OWNER=root\nRDTD_GROUP=1000\nRDTD_MODE=0600\n");
+  ASSERT_TRUE(resctrl::store_device_access(state, {two}));
+  EXPECT_FALSE(std::filesystem::exists(root_ / "pseudo_lock/one"));
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,231 @@
+// Pseudo-locked regions: where they are placed, which steps make and undo them, and what is
+// refused.
+#include <gtest/gtest.h>
+
+#include "rdtd/model/machine.hpp"
+#include "rdtd/plan/prepare.hpp"
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::group_state;
+using test::plan_text;
+using test::untouched;
+
+// Two L2 caches of 8 ways of 512 KiB.
+Capabilities atom() {
+  Capabilities out;
+  CacheInfo& l2 = out.caches[Resource::L2];
+  l2.cbm_mask = Cbm{0xff};
+  l2.num_closids = 4;
+  l2.way_bytes = {{DomainId{0}, 512 << 10}, {DomainId{1}, 512 << 10}};
+  out.pseudo_locking = true;
+  return out;
+}
+
+std::string lock(const std::string& name, const std::string& amount, const char* domain = "1") {
+  return "[pseudo_lock." + name + "]\nl2 = { \"" + domain + "\" = \"" + amount + "\" }\n";
+}
+
+const std::string buffer = lock("buffer", "1 MiB");
+
+// rdtd has locked ways of domain 1 for 'buffer'; the default group has the others.
+Snapshot locked(const std::string& mask, const std::string& rest) {
+  Snapshot out = untouched(atom());
+  out.groups[""] = group_state("L2:0=ff;1=" + rest + "\n");
+  out.groups["buffer"] = group_state("L2:1=" + mask + "\n", Mode::pseudo_locked);
+  out.owned = {"", "buffer"};
+  return out;
+}
+
+Snapshot with(Snapshot snapshot, const std::string& name, const std::string& schemata,
+              Mode mode = Mode::shareable) {
+  snapshot.groups[name] = group_state(schemata, mode);
+  return snapshot;
+}
+
+Snapshot busy(Snapshot snapshot) {
+  snapshot.busy_locks["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  return snapshot;
+}
+
+TEST(Locks, Steps) {
+  const struct {
+    std::string policy;
+    Snapshot now;
+    std::string plan;
+  } rows[] = {
+      {buffer, untouched(atom()),
+       "schemata  default  L2:1=fc (was 1=ff)\ncreate    buffer\nlock      buffer  L2:1=3\n3 "
+       "steps: 1 to create, 1 to change, 0 to remove.\n"},
+      {buffer, locked("3", "fc"), "Nothing to change.\n"},
+      // It stays where it is.
+      {buffer, locked("30", "f"), "Nothing to change.\n"},
+      {"", locked("3", "fc"),
+       "remove    buffer\nschemata  default  L2:1=ff (was 1=fc)\n2 steps: 0 to create, 1 to "
+       "change, 1 to remove.\n"},
+      {lock("buffer", "3 ways"), locked("3", "fc"),
+       "remove    buffer\nschemata  default  L2:1=f8 (was 1=fc)\ncreate    buffer\nlock      "
+       "buffer  L2:1=7\n4 steps: 1 to create, 1 to change, 1 to remove.\n"},
+      // Another policy does not move it, unless only that makes room.
+      {buffer + "[group.a]\nl2 = \"4 ways\"\nexclusive = true\n", locked("c", "f3"),
+       "schemata  default  L2:0=f0;1=3 (was 0=ff;1=f3)\ncreate    a\nschemata  a  "
+       "L2:0=f;1=f0\nmode      a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
+      {buffer + "[group.a]\nl2 = \"ways 2-3\"\n", locked("c", "f3"),
+       "remove    buffer\nschemata  default  L2:1=fc (was 1=f3)\ncreate    a\nschemata  a  "
+       "L2:0-1=c\ncreate    buffer\nlock      buffer  L2:1=3\n6 steps: 2 to create, 1 to change, 1 "
+       "to remove.\n"},
+      // The domain was offline for a while, and the region is lost.
+      {buffer, with(locked("3", "fc"), "buffer", "", Mode::pseudo_locked),
+       "remove    buffer\ncreate    buffer\nlock      buffer  L2:1=3\n3 steps: 1 to create, 0 to "
+       "change, 1 to remove.\n"},
+      // Beside other tools: no group may fill the ways.
+      {buffer, with(untouched(atom()), "theirs", "L2:0=1;1=1\n"),
+       "schemata  default  L2:1=f8 (was 1=ff)\ncreate    buffer\nlock      buffer  L2:1=6\n3 "
+       "steps: 1 to create, 1 to change, 0 to remove.\n"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(plan_text(row.policy, atom(), row.now), row.plan);
+}
+
+std::string refusal(const std::string& policy, const Capabilities& capabilities,
+                    const Snapshot& now) {
+  const auto plan = make_plan(test::parse(policy).policy, capabilities, now);
+  return plan ? "granted" : format_diagnostics(plan.error(), {});
+}
+
+TEST(Locks, Refusals) {
+  Capabilities other_processor = atom();
+  other_processor.pseudo_locking = false;
+  Capabilities cdp = atom();
+  const CacheInfo l2 = cdp.caches[Resource::L2];
+  cdp.caches = {{Resource::L2CODE, l2}, {Resource::L2DATA, l2}};
+  Capabilities large = atom();
+  large.caches[Resource::L2].way_bytes[DomainId{1}] = 2 << 20;
+  Capabilities two_closids = atom();
+  two_closids.caches[Resource::L2].num_closids = 2;
+  const struct {
+    std::string policy;
+    Capabilities machine;
+    Snapshot now;
+    std::string error;
+  } rows[] = {
+      {buffer, other_processor, untouched(atom()),
+       "p.toml:1:14: error: pseudo_lock 'buffer': the kernel cannot lock memory into the caches of "
+       "this processor\n      | it can on some models only (Intel Broadwell-X, Apollo Lake, Gemini "
+       "Lake)\n"},
+      {buffer, cdp, untouched(cdp),
+       "p.toml:1:14: error: pseudo_lock 'buffer': the kernel locks no memory while a cache is "
+       "divided into code and data\n      | mount resctrl without cdp and cdpl2\n"},
+      {lock("buffer", "3 ways"), large, untouched(large),
+       "p.toml:2:14: error: pseudo_lock 'buffer': the kernel locks at most 4096 KiB in one region, "
+       "and 3 ways of L2 domain 1 hold 6144 KiB\n"},
+      {lock("buffer", "8 ways"), atom(), untouched(atom()),
+       "p.toml:2:14: error: 8 ways asked for exclusively (pseudo_lock 'buffer' 8), but L2 domain 1 "
+       "has 8 ways, and 1 must be left to default\n"},
+      {lock("buffer", "0x5"), atom(), untouched(atom()),
+       "p.toml:2:14: error: pseudo_lock 'buffer': '0x5' has gaps; masks of L2 domain 1 must be "
+       "contiguous\n"},
+      {lock("buffer", "1 MiB", "7"), atom(), untouched(atom()),
+       "p.toml:2:8: error: unknown L2 domain 7\n      | this machine has 0-1\n"},
+      {"[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" }\n", atom(), untouched(atom()),
+       "p.toml:2:14: error: 'l3': resctrl offers no L3 here; it offers L2\n"},
+      {buffer + lock("other", "1 MiB"), atom(), untouched(atom()),
+       "p.toml:4:8: error: pseudo_lock 'other' and pseudo_lock 'buffer' in p.toml:1 are both in L2 "
+       "domain 1, and the kernel locks one region in a domain\n"},
+      {buffer, atom(), with(untouched(atom()), "buffer", "L2:1=3\n", Mode::pseudo_locked),
+       "p.toml:1:14: error: group 'buffer' exists in resctrl already and rdtd did not make it\n    "
+       "  | choose another name, or remove that group\n"},
+      {buffer, atom(), with(untouched(atom()), "theirs", "L2:1=f0\n", Mode::pseudo_locked),
+       "p.toml:2:14: error: pseudo_lock 'buffer': group 'theirs', which rdtd did not make, is "
+       "locked in L2 domain 1, and the kernel locks one region in a domain\n"},
+      {buffer, atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"),
+       "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
+       "groups that rdtd did not make ('theirs') can fill ways of L2 domain 1\n"},
+      {buffer + "[group.a]\n", two_closids, untouched(two_closids),
+       "p.toml:3:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 is "
+       "needed while pseudo_lock 'buffer' is locked\n"},
+      {"[group.buffer]\n", atom(), busy(locked("3", "fc")),
+       "p.toml:1:8: error: the name of group 'buffer' is not free: process 812 (app) has "
+       "/dev/pseudo_lock/buffer open\n"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(refusal(row.policy, row.machine, row.now), row.error);
+}
+
+TEST(Locks, LeftOutWhereUnsupported) {
+  Capabilities other_processor = atom();
+  other_processor.pseudo_locking = false;
+  EXPECT_EQ(
+      plan_text("[daemon]\nunsupported = \"skip\"\n" + buffer, other_processor, untouched(atom())),
+      "p.toml:3:14: warning: not available on this machine, left out: pseudo_lock 'buffer': the "
+      "kernel cannot lock memory into the caches of this processor\n    3 | [pseudo_lock.buffer]\n "
+      "     |              ^~~~~~\nNothing to change.\n");
+}
+
+// What is open stays, and the plan says what waits for it.
+TEST(Locks, InUse) {
+  const struct {
+    std::string policy;
+    std::string plan;
+    std::string missing;
+  } rows[] = {
+      {"", "Nothing to change.\n", "the end of pseudo_lock 'buffer' is"},
+      {lock("buffer", "3 ways"), "Nothing to change.\n", "the change of pseudo_lock 'buffer' is"},
+      {lock("buffer", "2 ways", "0"), "Nothing to change.\n", "the end of pseudo_lock 'buffer' is"},
+      {"[group.a]\nl2 = { \"1\" = \"6 ways\" }\n",
+       "create    a\nschemata  a  L2:0=ff;1=fc\n2 steps: 1 to create, 0 to change, 0 to remove.\n",
+       "the end of pseudo_lock 'buffer' is"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(plan_text(row.policy, atom(), busy(locked("3", "fc"))), row.plan) << row.policy;
+    const auto prepared =
+        prepare(std::vector{PolicyFile{"p.toml", PolicyFile::State::active, row.policy, {}}},
+                {atom(), busy(locked("3", "fc")), {}});
+    ASSERT_TRUE(prepared && prepared->missing.size() == 1) << row.policy;
+    EXPECT_EQ(prepared->missing[0].what, row.missing);
+    EXPECT_EQ(prepared->missing[0].reason, "process 812 (app) has /dev/pseudo_lock/buffer open");
+  }
+  EXPECT_EQ(
+      refusal("[group.a]\nl2 = \"7 ways\"\nexclusive = true\n", atom(), busy(locked("3", "fc"))),
+      "p.toml:2:6: error: 7 ways asked for exclusively (a 7), but L2 domain 1 has 8 ways, 2 held "
+      "by pseudo_lock 'buffer', which is still in use, and 1 must be left to default\n");
+  EXPECT_EQ(refusal(lock("other", "1 MiB"), atom(), busy(locked("3", "fc"))),
+            "p.toml:2:14: error: pseudo_lock 'other': pseudo_lock 'buffer', which is still in use, "
+            "is locked in L2 domain 1, and the kernel locks one region in a domain\n");
+}
+
+TEST(Locks, Differences) {
+  const auto plan = make_plan(test::parse(buffer).policy, atom(), untouched(atom()));
+  ASSERT_TRUE(plan);
+  const auto texts = [&](Snapshot now) {
+    std::string out;
+    for (const Difference& difference : differences(plan->groups, plan->locks, now))
+      out += difference.text + "\n";
+    return out;
+  };
+  EXPECT_EQ(texts(locked("3", "fc")), "");
+  Snapshot gone = locked("3", "fc");
+  gone.groups.erase("buffer");
+  EXPECT_EQ(texts(gone), "pseudo_lock 'buffer' is not there\n");
+  EXPECT_EQ(texts(with(locked("3", "fc"), "buffer", "", Mode::pseudo_locked)),
+            "pseudo_lock 'buffer' has lost its region\n");
+  Snapshot taken = locked("3", "fc");
+  taken.owned.erase("buffer");
+  EXPECT_EQ(texts(taken), "pseudo_lock 'buffer' was removed and made again by another tool\n");
+}
+
+TEST(Locks, Processors) {
+  const auto cpuinfo = [](const char* vendor, const char* family, const char* model) {
+    return std::string("processor\t: 0\nvendor_id\t: ") + vendor + "\ncpu family\t: " + family +
+           "\nmodel\t\t: " + model + "\nmodel name\t: x\n\nprocessor\t: 1\nmodel\t\t: 92\n";
+  };
+  EXPECT_TRUE(can_pseudo_lock(cpuinfo("GenuineIntel", "6", "92")));
+  EXPECT_TRUE(can_pseudo_lock(cpuinfo("GenuineIntel", "6", "79")));
+  EXPECT_FALSE(can_pseudo_lock(cpuinfo("GenuineIntel", "6", "106")));
+  EXPECT_FALSE(can_pseudo_lock(cpuinfo("AuthenticAMD", "6", "92")));
+  EXPECT_FALSE(can_pseudo_lock(cpuinfo("GenuineIntel", "15", "92")));
+  EXPECT_FALSE(can_pseudo_lock(""));
+}
+
+}  // namespace
+}  // namespace rdtd
