@@ -157,6 +157,12 @@ Client::Answer<Client> Client::connect() {
 
 Client::Answer<void> Client::reload() { return change(bus_.get(), "Reload"); }
 
+Client::Answer<std::vector<std::string>> Client::adopt(const std::vector<std::string>& groups) {
+  std::vector<std::string> adopted;
+  auto read = read_reply(call(bus_.get(), bus_interface, "Adopt", groups), adopted);
+  return answer(std::move(read), std::move(adopted));
+}
+
 Client::Answer<void> Client::reset() { return change(bus_.get(), "Reset"); }
 
 Client::Answer<void> Client::assign(pid_t pid, const std::string& group) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -15,6 +16,10 @@ namespace rdtd {
 // Whether a call of this method has an effect beyond its reply. A call without effect whose sender
 // does not expect a reply needs no work at all.
 [[nodiscard]] bool has_effect(std::string_view member);
+
+// Of the groups that a call names: calls that wait for polkit must not fill the memory.
+inline constexpr size_t max_names = 256;
+inline constexpr size_t max_name_length = 255;  // NAME_MAX: a group is a directory
 
 class CallBudget {
  public:

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <memory>
@@ -6,8 +8,10 @@
 #include <variant>
 
 #include "fields.hpp"
+#include "limits.hpp"
 #include "names.hpp"
 #include "objects.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "wire.hpp"
 
@@ -24,12 +28,15 @@ int reply_done(sd_bus_message* call, const std::expected<void, Refusal>& result,
   return result ? wire::reply(call) : refuse(call, result.error(), caller);
 }
 
+int reply_done(sd_bus_message* call, const std::expected<std::vector<std::string>, Refusal>& names,
+               const Caller& caller) {
+  return names ? wire::reply(call, *names) : refuse(call, names.error(), caller);
+}
+
 // A change may end after the handler has returned.
-ManagerInterface::Done reply_later(sd_bus_message* call, const Caller& caller) {
+auto reply_later(sd_bus_message* call, const Caller& caller) {
   return [message = std::shared_ptr<sd_bus_message>(sd_bus_message_ref(call), sd_bus_message_unref),
-          caller](const std::expected<void, Refusal>& result) {
-    (void)reply_done(message.get(), result, caller);
-  };
+          caller](const auto& result) { (void)reply_done(message.get(), result, caller); };
 }
 
 // The filter has seen the caller already, so that the bus is not asked again.
@@ -43,6 +50,26 @@ int on_reload(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return objects.authority.authorize(call, caller, action_reload, {},
                                      [&objects, caller](sd_bus_message* permitted) {
                                        objects.manager.reload(reply_later(permitted, caller));
+                                       return 1;
+                                     });
+}
+
+int on_adopt(sd_bus_message* call, void* userdata, sd_bus_error* error) {
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  std::vector<std::string> groups;
+  const int r = wire::read_list(call, groups, max_names);
+  const bool too_long = std::ranges::any_of(
+      groups, [](const std::string& name) { return name.size() > max_name_length; });
+  if (r == -E2BIG || too_long)
+    return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+                             "at most %zu groups can be named, with names of at most %zu bytes",
+                             max_names, max_name_length);
+  if (r < 0) return r;
+  return objects.authority.authorize(call, caller, action_manage, {{"groups", join(groups, " ")}},
+                                     [&objects, caller, groups](sd_bus_message* permitted) {
+                                       objects.manager.adopt(groups,
+                                                             reply_later(permitted, caller));
                                        return 1;
                                      });
 }
@@ -217,6 +244,8 @@ const std::array vtable = {
                                            open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES(
         "Plan", "", , "a(sss)s", SD_BUS_PARAM(steps) SD_BUS_PARAM(summary), on_plan, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Adopt", "as", SD_BUS_PARAM(groups), "as",
+                                           SD_BUS_PARAM(adopted), on_adopt, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Reset", "", "", on_reset, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Assign", "us", SD_BUS_PARAM(pid) SD_BUS_PARAM(group),
                                            "", , on_assign, open_to_all),

@@ -10,6 +10,7 @@
 // of sd-bus do.
 #pragma once
 
+#include <cerrno>
 #include <concepts>
 #include <cstdint>
 #include <map>
@@ -141,6 +142,16 @@ template <class T>
   return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
+// -E2BIG if there are more than `most`: a message of a stranger may hold millions.
+template <class T>
+[[nodiscard]] int read_list(sd_bus_message* message, std::vector<T>& value,
+                            size_t most = SIZE_MAX) {
+  int r = sd_bus_message_enter_container(message, 'a', signature<T>());
+  while (r >= 0 && (r = sd_bus_message_at_end(message, 0)) == 0)
+    r = value.size() < most ? read(message, value.emplace_back()) : -E2BIG;
+  return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
 template <class T>
 int read(sd_bus_message* message, T& value) {
   if constexpr (std::same_as<T, std::string>) {
@@ -156,15 +167,13 @@ int read(sd_bus_message* message, T& value) {
   } else if constexpr (std::integral<T>) {
     const int r = sd_bus_message_read_basic(message, *signature<T>(), &value);
     return r == 0 ? -ENXIO : r;
-  } else if constexpr (is_vector<T> || is_map<T>) {
+  } else if constexpr (is_vector<T>) {
+    return read_list(message, value);
+  } else if constexpr (is_map<T>) {
     int r = sd_bus_message_enter_container(message, 'a', signature<T>() + 1);
     while (r >= 0 && (r = sd_bus_message_at_end(message, 0)) == 0) {
-      if constexpr (is_map<T>) {
-        std::pair<typename T::key_type, typename T::mapped_type> entry;
-        if (r = read_members(message, 'e', entry); r >= 0) value.insert(std::move(entry));
-      } else {
-        r = read(message, value.emplace_back());
-      }
+      std::pair<typename T::key_type, typename T::mapped_type> entry;
+      if (r = read_members(message, 'e', entry); r >= 0) value.insert(std::move(entry));
     }
     return r < 0 ? r : sd_bus_message_exit_container(message);
   } else {

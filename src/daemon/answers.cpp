@@ -130,7 +130,7 @@ std::string Manager::status_line() {
 }
 
 std::expected<CheckResult, Refusal> Manager::check() {
-  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files(), in_force_->users);
+  const auto loaded = applier_.load({.files = system_.policy_files()}, in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Prepared& prepared = loaded->prepared;
   return CheckResult{format_diagnostics(prepared.warnings, prepared.policy.sources),
@@ -138,7 +138,7 @@ std::expected<CheckResult, Refusal> Manager::check() {
 }
 
 std::expected<PlanSummary, Refusal> Manager::plan() {
-  const auto loaded = applier_.load(Applier::Fit::whole, system_.policy_files(), in_force_->users);
+  const auto loaded = applier_.load({.files = system_.policy_files()}, in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
   PlanSummary out{{}, plan_summary(plan)};

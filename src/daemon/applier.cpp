@@ -10,6 +10,17 @@
 
 namespace rdtd {
 
+namespace {
+
+std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
+  std::vector<std::string> out;
+  for (const Step& step : steps)
+    if (std::holds_alternative<AdoptGroup>(step)) out.push_back(group_label(group_of(step)));
+  return out;
+}
+
+}  // namespace
+
 Refusal refusal(const Error& error) {
   Refusal out{.kind = Refusal::Kind::kernel_rejected, .text = error.text()};
   if (error.code == ENOSPC && error.operation == "make group")
@@ -70,12 +81,13 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
   }
 }
 
-std::expected<Applier::Loaded, Refusal> Applier::load(Fit fit, std::span<const PolicyFile> files,
-                                                      const Users& before) {
+std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, const Users& before) {
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
+  machine->snapshot.to_adopt = request.adopt;
   const auto prepare_again = [&] {
-    return fit == Fit::whole ? prepare(files, *machine) : prepare_what_fits(files, *machine);
+    return request.fit == Fit::whole ? prepare(request.files, *machine)
+                                     : prepare_what_fits(request.files, *machine);
   };
   auto prepared = prepare_again();
   if (prepared) {
@@ -125,16 +137,15 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
   return table;
 }
 
-std::expected<Applier::Applied, Refusal> Applier::apply(Fit fit, std::vector<PolicyFile> files,
-                                                        const Users& before) {
+std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const Users& before) {
   made_again_ = false;
-  auto loaded = load(fit, files, before);
+  auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   // Before the devices are there: udev looks as soon as they are.
   const std::vector<LockTarget> before_it = access_;
   auto stored = system_.store_device_access(access_ = loaded->prepared.plan.locks);
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
-  auto applied = carry_out_load(std::move(*loaded), std::move(files));
+  auto applied = carry_out_load(std::move(*loaded), std::move(request.files));
   if (!applied) (void)system_.store_device_access(access_ = before_it);
   return applied;
 }
@@ -170,7 +181,8 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   in_force->table = std::move(*table);
   in_force->warnings = std::move(loaded.prepared.warnings);
   const size_t steps = plan.changes.size();
-  return Applied{std::move(in_force), std::move(unmade), std::move(plan.changes.removals), steps};
+  return Applied{std::move(in_force), std::move(unmade), std::move(plan.changes.removals),
+                 adopted_by(plan.changes.steps), steps};
 }
 
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,

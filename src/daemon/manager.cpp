@@ -134,9 +134,9 @@ void Manager::succeeded(LogEvent event) {
   log(event, summary_);
 }
 
-void Manager::load_and_apply(Applier::Fit fit, std::vector<PolicyFile> files, Done done) {
-  changes_.run([this, fit, files = std::move(files), done = std::move(done)]() mutable {
-    auto applied = applier_.apply(fit, files, in_force_->users);
+void Manager::load_and_apply(Applier::Request request, Done done) {
+  changes_.run([this, request = std::move(request), done = std::move(done)]() mutable {
+    auto applied = applier_.apply(std::move(request), in_force_->users);
     if (applied) return put_in_force(std::move(*applied), std::move(done));
     if (applier_.made_groups_again()) {
       renew_table([] {});
@@ -203,13 +203,16 @@ void Manager::finish_load(const Applier::Applied& applied, const Result<SweepRes
                   counted(in_force_->groups.size(), "group"), counted(policy.rules.size(), "rule"),
                   counted(applied.steps, "step"), matched_text(found.matched),
                   counted(found.moved, "thread"), found.released);
+  adopted_ = applied.adopted;
+  if (!adopted_.empty())
+    spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));
   done({});
 }
 
 void Manager::start(Done done) {
   begin([this, done = std::move(done)] {
     std::vector<PolicyFile> files = system_.policy_files();
-    load_and_apply(Applier::Fit::what_fits, files,
+    load_and_apply({.fit = Applier::Fit::what_fits, .files = files},
                    [this, files, done](const std::expected<void, Refusal>& loaded) {
                      if (loaded)
                        succeeded(LogEvent::applied);
@@ -232,18 +235,26 @@ void Manager::reload(Done done) {
   waiting_reload_ = requests;
   begin([this, requests] {
     if (waiting_reload_ == requests) waiting_reload_.reset();
-    observer_.before_reload();
-    load_and_apply(Applier::Fit::whole, system_.policy_files(),
-                   [this, requests](const std::expected<void, Refusal>& loaded) {
-                     if (loaded)
-                       succeeded(LogEvent::reloaded);
-                     else
-                       refused(loaded.error());
-                     observer_.after_reload(loaded.has_value());
-                     for (const Done& request : *requests) request(loaded);
-                     finished();
-                   });
+    reload_now({.files = system_.policy_files()},
+               [requests](const std::expected<void, Refusal>& loaded) {
+                 for (const Done& request : *requests) request(loaded);
+               });
   });
+}
+
+// The job of a reload, to its end.
+void Manager::reload_now(Applier::Request request, Done done) {
+  observer_.before_reload();
+  load_and_apply(std::move(request),
+                 [this, done = std::move(done)](const std::expected<void, Refusal>& loaded) {
+                   if (loaded)
+                     succeeded(LogEvent::reloaded);
+                   else
+                     refused(loaded.error());
+                   observer_.after_reload(loaded.has_value());
+                   done(loaded);
+                   finished();
+                 });
 }
 
 void Manager::reset(Done done) {

@@ -192,27 +192,28 @@ void Manager::report_missing() {
 
 // The machine may have changed: other tools' groups come and go.
 void Manager::try_what_is_missing() {
-  const std::vector<PolicyFile> files = wanted_files_.empty() ? in_force_->files : wanted_files_;
-  const auto loaded = applier_.load(Applier::Fit::what_fits, files, in_force_->users);
+  const Applier::Request request = {
+      .fit = Applier::Fit::what_fits,
+      .files = wanted_files_.empty() ? in_force_->files : wanted_files_};
+  const auto loaded = applier_.load(request, in_force_->users);
   const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
   const bool more =
       missing < in_force_->missing.size() || (loaded && loaded->users != in_force_->users);
   if (!loaded || (wanted_files_.empty() && !more)) return finished();
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !wanted_files_.empty();
-  load_and_apply(Applier::Fit::what_fits, files,
-                 [this, first_load](const std::expected<void, Refusal>& applied) {
-                   if (applied) {
-                     if (first_load)
-                       succeeded(LogEvent::applied);
-                     else
-                       log(LogEvent::applied, summary_);
-                     observer_.after_reload(true);
-                   } else {
-                     problem("retry", applied.error().text);
-                   }
-                   finished();
-                 });
+  load_and_apply(request, [this, first_load](const std::expected<void, Refusal>& applied) {
+    if (applied) {
+      if (first_load)
+        succeeded(LogEvent::applied);
+      else
+        log(LogEvent::applied, summary_);
+      observer_.after_reload(true);
+    } else {
+      problem("retry", applied.error().text);
+    }
+    finished();
+  });
 }
 
 }  // namespace rdtd

@@ -67,7 +67,8 @@ std::vector<Step> adoptions(const std::vector<GroupTarget>& targets, const Snaps
   };
   for (const GroupTarget& target : targets) {
     const auto group = snapshot.groups.find(target.directory);
-    if (!target.adopt || group == snapshot.groups.end() || is_pseudo(group->second.mode)) continue;
+    const bool adopts = target.adopt || snapshot.to_adopt.contains(target.directory);
+    if (!adopts || group == snapshot.groups.end() || is_pseudo(group->second.mode)) continue;
     adopt(target.directory);
     std::ranges::for_each(target.mon_groups, adopt);
   }

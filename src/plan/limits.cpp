@@ -23,7 +23,8 @@ void Planner::check_names() {
     const std::string directory = group_directory(group.name.value);
     if (!is_taken(directory, snapshot_)) continue;
     const auto taken = snapshot_.groups.find(directory);
-    if (group.adopt && taken != snapshot_.groups.end() && is_pseudo(taken->second.mode))
+    const bool adopts = group.adopt || snapshot_.to_adopt.contains(directory);
+    if (adopts && taken != snapshot_.groups.end() && is_pseudo(taken->second.mode))
       error(
           group.name.where,
           fmt::format("group '{}' is pseudo-locked: rdtd does not take it over", group.name.value),

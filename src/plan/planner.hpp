@@ -158,7 +158,7 @@ class Planner {
 
   const Policy& policy_;
   const Capabilities& capabilities_;
-  Snapshot snapshot_;  // with the groups that the policy adopts as owned
+  Snapshot snapshot_;  // with the groups that are adopted as owned
   MonGroups mon_groups_wanted_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<GroupTarget> targets_;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
 
@@ -24,6 +25,11 @@ std::string shortened(std::string_view name) {
   return std::string(name.substr(0, longest_name)) + "...";
 }
 
+struct NameProblem {
+  std::string why;
+  std::string hint;
+};
+
 // Why the text cannot be a name, whatever it names.
 std::optional<std::string> name_problem(std::string_view name) {
   constexpr std::string_view allowed =
@@ -37,24 +43,34 @@ std::optional<std::string> name_problem(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<NameProblem> problem_of(std::string_view kind, std::string_view name) {
+  if (auto problem = name_problem(name)) return NameProblem{std::move(*problem), {}};
+  const bool in_root = kind == "group" || kind == "pseudo_lock";
+  const bool reserved = in_root ? std::ranges::find(reserved_names, name) != reserved_names.end()
+                                : kind == "monitoring group" && name == "mon_groups";
+  if (reserved) return NameProblem{"resctrl uses that name itself", {}};
+  if (kind == "pseudo_lock" && name == "default") return NameProblem{"resctrl's root has it", {}};
+  if (in_root && name == "root") return NameProblem{{}, "the resctrl root is [group.default]"};
+  return std::nullopt;
+}
+
+std::string text_of(const NameProblem& problem, std::string_view kind, std::string_view name) {
+  return fmt::format("'{}' cannot be the name of a {}{}{}", shortened(name), kind,
+                     problem.why.empty() ? "" : ": ", problem.why);
+}
+
 }  // namespace
+
+std::optional<std::string> group_name_problem(std::string_view name) {
+  const auto problem = problem_of("group", name);
+  if (!problem) return std::nullopt;
+  return text_of(*problem, "group", name) + (problem->hint.empty() ? "" : "; " + problem->hint);
+}
 
 void check_name(const FileReader& in, std::string_view kind, const Located<std::string>& located) {
   const std::string_view name = located.value;
-  const auto refuse = [&](std::string_view why, std::string hint = {}) {
-    in.error(located.where,
-             fmt::format("'{}' cannot be the name of a {}{}{}", shortened(name), kind,
-                         why.empty() ? "" : ": ", why),
-             std::move(hint));
-  };
-  if (const auto problem = name_problem(name)) return refuse(*problem);
-  if (kind == "monitoring group" && name == "mon_groups")
-    return refuse("resctrl uses that name itself");
-  if (kind != "group" && kind != "pseudo_lock") return;
-  if (std::ranges::find(reserved_names, name) != reserved_names.end())
-    return refuse("resctrl uses that name itself");
-  if (name == "root") return refuse({}, "the resctrl root is [group.default]");
-  if (kind == "pseudo_lock" && name == "default") return refuse("resctrl's root has it");
+  if (auto problem = problem_of(kind, name))
+    return in.error(located.where, text_of(*problem, kind, name), std::move(problem->hint));
   const bool like_default = std::ranges::equal(name, std::string_view("default"), {},
                                                [](unsigned char c) { return std::tolower(c); });
   if (kind == "group" && like_default && name != "default")

@@ -87,11 +87,11 @@ void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
 void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
   for (const std::string& name : facts.policy_groups)
     if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
-      out.push_back({problem,
-                     fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
-                     fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in "
-                                 "the policy, or take it over with adopt = true",
-                                 facts.mount_point, name)});
+      out.push_back(
+          {problem, fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
+           fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in the policy, "
+                       "or take it over: once with rdtctl adopt {}, always with adopt = true",
+                       facts.mount_point, name, name)});
 }
 
 // Processes are in the cgroup of the unit's own name, and only while the unit is there.

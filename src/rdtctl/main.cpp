@@ -63,10 +63,11 @@ void add_common_options(CLI::App& app, Context& context) {
 // The arguments of the verb that is given.
 struct Arguments {
   std::string group, unit, file, directory, shell, verb;
-  std::vector<std::string> files;
+  std::vector<std::string> files, groups;
   std::vector<pid_t> pids;
   std::optional<pid_t> pid;
-  bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false;
+  bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
+       measure = false;
   verbs::TopOptions top;
 };
 
@@ -115,7 +116,9 @@ class Verbs {
     list.add_flag("--names", given_.names, "Print only the names, one per line");
 
     CLI::App& show = add("show", "Show one control group", "rdtctl show redis",
-                         [&] { return verbs::show(context_, given_.group); });
+                         [&] { return verbs::show(context_, given_.group, given_.measure); });
+    show.add_flag("--measure", given_.measure,
+                  "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
     auto* group = show.add_option("GROUP", given_.group, "Its name; default is the resctrl root");
     rdtd::refuse_empty(*group->required());
 
@@ -230,6 +233,11 @@ class Verbs {
              [&] { return verbs::apply(context_); });
     add_live("reload", "Reload the policy; if it is invalid, keep the current one and fail",
              "rdtctl reload", [&] { return verbs::reload(context_); });
+    CLI::App& adopt =
+        add_live("adopt", "Reload the policy, taking over groups of it that rdtd did not create",
+                 "rdtctl adopt redis", [&] { return verbs::adopt(given_.groups); });
+    auto* groups = adopt.add_option("GROUP", given_.groups, "Groups that the policy has");
+    rdtd::refuse_empty(*groups->required());
     add_live("reset", "Remove every group that rdtd created", "rdtctl reset",
              [&] { return verbs::reset(context_); });
   }
@@ -386,7 +394,6 @@ int main(int argc, char** argv) {
     exit = Exit::failed;
     if (std::ferror(stdout) == 0) rdtd::note("rdtctl: {}\n", error.what());
   }
-  // A full disk shows only now.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     rdtd::note("rdtctl: cannot write to standard output: {}\n", std::strerror(errno));
     if (exit == Exit::ok) exit = Exit::failed;

@@ -12,6 +12,7 @@
 
 namespace rdtd::verbs {
 
+int adopt(const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
 int cat_config(const Context& context);
@@ -30,7 +31,7 @@ int plan(const Context& context, bool detailed_exitcode, bool unified);
 int reload(const Context& context);
 int reset(const Context& context);
 int run(const Context& context, const std::string& group, std::vector<std::string> command);
-int show(const Context& context, const std::string& group);
+int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);
 

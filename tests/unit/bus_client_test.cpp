@@ -71,6 +71,8 @@ TEST_F(BusTest, ClientReadsEveryAnswer) {
     EXPECT_EQ(client->explain(404).error().text, "there is no process 404");
     EXPECT_EQ(client->explain(409).error().kind, Client::Failure::Kind::refused);
     EXPECT_TRUE(client->reload());
+    EXPECT_EQ(client->adopt({"web", "batch"}), (std::vector<std::string>{"web", "batch"}));
+    EXPECT_EQ(client->adopt({"nowhere"}).error().text, "the policy has no group");
     EXPECT_EQ(client->assign(1, "nowhere").error().text, "there is no group 'nowhere'");
   });
   wait_for([&] { return done.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });

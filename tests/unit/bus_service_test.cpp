@@ -145,18 +145,23 @@ TEST_F(BusTest, AsksPolkitWithDetails) {
   EXPECT_EQ(call(client, "Explain", uint32_t{12}).read<std::string>(), "redis");
   EXPECT_EQ(call(client, "Check").read<std::string>(), "public");
   EXPECT_EQ(call(client, "Plan").error(), "");
+  const std::vector<std::string> groups = {"web", "batch"};
+  EXPECT_EQ(call(client, "Adopt", groups).read<std::vector<std::string>>(), groups);
   const std::vector<Authorization> expected = {
       {action_assign, {{"pid", "12"}, {"uid", "7"}, {"group", "web"}}},
       {action_inspect, {{"pid", "12"}}},
       {action_inspect, {}},
-      {action_inspect, {}}};
+      {action_inspect, {}},
+      {action_manage, {{"groups", "web batch"}}}};
   EXPECT_EQ(asked_, expected);
   // Neither a request that cannot succeed nor one about an own process needs an authorization.
   EXPECT_EQ(call(client, "Assign", uint32_t{12}, std::string("nowhere")).error(), "NoSuchGroup");
   manager_.process_owner = stranger;
   EXPECT_EQ(call(client, "Explain", uint32_t{12}).read<std::string>(), "redis");
-  EXPECT_EQ(asked_.size(), 4U);
+  EXPECT_EQ(asked_.size(), 5U);
   authorized_ = false;
+  EXPECT_EQ(call(client, "Adopt", groups).error_text(), "polkit does not authorize it");
+  EXPECT_EQ(manager_.adopts, 1);
   for (const char* method : {"Check", "Plan", "Reload", "Reset"}) {
     const Reply reply = call(client, method);
     EXPECT_EQ(reply.error(), "NotPermitted") << method;
@@ -164,7 +169,26 @@ TEST_F(BusTest, AsksPolkitWithDetails) {
   }
   sd_bus* root = connect(0);
   EXPECT_EQ(call(root, "Check").read<std::string>(), "full");
-  EXPECT_EQ(asked_.size(), 8U);
+  EXPECT_EQ(asked_.size(), 10U);
+}
+
+// Before polkit is asked: what waits must be small.
+TEST_F(BusTest, LimitsTheNamesOfOneCall) {
+  start_all();
+  start_polkit();
+  sd_bus* client = connect(stranger);
+  using Names = std::vector<std::string>;
+  for (const Names& names : {Names(257, "a"), Names{std::string(256, 'a')}}) {
+    const Reply reply = call(client, "Adopt", names);
+    EXPECT_EQ(reply.error(), "InvalidArgs");
+    EXPECT_EQ(reply.error_text(),
+              "at most 256 groups can be named, with names of at most 255 bytes");
+  }
+  EXPECT_EQ(manager_.adopts, 0);
+  EXPECT_TRUE(asked_.empty());
+  EXPECT_EQ(call(client, "Adopt", Names(256, std::string(255, 'a'))).error(), "");
+  EXPECT_EQ(call(client, "Adopt", Names{"nowhere"}).error(), "NoSuchGroup");
+  EXPECT_EQ(call(client, "Adopt", std::string("web")).error(), "InvalidArgs");
 }
 
 TEST_F(BusTest, WithoutPolkitOnlyRoot) {

@@ -102,6 +102,14 @@ TEST_F(WireMessage, MapOfLists) {
   EXPECT_EQ(round_trip(sent), sent);
 }
 
+TEST_F(WireMessage, NoMoreThanThatMany) {
+  ASSERT_GE(wire::append(message_.get(), std::vector<uint32_t>{1, 2, 3}), 0);
+  ASSERT_GE(sd_bus_message_seal(message_.get(), 1, 0), 0);
+  std::vector<uint32_t> list;
+  EXPECT_EQ(wire::read_list(message_.get(), list, 2), -E2BIG);
+  EXPECT_EQ(list, (std::vector<uint32_t>{1, 2}));
+}
+
 TEST_F(WireMessage, EmptyList) {
   EXPECT_EQ(round_trip(std::vector<Share>{}), std::vector<Share>{});
 }
@@ -167,6 +175,7 @@ TEST(Methods, CostAndEffect) {
            Row{"Unheard", 1, false},
            Row{"Reload", 10, true},
            Row{"Reset", 10, true},
+           Row{"Adopt", 10, true},
            Row{"Assign", 5, true},
            Row{"Subscribe", 1, true},
            Row{"Unsubscribe", 1, true},

@@ -35,6 +35,13 @@ class FakeManager final : public ManagerInterface {
     reloads++;
     done({});
   }
+  void adopt(const std::vector<std::string>& names, Adopted done) override {
+    adopts++;
+    if (names == std::vector<std::string>{"nowhere"})
+      return done(std::unexpected(
+          Refusal{.kind = Refusal::Kind::no_such_group, .text = "the policy has no group"}));
+    done(names);
+  }
   std::expected<CheckResult, Refusal> check() override {
     checks++;
     return CheckResult{"full", "public"};
@@ -102,7 +109,7 @@ class FakeManager final : public ManagerInterface {
 
   std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
   uid_t process_owner = 7;
-  int reloads = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
+  int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;
 };
 

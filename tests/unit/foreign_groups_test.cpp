@@ -37,6 +37,11 @@ TEST(ForeignGroups, Plans) {
       plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
       "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps: 0 to create, 1 to change, "
       "0 to remove.\n");
+  Snapshot request = snapshot;
+  request.to_adopt = {"plain", "nowhere", "guarded"};
+  EXPECT_EQ(plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, request),
+            "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps: 0 to create, 1 to "
+            "change, 0 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", capabilities, snapshot),
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
             "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
@@ -70,6 +75,10 @@ TEST(ForeignGroups, PseudoLockedRegionsAreNotAdopted) {
   snapshot.groups["a"] = group_state("L3:0=3\n", Mode::pseudo_locked);
   snapshot.inodes["a"] = 7;
   EXPECT_EQ(plan_text("[group.a]\nadopt = true\n", capabilities, snapshot),
+            "p.toml:1:8: error: group 'a' is pseudo-locked: rdtd does not take it over\n    1 | "
+            "[group.a]\n      |        ^ choose another name, or remove that group\n");
+  snapshot.to_adopt = {"a"};
+  EXPECT_EQ(plan_text("[group.a]\n", capabilities, snapshot),
             "p.toml:1:8: error: group 'a' is pseudo-locked: rdtd does not take it over\n    1 | "
             "[group.a]\n      |        ^ choose another name, or remove that group\n");
 }

@@ -177,8 +177,8 @@ TEST(Diagnose, Troubles) {
          facts.foreign_groups = {"redis", "x"};
        },
        "problem group 'redis' exists in resctrl, but rdtd did not create it -> if nobody needs it: "
-       "rmdir /r/redis; otherwise rename the group in the policy, or take it over with adopt = "
-       "true\n"},
+       "rmdir /r/redis; otherwise rename the group in the policy, or take it over: once with "
+       "rdtctl adopt redis, always with adopt = true\n"},
       {"units under wrong names",
        [](MachineFacts& facts) {
          facts.wrong_units = {{"mysql.service", "a.toml:4", "mariadb.service"},

@@ -18,7 +18,7 @@ struct Method {
   const char* path;
   const char* interface;
   const char* member;
-  const char* types;
+  const char* types;  // of D-Bus; S: an array of strings
 };
 
 constexpr const char* manager = RDTD_BUS_NAME ".Manager";
@@ -27,6 +27,7 @@ constexpr std::array methods = {
     Method{"/org/rdtd1", manager, "Check", ""},
     Method{"/org/rdtd1", manager, "Plan", ""},
     Method{"/org/rdtd1", manager, "Assign", "us"},
+    Method{"/org/rdtd1", manager, "Adopt", "S"},
     Method{"/org/rdtd1", manager, "Explain", "u"},
     Method{"/org/rdtd1", manager, "ListGroups", ""},
     Method{"/org/rdtd1", manager, "ListRules", ""},
@@ -76,7 +77,7 @@ class Fuzz {
 
   std::string random_types() {
     std::string types;
-    for (size_t n = below(6); n > 0; n--) types += "ybnqiuxtdsogv"[below(13)];
+    for (size_t n = below(6); n > 0; n--) types += "ybnqiuxtdsogvS"[below(14)];
     return types;
   }
 
@@ -100,9 +101,17 @@ class Fuzz {
       case 's': (void)sd_bus_message_append_basic(call, 's', text.c_str()); break;
       case 'o': (void)sd_bus_message_append_basic(call, 'o', "/org/rdtd1/group/kept"); break;
       case 'g': (void)sd_bus_message_append_basic(call, 'g', "a{sv}"); break;
+      case 'S': append_list(call, text); break;
       case 'v': (void)sd_bus_message_append(call, "v", "s", text.c_str()); break;
       default: (void)sd_bus_message_append_basic(call, type, &number);
     }
+  }
+
+  void append_list(sd_bus_message* call, const std::string& text) {
+    (void)sd_bus_message_open_container(call, 'a', "s");
+    for (size_t n = below(below(8) == 0 ? 1000 : 4); n > 0; n--)
+      (void)sd_bus_message_append_basic(call, 's', text.c_str());
+    (void)sd_bus_message_close_container(call);
   }
 
   sd_bus* bus_;

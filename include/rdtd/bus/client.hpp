@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rdtd/bus/manager_interface.hpp"
 
@@ -55,6 +56,8 @@ class Client {
 
   [[nodiscard]] static Answer<Client> connect();
   [[nodiscard]] Answer<void> reload();
+  // Returns the groups and monitoring groups that were taken over.
+  [[nodiscard]] Answer<std::vector<std::string>> adopt(const std::vector<std::string>& groups);
   [[nodiscard]] Answer<void> reset();
   [[nodiscard]] Answer<void> assign(pid_t pid, const std::string& group);
   [[nodiscard]] Answer<PlanSummary> plan();

@@ -153,6 +153,10 @@ class ManagerInterface {
   // Called once a change is carried out or refused, which may be after the call has returned.
   using Done = std::function<void(const std::expected<void, Refusal>&)>;
   virtual void reload(Done done) = 0;
+  // Reloads, and takes over those of these groups that rdtd did not make, with their tasks. `done`
+  // receives the names of the groups and monitoring groups that were taken over.
+  using Adopted = std::function<void(const std::expected<std::vector<std::string>, Refusal>&)>;
+  virtual void adopt(const std::vector<std::string>& groups, Adopted done) = 0;
   // Reads the policy files as they are now. Errors are in the text of the refusal.
   [[nodiscard]] virtual std::expected<CheckResult, Refusal> check() = 0;
   [[nodiscard]] virtual std::expected<PlanSummary, Refusal> plan() = 0;

@@ -6,7 +6,7 @@
 #include <expected>
 #include <map>
 #include <memory>
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +27,12 @@ class Applier {
     whole,     // refused
     what_fits  // the groups that can be had, if not the policy but the machine is in the way
   };
+  struct Request {
+    Fit fit = Fit::whole;
+    std::vector<PolicyFile> files;
+    // Directories of groups that are taken over this time, whether or not the policy adopts them.
+    std::set<std::string> adopt;
+  };
   struct Loaded {
     Machine machine;
     Prepared prepared;
@@ -34,17 +40,16 @@ class Applier {
   };
   // Reads the machine, and plans. Changes nothing.
   // `before`: the users in force.
-  [[nodiscard]] std::expected<Loaded, Refusal> load(Fit fit, std::span<const PolicyFile> files,
-                                                    const Users& before);
+  [[nodiscard]] std::expected<Loaded, Refusal> load(const Request& request, const Users& before);
 
   struct Applied {
     std::shared_ptr<const InForce> in_force;
     std::map<std::string, Error> unmade;  // monitoring groups, to be made later; why
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
+    std::vector<std::string> adopted;  // names of groups and monitoring groups
     size_t steps = 0;
   };
-  [[nodiscard]] std::expected<Applied, Refusal> apply(Fit fit, std::vector<PolicyFile> files,
-                                                      const Users& before);
+  [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const Users& before);
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 

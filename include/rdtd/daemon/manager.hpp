@@ -57,6 +57,7 @@ class Manager final : public ManagerInterface {
   // is about the policy or about files that cannot be read.
   void start(Done done);
   void reload(Done done) override;
+  void adopt(const std::vector<std::string>& groups, Adopted done) override;
   void reset(Done done) override;
   // Finds what another tool changed, and does about it what the policy says: in resctrl, and where
   // the processes are.
@@ -114,7 +115,8 @@ class Manager final : public ManagerInterface {
   [[nodiscard]] std::expected<void, Refusal> assign(
       const std::shared_ptr<const proc::Process>& process, const std::string& group,
       const Caller& caller);
-  void load_and_apply(Applier::Fit fit, std::vector<PolicyFile> files, Done done);
+  void load_and_apply(Applier::Request request, Done done);
+  void reload_now(Applier::Request request, Done done);
   void put_in_force(Applier::Applied applied, Done done);
   void replace(std::shared_ptr<const InForce> in_force);
   void publish(std::function<void()> then);
@@ -173,7 +175,8 @@ class Manager final : public ManagerInterface {
   Time counters_due_{};  // from when on they are read again
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
-  std::string summary_;  // of the last load, for the log
+  std::string summary_;               // of the last load, for the log
+  std::vector<std::string> adopted_;  // by the last load: names of groups and monitoring groups
   std::vector<Drift> drift_;
   DriftPace drift_pace_;
   // Rules before the present ones, the oldest first, while what they held could not be looked at.

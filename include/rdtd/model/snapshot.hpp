@@ -47,6 +47,8 @@ struct Snapshot {
   std::map<std::string, GroupState> groups;  // control groups, the root included
   std::set<std::string>
       owned;  // made by rdtd, or for the root set by it; the others are not touched
+  // Groups of others that a request names: rdtd takes them over, if the policy has them.
+  std::set<std::string> to_adopt;
   // Groups of others whose files this user may not read; not in `groups`.
   std::set<std::string> unreadable;
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID

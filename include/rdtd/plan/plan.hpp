@@ -71,8 +71,8 @@ enum class MonGroups { required, wanted };
 // group: its own is gone.
 [[nodiscard]] bool is_taken(const std::string& directory, const Snapshot& snapshot);
 
-// The steps that take over the groups which the policy adopts. None for a pseudo-locked region, nor
-// for a group that cannot be read.
+// The steps that take over the groups which the policy or a request adopts. None for a
+// pseudo-locked region, nor for a group that cannot be read.
 [[nodiscard]] std::vector<Step> adoptions(const std::vector<GroupTarget>& targets,
                                           const Snapshot& snapshot);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rdtd/base/located.hpp"
@@ -24,6 +25,9 @@ namespace rdtd {
 // Completes a unit's name as systemctl does: without a type, it is a service. A glob that ends in
 // '*' is not changed.
 [[nodiscard]] std::string complete_unit_name(std::string name);
+
+// Why no group can have this name: "'a/b' cannot be the name of a group: ...". Nothing if one can.
+[[nodiscard]] std::optional<std::string> group_name_problem(std::string_view name);
 
 enum class OnStop { keep, remove };
 enum class OnDrift { restore, report };

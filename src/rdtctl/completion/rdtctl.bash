@@ -43,7 +43,7 @@ _rdtctl() {
     _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@")
   else
     case $verb in
-      show) _rdtctl_lines < <(rdtctl list --names 2>/dev/null) ;;
+      show | adopt) _rdtctl_lines < <(rdtctl list --names 2>/dev/null) ;;
       explain | assign) _rdtctl_lines < <(ps -eo pid= | tr -d ' ') ;;
       completion) _rdtctl_lines < <(_rdtctl_words "bash zsh fish") ;;
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;

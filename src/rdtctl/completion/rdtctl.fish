@@ -35,7 +35,7 @@ complete -c rdtctl -l root -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l resctrl -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l output -r -F
 complete -c rdtctl -s d -l interval -x
-complete -c rdtctl -n '__rdtctl_is show' -a '(__rdtctl_groups)'
+complete -c rdtctl -n '__rdtctl_is show adopt' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
 complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'

@@ -35,7 +35,7 @@ _rdtctl() {
     compadd @RDTCTL_VERBS@
   else
     case $verb in
-      show) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found ;;
+      show | adopt) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found ;;
       help) compadd @RDTCTL_VERBS@ ;;
       explain | assign) _pids ;;
       completion) compadd bash zsh fish ;;
