@@ -23,6 +23,8 @@ struct Context {
   std::string proc = "/proc";
   std::string cpus = "/sys/devices/system/cpu";
   std::string lock_devices = "/sys/class/pseudo_lock";
+  std::string debugfs = "/sys/kernel/debug";
+  std::string tracing = "/sys/kernel/tracing";
   Json json = Json::off;
   bool legend = true;
   bool color = false;

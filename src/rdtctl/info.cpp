@@ -166,6 +166,22 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   }
 }
 
+void add_pseudo_locking(const TreeMachine& machine, Facts& out) {
+  const auto possible = machine.capabilities.pseudo_locking;
+  std::vector<std::string> regions;
+  for (const auto& [name, state] : machine.snapshot.groups)
+    if (state.mode == Mode::pseudo_locked)
+      regions.push_back(fmt::format("{} {}", printable(name), schemata_line(state.schemata)));
+  if (possible) out.json["pseudo_locking"] = *possible;
+  if (!possible || machine.capabilities.caches.empty()) return;
+  const bool cdp = machine.mount.cdp || machine.mount.cdpl2;
+  std::string text = !*possible ? "not on this processor"
+                     : cdp      ? "not while resctrl is mounted with cdp or cdpl2"
+                                : "possible, one region in a domain";
+  if (!regions.empty()) text += "; " + join(regions, ", ");
+  out.lines.emplace_back("Locking", text);
+}
+
 void add_mount(const TreeMachine& machine, Facts& out) {
   const std::string options = format_mount_options(machine.mount);
   std::string text = options;
@@ -190,6 +206,7 @@ int verbs::info(const Context& context) {
     add_bandwidth(*machine, resource, bandwidth, facts);
   add_groups(*machine, facts);
   add_monitoring(*machine, facts);
+  add_pseudo_locking(*machine, facts);
   add_mount(*machine, facts);
   if (context.json != Json::off) {
     print_json(context, facts.json);

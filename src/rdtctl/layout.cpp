@@ -5,6 +5,7 @@
 #include <map>
 
 #include "output.hpp"
+#include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -33,8 +34,15 @@ std::string numbers(const Widths& widths, unsigned ways) {
   return out + "\n";
 }
 
+// What the kernel says of each way now (info/RES/bit_usage), the highest way first.
+std::string bit_usage_line(const std::string& usage, const Widths& widths) {
+  std::string out = fmt::format(" {:<{}}", "kernel", widths.name);
+  for (const char letter : usage) out += fmt::format("{:>{}}", letter, widths.way);
+  return out + "\n";
+}
+
 std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes,
-                    const std::vector<Row>& rows, const Widths& widths) {
+                    const std::vector<Row>& rows, const std::string& usage, const Widths& widths) {
   const unsigned ways = info.cbm_mask.count();
   const std::string block = context.utf8 ? (widths.way == 2 ? " \u2588" : " \u2588\u2588")
                                          : (widths.way == 2 ? " #" : " ##");
@@ -58,6 +66,22 @@ std::string picture(const Context& context, const CacheInfo& info, uint64_t way_
     if (way_bytes != 0)
       out += fmt::format("  {:>{}}", size_text(way_bytes * row.mask.count()), widths.size);
     out += row.note.empty() ? "\n" : fmt::format("  {}\n", row.note);
+  }
+  if (!usage.empty()) out += bit_usage_line(usage, widths);
+  return out;
+}
+
+// Of each domain: "0=SSSSSSPP;1=SSSSSSSS". Empty where the kernel has no such file.
+std::map<DomainId, std::string> bit_usage(const TreeMachine& machine, Resource resource) {
+  std::map<DomainId, std::string> out;
+  const auto text =
+      machine.tree.filesystem().read(fmt::format("info/{}/bit_usage", to_string(resource)));
+  if (!text) return out;
+  for (const std::string_view part : split(trim(*text), ';')) {
+    const size_t equals = part.find('=');
+    const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
+    if (id && equals != std::string_view::npos)
+      out[DomainId{*id}] = printable(trim(part.substr(equals + 1)));
   }
   return out;
 }
@@ -109,6 +133,9 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
     add(group_label(group.directory), group.directory == root_group ? "kernel" : "rdtd",
         Cbm{group.state.schemata.at(resource).at(domain)}, exclusive, note);
   }
+  for (const LockTarget& lock : planned.plan.locks)
+    if (lock.region.resource == resource && lock.region.domain == domain)
+      add(lock.region.group, "rdtd", lock.region.mask, true, "pseudo-locked");
   const Snapshot& now = planned.machine.snapshot;
   const auto planned_too = [&](const std::string& name) {
     return std::ranges::find(planned.plan.groups, name, &GroupTarget::directory) !=
@@ -118,7 +145,7 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
     if (!now.owned.contains(name) && !planned_too(name) && state.schemata.contains(resource) &&
         state.schemata.at(resource).contains(domain))
       add(name, "other", Cbm{state.schemata.at(resource).at(domain)}, state.mode == Mode::exclusive,
-          "not rdtd's");
+          state.mode == Mode::pseudo_locked ? "not rdtd's, pseudo-locked" : "not rdtd's");
   return rows;
 }
 
@@ -139,13 +166,19 @@ std::string heading(const Context& context, Resource resource, const CacheInfo& 
 int verbs::layout(const Context& context) {
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
-  JsonValue json = JsonValue::array();
+  JsonValue json = JsonValue::array(), now = JsonValue::object();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
     std::map<std::pair<std::string, uint64_t>, CpuSet> domains;  // by what they look like
+    const std::map<DomainId, std::string> usage = bit_usage(planned->machine, resource);
+    for (const auto& [domain, letters] : usage)
+      now[std::string(to_string(resource))][to_string(domain)] = letters;
     for (const auto& [domain, way_bytes] : info.way_bytes) {
       const std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
-      domains[{picture(context, info, way_bytes, rows, fitting(context, info, rows)), way_bytes}]
+      const auto letters = usage.find(domain);
+      domains[{picture(context, info, way_bytes, rows,
+                       letters == usage.end() ? "" : letters->second, fitting(context, info, rows)),
+               way_bytes}]
           .insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
@@ -156,7 +189,7 @@ int verbs::layout(const Context& context) {
             Styled{look.first});
     }
   }
-  if (context.json != Json::off) print_json(context, {{"layout", json}});
+  if (context.json != Json::off) print_json(context, {{"layout", json}, {"bit_usage", now}});
   return Exit::ok;
 }
 

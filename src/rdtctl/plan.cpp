@@ -44,6 +44,12 @@ std::vector<std::vector<std::string>> grants(const Planned& planned) {
                                        texts.first, texts.second};
       for (auto& [first, row] : by_domain) rows.push_back(std::move(row));
     }
+  for (const LockTarget& lock : planned.plan.locks) {
+    const auto& [name, resource, domain, mask] = lock.region;
+    const CacheInfo& info = planned.machine.capabilities.caches.at(resource);
+    rows.push_back({name, std::string(to_string(resource)), to_string(domain), lock.asked,
+                    granted_text(resource, mask.bits, &info, domain) + ", locked"});
+  }
   return rows;
 }
 
@@ -108,13 +114,27 @@ JsonValue plan_json(const Planned& planned) {
                       {"mode", to_string(group.state.mode)},
                       {"cpus", format_cpu_list(group.state.cpus)}});
   }
+  JsonValue locks = JsonValue::array();
+  for (const LockTarget& lock : planned.plan.locks)
+    locks.push_back({{"pseudo_lock", lock.region.group},
+                     {"resource", to_string(lock.region.resource)},
+                     {"domain", static_cast<uint32_t>(lock.region.domain)},
+                     {"asked", lock.asked},
+                     {"mask", to_string(lock.region.mask)},
+                     {"bytes", lock.bytes},
+                     {"owner", lock.owner.empty() ? "root" : lock.owner},
+                     {"group", lock.user_group.empty() ? "root" : lock.user_group},
+                     {"mode", fmt::format("{:04o}", lock.mode)}});
   JsonValue steps = JsonValue::array();
   for (const auto* part : parts(planned.plan.changes))
     for (const Step& step : *part)
       steps.push_back({{"step", std::string(kind_of(step))},
                        {"group", group_label(group_of(step))},
                        {"text", format_step(step)}});
-  return {{"groups", groups}, {"steps", steps}, {"summary", plan_summary(planned.plan)}};
+  return {{"groups", groups},
+          {"pseudo_locks", locks},
+          {"steps", steps},
+          {"summary", plan_summary(planned.plan)}};
 }
 
 }  // namespace
