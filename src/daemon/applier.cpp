@@ -74,9 +74,11 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
     const auto target = std::ranges::find(
         locks, name,
         [](const LockTarget& lock) -> const std::string& { return lock.region.group; });
-    if (target == locks.end())
+    // Without its ways a region is of no use: it may be locked anew.
+    const bool lost = now.groups.at(name).schemata.empty();
+    if (target == locks.end() && !lost)
       now.busy_locks.emplace(name, "");
-    else if (!stands(target->region, now))
+    else if (lost || !stands(target->region, now))
       if (auto holder = system_.device_holder(name)) now.busy_locks.emplace(name, *holder);
   }
 }
@@ -90,12 +92,12 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, co
                                      : prepare_what_fits(request.files, *machine);
   };
   auto prepared = prepare_again();
-  if (prepared) {
+  // Another plan may undo other regions: each turn finds at least one more that is in use.
+  while (prepared) {
     auto busy = holders_of(prepared->plan.changes.steps, machine->snapshot);
-    if (!busy.empty()) {
-      machine->snapshot.busy_locks = std::move(busy);
-      prepared = prepare_again();
-    }
+    if (busy.empty()) break;
+    machine->snapshot.busy_locks.merge(busy);
+    prepared = prepare_again();
   }
   if (!prepared) return std::unexpected(refusal(prepared.error()));
   Users users = look_up_users(prepared->policy, system_.users, before, prepared->warnings);
@@ -142,19 +144,25 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const U
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   // Before the devices are there: udev looks as soon as they are.
-  const std::vector<LockTarget> before_it = access_;
-  auto stored = system_.store_device_access(access_ = loaded->prepared.plan.locks);
+  auto access = loaded->prepared.policy.locks;
+  auto stored = system_.store_device_access(access);
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
   auto applied = carry_out_load(std::move(*loaded), std::move(request.files));
-  if (!applied) (void)system_.store_device_access(access_ = before_it);
+  if (applied)
+    access_ = std::move(access);
+  else if (access_)
+    (void)system_.store_device_access(*access_);
   return applied;
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
                                                                  std::vector<PolicyFile> files) {
   Plan& plan = loaded.prepared.plan;
-  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded.machine);
-  if (const auto done = transaction.carry_out(plan.changes.steps); !done) {
+  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded.machine,
+                                   system_.device_holder);
+  std::vector<Step> together = plan.changes.steps;
+  std::ranges::copy(plan.changes.locks, std::back_inserter(together));
+  if (const auto done = transaction.carry_out(together); !done) {
     made_again_ = transaction.made_groups_again();
     return std::unexpected(rdtd::refusal(done.error()));
   }
@@ -195,17 +203,15 @@ std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& s
 }
 
 Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {
-  resctrl::Transaction transaction(system_.resctrl, ownership_, machine);
+  resctrl::Transaction transaction(system_.resctrl, ownership_, machine, system_.device_holder);
   return transaction.carry_out(steps);
 }
 
 Result<void> Applier::remove_all() {
   auto machine = read_machine();
   if (!machine) return std::unexpected(machine.error());
-  for (const std::string& name : machine->snapshot.own_locks())
-    if (auto holder = system_.device_holder(name))
-      machine->snapshot.busy_locks.emplace(name, *std::move(holder));
-  return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine));
+  return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
+                                      system_.device_holder);
 }
 
 void Applier::release_default_group() {

@@ -12,10 +12,17 @@ namespace rdtd {
 namespace {
 
 const std::string mon_group_key = "monitoring group ";
+const std::string lock_key = "pseudo_lock ";
 
 // An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
 std::string key_of(const Error& error) {
   return fmt::format("{} {} {}", error.operation, error.path, error.code);
+}
+
+std::set<std::string> names_of(const std::vector<Step>& steps) {
+  std::set<std::string> out;
+  for (const Step& step : steps) out.insert(group_of(step));
+  return out;
 }
 
 }  // namespace
@@ -70,6 +77,9 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
   changed->capabilities = machine.capabilities;
   changed->groups = std::move(plan->groups);
   changed->locks = std::move(plan->locks);
+  std::erase_if(changed->missing,
+                [](const MissingPart& part) { return part.cause == Cause::machine; });
+  std::ranges::move(plan->missing, std::back_inserter(changed->missing));
   return changed;
 }
 
@@ -156,6 +166,24 @@ bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& m
   return restored;
 }
 
+// Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
+// Returns those that were locked.
+std::set<std::string> Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine,
+                                          Comparison& out) {
+  std::set<std::string> locked, failed;
+  for (size_t i = 0; i + 1 < steps.size(); i += 2) {
+    const std::string& group = group_of(steps[i]);
+    const auto done = applier_.carry_out({steps[i], steps[i + 1]}, machine);
+    if (!done) report(lock_key + group, done.error().text(), out);
+    (done ? locked : failed).insert(group);
+  }
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with(lock_key) &&
+           !failed.contains(problem.first.substr(lock_key.size()));
+  });
+  return locked;
+}
+
 void Guard::make_later(std::map<std::string, Error> unmade) {
   for (const auto& [group, error] : unmade) {
     unmade_.insert(group);
@@ -218,12 +246,17 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   const Steps back = steps_to(current->groups, current->locks, current->capabilities, now);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
+  const bool lock_again = reset_pending_ || current->policy.daemon.drift == OnDrift::restore;
   const bool all_restored = restore(*current, back, *machine, out);
-  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
+  std::set<std::string> made = lock_regions(
+      lock_again && (all_restored || back.steps.empty()) ? back.locks : std::vector<Step>{},
+      *machine, out);
+  const std::set<std::string> locks = names_of(back.locks);
+  made.merge(make_mon_groups(*current, back.mon_groups, *machine, out));
   remove_left_behind(back.removals, *machine, out);
   for (Difference& difference : differences(current->groups, current->locks, now)) {
-    const bool restored =
-        is_mon_group(difference.group) ? made.contains(difference.group) : all_restored;
+    const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group);
+    const bool restored = by_itself ? made.contains(difference.group) : all_restored;
     if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))
       continue;
     out.drift.push_back(

@@ -98,6 +98,7 @@ void Manager::compare() {
   for (const std::string& text : found.problems) log(LogEvent::kernel_refused, text);
   if (found.in_force) {
     replace(std::move(found.in_force));
+    report_missing();
     observer_.groups_changed();
   }
   const auto look = [this, found] {

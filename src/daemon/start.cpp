@@ -179,7 +179,7 @@ System system_of(const Opened& opened, const Paths& paths) {
                             std::make_shared<proc::DeviceHolders>(paths.proc, paths.lock_devices)](
                            const std::string& lock) { return holders->find(lock); },
       .store_device_access =
-          [&opened](const std::vector<LockTarget>& locks) {
+          [&opened](const std::vector<PseudoLock>& locks) {
             return resctrl::store_device_access(*opened.state_files, locks);
           },
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },

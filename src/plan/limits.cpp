@@ -47,9 +47,6 @@ std::string taken_by(const std::vector<std::string>& others) {
 
 void Planner::check_closids() {
   if (domains_.empty()) {
-    for (const PseudoLock& lock : policy_.locks)
-      return error(lock.name.where,
-                   fmt::format("pseudo_lock '{}': resctrl divides nothing here", lock.name.value));
     for (const Group& group : policy_.groups)
       if (&group != default_group_)
         return error(group.name.where,
@@ -69,10 +66,10 @@ void Planner::check_closids() {
     if (is_foreign(name) && state.mode != Mode::pseudo_locked) others.push_back(name);
   // A region has no CLOSID once it is locked.
   std::string locking;
-  if (!policy_.locks.empty()) {
-    locking = fmt::format(", 1 is needed while pseudo_lock '{}' is locked",
-                          policy_.locks.front().name.value);
-    if (last == nullptr) last = &policy_.locks.front().name.where;
+  if (!locks_.empty()) {
+    locking =
+        fmt::format(", 1 is needed while pseudo_lock '{}' is locked", locks_.front()->name.value);
+    if (last == nullptr) last = &locks_.front()->name.where;
   }
   const size_t needed = asked.size() + others.size() + 1 + (locking.empty() ? 0 : 1);
   if (last != nullptr && needed > capabilities_.num_closids())

@@ -200,7 +200,8 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
     if (place == now) break;
   }
   if (best) {
-    if (best_place == now && best_place.count() != ways_wanted(*wanted))
+    const Cbm* const named = std::get_if<Cbm>(&*wanted);
+    if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
       missing_.push_back({fmt::format("the change of {} is", title(lock)),
                           snapshot_.busy_locks.at(lock.name.value), Cause::machine});
     add_lock_target(domain, lock, best_place);

@@ -58,7 +58,8 @@ void Planner::check_rmids() {
     if (const auto control = control_group_of(directory);
         is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
       others.push_back(group_label(directory));
-  const size_t locking = policy_.locks.empty() ? 0 : 1;  // for a moment
+  // Each region has one until it is locked; then the kernel keeps it in limbo.
+  const size_t locking = locks_.size();
   if (last == nullptr || !capabilities_.num_rmids ||
       asked.size() + others.size() + 1 + locking <= *capabilities_.num_rmids)
     return;
@@ -69,9 +70,7 @@ void Planner::check_rmids() {
   error(*last,
         fmt::format("{} asked for ({}), {} here: {}", what, join(asked, ", "),
                     counted(*capabilities_.num_rmids, "RMID"), taken_by(others)) +
-            (locking == 0 ? ""
-                          : fmt::format(", 1 is needed while pseudo_lock '{}' is locked",
-                                        policy_.locks.front().name.value)),
+            (locking == 0 ? "" : fmt::format(", {} needed to lock regions", locking)),
         {}, Cause::closids);
 }
 

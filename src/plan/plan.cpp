@@ -158,14 +158,14 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   make_targets();
   find_mon_groups();
+  check_locks();
+  find_busy_locks();
   std::vector<Step> steps = adoptions(targets_, snapshot_);
   for (const Step& step : steps) snapshot_.owned.insert(group_of(step));
   if (mon_groups_wanted_ == MonGroups::required) {
     check_mon_group_names();
     check_rmids();
   }
-  check_locks();
-  find_busy_locks();
   if (leaves_default_group(policy_, snapshot_)) {
     targets_.back().state = snapshot_.groups.at(std::string(root_group));
   } else {

@@ -15,12 +15,15 @@ std::expected<Plan, std::vector<Diagnostic>> plan_for(const Policy& policy,
   return make_plan(policy, machine.capabilities, machine.snapshot);
 }
 
-// The machine without other tools: only they and their groups can go away without an edit.
+// The machine without other tools and programs: only they, their groups and the regions that they
+// have open can go away without an edit.
 Machine without_others(const Machine& machine) {
   Machine out = machine;
   std::erase_if(out.snapshot.groups, [&](const auto& group) {
-    return group.first != root_group && !machine.snapshot.owned.contains(group.first);
+    return group.first != root_group && (!machine.snapshot.owned.contains(group.first) ||
+                                         machine.snapshot.busy_locks.contains(group.first));
   });
+  out.snapshot.busy_locks.clear();
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   std::erase_if(out.snapshot.mon_groups,

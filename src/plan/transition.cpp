@@ -60,7 +60,6 @@ class Transition {
   void make_groups();
   [[nodiscard]] bool can_make() const;
   void make_room();
-  void lock_regions();
   void move_masks();
   bool move(Moving& group);
   bool park_one();
@@ -364,14 +363,6 @@ void Transition::make_groups() {
   }
 }
 
-void Transition::lock_regions() {
-  for (const LockRegion& lock : locks_) {
-    make_room();
-    steps_.emplace_back(MakeGroup{lock.group});
-    steps_.emplace_back(lock);
-  }
-}
-
 void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted) {
   for (const WantedGroup& want : wanted) {
     if (want.group == root_group) continue;  // a CPU that no group has falls to the root by itself
@@ -400,11 +391,14 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   make_groups();
   move_masks();
   write_cpus(now, wanted);
-  lock_regions();
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
       set_mode(group, Mode::exclusive);
   out.steps = std::move(steps_);
+  for (const LockRegion& lock : locks_) {
+    out.locks.emplace_back(MakeGroup{lock.group});
+    out.locks.emplace_back(lock);
+  }
   for (const std::string& group : new_mon_groups_) out.mon_groups.emplace_back(MakeGroup{group});
   return out;
 }

@@ -27,16 +27,11 @@ int reset_directly(const Context& context) {
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
   const auto resctrl_lock = tree->filesystem().lock();  // if another tool has it, without
   auto machine = resctrl::read_machine(tree->filesystem(), mount_options(context, *tree), {});
-  if (machine) {
-    machine->snapshot.owned = ownership->owned(machine->snapshot);
-    proc::DeviceHolders holders(context.proc, context.lock_devices);
-    for (const std::string& name : machine->snapshot.own_locks())
-      if (auto holder = holders.find(name))
-        machine->snapshot.busy_locks.emplace(name, *std::move(holder));
-  }
-  const auto removed =
-      machine ? resctrl::remove_owned_groups(tree->filesystem(), *ownership, std::move(*machine))
-              : std::unexpected(machine.error());
+  proc::DeviceHolders holders(context.proc, context.lock_devices);
+  const auto removed = machine ? resctrl::remove_owned_groups(
+                                     tree->filesystem(), *ownership, std::move(*machine),
+                                     [&](const std::string& lock) { return holders.find(lock); })
+                               : std::unexpected(machine.error());
   const std::string by_hand = state_folder(context) + "/" + manual_record;
   std::error_code failed;
   std::filesystem::remove(by_hand, failed);

@@ -9,25 +9,25 @@
 
 namespace rdtd::resctrl {
 
-Result<void> store_device_access(const Directory& state, const std::vector<LockTarget>& locks) {
+Result<void> store_device_access(const Directory& state, const std::vector<PseudoLock>& locks) {
   if (locks.empty() && !state.open_directory(device_access_directory)) return {};
   if (::mkdirat(state.fd(), device_access_directory, 0755) != 0 && errno != EEXIST)
     return errno_error("make", state.path_of(device_access_directory));
   const auto directory = state.open_directory(device_access_directory);
   if (!directory) return std::unexpected(directory.error());
-  const auto or_root = [](const std::string& name) { return name.empty() ? "root" : name; };
-  for (const LockTarget& lock : locks) {
+  const auto or_root = [](const auto& name) { return name ? name->value : "root"; };
+  for (const PseudoLock& lock : locks) {
     const std::string text = fmt::format("RDTD_OWNER={}\nRDTD_GROUP={}\nRDTD_MODE={:04o}\n",
                                          or_root(lock.owner), or_root(lock.user_group), lock.mode);
-    const std::string& name = lock.region.group;
+    const std::string& name = lock.name.value;
     if (directory->read(name).value_or("") == text) continue;
     if (auto stored = directory->replace(name, text); !stored) return stored;
   }
   const auto entries = directory->list();
   if (!entries) return std::unexpected(entries.error());
   for (const Directory::Entry& entry : *entries)
-    if (std::ranges::none_of(
-            locks, [&](const LockTarget& lock) { return lock.region.group == entry.name; }))
+    if (std::ranges::none_of(locks,
+                             [&](const PseudoLock& lock) { return lock.name.value == entry.name; }))
       (void)::unlinkat(directory->fd(), entry.name.c_str(), 0);
   return {};
 }

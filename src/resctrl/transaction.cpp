@@ -98,6 +98,12 @@ Result<uint64_t> Transaction::inode_of(const std::string& group) const {
 }
 
 Result<void> Transaction::remove(const std::string& group) {
+  const bool locked =
+      parse_mode(filesystem_.read(file_of(group, "mode")).value_or("")) == Mode::pseudo_locked;
+  if (locked && holder_)
+    if (const auto holder = holder_(group))
+      return std::unexpected(
+          Error{"remove", fmt::format("pseudo_lock '{}'", group), EBUSY, *holder});
   // The kernel removes the monitoring groups with their control group, and moves the tasks to the
   // root: an undo brings both back.
   std::vector<std::string> going = {group};
@@ -110,8 +116,11 @@ Result<void> Transaction::remove(const std::string& group) {
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
-  if (!removed && removed.error().code != ENOENT)
+  if (!removed && removed.error().code != ENOENT) {
+    // An undo makes again what is in tasks_: it would lock a region anew that is still there.
+    if (locked && inode_of(group) != Result<uint64_t>(0)) tasks_.erase(group);
     return std::unexpected(with_status(std::move(removed.error())));
+  }
   for (const std::string& one : going) ownership_.forget(one);
   return {};
 }
@@ -171,8 +180,16 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
 // name for its own.
 void Transaction::forget_what_was_not_made(bool restored) {
   for (const std::string& group : expected_) {
+    const auto inode = group == root_group ? Result<uint64_t>(0) : inode_of(group);
+    const auto before = before_.snapshot.inodes.find(group);
+    // One that was to be made again, and was not removed yet.
+    if (known_.contains(group) && before != before_.snapshot.inodes.end() &&
+        inode == Result<uint64_t>(before->second)) {
+      ownership_.made(group, *inode);
+      continue;
+    }
     // What cannot be listed now is kept: it was made.
-    const bool listed = group == root_group || inode_of(group) != Result<uint64_t>(0);
+    const bool listed = group == root_group || inode != Result<uint64_t>(0);
     const bool exists =
         group == root_group ? known_.contains(group) || !restored : made_.contains(group) && listed;
     if (!exists) ownership_.forget(group);
@@ -229,10 +246,10 @@ std::vector<std::string> Transaction::undo() {
     } else if (before == before_.snapshot.groups.end()) {
       // A group that was not there before and that this did not make is another tool's.
       if (exists && made_.contains(group)) leaving.insert(group);
-    } else if (before->second.mode == Mode::pseudo_locked) {
+    } else if (is_pseudo(before->second.mode)) {
       // The steps removed it, and may have made a new one of that name.
       if (exists && made_.contains(group)) leaving.insert(group);
-      if (tasks_.contains(group))
+      if (tasks_.contains(group) && before->second.mode == Mode::pseudo_locked)
         for (const auto& [resource, values] : before->second.schemata)
           for (const auto& [domain, mask] : values)
             locks.push_back({group, resource, domain, Cbm{mask}});
@@ -263,20 +280,25 @@ std::vector<std::string> Transaction::undo() {
       put_tasks_back(group_of(step), problems);
     }
   };
-  // Monitoring groups last: their RMIDs may be those of groups that go.
-  for (const auto* part : {&back.steps, &back.removals, &back.mon_groups})
+  // Monitoring groups last: their RMIDs may be those of groups that go. Of a region that goes and
+  // comes, so may the CLOSID.
+  for (const auto* part : {&back.steps, &back.removals, &back.locks, &back.mon_groups})
     std::ranges::for_each(*part, attempt);
   forget_what_was_not_made(problems.empty());
   return problems;
 }
 
-Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine) {
+Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine,
+                                 const Transaction::DeviceHolder& holder) {
   machine.snapshot.owned = ownership.owned(machine.snapshot);
+  for (const std::string& name : machine.snapshot.own_locks())
+    if (auto why = holder(name)) machine.snapshot.busy_locks.emplace(name, *std::move(why));
   const auto plan = make_plan(Policy{}, machine.capabilities, machine.snapshot);
   if (!plan)
     return std::unexpected(
         Error{"plan the removal of all groups", "", 0, format_diagnostics(plan.error(), {})});
-  Result<void> result = Transaction(filesystem, ownership, machine).carry_out(plan->changes.steps);
+  Result<void> result =
+      Transaction(filesystem, ownership, machine, holder).carry_out(plan->changes.steps);
   // A group that cannot be removed stays as the steps left it.
   if (auto now = read_snapshot(filesystem)) {
     machine.snapshot.groups = std::move(now->groups);

@@ -33,9 +33,8 @@ TEST_F(LocksTest, LocksAndUndoes) {
   EXPECT_EQ(file("buffer/schemata"), "L2:1=3\n");
   EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
   ASSERT_EQ(access.size(), 1U);
-  EXPECT_EQ(access[0].owner, "alice");
+  EXPECT_EQ(access[0].owner->value, "alice");
   EXPECT_EQ(access[0].mode, 0660U);
-  EXPECT_EQ(access[0].bytes, 1U << 20);
 
   // What does not touch it, leaves it; so does a restart.
   const uint64_t inode = kernel.resctrl.find("buffer")->inode;
@@ -97,9 +96,9 @@ TEST_F(LocksTest, IsLockedAgain) {
 
   // Its domain goes and comes.
   drift.clear();
-  for (const unsigned cpu : {2, 3}) kernel.resctrl.take_offline(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
   reconcile();
-  for (const unsigned cpu : {2, 3}) kernel.resctrl.bring_online(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
   manager->cpu_changed(true);
   run(std::chrono::seconds(2));
   EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
@@ -131,8 +130,8 @@ TEST_F(LocksTest, AccessFiles) {
   const Directory state = *Directory::open(root_.string());
   EXPECT_TRUE(resctrl::store_device_access(state, {}));
   EXPECT_FALSE(std::filesystem::exists(root_ / "pseudo_lock"));
-  LockTarget one{.region = {.group = "one"}, .asked = "", .owner = "alice", .mode = 0640};
-  LockTarget two{.region = {.group = "two"}, .asked = "", .user_group = "1000"};
+  PseudoLock one{.name = {"one", {}}, .owner = Located<std::string>{"alice", {}}, .mode = 0640};
+  PseudoLock two{.name = {"two", {}}, .user_group = Located<std::string>{"1000", {}}};
   ASSERT_TRUE(resctrl::store_device_access(state, {one, two}));
   EXPECT_EQ(state.read("pseudo_lock/one").value(),
             "RDTD_OWNER=alice\nRDTD_GROUP=root\nRDTD_MODE=0640\n");

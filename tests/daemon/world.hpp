@@ -63,7 +63,7 @@ class World : public Files {
               const auto holder = holders.find(lock);
               return holder == holders.end() ? std::nullopt : std::optional(holder->second);
             },
-            .store_device_access = [this](const std::vector<LockTarget>& locks) -> Result<void> {
+            .store_device_access = [this](const std::vector<PseudoLock>& locks) -> Result<void> {
               access = locks;
               return {};
             },
@@ -125,7 +125,7 @@ class World : public Files {
   CpuSet cpus = {0, 1, 2, 3};  // of the machine, online or not
   std::map<std::string, uid_t> users;
   std::map<std::string, std::string> holders;  // of the devices of regions
-  std::vector<LockTarget> access;              // to these devices, as stored
+  std::vector<PseudoLock> access;              // to these devices, as stored
   bool no_users = false;                       // the user database does not answer
   std::string policy;
   std::optional<PolicyFile> unreadable_policy;  // instead of `policy`

@@ -87,7 +87,7 @@ class Applier {
   System& system_;
   Ownership ownership_;
   std::map<std::string, AssignmentCounter> counters_;
-  std::vector<LockTarget> access_;  // as stored last
+  std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   bool made_again_ = false;
 };
 

@@ -67,6 +67,8 @@ class Guard {
   [[nodiscard]] std::shared_ptr<const InForce> update(
       const std::shared_ptr<const InForce>& in_force, const Machine& machine, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
+  [[nodiscard]] std::set<std::string> lock_regions(const std::vector<Step>& steps,
+                                                   const Machine& machine, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
                           Comparison& out);
   bool restore(const InForce& in_force, const Steps& back, const Machine& machine, Comparison& out);

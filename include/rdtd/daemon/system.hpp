@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rdtd/model/machine.hpp"
-#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/search.hpp"
 #include "rdtd/proc/processes.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
@@ -27,7 +27,7 @@ struct System {
   UserDatabase users;
   // Why the device of a pseudo-locked region must be taken for open; nothing if it is not.
   std::function<std::optional<std::string>(const std::string& lock)> device_holder;
-  std::function<Result<void>(const std::vector<LockTarget>&)> store_device_access;
+  std::function<Result<void>(const std::vector<PseudoLock>&)> store_device_access;
   // Who holds the lock of resctrl, for a message: "process 812 (pqos)".
   std::function<std::string()> lock_holder;
   std::function<std::chrono::steady_clock::time_point()> now;

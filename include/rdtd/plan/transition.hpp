@@ -30,17 +30,23 @@ struct WantedGroup {
 
 struct Steps {
   std::vector<Step> steps;
+  // Locks regions, two steps for each. A load carries them out with the others, all or none. A
+  // restoration does each by itself: the kernel may have no memory for one, and limits do not
+  // depend on it.
+  std::vector<Step> locks;
   // Makes monitoring groups. Each may fail by itself, and limits do not depend on it: the kernel
   // keeps an RMID that was freed in limbo until its lines have left the cache.
   std::vector<Step> mon_groups;
   std::vector<Step> removals;  // to be carried out once the processes have left those groups
 
-  [[nodiscard]] size_t size() const { return steps.size() + mon_groups.size() + removals.size(); }
+  [[nodiscard]] size_t size() const {
+    return steps.size() + locks.size() + mon_groups.size() + removals.size();
+  }
   [[nodiscard]] bool empty() const { return size() == 0; }
 };
 // In the order in which they are carried out.
-[[nodiscard]] inline std::array<const std::vector<Step>*, 3> parts(const Steps& steps) {
-  return {&steps.steps, &steps.mon_groups, &steps.removals};
+[[nodiscard]] inline std::array<const std::vector<Step>*, 4> parts(const Steps& steps) {
+  return {&steps.steps, &steps.locks, &steps.mon_groups, &steps.removals};
 }
 
 // `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall

@@ -6,7 +6,8 @@
 // The kernel states nowhere how often a device is open: this looks at the descriptors and the
 // memory maps of all processes. A process can hold up who reads its memory map (command_lines.hpp),
 // so a thread looks, and the caller waits a limited time for it. Not seen: a descriptor in a
-// message that nobody has received, and that of a thread with a descriptor table of its own.
+// message that nobody has received, that of a thread with a descriptor table of its own, and a map
+// of a node that somebody made elsewhere (mknod) and closed.
 //
 // For one calling thread.
 #pragma once
@@ -28,14 +29,18 @@ class DeviceHolders {
       : proc_(std::move(proc)), devices_(std::move(devices)), max_wait_(max_wait) {}
 
   // Nothing if nobody has the device open. Else why it must be taken for open: "process 812 (app)
-  // has /dev/pseudo_lock/NAME open", or that this cannot be seen yet.
+  // has /dev/pseudo_lock/NAME open", or that this is not known yet.
   [[nodiscard]] std::optional<std::string> find(const std::string& name);
 
  private:
+  // Longer than the daemon waits between two attempts.
+  static constexpr std::chrono::seconds fresh{10};
   struct Search;
+  [[nodiscard]] std::optional<std::string> answer_of(const Search& search);
   std::string proc_, devices_;
   std::chrono::milliseconds max_wait_;
   std::shared_ptr<Search> running_;  // one that took too long
+  unsigned last_holder_ = 0;         // the process that is looked at first; 0: none
 };
 
 }  // namespace rdtd::proc

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
-#include "rdtd/plan/plan.hpp"
+#include "rdtd/policy/policy.hpp"
 
 namespace rdtd::resctrl {
 
@@ -16,6 +16,6 @@ inline constexpr const char* device_access_directory = "pseudo_lock";
 
 // Writes these files, and removes those of other regions.
 [[nodiscard]] Result<void> store_device_access(const Directory& state,
-                                               const std::vector<LockTarget>& locks);
+                                               const std::vector<PseudoLock>& locks);
 
 }  // namespace rdtd::resctrl

@@ -4,7 +4,9 @@
 // caller says which steps, and holds the lock of resctrl meanwhile.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,9 +21,16 @@ namespace rdtd::resctrl {
 
 class Transaction {
  public:
-  // `before`: the machine that the steps were planned for.
-  Transaction(Filesystem& filesystem, Ownership& ownership, const Machine& before)
-      : filesystem_(filesystem), ownership_(ownership), before_(before) {}
+  // Why the device of a pseudo-locked region must be taken for open; nothing if it is not.
+  using DeviceHolder = std::function<std::optional<std::string>(const std::string& lock)>;
+  // `before`: the machine that the steps were planned for. `holder` is asked just before a region
+  // goes: the kernel would leak one that is in use.
+  Transaction(Filesystem& filesystem, Ownership& ownership, const Machine& before,
+              DeviceHolder holder = {})
+      : filesystem_(filesystem),
+        ownership_(ownership),
+        before_(before),
+        holder_(std::move(holder)) {}
 
   // Each schemata that is written is read back: a value that the kernel took otherwise is a
   // failure. The error ends in "everything is as it was" or names what is not.
@@ -50,6 +59,7 @@ class Transaction {
   Filesystem& filesystem_;
   Ownership& ownership_;
   const Machine& before_;
+  DeviceHolder holder_;
   // Groups that the steps adopt or make, and the root if they write it.
   std::vector<std::string> expected_;
   std::set<std::string> known_;  // in the record before
@@ -62,6 +72,7 @@ class Transaction {
 // Gives the default group everything, if rdtd has set it, and removes every group that rdtd made. A
 // group that cannot be removed stays in the record and does not keep the others.
 [[nodiscard]] Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership,
-                                               Machine machine);
+                                               Machine machine,
+                                               const Transaction::DeviceHolder& holder);
 
 }  // namespace rdtd::resctrl
