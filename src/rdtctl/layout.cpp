@@ -1,8 +1,11 @@
 // layout: the picture of the ways. One picture serves all domains that look alike.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
@@ -19,6 +22,13 @@ struct Row {
   std::string name;
   Cbm mask;
   std::string note;
+};
+
+// What domains look like, and which do.
+struct Look {
+  std::string picture;
+  uint64_t way_bytes = 0;
+  CpuSet domains;
 };
 
 // How wide the parts of a line are.
@@ -169,24 +179,30 @@ int verbs::layout(const Context& context) {
   JsonValue json = JsonValue::array(), now = JsonValue::object();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
-    std::map<std::pair<std::string, uint64_t>, CpuSet> domains;  // by what they look like
+    std::vector<Look> looks;  // in the order of their lowest domains
     const std::map<DomainId, std::string> usage = bit_usage(planned->machine, resource);
     for (const auto& [domain, letters] : usage)
       now[std::string(to_string(resource))][to_string(domain)] = letters;
     for (const auto& [domain, way_bytes] : info.way_bytes) {
       const std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
       const auto letters = usage.find(domain);
-      domains[{picture(context, info, way_bytes, rows,
-                       letters == usage.end() ? "" : letters->second, fitting(context, info, rows)),
-               way_bytes}]
-          .insert(static_cast<unsigned>(domain));
+      std::string text =
+          picture(context, info, way_bytes, rows, letters == usage.end() ? "" : letters->second,
+                  fitting(context, info, rows));
+      auto look = std::ranges::find_if(looks, [&](const Look& other) {
+        return other.way_bytes == way_bytes && other.picture == text;
+      });
+      if (look == looks.end())
+        look = looks.insert(looks.end(), {.picture = std::move(text), .way_bytes = way_bytes});
+      look->domains.insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
-    for (const auto& [look, ids] : domains) {
+    for (const Look& look : looks) {
       if (!first) print("\n");
       first = false;
-      print("{}\n{}", emphasized(context, heading(context, resource, info, ids, look.second)),
-            Styled{look.first});
+      print("{}\n{}",
+            emphasized(context, heading(context, resource, info, look.domains, look.way_bytes)),
+            Styled{look.picture});
     }
   }
   if (context.json != Json::off) print_json(context, {{"layout", json}, {"bit_usage", now}});

@@ -68,26 +68,27 @@ EXPORT int qemu_plugin_version = 7;
 
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
-  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
+  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
-        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0};
+        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0, .cpus_per_l2 = 1};
 
 static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
 static bool memory_armed;
 
 static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx;
 
-// A register's value and how often it was written. The masks and delays are a socket's, the others a CPU's.
+// A register's value and how often it was written. L3 masks and delays are a socket's, L2 masks those of the CPUs that
+// share the L2, the others a CPU's.
 struct msr {
   uint64_t value;
   uint32_t writes;
 };
 enum { MSR_COUNT = 0x1000 };
-static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], socket_msr[MAX_SOCKETS][MSR_COUNT];
+static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_CPUS][MSR_COUNT], socket_msr[MAX_SOCKETS][MSR_COUNT];
 static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
-enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, MBA_DELAY = 0xd50, LAB_LEAF = 0x52445400 };
+enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50, LAB_LEAF = 0x52445400 };
 
 static uint64_t get(struct qemu_plugin_register *reg) {
   GByteArray *bytes = g_byte_array_new();
@@ -108,13 +109,15 @@ static void set(struct qemu_plugin_register *reg, uint64_t value) {
 static unsigned socket_of(unsigned cpu) { return cpu / memory.cpus_per_socket % MAX_SOCKETS; }
 
 static struct msr *msr_at(unsigned cpu, uint32_t index) {
-  return index >= L3_MASK ? &socket_msr[socket_of(cpu)][index] : &cpu_msr[cpu % MAX_CPUS][index];
+  if (index < L3_MASK) return &cpu_msr[cpu % MAX_CPUS][index];
+  bool of_l2 = index >= L2_MASK && index < MBA_DELAY;
+  return of_l2 ? &l2_msr[cpu / hw.cpus_per_l2 % MAX_CPUS][index] : &socket_msr[socket_of(cpu)][index];
 }
 
 static bool is_rdt_msr(uint32_t index) {
   return index == 0xc81 || index == 0xc82 ||       // L3/L2 QOS_CFG: CDP on or off
          (index >= QM_EVTSEL && index < 0xd00) ||  // EVTSEL, CTR, PQR_ASSOC, L3 masks
-         (index >= 0xd10 && index < 0xd90);        // L2 masks, MBA delays
+         (index >= L2_MASK && index < 0xd90);      // L2 masks, MBA delays
 }
 
 // Before CPUID: answers leaves 0xF and 0x10 and steps over the instruction.
@@ -239,8 +242,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"l3_ways", &hw.l3_ways},         {"l3_closids", &hw.l3_closids}, {"l2_ways", &hw.l2_ways},
       {"l2_closids", &hw.l2_closids},   {"mba_closids", &hw.mba_closids}, {"rmids", &hw.rmids},
       {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
-      {"sets", &memory.sets},           {"cpus_per_socket", &memory.cpus_per_socket},
-      {"channel_mbps", &memory.channel_mbps}};
+      {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &memory.cpus_per_socket},
+      {"sets", &memory.sets},           {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');
     bool known = false;
