@@ -24,6 +24,13 @@ soon() {
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
 start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
 reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
+# mount_with OPTION,...: how systemd mounts resctrl from now on, in this scenario; rdtd must be started after it.
+mount_with() {
+  systemctl stop rdtd.service sys-fs-resctrl.mount
+  mkdir -p /etc/systemd/system/sys-fs-resctrl.mount.d
+  printf '[Mount]\nOptions=%s\n' "$1" >/etc/systemd/system/sys-fs-resctrl.mount.d/scenario.conf
+  systemctl daemon-reload
+}
 # add_user NAME ID: with a group of its own; the smallest guest has no useradd. Scenarios share a machine, so no two of them
 # give one number to users of different names: polkit would take the one for the other.
 add_user() {
