@@ -25,7 +25,9 @@ Finding processor(const MachineFacts& facts) {
   std::vector<std::string> has;
   for (const char* flag : control_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
-  if (has.empty() && !facts.mount_options)
+  // The kernel registers resctrl only where it can use it. It knows L3 CAT of Haswell servers,
+  // whose CPUID announces none, and processors that can only count have no control flag either.
+  if (has.empty() && !facts.mount_options && !facts.kernel_has_resctrl)
     return {problem,
             fmt::format("the processor has no RDT: its flags include none of {}",
                         fmt::join(control_flags, ", ")),
@@ -34,7 +36,7 @@ Finding processor(const MachineFacts& facts) {
   for (const char* flag : other_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   return {fine,
-          has.empty() ? "resctrl works, although /proc/cpuinfo shows no flag of it"
+          has.empty() ? "the kernel offers resctrl, although /proc/cpuinfo shows no flag of it"
                       : fmt::format("the processor has {}", join(has, ", ")),
           ""};
 }

@@ -55,6 +55,13 @@ TEST(Diagnose, Troubles) {
        "through\n"},
       {"a processor of another kind whose kernel offers resctrl",
        [](MachineFacts& facts) { facts.cpu_flags.clear(); }, ""},
+      {"a Haswell server, whose flags do not show its L3 CAT, and not mounted",
+       [](MachineFacts& facts) {
+         facts.cpu_flags = {"fpu", "cqm_llc"};
+         facts.mount_options.reset();
+       },
+       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
+       "also starts it\n"},
       {"no kernel support",
        [](MachineFacts& facts) {
          facts.kernel_has_resctrl = false;

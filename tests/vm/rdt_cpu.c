@@ -16,6 +16,10 @@
 //   ECX 3     the register EDX as the CPU EBX has it: low half in EBX, high half in ECX
 //   ECX 4     how often that register was written, in EBX
 //
+// A server of the Haswell generation (argument haswell, model 63) has L3 CAT but announces none: Linux knows the model,
+// writes the mask of CLOSID 0, and takes the feature as there if it can read what it wrote. `events` are those of
+// monitoring, as in leaf 0xF: occupancy 1, total bandwidth 2, local bandwidth 4.
+//
 // Needs a QEMU whose plugin API is version 7 (seen with QEMU 11.1). The declarations below are the
 // part of that API in use; QEMU's own header is not packaged by Debian.
 #include <glib.h>
@@ -68,9 +72,10 @@ EXPORT int qemu_plugin_version = 7;
 
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
-  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2;
+  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2, events, haswell;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
-        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0, .cpus_per_l2 = 1};
+        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0, .cpus_per_l2 = 1,
+        .events = 7, .haswell = 0};
 
 static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
 static bool memory_armed;
@@ -126,8 +131,9 @@ static void on_cpuid(unsigned cpu, void *pc) {
   patch_leaf[cpu % MAX_CPUS] = (leaf == 7 && sub == 0) || (leaf == 4 && sub == 3 && hw.l3_ways) ? leaf : 0;
   if (leaf == 0xf) {
     if (sub == 0 && hw.rmids) b = hw.rmids - 1, d = 2;
-    if (sub == 1 && hw.rmids) b = LINE_BYTES, c = hw.rmids - 1, d = 7;
+    if (sub == 1 && hw.rmids) b = LINE_BYTES, c = hw.rmids - 1, d = hw.events;
   } else if (leaf == 0x10) {
+    if (hw.haswell) sub = UINT32_MAX;
     if (sub == 0) b = (hw.l3_ways ? 2 : 0) | (hw.l2_ways ? 4 : 0) | (hw.mba_closids ? 8 : 0);
     if (sub == 1 && hw.l3_ways)
       a = hw.l3_ways - 1, b = hw.io_mask, c = (hw.cdp ? 4 : 0) | (hw.sparse ? 8 : 0), d = hw.l3_closids - 1;
@@ -155,7 +161,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
 static void after_cpuid(unsigned cpu, void *unused) {
   uint32_t leaf = patch_leaf[cpu % MAX_CPUS];
   patch_leaf[cpu % MAX_CPUS] = 0;
-  if (leaf == 7) set(rbx, (uint32_t)get(rbx) | 1u << 15 | (hw.rmids ? 1u << 12 : 0));
+  if (leaf == 7) set(rbx, (uint32_t)get(rbx) | (hw.haswell ? 0 : 1u << 15) | (hw.rmids ? 1u << 12 : 0));
   if (leaf == 4) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
 }
 
@@ -243,6 +249,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"l2_closids", &hw.l2_closids},   {"mba_closids", &hw.mba_closids}, {"rmids", &hw.rmids},
       {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
       {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &memory.cpus_per_socket},
+      {"events", &hw.events},           {"haswell", &hw.haswell},
       {"sets", &memory.sets},           {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');
