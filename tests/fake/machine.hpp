@@ -45,7 +45,8 @@ struct Control {
 
 // Behaviour that differs between kernels.
 struct Release {
-  bool pads_values = true;                   // "MB:0=  100" and "L3:0=0000f"; until 6.15
+  // "MB:0=  100" and "L3:0=0000f"; until 6.15, and never on Haswell servers.
+  bool pads_values = true;
   bool every_command_clears_status = false;  // until at least 6.12, mkdir and writes to cpus append
 };
 

@@ -100,7 +100,7 @@ Cbm Resctrl::initial_mask(Resource resource, DomainId id, unsigned closid) const
   }
   used = used | locked_ways(resource, id);
   mask = mask | control.cbm_mask.without(used);
-  return control.sparse_masks ? mask : first_run(mask);
+  return first_run(mask);  // also where masks may have gaps (cbm_ensure_valid)
 }
 
 int Resctrl::initialize_allocations(unsigned closid) {

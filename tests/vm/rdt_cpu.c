@@ -20,6 +20,9 @@
 // writes the mask of CLOSID 0, and takes the feature as there if it can read what it wrote. `events` are those of
 // monitoring, as in leaf 0xF: occupancy 1, total bandwidth 2, local bandwidth 4.
 //
+// With the argument amd, the bandwidths are AMD's: MBA and SMBA as rates, in registers of their own. The memory model
+// does not know these.
+//
 // Needs a QEMU whose plugin API is version 7 (seen with QEMU 11.1). The declarations below are the
 // part of that API in use; QEMU's own header is not packaged by Debian.
 #include <glib.h>
@@ -72,10 +75,10 @@ EXPORT int qemu_plugin_version = 7;
 
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
-  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2, events, haswell;
+  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2, events, haswell, amd;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
         .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0, .cpus_per_l2 = 1,
-        .events = 7, .haswell = 0};
+        .events = 7, .haswell = 0, .amd = 0};
 
 static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
 static bool memory_armed;
@@ -93,6 +96,8 @@ static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_CPUS][MSR_COUNT], soc
 static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
+// AMD's bandwidth registers, and where they are kept here, where Intel has none.
+enum { AMD_MBA = 0xc0000200, AMD_SMBA = 0xc0000280, AMD_KEPT_AT = 0xe00, AMD_REGISTERS = 0x100 };
 enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50, LAB_LEAF = 0x52445400 };
 
 static uint64_t get(struct qemu_plugin_register *reg) {
@@ -113,39 +118,54 @@ static void set(struct qemu_plugin_register *reg, uint64_t value) {
 
 static unsigned socket_of(unsigned cpu) { return cpu / memory.cpus_per_socket % MAX_SOCKETS; }
 
+static uint32_t place_of(uint32_t index) {
+  return index - AMD_MBA < AMD_REGISTERS ? index - AMD_MBA + AMD_KEPT_AT : index;
+}
+
 static struct msr *msr_at(unsigned cpu, uint32_t index) {
+  index = place_of(index);
   if (index < L3_MASK) return &cpu_msr[cpu % MAX_CPUS][index];
   bool of_l2 = index >= L2_MASK && index < MBA_DELAY;
   return of_l2 ? &l2_msr[cpu / hw.cpus_per_l2 % MAX_CPUS][index] : &socket_msr[socket_of(cpu)][index];
 }
 
 static bool is_rdt_msr(uint32_t index) {
+  if (hw.amd && (index - AMD_MBA < MAX_CLOSIDS || index - AMD_SMBA < MAX_CLOSIDS)) return true;
   return index == 0xc81 || index == 0xc82 ||       // L3/L2 QOS_CFG: CDP on or off
          (index >= QM_EVTSEL && index < 0xd00) ||  // EVTSEL, CTR, PQR_ASSOC, L3 masks
          (index >= L2_MASK && index < 0xd90);      // L2 masks, MBA delays
 }
 
-// Before CPUID: answers leaves 0xF and 0x10 and steps over the instruction.
+static bool is_amended(uint32_t leaf, uint32_t sub) {
+  if (leaf == 7) return sub == 0;
+  if (leaf == (hw.amd ? 0x8000001d : 4)) return sub == 3 && hw.l3_ways;
+  return hw.amd && (leaf == 0x80000001 || leaf == 0x80000008);
+}
+
+// Before CPUID: answers leaves 0xF and 0x10, and AMD's 0x80000020, and steps over the instruction.
 static void on_cpuid(unsigned cpu, void *pc) {
   uint32_t leaf = get(rax), sub = get(rcx), of_cpu = get(rbx), index = get(rdx), a = 0, b = 0, c = 0, d = 0;
-  patch_leaf[cpu % MAX_CPUS] = (leaf == 7 && sub == 0) || (leaf == 4 && sub == 3 && hw.l3_ways) ? leaf : 0;
+  patch_leaf[cpu % MAX_CPUS] = is_amended(leaf, sub) ? leaf : 0;
   if (leaf == 0xf) {
     if (sub == 0 && hw.rmids) b = hw.rmids - 1, d = 2;
     if (sub == 1 && hw.rmids) b = LINE_BYTES, c = hw.rmids - 1, d = hw.events;
   } else if (leaf == 0x10) {
     if (hw.haswell) sub = UINT32_MAX;
-    if (sub == 0) b = (hw.l3_ways ? 2 : 0) | (hw.l2_ways ? 4 : 0) | (hw.mba_closids ? 8 : 0);
+    if (sub == 0) b = (hw.l3_ways ? 2 : 0) | (hw.l2_ways ? 4 : 0) | (hw.mba_closids && !hw.amd ? 8 : 0);
     if (sub == 1 && hw.l3_ways)
       a = hw.l3_ways - 1, b = hw.io_mask, c = (hw.cdp ? 4 : 0) | (hw.sparse ? 8 : 0), d = hw.l3_closids - 1;
     if (sub == 2 && hw.l2_ways) a = hw.l2_ways - 1, c = hw.cdp ? 4 : 0, d = hw.l2_closids - 1;
-    if (sub == 3 && hw.mba_closids) a = 89, c = 4, d = hw.mba_closids - 1;
+    if (sub == 3 && hw.mba_closids && !hw.amd) a = 89, c = 4, d = hw.mba_closids - 1;
+  } else if (leaf == 0x80000020 && hw.amd) {
+    if (sub == 0 && hw.mba_closids) b = 2 | 4;
+    if ((sub == 1 || sub == 2) && hw.mba_closids) a = 11, d = hw.mba_closids - 1;
   } else if (leaf == LAB_LEAF) {
     if (sub < 2) {
       memory_armed = sub;
     } else if (sub == 2) {
       struct cpu_counters now = memory_counters(cpu % MAX_CPUS);
       b = now.llc_reads, c = now.llc_misses;
-    } else if (index < MSR_COUNT) {
+    } else if (place_of(index) < MSR_COUNT) {
       const struct msr *reg = msr_at(of_cpu, index);
       b = sub == 3 ? (uint32_t)reg->value : reg->writes;
       c = sub == 3 ? reg->value >> 32 : 0;
@@ -157,12 +177,15 @@ static void on_cpuid(unsigned cpu, void *pc) {
   qemu_plugin_set_pc((uint64_t)pc + 2);
 }
 
-// After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4 tells the size of the modelled L3.
+// After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4, AMD's 0x8000001d, tells the size of the modelled
+// L3. AMD's 0x80000001 gains the topology extensions (bit 22), which that leaf belongs to, and 0x80000008 MBA (bit 6).
 static void after_cpuid(unsigned cpu, void *unused) {
   uint32_t leaf = patch_leaf[cpu % MAX_CPUS];
   patch_leaf[cpu % MAX_CPUS] = 0;
   if (leaf == 7) set(rbx, (uint32_t)get(rbx) | (hw.haswell ? 0 : 1u << 15) | (hw.rmids ? 1u << 12 : 0));
-  if (leaf == 4) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
+  if (leaf == 0x80000001) set(rcx, (uint32_t)get(rcx) | 1u << 22);
+  if (leaf == 0x80000008) set(rbx, (uint32_t)get(rbx) | (hw.mba_closids ? 1u << 6 : 0));
+  if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
 }
 
 static void on_wrmsr(unsigned cpu, void *pc) {
@@ -250,6 +273,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
       {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &memory.cpus_per_socket},
       {"events", &hw.events},           {"haswell", &hw.haswell},
+      {"amd", &hw.amd},
       {"sets", &memory.sets},           {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');

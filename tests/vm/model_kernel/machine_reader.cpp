@@ -107,15 +107,23 @@ Control read_control(const resctrl::Filesystem& filesystem, Resource resource,
   return control;
 }
 
-// Processors whose hardware prefetchers the kernel can turn off.
-bool supports_pseudo_locking() {
+unsigned processor_model() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
   unsigned model = 0;
   while (std::getline(file, line))
     if (std::sscanf(line.c_str(), "model : %u", &model) == 1) break;
+  return model;
+}
+
+// Processors whose hardware prefetchers the kernel can turn off.
+bool supports_pseudo_locking() {
+  const unsigned model = processor_model();
   return model == 79 || model == 85 || model == 92 || model == 122;
 }
+
+// For Haswell servers, which it knows by their model, the kernel does not set the width of masks.
+bool has_value_width() { return processor_model() != 63; }
 
 void read_other_info(const resctrl::Filesystem& filesystem, Machine& machine) {
   const auto known = [&](const std::string& file) {
@@ -136,7 +144,8 @@ Machine read_machine(const resctrl::Filesystem& filesystem) {
   Machine machine;
   const auto version = kernel_version();
   machine.release.pads_values =
-      version.major < 6 || (version.major == 6 && version.minor <= last_padding_minor);
+      (version.major < 6 || (version.major == 6 && version.minor <= last_padding_minor)) &&
+      has_value_width();
   machine.cpus = parse_cpu_list(trim(checked(filesystem.read("cpus_list")))).value();
   const std::string schemata = checked(filesystem.read("schemata"));
   machine.name_width = static_cast<unsigned>(schemata.find(':'));
