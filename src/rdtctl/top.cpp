@@ -8,12 +8,7 @@ std::vector<std::string> verbs::top_columns() { return UsageView::column_names()
 int verbs::top(const Context& context, const TopOptions& options) {
   auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
-  const auto counters = tree->read_counters();
-  if (!counters) return report(counters.error());
-  if (counters->empty()) {
-    note("rdtctl: this machine has no monitoring: {}/info/L3_MON is missing\n", context.resctrl);
-    return Exit::no_resctrl;
-  }
+  if (!monitors(context, *tree)) return Exit::no_resctrl;
   return UsageView(context, std::move(*tree), options, {}).show();
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <map>
 
@@ -46,6 +47,13 @@ void put(int line, int column, const std::string& text) {
 }
 
 }  // namespace
+
+bool monitors(const Context& context, const Tree& tree) {
+  const auto files = tree.filesystem().list("info/L3_MON");
+  if (files || files.error().code != ENOENT) return true;
+  note("rdtctl: this machine has no monitoring: {}/info/L3_MON is missing\n", context.resctrl);
+  return false;
+}
 
 UsageView::UsageView(const Context& context, Tree tree, const verbs::TopOptions& options,
                      Subject subject)

@@ -14,6 +14,9 @@
 
 namespace rdtd {
 
+// False where the kernel counts nothing, which it says on standard error.
+[[nodiscard]] bool monitors(const Context& context, const Tree& tree);
+
 class UsageView {
  public:
   // What the view is about, asked for before each reading.

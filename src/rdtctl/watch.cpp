@@ -190,6 +190,7 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
                  const TopOptions& options) {
   auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
+  if (!monitors(context, *tree)) return Exit::no_resctrl;
   auto directory = Directory::open(context.proc);
   if (!directory) return report(directory.error());
   const proc::ProcFs processes(std::move(*directory));
