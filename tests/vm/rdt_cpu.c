@@ -20,6 +20,9 @@
 // writes the mask of CLOSID 0, and takes the feature as there if it can read what it wrote. `events` are those of
 // monitoring, as in leaf 0xF: occupancy 1, total bandwidth 2, local bandwidth 4.
 //
+// cpus_per_l2 CPUs share an L2, and cpus_per_socket an L3 and a memory channel. With code and data divided (cdp), the
+// memory model goes by the masks of CLOSIDs that are not: it is for mounts without that option.
+//
 // With the argument amd, the bandwidths are AMD's: MBA and SMBA as rates, in registers of their own. The memory model
 // does not know these.
 //
@@ -75,10 +78,11 @@ EXPORT int qemu_plugin_version = 7;
 
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
-  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse, cpus_per_l2, events, haswell, amd;
+  uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
+  uint32_t cpus_per_l2, events, haswell, amd;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
-        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0, .cpus_per_l2 = 1,
-        .events = 7, .haswell = 0, .amd = 0};
+        .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0,
+        .cpus_per_l2 = 1, .events = 7, .haswell = 0, .amd = 0};
 
 static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
 static bool memory_armed;
@@ -98,7 +102,8 @@ static FILE *msr_log;
 
 // AMD's bandwidth registers, and where they are kept here, where Intel has none.
 enum { AMD_MBA = 0xc0000200, AMD_SMBA = 0xc0000280, AMD_KEPT_AT = 0xe00, AMD_REGISTERS = 0x100 };
-enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50, LAB_LEAF = 0x52445400 };
+enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50 };
+enum { LAB_LEAF = 0x52445400 };
 
 static uint64_t get(struct qemu_plugin_register *reg) {
   GByteArray *bytes = g_byte_array_new();
