@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
-#include "rdtd/policy/policy.hpp"
+#include "rdtd/plan/plan.hpp"
 
 namespace rdtd::resctrl {
 
