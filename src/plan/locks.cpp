@@ -157,31 +157,57 @@ void Planner::add_lock_target(const CacheDomain& domain, const PseudoLock& lock,
   };
 }
 
-// The error is empty if an amount was refused.
-std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_with_lock(
-    const CacheDomain& domain, const PseudoLock& lock, DomainRequest request) {
+// What the kernel refuses wherever the region lies.
+std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
+                                                      const PseudoLock& lock,
+                                                      const Want& wanted) const {
   const Location& where = lock.line().amount.where;
-  const auto refused = [&](std::string before, std::string after = {}) {
-    return std::unexpected(
-        std::vector{PlacementRefusal{where, std::move(before), std::move(after)}});
-  };
-  const auto wanted = want(domain, lock.line(), domain.cache.info.cbm_mask.count());
-  if (!wanted) return std::unexpected(std::vector<PlacementRefusal>{});
-  const uint64_t bytes = ways_wanted(*wanted) * domain.cache.info.way_bytes.at(domain.id);
+  const uint64_t bytes = ways_wanted(wanted) * domain.cache.info.way_bytes.at(domain.id);
   if (bytes > largest_region)
-    return refused(fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
-                               title(lock), largest_region >> 10, ways_wanted(*wanted)),
-                   fmt::format(" hold {} KiB", bytes >> 10));
-
+    return PlacementRefusal{
+        where,
+        fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
+                    title(lock), largest_region >> 10, ways_wanted(wanted)),
+        fmt::format(" hold {} KiB", bytes >> 10)};
   for (const auto& [name, state] : snapshot_.groups) {
     const bool busy = snapshot_.busy_locks.contains(name) && name != lock.name.value;
     if (state.mode == Mode::pseudo_locked && (is_foreign(name) || busy) &&
         !footprint(state.schemata, domain.cache.resource, domain.id).empty())
-      return refused(fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
-                                 busy ? "pseudo_lock" : "group", name,
-                                 busy ? "is still in use" : "rdtd did not make"),
-                     ", and the kernel locks one region in a domain");
+      return PlacementRefusal{where,
+                              fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
+                                          busy ? "pseudo_lock" : "group", name,
+                                          busy ? "is still in use" : "rdtd did not make"),
+                              ", and the kernel locks one region in a domain"};
   }
+  return std::nullopt;
+}
+
+// No place is possible: why. As an exclusive party the region has its place in the usual messages.
+std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
+                                                    const PseudoLock& lock, const Want& wanted,
+                                                    DomainRequest request) const {
+  const Amount& amount = lock.line().amount.value;
+  const Location& where = lock.line().amount.where;
+  request.exclusive.push_back({{title(lock), where, amount.text, wanted, {}}, {}, false});
+  if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
+  std::vector<std::string> others;
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && !footprint(state.schemata, domain.cache.resource, domain.id).empty())
+      others.push_back(fmt::format("'{}'", name));
+  return {{where,
+           fmt::format("{}: no group may fill the ways of a region, and groups that rdtd did not "
+                       "make ({}) can fill ways of ",
+                       title(lock), join(others, ", ")),
+           ""}};
+}
+
+// The error is empty if an amount was refused.
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_with_lock(
+    const CacheDomain& domain, const PseudoLock& lock, DomainRequest request) {
+  const auto wanted = want(domain, lock.line(), domain.cache.info.cbm_mask.count());
+  if (!wanted) return std::unexpected(std::vector<PlacementRefusal>{});
+  if (auto refusal = lock_refusal(domain, lock, *wanted))
+    return std::unexpected(std::vector{*std::move(refusal)});
 
   const std::optional<Cbm> now = locked_now(domain, lock);
   std::optional<DomainPlacement> best;
@@ -199,27 +225,15 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
     most_kept = value;
     if (place == now) break;
   }
-  if (best) {
-    const Cbm* const named = std::get_if<Cbm>(&*wanted);
-    if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
-      missing_.push_back({fmt::format("the change of {} is", title(lock)),
-                          snapshot_.busy_locks.at(lock.name.value), Cause::machine});
-    add_lock_target(domain, lock, best_place);
-    return *std::move(best);
-  }
   request.obstacles.pop_back();
-  request.exclusive.push_back(
-      {{title(lock), where, lock.line().amount.value.text, *wanted, {}}, {}, false});
-  auto placement = rdtd::place(request);
-  if (!placement) return std::unexpected(std::move(placement.error()));
-  std::vector<std::string> others;
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && !footprint(state.schemata, domain.cache.resource, domain.id).empty())
-      others.push_back(fmt::format("'{}'", name));
-  return refused(
-      fmt::format("{}: no group may fill the ways of a region, and groups that rdtd did "
-                  "not make ({}) can fill ways of ",
-                  title(lock), join(others, ", ")));
+  if (!best) return std::unexpected(explain_lock(domain, lock, *wanted, std::move(request)));
+
+  const Cbm* const named = std::get_if<Cbm>(&*wanted);
+  if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
+    missing_.push_back({fmt::format("the change of {} is", title(lock)),
+                        snapshot_.busy_locks.at(lock.name.value), Cause::machine});
+  add_lock_target(domain, lock, best_place);
+  return *std::move(best);
 }
 
 }  // namespace rdtd

@@ -109,6 +109,13 @@ class Planner {
                                               const PseudoLock& lock) const;
   [[nodiscard]] std::vector<Cbm> lock_places(const CacheDomain& domain, const PseudoLock& lock,
                                              const Want& wanted) const;
+  [[nodiscard]] std::optional<PlacementRefusal> lock_refusal(const CacheDomain& domain,
+                                                             const PseudoLock& lock,
+                                                             const Want& wanted) const;
+  [[nodiscard]] std::vector<PlacementRefusal> explain_lock(const CacheDomain& domain,
+                                                           const PseudoLock& lock,
+                                                           const Want& wanted,
+                                                           DomainRequest request) const;
   [[nodiscard]] std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_with_lock(
       const CacheDomain& domain, const PseudoLock& lock, DomainRequest request);
   void add_lock_target(const CacheDomain& domain, const PseudoLock& lock, Cbm mask);

@@ -59,7 +59,6 @@ class Transition {
   void remove_early(const Snapshot& now, Steps& out);
   void make_groups();
   [[nodiscard]] bool can_make() const;
-  void make_room();
   void move_masks();
   bool move(Moving& group);
   bool park_one();
@@ -342,18 +341,13 @@ bool Transition::can_make() const {
   return true;
 }
 
-// Exclusive groups that are in the way of a new group's first mask leave the mode for a while.
-void Transition::make_room() {
-  for (Moving& other : groups_)
-    if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
-        other.existed && !other.leaving)
-      set_mode(other, Mode::shareable);
-}
-
 void Transition::make_groups() {
   for (Moving& group : groups_) {
     if (group.exists || group.leaving) continue;
-    make_room();
+    for (Moving& other : groups_)
+      if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
+          other.existed && !other.leaving)
+        set_mode(other, Mode::shareable);
     steps_.emplace_back(MakeGroup{group.name});
     group.exists = true;
     // It restricts nothing until it is written, and holds no process until then.

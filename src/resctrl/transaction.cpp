@@ -224,23 +224,14 @@ bool Transaction::lost_to_touched(const std::string& group, const GroupState& be
   });
 }
 
-// An undo is the way from the state that was reached to the one before: what is there now is read,
-// since the step that failed may have been carried out in part.
-std::vector<std::string> Transaction::undo() {
-  std::vector<std::string> problems;
-  auto now = read_snapshot(filesystem_);
-  if (!now) {
-    for (const std::string& group : touched_)
-      problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));
-    forget_what_was_not_made(false);
-    return problems;
-  }
+// The steps from what is there now to the state before.
+Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& problems) const {
   std::vector<WantedGroup> wanted;
   std::set<std::string> mon_groups, leaving;
   std::vector<LockRegion> locks;
   for (const std::string& group : touched_) {
     const auto before = before_.snapshot.groups.find(group);
-    const bool exists = now->groups.contains(group) || now->mon_groups.contains(group);
+    const bool exists = now.groups.contains(group) || now.mon_groups.contains(group);
     if (before_.snapshot.mon_groups.contains(group)) {
       if (tasks_.contains(group)) mon_groups.insert(group);
     } else if (before == before_.snapshot.groups.end()) {
@@ -262,10 +253,23 @@ std::vector<std::string> Transaction::undo() {
   }
   // CPUs that a touched group took from another one go back to that one.
   for (const auto& [group, state] : before_.snapshot.groups)
-    if (!touched_.contains(group) && now->groups.contains(group) && group != root_group &&
-        lost_to_touched(group, state, *now))
-      wanted.push_back({group, {now->groups.at(group).mode, {}, state.cpus}});
-  const Steps back = transition(before_.capabilities, *now, wanted, mon_groups, leaving, locks);
+    if (!touched_.contains(group) && now.groups.contains(group) && group != root_group &&
+        lost_to_touched(group, state, now))
+      wanted.push_back({group, {now.groups.at(group).mode, {}, state.cpus}});
+  return transition(before_.capabilities, now, wanted, mon_groups, leaving, locks);
+}
+
+// What is there now is read, since the step that failed may have been carried out in part.
+std::vector<std::string> Transaction::undo() {
+  std::vector<std::string> problems;
+  const auto now = read_snapshot(filesystem_);
+  if (!now) {
+    for (const std::string& group : touched_)
+      problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));
+    forget_what_was_not_made(false);
+    return problems;
+  }
+  const Steps back = way_back(*now, problems);
   std::set<std::string> lost;  // groups that could not be made again: their other steps are void
   const auto attempt = [&](const Step& step) {
     if (lost.contains(group_of(step))) return;

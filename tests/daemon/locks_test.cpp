@@ -25,6 +25,15 @@ class LocksTest : public test::World {
     manager->reconcile();
     run(std::chrono::seconds(1));
   }
+  // The CPUs of the domain go and come: the kernel has forgotten its masks and its region.
+  void restart_domain() {
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+    reconcile();
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+    manager->cpu_changed(true);
+    run(std::chrono::seconds(2));
+  }
+  const std::string in_use = "process 812 (app) has /dev/pseudo_lock/buffer open";
 };
 
 TEST_F(LocksTest, LocksAndUndoes) {
@@ -54,7 +63,7 @@ TEST_F(LocksTest, LocksAndUndoes) {
 
 TEST_F(LocksTest, StaysWhileItsDeviceIsOpen) {
   ASSERT_EQ(reload(buffer), "");
-  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  holders["buffer"] = in_use;
   ASSERT_EQ(reload(""), "");
   EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
   EXPECT_EQ(problems(), std::vector<std::string>{
@@ -73,7 +82,7 @@ TEST_F(LocksTest, StaysWhileItsDeviceIsOpen) {
 
 TEST_F(LocksTest, IsKeptInUseAlsoByAReset) {
   ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\n"), "");
-  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  holders["buffer"] = in_use;
   const auto reset = [this] {
     return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
   };
@@ -96,12 +105,83 @@ TEST_F(LocksTest, IsLockedAgain) {
 
   // Its domain goes and comes.
   drift.clear();
-  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
-  reconcile();
-  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-  manager->cpu_changed(true);
-  run(std::chrono::seconds(2));
+  restart_domain();
   EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+}
+
+// A program may have the device open all the time: the region comes back once it lets go.
+TEST_F(LocksTest, LosesItsDomainWhileInUse) {
+  ASSERT_EQ(reload(buffer), "");
+  holders["buffer"] = in_use;
+  restart_domain();
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"the end of pseudo_lock 'buffer' is not in force: " + in_use});
+  holders.clear();
+  run(std::chrono::seconds(12));
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+  EXPECT_EQ(state(), "running");
+}
+
+// Limits do not wait for memory that the kernel cannot find.
+TEST_F(LocksTest, LimitsAreRestoredWithoutIt) {
+  ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\nexclusive = true\n"), "");
+  const std::string limits = schemata("a") + schemata("");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "buffer/schemata";
+      },
+      ENOMEM);
+  restart_domain();
+  EXPECT_EQ(schemata("a") + schemata(""), limits);
+  EXPECT_EQ(file("buffer/mode"), "none\n");
+  EXPECT_EQ(problems(),
+            (std::vector<std::string>{
+                "cannot write 'L2:1=3' to /sys/fs/resctrl/buffer/schemata: Cannot allocate memory "
+                "(everything is as it was)",
+                "pseudo_lock 'buffer' is not there"}));
+  kernel.calls.reset();
+  reconcile();
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+  EXPECT_EQ(state(), "running");
+}
+
+// Who waits for the device may open it before a load fails.
+TEST_F(LocksTest, AnUndoLeavesWhatIsInUse) {
+  kernel.calls.hook = [this](const fake::Call& call) {
+    if (call.path == "buffer/schemata") holders["buffer"] = in_use;
+  };
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "open_tasks"; }, EIO);
+  EXPECT_EQ(reload(buffer),
+            "cannot open /sys/fs/resctrl/tasks: Input/output error (not restored: group 'buffer': "
+            "cannot remove pseudo_lock 'buffer': Device or resource busy (" +
+                in_use +
+                "); group 'default': cannot write 'L2:1=ff' to /sys/fs/resctrl/schemata: Invalid "
+                "argument (last_cmd_status: CBM overlaps with pseudo-locked region))");
+  kernel.calls.reset();
+  kernel.calls.hook = nullptr;
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSPP\n");
+  holders.clear();
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
+}
+
+// At the start, what waits for a device does not keep the rest.
+TEST_F(LocksTest, StartsBesideARegionInUse) {
+  ASSERT_EQ(reload(buffer), "");
+  holders["buffer"] = in_use;
+  policy = "[group.big]\nl2 = \"7 ways\"\nexclusive = true\n[group.small]\nl2 = \"1 way\"\n";
+  start();
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(file("small/mode"), "shareable\n");
+  EXPECT_EQ(file("big/mode"), "none\n");
+  EXPECT_EQ(file("buffer/mode"), "pseudo-locked\n");
+  holders.clear();
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(file("buffer/mode"), "none\n");
+  EXPECT_EQ(file("big/mode"), "exclusive\n");
+  EXPECT_EQ(state(), "running");
 }
 
 // Whatever fails, the state is that before, or that after.

@@ -162,6 +162,18 @@ TEST(Locks, LeftOutWhereUnsupported) {
       "     |              ^~~~~~\nNothing to change.\n");
 }
 
+// What is left out needs no CLOSID.
+TEST(Locks, LeftOutWithoutACost) {
+  Capabilities small = atom();
+  small.pseudo_locking = false;
+  small.caches[Resource::L2].num_closids = 2;
+  small.num_rmids = 2;
+  const auto plan =
+      make_plan(test::parse("[daemon]\nunsupported = \"skip\"\n" + buffer + "[group.a]\n").policy,
+                small, untouched(small));
+  EXPECT_TRUE(plan) << format_diagnostics(plan.error(), {});
+}
+
 // What is open stays, and the plan says what waits for it.
 TEST(Locks, InUse) {
   const struct {
@@ -171,6 +183,7 @@ TEST(Locks, InUse) {
   } rows[] = {
       {"", "Nothing to change.\n", "the end of pseudo_lock 'buffer' is"},
       {lock("buffer", "3 ways"), "Nothing to change.\n", "the change of pseudo_lock 'buffer' is"},
+      {lock("buffer", "ways 4-5"), "Nothing to change.\n", "the change of pseudo_lock 'buffer' is"},
       {lock("buffer", "2 ways", "0"), "Nothing to change.\n", "the end of pseudo_lock 'buffer' is"},
       {"[group.a]\nl2 = { \"1\" = \"6 ways\" }\n",
        "create    a\nschemata  a  L2:0=ff;1=fc\n2 steps: 1 to create, 0 to change, 0 to remove.\n",

@@ -14,6 +14,7 @@
 
 #include "rdtd/model/machine.hpp"
 #include "rdtd/plan/step.hpp"
+#include "rdtd/plan/transition.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
@@ -50,6 +51,7 @@ class Transaction {
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
+  [[nodiscard]] Steps way_back(const Snapshot& now, std::vector<std::string>& problems) const;
   void forget_what_was_not_made(bool restored);
   [[nodiscard]] bool lost_to_touched(const std::string& group, const GroupState& before,
                                      const Snapshot& now) const;
