@@ -6,6 +6,8 @@
 //   lab register CPU INDEX             an RDT register as that CPU has it, in hexadecimal
 //   lab writes CPU INDEX               how often it was written
 //   lab victim KIB SECONDS             random reads of a working set; prints how many reads missed the last-level cache
+//   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1 reads each once; prints how
+//                                      many of these reads missed the last-level cache
 //   lab noise KIB SECONDS              linear reads of a span
 //   lab burst LINK COUNT SECONDS       starts COUNT children as LINK, each living SECONDS; prints how many found
 //                                      themselves outside GROUP (environment) at their end, one line when all are started
@@ -28,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -65,15 +68,24 @@ static bool in_group(const char *thread, const char *group) {
   return n <= 0 || strncmp(text, wanted, strlen(wanted)) == 0;
 }
 
+static volatile uint64_t *touched_lines(size_t lines, uint64_t *sum) {
+  volatile uint64_t *m = aligned_alloc(4096, lines * 64);
+  memset((void *)m, 1, lines * 64);
+  for (int warm = 0; warm < 4; warm++)
+    for (size_t i = 0; i < lines; i++) *sum += m[i * 8];
+  return m;
+}
+
+static void print_misses(uint32_t reads, uint32_t misses) {
+  printf("reads %u misses %u percent %.2f\n", reads, misses, reads ? 100.0 * misses / reads : 0.0);
+}
+
 static void victim(size_t kib, double seconds) {
   size_t lines = kib * 1024 / 64;
   double end = now() + seconds;
-  volatile uint64_t *m = aligned_alloc(4096, lines * 64);
-  memset((void *)m, 1, lines * 64);
   uint64_t x = 88172645463325252ull, sum = 0;
   uint32_t reads0, misses0, reads1, misses1;
-  for (int warm = 0; warm < 4; warm++)
-    for (size_t i = 0; i < lines; i++) sum += m[i * 8];
+  volatile uint64_t *m = touched_lines(lines, &sum);
   lab(2, 0, 0, &reads0, &misses0);
   do
     for (int i = 0; i < 20000; i++) {
@@ -83,8 +95,23 @@ static void victim(size_t kib, double seconds) {
     }
   while (now() < end);
   lab(2, 0, 0, &reads1, &misses1);
-  uint32_t reads = reads1 - reads0, misses = misses1 - misses0;
-  printf("reads %u misses %u percent %.2f\n", reads, misses, reads ? 100.0 * misses / reads : 0.0);
+  print_misses(reads1 - reads0, misses1 - misses0);
+}
+
+static void read_lines(size_t kib) {
+  size_t lines = kib * 1024 / 64;
+  uint64_t sum = 0;
+  uint32_t reads0, misses0, reads1, misses1;
+  sigset_t set;
+  int signal;
+  sigemptyset(&set), sigaddset(&set, SIGUSR1), sigprocmask(SIG_BLOCK, &set, NULL);
+  volatile uint64_t *m = touched_lines(lines, &sum);
+  printf("touched\n"), fflush(stdout);
+  sigwait(&set, &signal);
+  lab(2, 0, 0, &reads0, &misses0);
+  for (size_t i = 0; i < lines; i++) sum += m[i * 8];
+  lab(2, 0, 0, &reads1, &misses1);
+  print_misses(reads1 - reads0, misses1 - misses0);
 }
 
 static void noise(size_t kib, double seconds) {
@@ -219,6 +246,8 @@ int main(int argc, char **argv) {
     printf("%u\n", low);
   } else if (!strcmp(job, "victim")) {
     victim(atoi(a), atof(b));
+  } else if (!strcmp(job, "lines")) {
+    read_lines(atoi(a));
   } else if (!strcmp(job, "noise")) {
     noise(atoi(a), atof(b));
   } else if (!strcmp(job, "burst")) {
