@@ -74,7 +74,7 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
     const auto target = std::ranges::find(
         locks, name,
         [](const LockTarget& lock) -> const std::string& { return lock.region.group; });
-    // Without its ways a region is of no use: it may be locked anew.
+    // Without its ways a region is of no use: it may be locked again.
     const bool lost = now.groups.at(name).schemata.empty();
     if (target == locks.end() && !lost)
       now.busy_locks.emplace(name, "");

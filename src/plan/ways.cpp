@@ -298,9 +298,9 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   request.min_ways = domain.cache.info.min_ways();
   request.sparse_masks = domain.cache.info.sparse_masks;
   request.remainder_for = default_group_ == nullptr ? "default" : "";
+  const PseudoLock* const lock = lock_in(domain);
   for (const auto& [name, state] : snapshot_.groups) {
     const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
-    const PseudoLock* const lock = lock_in(domain);
     if (mask.empty()) continue;
     if (is_foreign(name) && state.mode != Mode::shareable)
       request.obstacles.push_back({fmt::format("group '{}'", name), mask});

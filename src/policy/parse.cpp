@@ -120,7 +120,7 @@ class Builder {
   void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
   void refuse_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
-  void check_lock(const PseudoLock& lock);
+  void check_lock_names();
   void divide_cpus();
   void error(const Location& where, std::string message, std::string hint = {});
   template <class T>
@@ -340,15 +340,17 @@ void Builder::check_group(const Group& group) {
   if (name != "default") refuse_remainder(group.amounts);
 }
 
-void Builder::check_lock(const PseudoLock& lock) {
-  const std::string& name = lock.name.value;
-  if (!groups_.contains(name)) return;
-  const auto group =
-      std::ranges::find(out_.policy.groups, name, [](const Group& one) { return one.name.value; });
-  error(lock.name.where,
-        fmt::format("pseudo_lock '{}' and the group '{}' in {} would be one directory of resctrl",
-                    name, name, group->name.where.text()),
-        "choose another name");
+// A group and a region of one name would be one directory.
+void Builder::check_lock_names() {
+  std::map<std::string_view, const PseudoLock*> locks;
+  for (const PseudoLock& lock : out_.policy.locks) locks.emplace(lock.name.value, &lock);
+  for (const Group& group : out_.policy.groups)
+    if (const auto lock = locks.find(group.name.value); lock != locks.end())
+      error(lock->second->name.where,
+            fmt::format("pseudo_lock '{0}' and the group '{0}' in {1} would be one directory of "
+                        "resctrl",
+                        lock->first, group.name.where.text()),
+            "choose another name");
 }
 
 // Gives each group the numbers of its CPUs, unless an earlier group has one of them.
@@ -380,7 +382,7 @@ ParsedPolicy Builder::finish() {
   out_.policy.groups = groups_.take();
   out_.policy.partitions = partitions_.take();
   out_.policy.locks = locks_.take();
-  for (const PseudoLock& lock : out_.policy.locks) check_lock(lock);
+  check_lock_names();
   for (const Group& group : out_.policy.groups) check_group(group);
   for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
   divide_cpus();

@@ -394,6 +394,7 @@ int main(int argc, char** argv) {
     exit = Exit::failed;
     if (std::ferror(stdout) == 0) rdtd::note("rdtctl: {}\n", error.what());
   }
+  // A full disk shows only now.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     rdtd::note("rdtctl: cannot write to standard output: {}\n", std::strerror(errno));
     if (exit == Exit::ok) exit = Exit::failed;

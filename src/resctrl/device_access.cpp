@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <set>
+#include <string_view>
 
 namespace rdtd::resctrl {
 
@@ -16,19 +17,19 @@ Result<void> store_device_access(const Directory& state, const std::vector<Pseud
   const auto directory = state.open_directory(device_access_directory);
   if (!directory) return std::unexpected(directory.error());
   const auto or_root = [](const auto& name) { return name ? name->value : "root"; };
+  std::set<std::string_view> names;
   for (const PseudoLock& lock : locks) {
     const std::string text = fmt::format("RDTD_OWNER={}\nRDTD_GROUP={}\nRDTD_MODE={:04o}\n",
                                          or_root(lock.owner), or_root(lock.user_group), lock.mode);
     const std::string& name = lock.name.value;
+    names.insert(name);
     if (directory->read(name).value_or("") == text) continue;
     if (auto stored = directory->replace(name, text); !stored) return stored;
   }
   const auto entries = directory->list();
   if (!entries) return std::unexpected(entries.error());
   for (const Directory::Entry& entry : *entries)
-    if (std::ranges::none_of(locks,
-                             [&](const PseudoLock& lock) { return lock.name.value == entry.name; }))
-      (void)::unlinkat(directory->fd(), entry.name.c_str(), 0);
+    if (!names.contains(entry.name)) (void)::unlinkat(directory->fd(), entry.name.c_str(), 0);
   return {};
 }
 

@@ -117,7 +117,7 @@ Result<void> Transaction::remove(const std::string& group) {
   }
   auto removed = filesystem_.remove(group);
   if (!removed && removed.error().code != ENOENT) {
-    // An undo makes again what is in tasks_: it would lock a region anew that is still there.
+    // An undo makes again what is in tasks_: it would lock again a region that is still there.
     if (locked && inode_of(group) != Result<uint64_t>(0)) tasks_.erase(group);
     return std::unexpected(with_status(std::move(removed.error())));
   }

@@ -1,7 +1,7 @@
 // DeviceHolders: who has the device of a pseudo-locked region open. The kernel lets a region be
 // removed while its device is open, and then never frees it: the ways stay locked until the next
 // boot, and no other region can be locked there (pseudo_lock_dev_release in
-// arch/x86/kernel/cpu/resctrl/pseudo_lock.c). So whoever undoes a region asks here first.
+// arch/x86/kernel/cpu/resctrl/pseudo_lock.c). So rdtd asks here before it undoes a region.
 //
 // The kernel states nowhere how often a device is open: this looks at the descriptors and the
 // memory maps of all processes. A process can hold up who reads its memory map (command_lines.hpp),
