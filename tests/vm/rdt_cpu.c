@@ -24,7 +24,9 @@
 // memory model goes by the masks of CLOSIDs that are not: it is for mounts without that option.
 //
 // With the argument amd, the bandwidths are AMD's: MBA and SMBA as rates, in registers of their own. The memory model
-// does not know these.
+// does not know these. mbm_counters are counters that count only the RMID and the event that they are assigned to
+// (ABMC); with sdciae, the highest CLOSID can be that of I/O devices. Both are in AMD's manual, volume 3, leaf
+// 0x80000020, and volume 2, "Platform Quality of Service".
 //
 // Needs a QEMU whose plugin API is version 7 (seen with QEMU 11.1). The declarations below are the
 // part of that API in use; QEMU's own header is not packaged by Debian.
@@ -79,10 +81,10 @@ EXPORT int qemu_plugin_version = 7;
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
   uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
-  uint32_t cpus_per_l2, events, haswell, amd;
+  uint32_t cpus_per_l2, events, haswell, amd, mbm_counters, sdciae;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
         .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0,
-        .cpus_per_l2 = 1, .events = 7, .haswell = 0, .amd = 0};
+        .cpus_per_l2 = 1, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0};
 
 static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
 static bool memory_armed;
@@ -100,8 +102,12 @@ static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_CPUS][MSR_COUNT], soc
 static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
-// AMD's bandwidth registers, and where they are kept here, where Intel has none.
-enum { AMD_MBA = 0xc0000200, AMD_SMBA = 0xc0000280, AMD_KEPT_AT = 0xe00, AMD_REGISTERS = 0x100 };
+// AMD's registers of a socket, and where they are kept here, where Intel has none.
+enum { AMD_MBA = 0xc0000200, AMD_SMBA = 0xc0000280, ABMC_CFG = 0xc00003fd, EXT_CFG = 0xc00003ff };
+enum { AMD_KEPT_AT = 0xe00, AMD_REGISTERS = 0x200 };
+// An assignable counter of a socket: its RMID, and what that had counted when the counter was assigned.
+enum { MAX_COUNTERS = 32 };
+static struct { unsigned rmid; uint64_t base; bool enabled; } mbm_counter[MAX_SOCKETS][MAX_COUNTERS];
 enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50 };
 enum { LAB_LEAF = 0x52445400 };
 
@@ -136,6 +142,8 @@ static struct msr *msr_at(unsigned cpu, uint32_t index) {
 
 static bool is_rdt_msr(uint32_t index) {
   if (hw.amd && (index - AMD_MBA < MAX_CLOSIDS || index - AMD_SMBA < MAX_CLOSIDS)) return true;
+  if (hw.mbm_counters && index == ABMC_CFG) return true;
+  if ((hw.mbm_counters || hw.sdciae) && index == EXT_CFG) return true;
   return index == 0xc81 || index == 0xc82 ||       // L3/L2 QOS_CFG: CDP on or off
          (index >= QM_EVTSEL && index < 0xd00) ||  // EVTSEL, CTR, PQR_ASSOC, L3 masks
          (index >= L2_MASK && index < 0xd90);      // L2 masks, MBA delays
@@ -162,8 +170,10 @@ static void on_cpuid(unsigned cpu, void *pc) {
     if (sub == 2 && hw.l2_ways) a = hw.l2_ways - 1, c = hw.cdp ? 4 : 0, d = hw.l2_closids - 1;
     if (sub == 3 && hw.mba_closids && !hw.amd) a = 89, c = 4, d = hw.mba_closids - 1;
   } else if (leaf == 0x80000020 && hw.amd) {
-    if (sub == 0 && hw.mba_closids) b = 2 | 4;
+    if (sub == 0) b = (hw.mba_closids ? 2 | 4 : 0) | (hw.mbm_counters ? 1 << 5 : 0) | (hw.sdciae ? 1 << 6 : 0);
     if ((sub == 1 || sub == 2) && hw.mba_closids) a = 11, d = hw.mba_closids - 1;
+    if (sub == 3 && hw.mbm_counters) b = 2, c = 0x7f;
+    if (sub == 5 && hw.mbm_counters) b = hw.mbm_counters - 1;
   } else if (leaf == LAB_LEAF) {
     if (sub < 2) {
       memory_armed = sub;
@@ -193,6 +203,15 @@ static void after_cpuid(unsigned cpu, void *unused) {
   if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
 }
 
+// ABMC_CFG: the RMID in bits 32 to 43, the counter in bits 48 to 52, 62 enables it, 63 says that the rest is to be taken.
+static void assign_counter(unsigned socket, uint64_t value) {
+  if (!(value >> 63)) return;
+  unsigned id = value >> 48 & (MAX_COUNTERS - 1), rmid = (value >> 32 & 0xfff) % MAX_RMIDS;
+  mbm_counter[socket][id].rmid = rmid;
+  mbm_counter[socket][id].base = memory_miss_lines(socket, rmid);
+  mbm_counter[socket][id].enabled = value >> 62 & 1;
+}
+
 static void on_wrmsr(unsigned cpu, void *pc) {
   uint32_t index = get(rcx);
   if (!is_rdt_msr(index)) return;
@@ -203,6 +222,7 @@ static void on_wrmsr(unsigned cpu, void *pc) {
   reg->writes++;
   if (index >= L3_MASK && index < L3_MASK + MAX_CLOSIDS) memory_set_cbm(socket, index - L3_MASK, value);
   if (index >= MBA_DELAY && index < MBA_DELAY + MAX_CLOSIDS) memory_set_mba_delay(socket, index - MBA_DELAY, value);
+  if (index == ABMC_CFG) assign_counter(socket, value);
   if (msr_log && index != QM_EVTSEL) {
     fprintf(msr_log, "cpu%u %#x = %#" PRIx64 "\n", cpu, index, value);
     fflush(msr_log);
@@ -211,8 +231,14 @@ static void on_wrmsr(unsigned cpu, void *pc) {
 }
 
 // Monitoring counters, in lines of 64 bytes: 1 is occupancy, 2 and 3 the total and local bandwidth (one channel: the same).
+// With bit 31, an assignable counter, whose number is where the RMID is otherwise.
 static uint64_t read_counter(unsigned cpu, uint64_t evtsel) {
   unsigned socket = socket_of(cpu), rmid = (evtsel >> 32) % MAX_RMIDS;
+  if (evtsel >> 31 & 1) {
+    unsigned id = (evtsel >> 32) % MAX_COUNTERS;
+    if (!mbm_counter[socket][id].enabled) return 0;
+    return memory_miss_lines(socket, mbm_counter[socket][id].rmid) - mbm_counter[socket][id].base;
+  }
   return (evtsel & 0xff) == 1 ? memory_occupancy_lines(socket, rmid) : memory_miss_lines(socket, rmid);
 }
 
@@ -278,7 +304,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
       {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &memory.cpus_per_socket},
       {"events", &hw.events},           {"haswell", &hw.haswell},
-      {"amd", &hw.amd},
+      {"amd", &hw.amd},                 {"mbm_counters", &hw.mbm_counters},
+      {"sdciae", &hw.sdciae},
       {"sets", &memory.sets},           {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');
