@@ -167,6 +167,11 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
     return std::unexpected(rdtd::refusal(done.error()));
   }
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
+  std::map<std::string, std::string> without_counters;
+  // Groups that were just made have got what the kernel had, or what it was told to give.
+  if (!loaded.machine.snapshot.mbm_assignments.empty())
+    if (const auto now = read_machine())
+      without_counters = assign_counters(plan_counters(plan.groups, now->snapshot), *now);
   auto table = make_table(loaded.prepared.policy, loaded.users, {});
   if (!table) {
     Error error = table.error();
@@ -189,8 +194,12 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   in_force->table = std::move(*table);
   in_force->warnings = std::move(loaded.prepared.warnings);
   const size_t steps = plan.changes.size();
-  return Applied{std::move(in_force), std::move(unmade), std::move(plan.changes.removals),
-                 adopted_by(plan.changes.steps), steps};
+  return Applied{std::move(in_force),
+                 std::move(unmade),
+                 std::move(without_counters),
+                 std::move(plan.changes.removals),
+                 adopted_by(plan.changes.steps),
+                 steps};
 }
 
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
@@ -200,6 +209,14 @@ std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& s
     if (auto made = carry_out({step}, machine); !made)
       failed.emplace(group_of(step), std::move(made.error()));
   return failed;
+}
+
+std::map<std::string, std::string> Applier::assign_counters(CounterPlan plan,
+                                                            const Machine& machine) {
+  for (const Step& step : plan.steps)
+    if (const auto done = carry_out({step}, machine); !done)
+      plan.missing.insert_or_assign(group_of(step), done.error().text());
+  return std::move(plan.missing);
 }
 
 Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {

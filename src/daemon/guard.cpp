@@ -12,6 +12,7 @@ namespace rdtd {
 namespace {
 
 const std::string mon_group_key = "monitoring group ";
+const std::string counter_key = "counters ";
 const std::string lock_key = "pseudo_lock ";
 
 // An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
@@ -30,6 +31,7 @@ std::set<std::string> names_of(const std::vector<Step>& steps) {
 void Guard::forget() {
   std::erase_if(problems_, [](const auto& problem) { return problem.first != lock_problem; });
   unmade_.clear();
+  without_counters_.clear();
 }
 
 std::vector<std::string> Guard::problems() const {
@@ -212,6 +214,41 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
   return made;
 }
 
+void Guard::assign_later(const std::map<std::string, std::string>& without_counters) {
+  for (const auto& [group, why] : without_counters) {
+    without_counters_.insert(group);
+    (void)set_problem(counter_key + group, why);
+  }
+}
+
+// Counters that became free go to groups that lacked some, even if drift is only reported.
+void Guard::assign_counters(const InForce& in_force, const Machine& machine, bool by_kernel,
+                            Comparison& out) {
+  CounterPlan plan = plan_counters(in_force.groups, machine.snapshot);
+  const bool wanted = by_kernel || in_force.policy.daemon.drift == OnDrift::restore;
+  std::vector<Drift> lost;
+  std::erase_if(plan.steps, [&](const Step& step) {
+    const std::string& group = group_of(step);
+    if (without_counters_.contains(group)) return false;
+    const MbmAssignments& events = std::get<AssignCounters>(step).events;
+    lost.push_back({group,
+                    fmt::format("group '{}': no counter at {}", group_label(group),
+                                mbm_assignments_line(events)),
+                    wanted, by_kernel});
+    return !wanted;
+  });
+  const auto still = applier_.assign_counters(std::move(plan), machine);
+  for (Drift& drift : lost)
+    if (!still.contains(*drift.group)) out.drift.push_back(std::move(drift));
+  for (const auto& [group, why] : still) report(counter_key + group, why, out);
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with(counter_key) &&
+           !still.contains(problem.first.substr(counter_key.size()));
+  });
+  without_counters_.clear();
+  for (const auto& [group, why] : still) without_counters_.insert(group);
+}
+
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
 void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
                                Comparison& out) {
@@ -246,13 +283,14 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   const Steps back = steps_to(current->groups, current->locks, current->capabilities, now);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
-  const bool lock_again = reset_pending_ || current->policy.daemon.drift == OnDrift::restore;
+  const bool restoring = by_kernel || current->policy.daemon.drift == OnDrift::restore;
   const bool all_restored = restore(*current, back, *machine, out);
   std::set<std::string> made = lock_regions(
-      lock_again && (all_restored || back.steps.empty()) ? back.locks : std::vector<Step>{},
+      restoring && (all_restored || back.steps.empty()) ? back.locks : std::vector<Step>{},
       *machine, out);
   const std::set<std::string> locks = names_of(back.locks);
   made.merge(make_mon_groups(*current, back.mon_groups, *machine, out));
+  assign_counters(*current, *machine, by_kernel, out);
   remove_left_behind(back.removals, *machine, out);
   for (Difference& difference : differences(current->groups, current->locks, now)) {
     const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group);

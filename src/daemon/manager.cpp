@@ -153,6 +153,8 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   drift_.clear();
   guard_.forget();
   guard_.make_later(std::move(applied.unmade));
+  guard_.assign_later(applied.without_counters);
+  for (const std::string& text : guard_.problems()) log(LogEvent::kernel_refused, text);
   retry_soon();
   processes_by_rule_.clear();
   last_reload_timestamp_ = system_.realtime_usec();

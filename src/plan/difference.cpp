@@ -5,7 +5,7 @@
 #include <iterator>
 #include <set>
 
-#include "rdtd/plan/plan.hpp"
+#include "rdtd/plan/mbm_counters.hpp"
 
 namespace rdtd {
 
@@ -105,7 +105,9 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
     if (stands(lock.region, snapshot)) leaving.erase(group);
   }
   for (const auto& [group, holder] : snapshot.busy_locks) leaving.erase(group);
-  return transition(capabilities, snapshot, wanted, mon_groups, leaving, to_lock);
+  Steps out = transition(capabilities, snapshot, wanted, mon_groups, leaving, to_lock);
+  out.counters = plan_counters(targets, snapshot).steps;
+  return out;
 }
 
 std::vector<Difference> differences(const std::vector<GroupTarget>& targets,

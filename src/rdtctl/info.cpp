@@ -151,19 +151,53 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   for (const std::string_view event : split(features, '\n'))
     if (!trim(event).empty()) events.emplace_back(trim(event));
   std::string text = join(events, ", ");
-  const std::string assignable = info(machine, "L3_MON/num_mbm_cntrs");
-  const std::string free = info(machine, "L3_MON/available_mbm_cntrs");
-  if (!assignable.empty())
-    text += fmt::format("; counters that can be assigned: {}; free: {}", assignable, free);
   out.lines.emplace_back("Counters", text);
   out.json["monitoring"] = {{"rmids", *rmids},
                             {"control_groups", groups},
                             {"monitoring_groups", machine.snapshot.mon_groups.size()},
                             {"events", events}};
-  if (!assignable.empty()) {
-    out.json["monitoring"]["num_mbm_cntrs"] = assignable;
-    out.json["monitoring"]["available_mbm_cntrs"] = free;
+}
+
+JsonValue counters_json(const std::map<DomainId, unsigned>& counters) {
+  JsonValue out = JsonValue::object();
+  for (const auto& [domain, count] : counters) out[to_string(domain)] = count;
+  return out;
+}
+
+std::string per_domain(const std::map<DomainId, unsigned>& counters) {
+  std::map<DomainId, std::string> texts;
+  for (const auto& [domain, count] : counters) texts[domain] = std::to_string(count);
+  const bool alike = std::ranges::all_of(
+      texts, [&](const auto& text) { return text.second == texts.begin()->second; });
+  return alike && !texts.empty() ? texts.begin()->second : join(merged_domains(texts), ";");
+}
+
+// "8 in each domain; 2 free; with some: default, redis/front".
+void add_assignable_counters(const TreeMachine& machine, Facts& out) {
+  const auto most = parse_mbm_counters(info(machine, "L3_MON/num_mbm_cntrs"));
+  if (most.empty()) return;
+  out.json["monitoring"]["num_mbm_cntrs"] = counters_json(most);
+  const Snapshot& now = machine.snapshot;
+  if (now.mbm_assignments.empty()) {
+    out.lines.emplace_back("Assigned", "none: mbm_assign_mode is not mbm_event");
+    return;
   }
+  JsonValue groups = JsonValue::object();
+  std::vector<std::string> holders;
+  for (const auto& [group, events] : now.mbm_assignments) {
+    size_t count = 0;
+    for (const auto& [event, domains] : events)
+      for (const auto& [domain, assigned] : domains) count += assigned ? 1 : 0;
+    groups[group_label(group)] = count;
+    if (count > 0) holders.push_back(group_label(group));
+  }
+  out.json["monitoring"]["available_mbm_cntrs"] = counters_json(now.free_mbm_counters);
+  out.json["monitoring"]["assigned"] = std::move(groups);
+  out.lines.emplace_back(
+      "Assigned",
+      fmt::format("{} MBM counters a domain; {} free; {}", per_domain(most),
+                  per_domain(now.free_mbm_counters),
+                  holders.empty() ? "nobody has one" : "assigned to " + join(holders, ", ")));
 }
 
 void add_pseudo_locking(const TreeMachine& machine, Facts& out) {
@@ -206,6 +240,7 @@ int verbs::info(const Context& context) {
     add_bandwidth(*machine, resource, bandwidth, facts);
   add_groups(*machine, facts);
   add_monitoring(*machine, facts);
+  add_assignable_counters(*machine, facts);
   add_pseudo_locking(*machine, facts);
   add_mount(*machine, facts);
   if (context.json != Json::off) {

@@ -129,6 +129,13 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
   return bandwidth;
 }
 
+void append_assignments(const Filesystem& filesystem, const std::string& group,
+                        Snapshot& snapshot) {
+  if (snapshot.free_mbm_counters.empty()) return;
+  if (const auto text = filesystem.read(file_of(group, mbm_assignments_file)))
+    snapshot.mbm_assignments[group] = parse_mbm_assignments(*text);
+}
+
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
                           Snapshot& snapshot) {
@@ -145,6 +152,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   if (!state) return std::unexpected(state.error());
   snapshot.groups[entry.name] = std::move(*state);
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
+  append_assignments(filesystem, entry.name, snapshot);
   // Without monitoring there is no such directory.
   if (const auto monitored = filesystem.list(file_of(entry.name, "mon_groups")))
     for (const Filesystem::Entry& mon : *monitored)
@@ -152,6 +160,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
         const std::string directory = mon_group_directory(entry.name, mon.name);
         snapshot.mon_groups.insert(directory);
         snapshot.inodes[directory] = mon.inode;
+        append_assignments(filesystem, directory, snapshot);
       }
   return {};
 }
@@ -241,6 +250,11 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
   Snapshot snapshot;
   const auto entries = filesystem.list("");
   if (!entries) return std::unexpected(entries.error());
+  // In the other mode, the kernel refuses to read the files, and overwrites last_cmd_status.
+  if (const auto mode = filesystem.read("info/L3_MON/mbm_assign_mode");
+      mode && mode->contains("[mbm_event]"))
+    snapshot.free_mbm_counters =
+        parse_mbm_counters(filesystem.read("info/L3_MON/available_mbm_cntrs").value_or(""));
   const Filesystem::Entry root{std::string(root_group), true, 0};
   if (auto read = append_group(filesystem, root, snapshot); !read)
     return std::unexpected(read.error());

@@ -72,6 +72,17 @@ Result<void> Transaction::lock_region(const LockRegion& step) {
   return locked;
 }
 
+// The kernel stops at the first domain that has no free counter: each event has a write of its own.
+Result<void> Transaction::assign_counters(const AssignCounters& step) {
+  Result<void> result;
+  for (const auto& [event, domains] : step.events) {
+    auto written = write(file_of(step.group, mbm_assignments_file),
+                         format_mbm_assignment(event, domains) + "\n");
+    if (!written && result) result = std::move(written);
+  }
+  return result;
+}
+
 Result<void> Transaction::make(const std::string& group) {
   if (auto made = filesystem_.make(group); !made)
     return std::unexpected(with_status(std::move(made.error())));
@@ -145,6 +156,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
       return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
     }
     Result<void> operator()(const LockRegion& step) const { return self.lock_region(step); }
+    Result<void> operator()(const AssignCounters& step) const { return self.assign_counters(step); }
   };
   return std::visit(Visitor{*this}, step);
 }

@@ -55,6 +55,9 @@ struct Machine {
   unsigned num_rmids = 0;                // 0: no monitoring
   std::vector<std::string> mon_features;
   std::map<DomainId, CpuSet> mon_domains;
+  // Counters of each domain that are assigned to MBM events (mbm_event mode); 0: each event counts.
+  unsigned num_mbm_cntrs = 0;
+  bool mbm_assign_on_mkdir = true;
   CpuSet cpus;
   bool pseudo_locking = false;  // the processor's model is one that the kernel knows
   unsigned name_width = 6;      // of the names in `schemata` and `size`

@@ -99,6 +99,7 @@ int Resctrl::make_control_group(const std::string& name) {
   if (rmid) code = initialize_allocations(closid);
   if (code == 0) {
     groups.push_back({.name = name, .closid = closid, .rmid = *rmid, .inode = ++next_inode_});
+    assign_at_mkdir(groups.back().assigned);
     return 0;
   }
   if (rmid) free_rmid(*rmid);
@@ -114,6 +115,7 @@ int Resctrl::make_mon_group(Group& parent, const std::string& name) {
   const auto rmid = take_rmid();
   if (!rmid) return rmid.error();
   parent.mon_groups.push_back({.name = name, .rmid = *rmid, .inode = ++next_inode_});
+  assign_at_mkdir(parent.mon_groups.back().assigned);
   return 0;
 }
 

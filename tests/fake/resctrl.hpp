@@ -6,7 +6,7 @@
 // to fail. The code under test goes through fake::Kernel.
 //
 // Not modelled: the `debug` mount option, writes to files below info/, renaming monitoring groups,
-// assignable counters, io_alloc, and domains of Sub-NUMA clusters.
+// io_alloc, and domains of Sub-NUMA clusters.
 #pragma once
 
 #include <sys/types.h>
@@ -51,11 +51,15 @@ class Status {
   bool overflowed_ = false;
 };
 
+// By MBM event: the domains where it has a counter.
+using Assigned = std::map<std::string, std::set<DomainId>>;
+
 struct MonGroup {
   std::string name;
   unsigned rmid = 0;
   CpuSet cpus;
   uint64_t inode = 0;
+  Assigned assigned = {};
 };
 
 // The cache region of a pseudo-locked group, or of one that is being set up.
@@ -74,6 +78,7 @@ struct Group {
   Region region;
   std::vector<MonGroup> mon_groups;
   uint64_t inode = 0;
+  Assigned assigned = {};
 };
 
 struct Task {
@@ -167,6 +172,18 @@ class Resctrl {
   [[nodiscard]] int exit_locksetup(Group& group);
   [[nodiscard]] std::string tasks_text(const Group& group, const MonGroup* mon) const;
   [[nodiscard]] Answer<std::string> cpus_text(const Group& group, const MonGroup* mon, bool list);
+
+  // Assignable counters (assignments.cpp).
+  [[nodiscard]] std::vector<std::string> mbm_events() const;
+  [[nodiscard]] std::vector<DomainId> online_mon_domains() const;
+  [[nodiscard]] unsigned free_counters(DomainId id) const;
+  [[nodiscard]] bool assign(Assigned& assigned, const std::string& event, DomainId id);
+  void assign_at_mkdir(Assigned& assigned);
+  [[nodiscard]] int write_assignments(Assigned& assigned, std::string_view text);
+  [[nodiscard]] int write_assignment(Assigned& assigned, const std::string& event,
+                                     std::string_view domains);
+  [[nodiscard]] std::string assignments_text(const Assigned& assigned) const;
+  void add_assignment_files(std::map<std::string, std::string>& files) const;
 
   // Schemata (schemata.cpp).
   [[nodiscard]] int write_schemata(Group& group, std::string_view text);

@@ -85,6 +85,7 @@ std::map<std::string, std::string> Resctrl::info_files() const {
   if (monitors()) {
     files["L3_MON/num_rmids"] = fmt::format("{}\n", machine.num_rmids);
     files["L3_MON/mon_features"] = join(machine.mon_features, "\n") + "\n";
+    add_assignment_files(files);
   }
   return files;
 }
@@ -105,8 +106,10 @@ Answer<Resctrl::Node> Resctrl::resolve_info(const std::vector<std::string_view>&
 
 std::vector<std::string> Resctrl::files_of(const Node& node) const {
   if (node.kind == Node::Kind::mon_domain) return machine.mon_features;
-  if (node.mon != nullptr) return {"cpus", "cpus_list", "tasks"};
-  return {"cpus", "cpus_list", "mode", "schemata", "size", "tasks"};
+  std::vector<std::string> files = {"cpus", "cpus_list", "tasks"};
+  if (node.mon == nullptr) files.insert(files.end(), {"mode", "schemata", "size"});
+  if (machine.num_mbm_cntrs > 0) files.emplace_back("mbm_L3_assignments");
+  return files;
 }
 
 Answer<Resctrl::Node> Resctrl::resolve(std::string_view path) {
@@ -206,6 +209,8 @@ Answer<std::string> Resctrl::read(std::string_view path) {
     const auto counter = counters.find(std::string(path));
     return counter == counters.end() ? "0\n" : counter->second;
   }
+  if (node->name == "mbm_L3_assignments")
+    return assignments_text(node->mon != nullptr ? node->mon->assigned : node->group->assigned);
   const Group& group = *node->group;
   if (node->name == "schemata") return schemata_text(group);
   if (node->name == "size") return size_text(group);
@@ -224,6 +229,9 @@ Answer<void> Resctrl::write(std::string_view path, std::string_view text) {
   if (node->name == "schemata") return done(write_schemata(*node->group, text));
   if (node->name == "mode") return done(write_mode(*node->group, text));
   if (node->name == "tasks") return done(write_tasks(*node->group, node->mon, text));
+  if (node->name == "mbm_L3_assignments")
+    return done(write_assignments(
+        node->mon != nullptr ? node->mon->assigned : node->group->assigned, text));
   return done(write_cpus(*node->group, node->mon, text, node->name == "cpus_list"));
 }
 

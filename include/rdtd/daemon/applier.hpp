@@ -13,6 +13,7 @@
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/system.hpp"
 #include "rdtd/model/refusal.hpp"
+#include "rdtd/plan/mbm_counters.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
 namespace rdtd {
@@ -45,6 +46,8 @@ class Applier {
   struct Applied {
     std::shared_ptr<const InForce> in_force;
     std::map<std::string, Error> unmade;  // monitoring groups, to be made later; why
+    // Groups that lack counters, to be assigned later; why.
+    std::map<std::string, std::string> without_counters;
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     std::vector<std::string> adopted;  // names of groups and monitoring groups
     size_t steps = 0;
@@ -56,6 +59,9 @@ class Applier {
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
   [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
                                                              const Machine& machine);
+  // Assigns counters to the groups, and returns those that still lack some, and why.
+  [[nodiscard]] std::map<std::string, std::string> assign_counters(CounterPlan plan,
+                                                                   const Machine& machine);
   // Carries out steps that were found by a comparison.
   [[nodiscard]] Result<void> carry_out(const std::vector<Step>& steps, const Machine& machine);
   // Removes every group that rdtd made.

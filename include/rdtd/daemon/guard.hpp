@@ -43,6 +43,8 @@ class Guard {
   // Monitoring groups of the policy that could not be made at its load, and why: they are made when
   // it becomes possible.
   void make_later(std::map<std::string, Error> unmade);
+  // The same for counters of groups.
+  void assign_later(const std::map<std::string, std::string>& without_counters);
   [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
 
   // A CPU has come online: the kernel may have reset what it belongs to, even if the next
@@ -75,6 +77,8 @@ class Guard {
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
                                                       const Machine& machine, Comparison& out);
+  void assign_counters(const InForce& in_force, const Machine& machine, bool by_kernel,
+                       Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
   void report(const std::string& key, const std::string& text, Comparison& out);
 
@@ -82,6 +86,7 @@ class Guard {
   std::map<std::string, std::string> problems_;  // by what fails, not by the text of the moment
   std::string last_failure_;                     // to restore, by what failed
   std::set<std::string> unmade_;                 // monitoring groups that could not be made yet
+  std::set<std::string> without_counters_;       // groups that lacked some at the last look
   bool reset_pending_ = false;                   // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;         // of the root at the last comparison
   std::optional<CpuSet> last_online_;            // at the last comparison

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/mbm_assignments.hpp"
 #include "rdtd/model/schemata.hpp"
 
 namespace rdtd {
@@ -52,6 +53,10 @@ struct Snapshot {
   // Groups of others whose files this user may not read; not in `groups`.
   std::set<std::string> unreadable;
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
+  // Of all groups of both kinds that can be read, the root included. Both are empty where counters
+  // are not assigned (mbm_event mode).
+  std::map<std::string, MbmAssignments> mbm_assignments;
+  std::map<DomainId, unsigned> free_mbm_counters;
   // Of the directory of each group except the root, monitoring groups and unreadable ones included:
   // a group that is removed and made again has another inode.
   std::map<std::string, uint64_t> inodes;

@@ -54,12 +54,20 @@ struct LockRegion {
   Cbm mask;
   bool operator==(const LockRegion&) const = default;
 };
+// Gives the events of a group counters (mbm_L3_assignments). An undo leaves them: they limit
+// nobody.
+struct AssignCounters {
+  std::string group;
+  MbmAssignments events;  // those that get one
+  bool operator==(const AssignCounters&) const = default;
+};
 
-using Step =
-    std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode, LockRegion>;
+using Step = std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode,
+                          LockRegion, AssignCounters>;
 
 [[nodiscard]] const std::string& group_of(const Step& step);
-// "adopt", "create", "remove", "schemata", "cpus", "mode", "lock": the first column of format_step.
+// "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "assign": the first column of
+// format_step.
 [[nodiscard]] std::string_view kind_of(const Step& step);
 // One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);

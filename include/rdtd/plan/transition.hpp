@@ -37,16 +37,19 @@ struct Steps {
   // Makes monitoring groups. Each may fail by itself, and limits do not depend on it: the kernel
   // keeps an RMID that was freed in limbo until its lines have left the cache.
   std::vector<Step> mon_groups;
+  // Assigns counters to groups that are there already; those that are made get theirs from the
+  // kernel. Each may fail by itself. Not by `transition`.
+  std::vector<Step> counters;
   std::vector<Step> removals;  // to be carried out once the processes have left those groups
 
   [[nodiscard]] size_t size() const {
-    return steps.size() + locks.size() + mon_groups.size() + removals.size();
+    return steps.size() + locks.size() + mon_groups.size() + counters.size() + removals.size();
   }
   [[nodiscard]] bool empty() const { return size() == 0; }
 };
 // In the order in which they are carried out.
-[[nodiscard]] inline std::array<const std::vector<Step>*, 4> parts(const Steps& steps) {
-  return {&steps.steps, &steps.locks, &steps.mon_groups, &steps.removals};
+[[nodiscard]] inline std::array<const std::vector<Step>*, 5> parts(const Steps& steps) {
+  return {&steps.steps, &steps.locks, &steps.mon_groups, &steps.counters, &steps.removals};
 }
 
 // `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall

@@ -16,6 +16,9 @@ namespace rdtd::resctrl {
 // Whether an entry of the root is a control group, not a directory that resctrl itself has there.
 [[nodiscard]] bool is_group(const Filesystem::Entry& entry);
 
+// Of a group of either kind, where counters are assigned.
+inline constexpr const char* mbm_assignments_file = "mbm_L3_assignments";
+
 // A file that copies of resctrl have in their root and resctrl itself does not: the options that
 // the original was mounted with, as in /proc/mounts.
 inline constexpr const char* mount_options_file = "mount_options";

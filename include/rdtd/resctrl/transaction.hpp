@@ -49,6 +49,7 @@ class Transaction {
   [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
+  [[nodiscard]] Result<void> assign_counters(const AssignCounters& step);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
   [[nodiscard]] Steps way_back(const Snapshot& now, std::vector<std::string>& problems) const;
