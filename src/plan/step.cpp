@@ -38,6 +38,9 @@ struct Details {
     return fmt::format("  {}:{}={}", to_string(step.resource), to_string(step.domain),
                        to_string(step.mask));
   }
+  std::string operator()(const SetIoAlloc& step) const {
+    return fmt::format("  {} {}", to_string(step.resource), step.enabled ? "enabled" : "disabled");
+  }
 };
 
 }  // namespace
@@ -48,7 +51,7 @@ const std::string& group_of(const Step& step) {
 
 std::string_view kind_of(const Step& step) {
   constexpr std::array<std::string_view, std::variant_size_v<Step>> names = {
-      "adopt", "create", "remove", "schemata", "cpus", "mode", "lock"};
+      "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "io_alloc"};
   return names.at(step.index());
 }
 
