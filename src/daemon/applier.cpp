@@ -188,6 +188,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   in_force->users = std::move(loaded.users);
   in_force->groups = std::move(plan.groups);
   in_force->locks = std::move(plan.locks);
+  in_force->io = std::move(plan.io);
   in_force->capabilities = std::move(loaded.machine.capabilities);
   in_force->files = std::move(files);
   in_force->missing = std::move(loaded.prepared.missing);

@@ -79,6 +79,7 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
   changed->capabilities = machine.capabilities;
   changed->groups = std::move(plan->groups);
   changed->locks = std::move(plan->locks);
+  changed->io = std::move(plan->io);
   std::erase_if(changed->missing,
                 [](const MissingPart& part) { return part.cause == Cause::machine; });
   std::ranges::move(plan->missing, std::back_inserter(changed->missing));
@@ -136,7 +137,7 @@ std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Co
   clear_problem("adopt");
   std::set<std::string> adopted;
   for (const Step& step : steps) adopted.insert(group_of(step));
-  for (Difference& difference : differences(in_force.groups, in_force.locks, machine.snapshot))
+  for (Difference& difference : differences(in_force.groups, in_force.locks, {}, machine.snapshot))
     if (adopted.contains(difference.group))
       out.drift.push_back({std::move(difference.group), std::move(difference.text), true});
   machine.snapshot.owned.insert(adopted.begin(), adopted.end());
@@ -280,7 +281,8 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
 
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
-  const Steps back = steps_to(current->groups, current->locks, current->capabilities, now);
+  const Steps back =
+      steps_to(current->groups, current->locks, current->io, current->capabilities, now);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const bool restoring = by_kernel || current->policy.daemon.drift == OnDrift::restore;
@@ -292,7 +294,7 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   made.merge(make_mon_groups(*current, back.mon_groups, *machine, out));
   assign_counters(*current, *machine, by_kernel, out);
   remove_left_behind(back.removals, *machine, out);
-  for (Difference& difference : differences(current->groups, current->locks, now)) {
+  for (Difference& difference : differences(current->groups, current->locks, current->io, now)) {
     const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group);
     const bool restored = by_itself ? made.contains(difference.group) : all_restored;
     if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))

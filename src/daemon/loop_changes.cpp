@@ -169,6 +169,7 @@ void Loop::watch_resctrl() {
   std::set<std::string> groups;
   for (const GroupTarget& group : manager_.in_force().groups)
     if (!manager_.in_force().taken.contains(group.directory)) groups.insert(group.directory);
+  if (const IoTarget& io = manager_.in_force().io) groups.insert(io->directory);
   const auto watched = sources_.resctrl->watch(groups);
   if (!watched && !std::exchange(unwatched_logged_, true))
     spdlog::warn("{}; changes by other tools are found at each reconcile only",

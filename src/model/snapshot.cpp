@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 4> mode_names = {"shareable", "exclusive",
                                                         "pseudo-locksetup", "pseudo-locked"};
 constexpr std::string_view default_label = "default";
+constexpr std::string_view io_label = "I/O";
 constexpr std::string_view mon_groups = "mon_groups";  // the directory in each control group
 
 }  // namespace
@@ -26,6 +27,7 @@ std::optional<Mode> parse_mode(std::string_view text) {
 bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mode::pseudo_locked; }
 
 std::string group_label(std::string_view directory) {
+  if (directory == io_group) return std::string(io_label);
   const std::string_view control = control_group_of(directory);
   std::string out(control == root_group ? default_label : control);
   if (is_mon_group(directory)) out += directory.substr(directory.rfind('/'));
@@ -33,6 +35,7 @@ std::string group_label(std::string_view directory) {
 }
 
 std::string group_directory(std::string_view label) {
+  if (label == io_label) return std::string(io_group);
   const std::string_view control = label.substr(0, label.find('/'));
   const std::string_view directory = control == default_label ? root_group : control;
   return control.size() == label.size()

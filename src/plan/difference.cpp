@@ -47,6 +47,16 @@ constexpr const char* was_made_again = " was removed and made again by another t
 
 std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
 
+void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<Difference>& out) {
+  const Schemata changed = changed_values(now, io.state.schemata);
+  if (now.empty())
+    out.push_back({io.directory, "I/O devices: io_alloc is disabled"});
+  else if (!changed.empty())
+    out.push_back({io.directory,
+                   fmt::format("I/O devices: {}, granted {}",
+                               schemata_line(values_at(now, changed)), schemata_line(changed))});
+}
+
 }  // namespace
 
 bool is_taken(const std::string& directory, const Snapshot& snapshot) {
@@ -83,7 +93,7 @@ bool stands(const LockRegion& region, const Snapshot& snapshot) {
 }
 
 Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTarget>& locks,
-               const Capabilities& capabilities, const Snapshot& snapshot) {
+               const IoTarget& io, const Capabilities& capabilities, const Snapshot& snapshot) {
   std::vector<WantedGroup> wanted;
   std::vector<LockRegion> to_lock;
   std::set<std::string> mon_groups;
@@ -96,6 +106,10 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
       if (!is_taken(group, snapshot)) mon_groups.insert(group);
       leaving.erase(group);
     }
+  }
+  if (io) {
+    wanted.push_back({io->directory, io->state});
+    leaving.erase(io->directory);
   }
   for (const LockTarget& lock : locks) {
     const std::string& group = lock.region.group;
@@ -111,9 +125,10 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
 }
 
 std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
-                                    const std::vector<LockTarget>& locks,
+                                    const std::vector<LockTarget>& locks, const IoTarget& io,
                                     const Snapshot& snapshot) {
   std::vector<Difference> out;
+  if (io) add_io_difference(*io, snapshot.io, out);
   for (const LockTarget& lock : locks) {
     const std::string& group = lock.region.group;
     if (stands(lock.region, snapshot)) continue;

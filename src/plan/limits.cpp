@@ -71,12 +71,16 @@ void Planner::check_closids() {
         fmt::format(", 1 is needed while pseudo_lock '{}' is locked", locks_.front()->name.value);
     if (last == nullptr) last = &locks_.front()->name.where;
   }
-  const size_t needed = asked.size() + others.size() + 1 + (locking.empty() ? 0 : 1);
+  const std::string devices = io_holds_closid() ? ", I/O devices (io_alloc) hold one" : "";
+  if (last == nullptr && io_ != nullptr) last = &io_->name.where;
+  const size_t needed =
+      asked.size() + others.size() + 1 + (locking.empty() ? 0 : 1) + (devices.empty() ? 0 : 1);
   if (last != nullptr && needed > capabilities_.num_closids())
     error(*last,
-          fmt::format("{} asked for{}, {} here: {}{}", counted(asked.size(), "group"),
+          fmt::format("{} asked for{}, {} here: {}{}{}", counted(asked.size(), "group"),
                       asked.empty() ? "" : fmt::format(" ({})", join(asked, ", ")),
-                      counted(capabilities_.num_closids(), "CLOSID"), taken_by(others), locking),
+                      counted(capabilities_.num_closids(), "CLOSID"), taken_by(others), devices,
+                      locking),
           {}, Cause::closids);
 }
 

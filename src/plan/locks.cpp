@@ -127,7 +127,7 @@ std::vector<Cbm> Planner::lock_places(const CacheDomain& domain, const PseudoLoc
                                       const Want& wanted) const {
   const std::optional<Cbm> now = locked_now(domain, lock);
   if (now && snapshot_.busy_locks.contains(lock.name.value)) return {*now};
-  Cbm free = domain.cache.info.cbm_mask.without(domain.cache.info.shareable_bits);
+  Cbm free = domain.cache.info.cbm_mask.without(ways_of_devices(domain));
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) || (snapshot_.busy_locks.contains(name) && name != lock.name.value))
       free = free.without(footprint(state.schemata, domain.cache.resource, domain.id));

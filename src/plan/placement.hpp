@@ -46,7 +46,8 @@ struct Obstacle {
 
 struct DomainRequest {
   Cbm all;
-  Cbm shareable;          // ways that I/O devices fill too
+  Cbm shareable;  // ways that I/O devices fill too
+  std::string devices = "I/O devices";
   unsigned min_ways = 1;  // the fewest ways that a mask may have, at least 1
   bool sparse_masks = false;
   std::vector<Obstacle> obstacles;

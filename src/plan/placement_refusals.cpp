@@ -72,8 +72,8 @@ class NamedWays {
     if (request_.shareable.overlaps(*mask))
       refusals.push_back(
           {party.where,
-           fmt::format("{}: '{}' cannot be exclusive: I/O devices fill {} of ", party.name,
-                       party.asked, these_ways(request_.shareable & *mask)),
+           fmt::format("{}: '{}' cannot be exclusive: {} fill {} of ", party.name, party.asked,
+                       request_.devices, these_ways(request_.shareable & *mask)),
            " too"});
     check_owners(party, *mask, &owner);
     for (unsigned way = 0; way < owners_.size(); way++)
@@ -168,7 +168,8 @@ void check_sizes(const DomainRequest& request, const Exclusive& partition,
 std::vector<std::string> limits(const DomainRequest& request) {
   std::vector<std::string> out;
   if (!request.shareable.empty())
-    out.push_back(fmt::format("{} of them also filled by I/O devices", request.shareable.count()));
+    out.push_back(
+        fmt::format("{} of them also filled by {}", request.shareable.count(), request.devices));
   for (const Obstacle& obstacle : request.obstacles)
     if (!(obstacle.mask & request.all).empty())
       out.push_back(fmt::format("{} held by {}, which {}", obstacle.mask.count(), obstacle.name,

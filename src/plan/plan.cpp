@@ -92,10 +92,12 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
 // only for a group that shares no domain of any cache with anybody.
 void Planner::decide_modes() {
   std::map<const GroupTarget*, bool> shares;
-  for (const auto& [resource, parts, info] : caches_) {
+  for (const Cache& cache : caches_) {
+    const auto& [resource, parts, info] = cache;
     for (const auto& [domain, bytes] : info.way_bytes) {
-      Cbm one = info.shareable_bits;
-      Cbm several = info.shareable_bits;
+      Cbm one = ways_of_devices({cache, domain});
+      if (io_target_) one = one | footprint(io_target_->state.schemata, resource, domain);
+      Cbm several = one;
       const auto add = [&](Cbm ways) {
         several = several | (one & ways);
         one = one | ways;
@@ -160,6 +162,7 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   find_mon_groups();
   check_locks();
   find_busy_locks();
+  check_io();
   std::vector<Step> steps = adoptions(targets_, snapshot_);
   for (const Step& step : steps) snapshot_.owned.insert(group_of(step));
   if (mon_groups_wanted_ == MonGroups::required) {
@@ -188,11 +191,11 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   for (const PseudoLock* lock : locks_)
     if (const auto target = lock_targets_.find(lock); target != lock_targets_.end())
       locks.push_back(std::move(target->second));
-  Steps changes = steps_to(targets_, locks, capabilities_, snapshot_);
+  Steps changes = steps_to(targets_, locks, io_target_, capabilities_, snapshot_);
   changes.steps.insert(changes.steps.begin(), std::make_move_iterator(steps.begin()),
                        std::make_move_iterator(steps.end()));
-  return Plan{std::move(targets_), std::move(locks), std::move(changes), std::move(diagnostics_),
-              std::move(missing_)};
+  return Plan{std::move(targets_), std::move(locks),        std::move(io_target_),
+              std::move(changes),  std::move(diagnostics_), std::move(missing_)};
 }
 
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {

@@ -1,6 +1,7 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
 // limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
-// groups, ways.cpp divides the caches, locks.cpp has the pseudo-locked regions.
+// groups, ways.cpp divides the caches, locks.cpp has the pseudo-locked regions, io.cpp the I/O
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -122,12 +123,20 @@ class Planner {
   void refuse_resource(Resource resource, const Location& where);
   [[nodiscard]] MountOptions options_in_use() const;
 
+  void check_io();
+  [[nodiscard]] bool others_enabled_io() const;
+  [[nodiscard]] bool io_holds_closid() const { return io_ != nullptr || others_enabled_io(); }
+  [[nodiscard]] Cbm ways_of_devices(const CacheDomain& domain) const;
+  [[nodiscard]] bool add_io(const CacheDomain& domain, PlannedRequest& out);
+  [[nodiscard]] const Schemata* schemata_now(const Group& group) const;
+
   // The groups and partitions that have ways of one domain, in the order of its request.
   struct Parties {
     std::vector<const Partition*> partitions;
     std::vector<const Group*> exclusive;             // after the partitions
     std::vector<std::vector<const Group*>> members;  // of each partition
-    std::vector<const Group*> shared;
+    std::vector<const Group*> shared;                // without the default group
+    const Group* last = nullptr;                     // the default group, if it shares
   };
   [[nodiscard]] Parties parties_of(const CacheDomain& domain) const;
   [[nodiscard]] std::optional<PlannedRequest> request_for(const CacheDomain& domain);
@@ -159,6 +168,7 @@ class Planner {
     return directory != root_group && !snapshot_.owned.contains(directory);
   }
   GroupTarget& target(const Group* group) {
+    if (group != nullptr && group == io_) return *io_target_;
     return targets_[group == nullptr ? targets_.size() - 1
                                      : static_cast<size_t>(target_of_.at(group))];
   }
@@ -176,6 +186,8 @@ class Planner {
   std::vector<Cache> caches_;
   std::vector<const PseudoLock*> locks_;  // of the policy, those that this machine can have
   std::map<const PseudoLock*, LockTarget> lock_targets_;
+  const Group* io_ = nullptr;  // of the policy, if this machine can have it
+  IoTarget io_target_;
   std::vector<MissingPart> missing_;
   std::map<std::string, Location> mon_groups_;  // that rules name: directories, where first
 };

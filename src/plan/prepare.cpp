@@ -24,6 +24,7 @@ Machine without_others(const Machine& machine) {
                                          machine.snapshot.busy_locks.contains(group.first));
   });
   out.snapshot.busy_locks.clear();
+  if (!machine.snapshot.owned.contains(std::string(io_group))) out.snapshot.io.clear();
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   std::erase_if(out.snapshot.mon_groups,
@@ -43,6 +44,7 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
 struct Kept {
   std::set<std::string> groups;
   std::set<std::string> locks;
+  std::set<std::string> io;         // [io], which is one or none
   std::set<std::string> monitored;  // those with the monitoring groups that rules name
 };
 
@@ -53,6 +55,7 @@ Policy reduced(const Policy& policy, const Kept& kept) {
   });
   std::erase_if(out.locks,
                 [&](const PseudoLock& lock) { return !kept.locks.contains(lock.name.value); });
+  if (kept.io.empty()) out.io.reset();
   std::erase_if(out.partitions, [&](const Partition& partition) {
     return std::ranges::none_of(out.groups, [&](const Group& group) {
       return group.partition && group.partition->value == partition.name.value;
@@ -119,6 +122,8 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
       fitting.add(group.name.value, &Kept::groups, "group '{}' is");
   for (const PseudoLock& lock : parsed.policy.locks)
     fitting.add(lock.name.value, &Kept::locks, "pseudo_lock '{}' is");
+  if (parsed.policy.io)
+    fitting.add(parsed.policy.io->name.value, &Kept::io, "the ways of I/O devices are");
   std::set<std::string> monitored;
   for (const Rule& rule : parsed.policy.rules)
     if (rule.monitor &&

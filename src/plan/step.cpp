@@ -41,6 +41,9 @@ struct Details {
   std::string operator()(const AssignCounters& step) const {
     return "  " + mbm_assignments_line(step.events);
   }
+  std::string operator()(const SetIoAlloc& step) const {
+    return fmt::format("  {} {}", to_string(step.resource), step.enabled ? "enabled" : "disabled");
+  }
 };
 
 }  // namespace
@@ -51,7 +54,7 @@ const std::string& group_of(const Step& step) {
 
 std::string_view kind_of(const Step& step) {
   constexpr std::array<std::string_view, std::variant_size_v<Step>> names = {
-      "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "assign"};
+      "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "assign", "io_alloc"};
   return names.at(step.index());
 }
 

@@ -48,6 +48,7 @@ class Transition {
             const std::set<std::string>& mon_groups, const std::set<std::string>& leaving);
 
  private:
+  void disable_io(const Snapshot& now, const std::set<std::string>& leaving);
   void unlock_regions(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                       const std::set<std::string>& leaving);
   void add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
@@ -58,6 +59,8 @@ class Transition {
                       const std::set<std::string>& leaving);
   void remove_early(const Snapshot& now, Steps& out);
   void make_groups();
+  void make(Moving& group);
+  [[nodiscard]] bool enables_io() const;
   [[nodiscard]] bool can_make() const;
   void move_masks();
   bool move(Moving& group);
@@ -85,7 +88,7 @@ class Transition {
   std::set<std::string> unlocked_;  // that are there before the first step only
   Schemata domains_;                // of the root: those that are online
   CpuSet online_;
-  std::vector<Moving> groups_;
+  std::vector<Moving> groups_;  // and the I/O devices while they have masks
   std::vector<std::string> new_mon_groups_, leaving_mon_groups_;
   std::vector<Step> steps_;
 };
@@ -115,6 +118,13 @@ void Transition::unlock_regions(const Snapshot& now, const std::vector<WantedGro
   }
 }
 
+// Others may be waiting for the CLOSID and the ways.
+void Transition::disable_io(const Snapshot& now, const std::set<std::string>& leaving) {
+  if (!leaving.contains(std::string(io_group))) return;
+  for (const auto& [resource, masks] : now.io)
+    steps_.emplace_back(SetIoAlloc{.resource = resource, .enabled = false});
+}
+
 void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                             const std::set<std::string>& leaving) {
   std::set<std::string> known;
@@ -125,12 +135,21 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
     group.goal_mode = want.state.mode;
     const auto found = now.groups.find(want.group);
     group.existed = group.exists = found != now.groups.end() && !unlocked_.contains(want.group);
-    if (group.existed) {
+    if (want.group == io_group) {
+      group.existed = group.exists = !now.io.empty();
+      group.before = group.now = group.goal = now.io;
+    } else if (group.existed) {
       group.before = group.now = group.goal = found->second.schemata;
       group.mode = found->second.mode;
     }
     for (const auto& [resource, values] : at_online_domains(want.state.schemata))
       for (const auto& [domain, value] : values) group.goal[resource][domain] = value;
+  }
+  if (const std::string io(io_group);
+      !now.io.empty() && !known.contains(io) && !leaving.contains(io)) {
+    Moving& group = groups_.emplace_back();
+    group.name = io;
+    group.before = group.now = group.goal = now.io;
   }
   for (const auto& [name, state] : now.groups) {
     if (known.contains(name) || unlocked_.contains(name)) continue;
@@ -185,8 +204,14 @@ void Transition::add_mon_groups(const Snapshot& now, const std::set<std::string>
       });
 }
 
+bool Transition::enables_io() const {
+  const auto io = std::ranges::find(groups_, io_group, &Moving::name);
+  return io != groups_.end() && !io->exists;
+}
+
 // As many groups go first as CLOSIDs or RMIDs are missing for the new control groups. A region
-// needs one of each until it is locked. A group whose name it gets goes first as well.
+// needs one of each until it is locked, and I/O devices a CLOSID. A group whose name a region gets
+// goes first as well. All go before io_alloc is enabled: one of them may hold the highest CLOSID.
 void Transition::remove_early(const Snapshot& now, Steps& out) {
   const auto missing = [](size_t needed, size_t there) { return needed - std::min(needed, there); };
   const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
@@ -194,8 +219,9 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
   }));
   const size_t locking = locks_.empty() ? 0 : 1;
   size_t closids = missing(needed + locking, machine_.num_closids());
-  size_t rmids =
-      missing(needed + locking + now.mon_groups.size(), machine_.num_rmids.value_or(UINT32_MAX));
+  const auto devices = static_cast<size_t>(std::ranges::count(groups_, io_group, &Moving::name));
+  size_t rmids = missing(needed - devices + locking + now.mon_groups.size(),
+                         machine_.num_rmids.value_or(UINT32_MAX));
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
   for (const std::string& group : leaving_mon_groups_) {
     (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});
@@ -205,7 +231,7 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
     if (!group.leaving) continue;
     const bool name_wanted =
         std::ranges::find(locks_, group.name, &LockRegion::group) != locks_.end();
-    if (closids == 0 && rmids == 0 && !name_wanted) {
+    if (closids == 0 && rmids == 0 && !name_wanted && !enables_io()) {
       out.removals.emplace_back(RemoveGroup{group.name});
       continue;
     }
@@ -320,7 +346,8 @@ void Transition::move_masks() {
 }
 
 // The mask that the kernel gives a new group: the lowest run of the ways that nobody uses, that
-// shareable groups use, and that devices fill. It refuses to make a group if that is too short.
+// shareable groups use, and that devices fill without io_alloc. It refuses to make a group if that
+// is too short.
 bool Transition::can_make() const {
   for (const auto& [resource, info] : machine_.caches) {
     const auto online = domains_.find(resource);
@@ -330,7 +357,7 @@ bool Transition::can_make() const {
       for (const Moving& group : groups_) {
         const Cbm mask = footprint(group.now, resource, domain);
         used = used | mask;
-        if (group.mode == Mode::shareable) offered = offered | mask;
+        if (group.mode == Mode::shareable && group.name != io_group) offered = offered | mask;
       }
       offered = offered | info.cbm_mask.without(used);
       if (offered.empty()) return false;
@@ -341,25 +368,35 @@ bool Transition::can_make() const {
   return true;
 }
 
-void Transition::make_groups() {
-  for (Moving& group : groups_) {
-    if (group.exists || group.leaving) continue;
-    for (Moving& other : groups_)
-      if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
-          other.existed && !other.leaving)
-        set_mode(other, Mode::shareable);
+void Transition::make(Moving& group) {
+  for (Moving& other : groups_)
+    if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
+        other.existed && !other.leaving)
+      set_mode(other, Mode::shareable);
+  if (group.name == io_group)
+    for (const auto& [resource, masks] : group.goal)
+      steps_.emplace_back(SetIoAlloc{.resource = resource, .enabled = true});
+  else
     steps_.emplace_back(MakeGroup{group.name});
-    group.exists = true;
-    // It restricts nothing until it is written, and holds no process until then.
-    for (const auto& [resource, values] : group.goal)
-      for (const auto& [domain, value] : values) group.now[resource][domain] = 0;
-    move(group);
-  }
+  group.exists = true;
+  // It restricts nothing until it is written, and holds no process until then.
+  for (const auto& [resource, values] : group.goal)
+    for (const auto& [domain, value] : values) group.now[resource][domain] = 0;
+  move(group);
+}
+
+// A new group gets the lowest free CLOSID, I/O devices take the highest.
+void Transition::make_groups() {
+  const auto io = std::ranges::find(groups_, io_group, &Moving::name);
+  if (io != groups_.end() && !io->exists) make(*io);
+  for (Moving& group : groups_)
+    if (!group.exists && !group.leaving) make(group);
 }
 
 void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted) {
   for (const WantedGroup& want : wanted) {
-    if (want.group == root_group) continue;  // a CPU that no group has falls to the root by itself
+    // A CPU that no group has falls to the root by itself.
+    if (want.group == root_group || want.group == io_group) continue;
     const auto found = now.groups.find(want.group);
     const bool existed = found != now.groups.end() && !unlocked_.contains(want.group);
     const CpuSet before = existed ? found->second.cpus : CpuSet{};
@@ -373,6 +410,7 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
                       const std::set<std::string>& mon_groups,
                       const std::set<std::string>& leaving) {
   Steps out;
+  disable_io(now, leaving);
   unlock_regions(now, wanted, leaving);
   add_groups(now, wanted, leaving);
   add_mon_groups(now, mon_groups, leaving);

@@ -112,15 +112,21 @@ unsigned ways_of(const Party& party) {
 
 }  // namespace
 
+// Null if the group is not there.
+const Schemata* Planner::schemata_now(const Group& group) const {
+  if (&group == io_) return &snapshot_.io;
+  const auto found = snapshot_.groups.find(group_directory(group.name.value));
+  return found == snapshot_.groups.end() ? nullptr : &found->second.schemata;
+}
+
 // The mask that the group has now; none if the parts of the slot differ.
 Cbm Planner::previous_mask(const CacheDomain& domain, const Slot& slot) const {
-  if (slot.group == nullptr) return {};
-  const auto group = snapshot_.groups.find(group_directory(slot.group->name.value));
-  if (group == snapshot_.groups.end()) return {};
+  const Schemata* const now = slot.group == nullptr ? nullptr : schemata_now(*slot.group);
+  if (now == nullptr) return {};
   std::optional<Cbm> mask;
   for (const Resource part : slot.parts) {
-    const auto values = group->second.schemata.find(part);
-    if (values == group->second.schemata.end()) return {};
+    const auto values = now->find(part);
+    if (values == now->end()) return {};
     const auto value = values->second.find(domain.id);
     if (value == values->second.end()) return {};
     if (mask && mask->bits != value->second) return {};
@@ -209,17 +215,15 @@ Planner::Parties Planner::parties_of(const CacheDomain& domain) const {
     out.members.push_back(members == members_.end() ? std::vector<const Group*>{}
                                                     : members->second);
   }
-  const Group* last = nullptr;
   for (const Group& group : policy_.groups) {
     if (group.partition && here.contains(group.partition->value)) continue;
     if (group.exclusive && divides(group.amounts, domain))
       out.exclusive.push_back(&group);
     else if (&group == default_group_)
-      last = &group;  // so that the others lie beside it while there is room
+      out.last = &group;  // so that the others lie beside it while there is room
     else
       out.shared.push_back(&group);
   }
-  if (last != nullptr) out.shared.push_back(last);
   return out;
 }
 
@@ -294,7 +298,10 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   PlannedRequest out;
   DomainRequest& request = out.request;
   request.all = domain.cache.info.cbm_mask;
-  request.shareable = domain.cache.info.shareable_bits;
+  request.shareable = ways_of_devices(domain);
+  if (others_enabled_io())
+    request.devices =
+        "I/O devices (io_alloc, which rdtd did not enable: [io] would set their ways)";
   request.min_ways = domain.cache.info.min_ways();
   request.sparse_masks = domain.cache.info.sparse_masks;
   request.remainder_for = default_group_ == nullptr ? "default" : "";
@@ -321,6 +328,8 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   }
   for (const Group* group : parties.shared)
     if (!add_shared(domain, *group, out)) return std::nullopt;
+  if (!add_io(domain, out)) return std::nullopt;
+  if (parties.last != nullptr && !add_shared(domain, *parties.last, out)) return std::nullopt;
   return out;
 }
 

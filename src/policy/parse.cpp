@@ -13,6 +13,7 @@
 #include "daemon_table.hpp"
 #include "file_reader.hpp"
 #include "group_table.hpp"
+#include "io_table.hpp"
 #include "lock_table.hpp"
 #include "names.hpp"
 #include "rdtd/base/glob.hpp"
@@ -115,6 +116,7 @@ class Builder {
   void add_group(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_partition(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
+  void add_io(const FileReader& in, const toml::key& key, const toml::node& node);
   void read_rules(const FileReader& in, const toml::key& key, const toml::node& node);
   void read_rule(const FileReader& in, const toml::table& table);
   void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
@@ -165,6 +167,7 @@ void Builder::add(const PolicyFile& file) {
         named([&](const auto& key, const auto& entry) { add_partition(in, key, entry); })},
        {"pseudo_lock",
         named([&](const auto& key, const auto& entry) { add_lock(in, key, entry); })},
+       {"io", [&](const auto& key, const auto& node) { add_io(in, key, node); }},
        {"rule", [&](const auto& key, const auto& node) { read_rules(in, key, node); }}});
 }
 
@@ -204,6 +207,19 @@ void Builder::add_partition(const FileReader& in, const toml::key& key, const to
 void Builder::add_lock(const FileReader& in, const toml::key& key, const toml::table& table) {
   LockTable read = read_lock(in, key, table, amounts_);
   if (read.complete) add_definition(in, locks_, std::move(read.lock), read.replaces, "pseudo_lock");
+}
+
+void Builder::add_io(const FileReader& in, const toml::key& key, const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) return in.wrong_type(key, node, "a table", "write [io]");
+  IoTable read = read_io(in, key, *table, amounts_);
+  if (!read.complete) return;
+  std::optional<Group>& io = out_.policy.io;
+  if (io && !read.replaces)
+    return in.error(read.io.name.where,
+                    fmt::format("[io] is defined twice: here and in {}", io->name.where.text()),
+                    "'override = true' here would replace that one");
+  io = std::move(read.io);
 }
 
 void Builder::read_rules(const FileReader& in, const toml::key& key, const toml::node& node) {
@@ -385,6 +401,7 @@ ParsedPolicy Builder::finish() {
   check_lock_names();
   for (const Group& group : out_.policy.groups) check_group(group);
   for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
+  if (out_.policy.io) refuse_remainder(out_.policy.io->amounts);
   divide_cpus();
   std::vector<std::string> names = groups_.names();
   names.emplace_back("default");

@@ -71,6 +71,9 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {"clos", "group", "write [group.NAME]"},
     {"cos", "group", "write [group.NAME]"},
     {"groups", "group", "write [group.NAME]"},
+    {"io_alloc", "io", "write [io]"},
+    {"ddio", "io", "write [io]"},
+    {"devices", "io", "write [io]"},
     {"rules", "rule", "write [[rule]]"},
 });
 

@@ -109,11 +109,12 @@ Finding wrong_unit(const MachineFacts::UnitName& unit) {
 }
 
 Finding closids(const MachineFacts& facts) {
-  const size_t free_for_us =
-      facts.num_closids - std::min<size_t>(facts.num_closids, 1 + facts.foreign_groups.size());
+  const size_t not_ours = 1 + facts.foreign_groups.size() + (facts.io_holds_closid ? 1 : 0);
+  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, not_ours);
   const std::string taken = fmt::format(
-      "of {} CLOSIDs, the default group uses 1, rdtd {}, others {}{}", facts.num_closids,
-      facts.own_groups.size(), facts.foreign_groups.size(),
+      "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", facts.num_closids,
+      facts.io_holds_closid ? "I/O devices (io_alloc) 1, " : "", facts.own_groups.size(),
+      facts.foreign_groups.size(),
       facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
   const size_t groups = facts.policy_groups.size();
   if (groups <= free_for_us) return {fine, taken, ""};

@@ -22,6 +22,7 @@ struct MachineFacts {
   // Of the mounted tree.
   std::string tree_error;  // why it cannot be read; empty: it can
   unsigned num_closids = 0;
+  bool io_holds_closid = false;  // now, or under the policy
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.

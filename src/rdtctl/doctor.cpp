@@ -86,6 +86,7 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
   for (const Group& group : policy.groups)
     if (group.adopt) own.insert(group.name.value);
   facts.num_closids = machine.capabilities.num_closids();
+  facts.io_holds_closid = !machine.snapshot.io.empty() || policy.io;
   for (const auto& [name, state] : machine.snapshot.groups)
     if (name != root_group)
       (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/policy/parse.hpp"
 
@@ -124,6 +125,13 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     if (directory != root_group && !state.cpus.empty())
       lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});
   }
+  for (const auto& [resource, masks] : snapshot.io) {
+    const std::string io(io_group);
+    lines.push_back({io, "[io]", {}, true});
+    // Under CDP the masks of the code stand for both.
+    const std::string key = resource_key(resources_of_cache(resource).front());
+    lines.push_back({io, fmt::format("{} = {}", key, amounts(capabilities, resource, masks)), {}});
+  }
   return lines;
 }
 
@@ -168,8 +176,9 @@ bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
 bool refuse_groups(std::vector<Line>& lines) {
   bool refused = false;
   for (Line& line : lines) {
-    if (line.group != root_group && !line.heading) line.dropped = true;
-    if (!line.heading || line.group == root_group || !line.refusal.empty()) continue;
+    if (line.group == root_group || line.group == io_group) continue;
+    if (!line.heading) line.dropped = true;
+    if (!line.heading || !line.refusal.empty()) continue;
     line.refusal = "resctrl has more groups than the machine has CLOSIDs or RMIDs";
     refused = true;
   }

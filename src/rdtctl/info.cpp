@@ -64,9 +64,14 @@ void add_cache(const TreeMachine& machine, Resource resource, const CacheInfo& c
   for (const auto& [domain, bytes] : cache.way_bytes)
     json["domains"].push_back({{"domain", static_cast<uint32_t>(domain)}, {"way_bytes", bytes}});
   if (const std::string io = info(machine, name + "/io_alloc"); !io.empty()) {
-    text += fmt::format("; ways for I/O devices: {}", io == "1"   ? "set apart"
-                                                      : io == "0" ? "can be set apart"
-                                                                  : io);
+    const auto masks = machine.snapshot.io.find(resource);
+    if (masks != machine.snapshot.io.end()) {
+      text += "; I/O devices fill " + format_values_merged(resource, masks->second) + " (io_alloc)";
+      json["io_alloc_cbm"] = schemata_json({*masks}).at(name);
+    } else {
+      text += io == "disabled" ? "; the ways of I/O devices can be set (io_alloc)"
+                               : "; io_alloc: " + printable(io);
+    }
     json["io_alloc"] = io;
   }
   out.lines.emplace_back(name, text);
@@ -125,11 +130,16 @@ void add_groups(const TreeMachine& machine, Facts& out) {
       (machine.snapshot.owned.contains(name) ? own : others).push_back(name);
   others.insert(others.end(), machine.snapshot.unreadable.begin(),
                 machine.snapshot.unreadable.end());
-  const size_t most = machine.capabilities.num_closids(), used = 1 + own.size() + others.size();
+  const bool io = !machine.snapshot.io.empty();
+  const size_t most = machine.capabilities.num_closids(),
+               used = 1 + own.size() + others.size() + (io ? 1 : 0);
   out.lines.emplace_back(
-      "Groups", fmt::format("{} at most: default{}{}; {} free", most, holders(own, "of rdtd"),
-                            holders(others, "of others"), most - std::min(most, used)));
+      "Groups",
+      fmt::format("{} at most: default{}{}{}; {} free", most, holders(own, "of rdtd"),
+                  holders(others, "of others"), io ? ", 1 for I/O devices (io_alloc)" : "",
+                  most - std::min(most, used)));
   out.json["groups"] = {{"most", most}, {"rdtd", own}, {"others", others}};
+  if (io) out.json["groups"]["io"] = 1;
 }
 
 void add_monitoring(const TreeMachine& machine, Facts& out) {

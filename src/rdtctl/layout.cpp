@@ -9,6 +9,7 @@
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -27,6 +28,7 @@ struct Row {
 // What domains look like, and which do.
 struct Look {
   std::string picture;
+  bool devices = false;  // some ways are marked as those of I/O devices
   uint64_t way_bytes = 0;
   CpuSet domains;
 };
@@ -51,18 +53,17 @@ std::string bit_usage_line(const std::string& usage, const Widths& widths) {
   return out + "\n";
 }
 
-std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes,
+std::string picture(const Context& context, const CacheInfo& info, uint64_t way_bytes, Cbm devices,
                     const std::vector<Row>& rows, const std::string& usage, const Widths& widths) {
   const unsigned ways = info.cbm_mask.count();
   const std::string block = context.utf8 ? (widths.way == 2 ? " \u2588" : " \u2588\u2588")
                                          : (widths.way == 2 ? " #" : " ##");
   const std::string gap(widths.way, ' ');
   std::string out = numbers(widths, ways);
-  if (!info.shareable_bits.empty()) {
+  if (!devices.empty()) {
     out += fmt::format(" {:<{}}", "I/O", widths.name);
     for (unsigned way = ways; way-- > 0;)
-      out +=
-          (info.shareable_bits.bits >> way & 1) != 0 ? fmt::format("{:>{}}", "H", widths.way) : gap;
+      out += (devices.bits >> way & 1) != 0 ? fmt::format("{:>{}}", "H", widths.way) : gap;
     out.erase(out.find_last_not_of(' ') + 1);
     out += '\n';
   }
@@ -94,6 +95,16 @@ std::map<DomainId, std::string> bit_usage(const TreeMachine& machine, Resource r
       out[DomainId{*id}] = printable(trim(part.substr(equals + 1)));
   }
   return out;
+}
+
+// The ways that I/O devices fill under the plan.
+Cbm ways_of_devices(const Planned& planned, Resource resource, DomainId domain) {
+  const Snapshot& now = planned.machine.snapshot;
+  const Cbm always = planned.machine.capabilities.caches.at(resource).shareable_bits;
+  if (planned.plan.io) return always | footprint(planned.plan.io->state.schemata, resource, domain);
+  // What rdtd enabled for an earlier policy goes.
+  if (now.owned.contains(std::string(io_group))) return always;
+  return always | footprint(now.io, resource, domain);
 }
 
 // Roomy where the terminal holds that, else narrow.
@@ -161,13 +172,13 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
 
 // "L3 domains 0-1 · 20 ways of 1.5 MiB"
 std::string heading(const Context& context, Resource resource, const CacheInfo& info,
-                    const CpuSet& domains, uint64_t way_bytes) {
+                    const Look& look) {
   const char* dot = context.utf8 ? "\u00b7" : "-";
-  const std::string size = way_bytes == 0 ? "" : fmt::format(" of {}", size_text(way_bytes));
-  const std::string io =
-      info.shareable_bits.empty() ? "" : fmt::format(" {} H also filled by I/O", dot);
+  const std::string size =
+      look.way_bytes == 0 ? "" : fmt::format(" of {}", size_text(look.way_bytes));
+  const std::string io = look.devices ? fmt::format(" {} H also filled by I/O", dot) : "";
   return fmt::format("{} domain{} {} {} {} ways{}{}", to_string(resource),
-                     domains.size() == 1 ? "" : "s", format_cpu_list(domains), dot,
+                     look.domains.size() == 1 ? "" : "s", format_cpu_list(look.domains), dot,
                      info.cbm_mask.count(), size, io);
 }
 
@@ -176,7 +187,7 @@ std::string heading(const Context& context, Resource resource, const CacheInfo& 
 int verbs::layout(const Context& context) {
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
-  JsonValue json = JsonValue::array(), now = JsonValue::object();
+  JsonValue json = JsonValue::array(), now = JsonValue::object(), io = JsonValue::object();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
     std::vector<Look> looks;  // in the order of their lowest domains
@@ -185,27 +196,31 @@ int verbs::layout(const Context& context) {
       now[std::string(to_string(resource))][to_string(domain)] = letters;
     for (const auto& [domain, way_bytes] : info.way_bytes) {
       const std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
+      const Cbm devices = ways_of_devices(*planned, resource, domain);
+      io[std::string(to_string(resource))][to_string(domain)] = to_string(devices);
       const auto letters = usage.find(domain);
       std::string text =
-          picture(context, info, way_bytes, rows, letters == usage.end() ? "" : letters->second,
-                  fitting(context, info, rows));
+          picture(context, info, way_bytes, devices, rows,
+                  letters == usage.end() ? "" : letters->second, fitting(context, info, rows));
       auto look = std::ranges::find_if(looks, [&](const Look& other) {
         return other.way_bytes == way_bytes && other.picture == text;
       });
       if (look == looks.end())
-        look = looks.insert(looks.end(), {.picture = std::move(text), .way_bytes = way_bytes});
+        look = looks.insert(
+            looks.end(),
+            {.picture = std::move(text), .devices = !devices.empty(), .way_bytes = way_bytes});
       look->domains.insert(static_cast<unsigned>(domain));
     }
     if (context.json != Json::off) continue;
     for (const Look& look : looks) {
       if (!first) print("\n");
       first = false;
-      print("{}\n{}",
-            emphasized(context, heading(context, resource, info, look.domains, look.way_bytes)),
+      print("{}\n{}", emphasized(context, heading(context, resource, info, look)),
             Styled{look.picture});
     }
   }
-  if (context.json != Json::off) print_json(context, {{"layout", json}, {"bit_usage", now}});
+  if (context.json != Json::off)
+    print_json(context, {{"layout", json}, {"io", io}, {"bit_usage", now}});
   return Exit::ok;
 }
 

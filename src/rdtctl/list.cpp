@@ -66,8 +66,14 @@ int verbs::list(const Context& context, bool only_names) {
                     std::string(to_string(state.mode)), format_cpu_list(state.cpus),
                     std::to_string(tasks.size()), schemata_line(state.schemata)});
   }
+  JsonValue json = {{"groups", groups}};
+  if (const Schemata& masks = machine->snapshot.io; !masks.empty()) {
+    const std::string devices(io_group), whose = made_by(*machine, devices);
+    json["io"] = {{"made_by", whose}, {"schemata", schemata_json(masks)}};
+    rows.push_back({group_label(devices), whose, "", "", "", schemata_line(masks)});
+  }
   if (context.json != Json::off)
-    print_json(context, {{"groups", groups}});
+    print_json(context, json);
   else
     print_table(
         context,

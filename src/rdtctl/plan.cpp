@@ -4,6 +4,7 @@
 
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -21,35 +22,39 @@ std::string granted_text(Resource resource, uint32_t value, const CacheInfo* cac
   return text;
 }
 
-// What was asked for and granted, group by group, a row for the domains that are alike.
+// What was asked for and granted to one group, a row for the domains that are alike.
+void add_grants(const Capabilities& capabilities, const GroupTarget& group,
+                std::vector<std::vector<std::string>>& rows) {
+  for (const auto& [resource, values] : group.state.schemata) {
+    const auto asked = group.asked.find(resource);
+    const auto cache = capabilities.caches.find(resource);
+    const CacheInfo* info = cache == capabilities.caches.end() ? nullptr : &cache->second;
+    std::map<std::pair<std::string, std::string>, CpuSet> alike;
+    for (const auto& [domain, value] : values) {
+      const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
+      alike[{was_asked ? asked->second.at(domain) : "",
+             granted_text(resource, value, info, domain)}]
+          .insert(static_cast<unsigned>(domain));
+    }
+    std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
+    for (const auto& [texts, domains] : alike)
+      by_domain[*domains.begin()] = {group_label(group.directory), std::string(to_string(resource)),
+                                     format_cpu_list(domains), texts.first, texts.second};
+    for (auto& [first, row] : by_domain) rows.push_back(std::move(row));
+  }
+}
+
 std::vector<std::vector<std::string>> grants(const Planned& planned) {
   std::vector<std::vector<std::string>> rows;
   for (const GroupTarget& group : planned.plan.groups)
-    for (const auto& [resource, values] : group.state.schemata) {
-      const auto asked = group.asked.find(resource);
-      const auto cache = planned.machine.capabilities.caches.find(resource);
-      const CacheInfo* info =
-          cache == planned.machine.capabilities.caches.end() ? nullptr : &cache->second;
-      std::map<std::pair<std::string, std::string>, CpuSet> alike;
-      for (const auto& [domain, value] : values) {
-        const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
-        alike[{was_asked ? asked->second.at(domain) : "",
-               granted_text(resource, value, info, domain)}]
-            .insert(static_cast<unsigned>(domain));
-      }
-      std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
-      for (const auto& [texts, domains] : alike)
-        by_domain[*domains.begin()] = {group_label(group.directory),
-                                       std::string(to_string(resource)), format_cpu_list(domains),
-                                       texts.first, texts.second};
-      for (auto& [first, row] : by_domain) rows.push_back(std::move(row));
-    }
+    add_grants(planned.machine.capabilities, group, rows);
   for (const LockTarget& lock : planned.plan.locks) {
     const auto& [name, resource, domain, mask] = lock.region;
     const CacheInfo& info = planned.machine.capabilities.caches.at(resource);
     rows.push_back({name, std::string(to_string(resource)), to_string(domain), lock.asked,
                     granted_text(resource, mask.bits, &info, domain) + ", locked"});
   }
+  if (planned.plan.io) add_grants(planned.machine.capabilities, *planned.plan.io, rows);
   return rows;
 }
 
@@ -67,6 +72,20 @@ void print_file_diff(const std::string& file, const std::string& before, const s
         after.empty() ? "/dev/null" : file);
   print_lines_missing('-', before, after);
   print_lines_missing('+', after, before);
+}
+
+void print_io_diff(const Planned& planned) {
+  const std::string owner(io_group);
+  const bool leaves = !planned.plan.io && planned.machine.snapshot.owned.contains(owner);
+  const Schemata& before = planned.machine.snapshot.io;
+  const Schemata& after = planned.plan.io ? planned.plan.io->state.schemata : before;
+  const auto text = [](const Schemata& schemata, Resource resource) {
+    const auto masks = schemata.find(resource);
+    return masks == schemata.end() ? "" : format_values(resource, masks->second) + "\n";
+  };
+  for (const Resource resource : {Resource::L3, Resource::L3CODE})
+    print_file_diff(resctrl::io_file(resource, "io_alloc_cbm"), text(before, resource),
+                    leaves ? "" : text(after, resource));
 }
 
 // resctrl's files before and after, as a unified diff without context.
@@ -92,6 +111,7 @@ void print_unified(const Planned& planned) {
     print_file_diff(prefix + "mode", fmt::format("{}\n", to_string(before.mode)),
                     fmt::format("{}\n", to_string(after.mode)));
   }
+  print_io_diff(planned);
   // A monitoring group has nothing but its tasks, which no plan knows.
   for (const auto* part : parts(planned.plan.changes))
     for (const Step& step : *part)
@@ -99,21 +119,24 @@ void print_unified(const Planned& planned) {
         print("{}{}\n", std::holds_alternative<RemoveGroup>(step) ? '-' : '+', group_of(step));
 }
 
+JsonValue asked_json(const GroupTarget& group) {
+  JsonValue asked = JsonValue::object();
+  for (const auto& [resource, domains] : group.asked)
+    for (const auto& [domain, text] : domains)
+      asked[std::string(to_string(resource))][to_string(domain)] = text;
+  return asked;
+}
+
 JsonValue plan_json(const Planned& planned) {
   JsonValue groups = JsonValue::array();
-  for (const GroupTarget& group : planned.plan.groups) {
-    JsonValue asked = JsonValue::object();
-    for (const auto& [resource, domains] : group.asked)
-      for (const auto& [domain, text] : domains)
-        asked[std::string(to_string(resource))][to_string(domain)] = text;
+  for (const GroupTarget& group : planned.plan.groups)
     groups.push_back({{"group", group_label(group.directory)},
                       {"description", group.description},
-                      {"asked", asked},
+                      {"asked", asked_json(group)},
                       {"granted", schemata_json(group.state.schemata)},
                       {"exclusive", group.exclusive},
                       {"mode", to_string(group.state.mode)},
                       {"cpus", format_cpu_list(group.state.cpus)}});
-  }
   JsonValue locks = JsonValue::array();
   for (const LockTarget& lock : planned.plan.locks)
     locks.push_back({{"pseudo_lock", lock.region.group},
@@ -131,10 +154,13 @@ JsonValue plan_json(const Planned& planned) {
       steps.push_back({{"step", std::string(kind_of(step))},
                        {"group", group_label(group_of(step))},
                        {"text", format_step(step)}});
-  return {{"groups", groups},
-          {"pseudo_locks", locks},
-          {"steps", steps},
-          {"summary", plan_summary(planned.plan)}};
+  JsonValue out = {{"groups", groups},
+                   {"pseudo_locks", locks},
+                   {"steps", steps},
+                   {"summary", plan_summary(planned.plan)}};
+  if (const IoTarget& io = planned.plan.io)
+    out["io"] = {{"asked", asked_json(*io)}, {"granted", schemata_json(io->state.schemata)}};
+  return out;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::vector<std::string> differences_from(const TreeMachine& machine,
                     parse_cpu_list(group.cpus).value_or(CpuSet{})};
   }
   std::vector<std::string> out;
-  for (const Difference& difference : differences(targets, {}, machine.snapshot))
+  for (const Difference& difference : differences(targets, {}, {}, machine.snapshot))
     out.push_back(difference.text);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "rdtd/resctrl/read.hpp"
@@ -22,6 +23,20 @@ constexpr std::array<std::pair<const char*, unsigned>, 5> watched_files = {{
     {"cpus_list", IN_MODIFY},
     {"mon_groups", directory_events},
 }};
+// Below info/, which stands for the I/O devices. Under CDP, those of code and data are the same.
+constexpr std::array<std::pair<const char*, unsigned>, 6> watched_io_files = {{
+    {"L3/io_alloc", IN_MODIFY},
+    {"L3/io_alloc_cbm", IN_MODIFY},
+    {"L3CODE/io_alloc", IN_MODIFY},
+    {"L3CODE/io_alloc_cbm", IN_MODIFY},
+    {"L3DATA/io_alloc", IN_MODIFY},
+    {"L3DATA/io_alloc_cbm", IN_MODIFY},
+}};
+
+std::span<const std::pair<const char*, unsigned>> files_of(const std::string& group) {
+  if (group == io_group) return watched_io_files;
+  return watched_files;
+}
 
 }  // namespace
 
@@ -53,7 +68,7 @@ Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
     watched = groups_.erase(watched);
   }
   for (const std::string& group : groups)
-    for (const auto& [file, events] : watched_files) {
+    for (const auto& [file, events] : files_of(group)) {
       const auto added = add(file_of(group, file), events);
       if (added)
         groups_[*added] = group;

@@ -50,8 +50,10 @@ Result<void> Ownership::lock() {
 
 std::set<std::string> Ownership::owned(const Snapshot& snapshot) {
   std::set<std::string> out;
+  // Who enables io_alloc again after another tool disabled it, owns it.
+  if (snapshot.io.empty()) forget(std::string(io_group));
   for (auto& [group, inode] : entries_) {
-    if (group == root_group) {
+    if (group == root_group || group == io_group) {
       out.insert(group);
       continue;
     }
@@ -89,6 +91,10 @@ void Ownership::made(const std::string& group, uint64_t inode) {
 
 void Ownership::own_default_group() {
   if (entries_.try_emplace(std::string(root_group)).second) changed_ = true;
+}
+
+void Ownership::own_io() {
+  if (entries_.try_emplace(std::string(io_group)).second) changed_ = true;
 }
 
 void Ownership::forget(const std::string& group) {

@@ -31,6 +31,12 @@ class InfoReader {
   uint32_t number_or(const std::string& file, int base, uint32_t otherwise) {
     return read(file, base, otherwise);
   }
+  // As a policy can set it; older kernels and most processors lack the file.
+  [[nodiscard]] bool has_io_alloc() {
+    const auto text = filesystem_.read(directory_ + "io_alloc");
+    if (!text && text.error().code != ENOENT && !error_) error_ = text.error();
+    return text && (trim(*text) == "enabled" || trim(*text) == "disabled");
+  }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -82,6 +88,7 @@ CacheInfo read_cache(InfoReader& info) {
   // fs/resctrl/ctrlmondata.c). No known processor has both; rdtd uses contiguous masks there.
   cache.sparse_masks = cache.min_cbm_bits <= 1 && info.number_or("sparse_masks", 10, 0) == 1;
   cache.num_closids = info.number("num_closids");
+  cache.io_alloc = info.has_io_alloc();
   return cache;
 }
 
@@ -224,6 +231,29 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
   return state;
 }
 
+std::string io_file(Resource resource, const char* file) {
+  return fmt::format("info/{}/{}", to_string(resource), file);
+}
+
+// While io_alloc is disabled, the masks cannot be read.
+Result<Schemata> read_io(const Filesystem& filesystem, const Schemata& root) {
+  Schemata out;
+  for (const Resource resource : {Resource::L3, Resource::L3CODE}) {
+    if (!root.contains(resource)) continue;
+    const auto state = filesystem.read(io_file(resource, "io_alloc"));
+    if (!state && state.error().code != ENOENT) return std::unexpected(state.error());
+    if (!state || trim(*state) != "enabled") continue;
+    const std::string file = io_file(resource, "io_alloc_cbm");
+    const auto text = filesystem.read(file);
+    if (!text && text.error().code == EINVAL) continue;  // disabled just now
+    if (!text) return std::unexpected(text.error());
+    auto masks = parse_schemata(fmt::format("{}:{}", to_string(resource), trim(*text)));
+    if (!masks) return misread(filesystem, file, masks.error().text());
+    out.merge(*masks);
+  }
+  return out;
+}
+
 Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
                                        const MountOptions& mount) {
   Capabilities out;
@@ -262,6 +292,9 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
     if (is_group(entry))
       if (auto read = append_group(filesystem, entry, snapshot); !read)
         return std::unexpected(read.error());
+  auto io = read_io(filesystem, snapshot.groups.at(std::string(root_group)).schemata);
+  if (!io) return std::unexpected(io.error());
+  snapshot.io = *std::move(io);
   return snapshot;
 }
 

@@ -26,15 +26,31 @@ Result<void> Transaction::write(const std::string& file, const std::string& text
   return {};
 }
 
+Result<Schemata> Transaction::read_schemata(const std::string& group) const {
+  if (group == io_group)
+    return read_io(filesystem_, before_.snapshot.groups.at(std::string(root_group)).schemata);
+  auto state = read_group(filesystem_, group);
+  if (!state) return std::unexpected(state.error());
+  return std::move(state->schemata);
+}
+
 Result<void> Transaction::write_schemata(const std::string& group, const Schemata& schemata) {
-  const std::string file = file_of(group, "schemata");
-  if (auto written = write(file, format_schemata(schemata)); !written) return written;
-  const auto now = read_group(filesystem_, group);
+  std::string file = file_of(group, "schemata");
+  Result<void> written;
+  if (group == io_group) {
+    const auto& [resource, masks] = *schemata.begin();  // there is only one
+    file = io_file(resource, "io_alloc_cbm");
+    written = write(file, format_values(resource, masks) + "\n");
+  } else {
+    written = write(file, format_schemata(schemata));
+  }
+  if (!written) return written;
+  const auto now = read_schemata(group);
   if (!now) return std::unexpected(now.error());
   for (const auto& [resource, values] : schemata) {
-    const auto got = now->schemata.find(resource);
+    const auto got = now->find(resource);
     const DomainValues none;
-    const DomainValues& read = got == now->schemata.end() ? none : got->second;
+    const DomainValues& read = got == now->end() ? none : got->second;
     for (const auto& [domain, value] : values)
       if (const auto found = read.find(domain); found == read.end() || found->second != value)
         return std::unexpected(Error{
@@ -81,6 +97,22 @@ Result<void> Transaction::assign_counters(const AssignCounters& step) {
     if (!written && result) result = std::move(written);
   }
   return result;
+}
+
+// A group keeps its CLOSID, so that one may have the highest although lower ones are free.
+Result<void> Transaction::set_io_alloc(const SetIoAlloc& step) {
+  auto done = write(io_file(step.resource, "io_alloc"), step.enabled ? "1\n" : "0\n");
+  if (!done && done.error().code == ENOSPC && done.error().detail.contains(" for io_alloc is used"))
+    done.error().detail = fmt::format(
+        "a group holds the CLOSID that I/O devices need; 'rdtctl reset' and 'rdtctl "
+        "reload' give the groups other ones ({})",
+        done.error().detail);
+  if (!done) return done;
+  if (step.enabled)
+    ownership_.own_io();
+  else
+    ownership_.forget(step.group);
+  return {};
 }
 
 Result<void> Transaction::make(const std::string& group) {
@@ -157,6 +189,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
     }
     Result<void> operator()(const LockRegion& step) const { return self.lock_region(step); }
     Result<void> operator()(const AssignCounters& step) const { return self.assign_counters(step); }
+    Result<void> operator()(const SetIoAlloc& step) const { return self.set_io_alloc(step); }
   };
   return std::visit(Visitor{*this}, step);
 }
@@ -166,7 +199,8 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
   std::vector<std::string>& expected = expected_;
   for (const Step& step : steps)
     if (std::holds_alternative<AdoptGroup>(step) || std::holds_alternative<MakeGroup>(step) ||
-        (std::holds_alternative<WriteSchemata>(step) && group_of(step) == root_group))
+        (std::holds_alternative<WriteSchemata>(step) && group_of(step) == root_group) ||
+        (std::holds_alternative<SetIoAlloc>(step) && std::get<SetIoAlloc>(step).enabled))
       expected.push_back(group_of(step));
   known_ = ownership_.names();
   if (auto recorded = ownership_.expect(expected); !recorded) {
@@ -188,10 +222,19 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
   return {};
 }
 
+bool Transaction::io_enabled() const {
+  const auto now = read_schemata(std::string(io_group));
+  return !now || !now->empty();  // what cannot be read now is kept
+}
+
 // A name that stays in the record without a group would make rdtd take another tool's group of that
 // name for its own.
 void Transaction::forget_what_was_not_made(bool restored) {
   for (const std::string& group : expected_) {
+    if (group == io_group) {
+      if (!io_enabled()) ownership_.forget(group);
+      continue;
+    }
     const auto inode = group == root_group ? Result<uint64_t>(0) : inode_of(group);
     const auto before = before_.snapshot.inodes.find(group);
     // One that was to be made again, and was not removed yet.
@@ -242,6 +285,13 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
   std::set<std::string> mon_groups, leaving;
   std::vector<LockRegion> locks;
   for (const std::string& group : touched_) {
+    if (group == io_group) {
+      if (before_.snapshot.io.empty())
+        leaving.insert(group);
+      else
+        wanted.push_back({group, {Mode::shareable, before_.snapshot.io, {}}});
+      continue;
+    }
     const auto before = before_.snapshot.groups.find(group);
     const bool exists = now.groups.contains(group) || now.mon_groups.contains(group);
     if (before_.snapshot.mon_groups.contains(group)) {

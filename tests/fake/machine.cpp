@@ -80,6 +80,11 @@ Machine amd() {
   return machine;
 }
 
+Machine with_io_alloc(Machine machine) {
+  machine.controls.at(Resource::L3).io_alloc = true;
+  return machine;
+}
+
 Machine with_cdp(Machine machine) {
   Control l3 = machine.controls.at(Resource::L3);
   l3.num_closids /= 2;

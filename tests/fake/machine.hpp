@@ -33,6 +33,7 @@ struct Control {
   unsigned min_cbm_bits = 1;
   Cbm shareable_bits;
   bool sparse_masks = false;
+  bool io_alloc = false;  // of the L3 cache: Linux 6.19 on a processor that can
   // MB and SMBA.
   Unit unit = Unit::percent;
   unsigned bandwidth_gran = 10;
@@ -73,6 +74,8 @@ struct Machine {
 [[nodiscard]] Machine atom();
 // One socket of four CPUs: sparse L3 masks that may be empty, MB and SMBA in 1/8 GB/s.
 [[nodiscard]] Machine amd();
+// The machine with io_alloc.
+[[nodiscard]] Machine with_io_alloc(Machine machine);
 // The machine mounted with `cdp`: L3 is split, and has half of its CLOSIDs.
 [[nodiscard]] Machine with_cdp(Machine machine);
 // The machine mounted with `mba_MBps`.

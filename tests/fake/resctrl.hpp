@@ -5,8 +5,8 @@
 // A test that calls it directly acts as another program would: nothing is counted, recorded or made
 // to fail. The code under test goes through fake::Kernel.
 //
-// Not modelled: the `debug` mount option, writes to files below info/, renaming monitoring groups,
-// io_alloc, and domains of Sub-NUMA clusters.
+// Not modelled: the `debug` mount option, writes to other files below info/ than those of io_alloc,
+// renaming monitoring groups, and domains of Sub-NUMA clusters.
 #pragma once
 
 #include <sys/types.h>
@@ -86,6 +86,9 @@ struct Task {
   unsigned rmid = 0;
 };
 
+// The resource that divides the same cache under CDP.
+[[nodiscard]] std::optional<Resource> peer(Resource resource);
+
 class Resctrl {
  public:
   using Entry = resctrl::Filesystem::Entry;
@@ -134,6 +137,7 @@ class Resctrl {
   std::map<Resource, std::map<DomainId, std::vector<uint32_t>>> values;
   // Contents of counters that are not "0\n", by their paths: "redis/mon_data/mon_L3_00/...".
   std::map<std::string, std::string> counters;
+  bool io_enabled = false;  // I/O devices hold the highest CLOSID
   Status status;
   pid_t writer = 1;  // the thread that the number 0 means in `tasks`
 
@@ -146,6 +150,8 @@ class Resctrl {
   [[nodiscard]] Answer<Node> resolve_info(const std::vector<std::string_view>& parts);
   [[nodiscard]] std::map<std::string, std::string> info_files() const;
   [[nodiscard]] std::vector<std::string> files_of(const Node& node) const;
+  [[nodiscard]] static std::optional<Resource> resource_with(std::string_view name,
+                                                             std::string_view file);
   [[nodiscard]] static int permission(const Node& node, bool writing);
   [[nodiscard]] bool monitors() const { return machine.num_rmids > 0; }
 
@@ -201,11 +207,23 @@ class Resctrl {
   [[nodiscard]] Cbm locked_ways(Resource resource, DomainId id) const;
   [[nodiscard]] bool locked_in_hierarchy(Resource resource, DomainId id) const;
   [[nodiscard]] int initialize_allocations(unsigned closid);
+  [[nodiscard]] int initialize_cache(Resource resource, unsigned closid);
   [[nodiscard]] Cbm initial_mask(Resource resource, DomainId id, unsigned closid) const;
   [[nodiscard]] Answer<std::string> schemata_text(const Group& group);
+  [[nodiscard]] std::string domain_values(Resource resource, unsigned closid);
   [[nodiscard]] Answer<std::string> size_text(const Group& group);
   [[nodiscard]] std::string bit_usage_text(Resource resource) const;
   [[nodiscard]] CpuSet online_cpus(Resource resource, DomainId id) const;
+
+  // I/O devices (io_alloc.cpp).
+  [[nodiscard]] bool has_io_files() const;
+  [[nodiscard]] bool does_io(Resource resource) const;
+  [[nodiscard]] unsigned io_closid(Resource resource) const;
+  [[nodiscard]] std::string io_alloc_text(Resource resource) const;
+  [[nodiscard]] Answer<std::string> io_alloc_cbm_text(Resource resource);
+  [[nodiscard]] int io_unavailable(Resource resource);
+  [[nodiscard]] int write_io_alloc(Resource resource, std::string_view text);
+  [[nodiscard]] int write_io_alloc_cbm(Resource resource, std::string_view text);
 
   uint64_t next_inode_ = 0;
 };

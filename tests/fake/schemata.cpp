@@ -17,17 +17,6 @@ namespace {
 
 constexpr uint64_t largest_allocation = 4 << 20;  // KMALLOC_MAX_SIZE
 
-// The resource that divides the same cache under CDP.
-std::optional<Resource> peer(Resource resource) {
-  switch (resource) {
-    case Resource::L3CODE: return Resource::L3DATA;
-    case Resource::L3DATA: return Resource::L3CODE;
-    case Resource::L2CODE: return Resource::L2DATA;
-    case Resource::L2DATA: return Resource::L2CODE;
-    default: return std::nullopt;
-  }
-}
-
 // The kernel prints the rows in this order.
 constexpr std::array rows = {Resource::SMBA, Resource::MB,     Resource::L2DATA, Resource::L2CODE,
                              Resource::L2,   Resource::L3DATA, Resource::L3CODE, Resource::L3};
@@ -46,6 +35,16 @@ size_t value_width(const Machine& machine) {
 }
 
 }  // namespace
+
+std::optional<Resource> peer(Resource resource) {
+  switch (resource) {
+    case Resource::L3CODE: return Resource::L3DATA;
+    case Resource::L3DATA: return Resource::L3CODE;
+    case Resource::L2CODE: return Resource::L2DATA;
+    case Resource::L2DATA: return Resource::L2CODE;
+    default: return std::nullopt;
+  }
+}
 
 CpuSet Resctrl::online_cpus(Resource resource, DomainId id) const {
   CpuSet cpus = machine.controls.at(resource).domains.at(id).cpus;
@@ -103,24 +102,33 @@ Cbm Resctrl::initial_mask(Resource resource, DomainId id, unsigned closid) const
   return first_run(mask);  // also where masks may have gaps (cbm_ensure_valid)
 }
 
+// A domain without space refuses the group before the others of its resource are written.
+int Resctrl::initialize_cache(Resource resource, unsigned closid) {
+  const Control& control = machine.controls.at(resource);
+  std::map<DomainId, uint32_t> wanted;
+  for (const auto& [id, domain] : control.domains) {
+    if (online_cpus(resource, id).empty()) continue;
+    const Cbm mask = initial_mask(resource, id, closid);
+    wanted[id] = mask.bits;
+    if (mask.count() >= control.min_cbm_bits) continue;
+    status.print(fmt::format("No space on {}:{}\n", to_string(resource), to_string(id)));
+    return ENOSPC;
+  }
+  for (const auto& [id, value] : wanted) values[resource][id][closid] = value;
+  return 0;
+}
+
 int Resctrl::initialize_allocations(unsigned closid) {
   for (const Resource resource : rows) {
     const auto found = machine.controls.find(resource);
     if (found == machine.controls.end()) continue;
-    const Control& control = found->second;
-    // A domain without space refuses the group before the others of its resource are written.
-    std::map<DomainId, uint32_t> wanted;
-    for (const auto& [id, domain] : control.domains) {
-      if (online_cpus(resource, id).empty()) continue;
-      wanted[id] = control.unlimited();
-      if (!is_cache(resource)) continue;
-      const Cbm mask = initial_mask(resource, id, closid);
-      wanted[id] = mask.bits;
-      if (mask.count() >= control.min_cbm_bits) continue;
-      status.print(fmt::format("No space on {}:{}\n", to_string(resource), to_string(id)));
-      return ENOSPC;
+    if (is_cache(resource)) {
+      if (const int code = initialize_cache(resource, closid); code != 0) return code;
+      continue;
     }
-    for (const auto& [id, value] : wanted) values[resource][id][closid] = value;
+    for (const auto& [id, domain] : found->second.domains)
+      if (!online_cpus(resource, id).empty())
+        values[resource][id][closid] = found->second.unlimited();
   }
   return 0;
 }
@@ -294,7 +302,6 @@ Answer<std::string> Resctrl::schemata_text(const Group& group) {
     return fmt::format("{}:{}={}\n", to_string(group.region.resource),
                        to_string(*group.region.domain), to_string(group.region.cbm));
   }
-  const size_t width = machine.release.pads_values ? value_width(machine) : 0;
   std::string out;
   for (const Resource resource : rows) {
     if (!machine.controls.contains(resource)) continue;
@@ -302,16 +309,21 @@ Answer<std::string> Resctrl::schemata_text(const Group& group) {
       out += fmt::format("{}:uninitialized\n", to_string(resource));
       continue;
     }
-    out += fmt::format("{:>{}}:", to_string(resource), machine.name_width);
-    bool first = true;
-    for (const auto& [id, domain] : machine.controls.at(resource).domains) {
-      if (online_cpus(resource, id).empty()) continue;
-      const uint32_t value = values[resource][id][group.closid];
-      out += fmt::format("{}{}=", std::exchange(first, false) ? "" : ";", to_string(id));
-      out += is_cache(resource) ? fmt::format("{:0{}x}", value, width)
-                                : fmt::format("{:{}}", value, width);
-    }
-    out += "\n";
+    out += fmt::format("{:>{}}:{}\n", to_string(resource), machine.name_width,
+                       domain_values(resource, group.closid));
+  }
+  return out;
+}
+
+std::string Resctrl::domain_values(Resource resource, unsigned closid) {
+  const size_t width = machine.release.pads_values ? value_width(machine) : 0;
+  std::string out;
+  for (const auto& [id, domain] : machine.controls.at(resource).domains) {
+    if (online_cpus(resource, id).empty()) continue;
+    const uint32_t value = values[resource][id][closid];
+    out += fmt::format("{}{}=", out.empty() ? "" : ";", to_string(id));
+    out += is_cache(resource) ? fmt::format("{:0{}x}", value, width)
+                              : fmt::format("{:{}}", value, width);
   }
   return out;
 }
@@ -350,8 +362,10 @@ std::string Resctrl::bit_usage_text(Resource resource) const {
   std::string out;
   for (const auto& [id, domain] : control.domains) {
     if (online_cpus(resource, id).empty()) continue;
+    uint32_t devices = control.shareable_bits.bits;
     uint32_t shared = 0;
     uint32_t exclusive = 0;
+    if (io_enabled && does_io(resource)) devices |= values.at(resource).at(id)[io_closid(resource)];
     for (unsigned closid = 0; closid < num_closids(); closid++) {
       if (free_closids.contains(closid)) continue;
       const uint32_t mask = values.at(resource).at(id)[closid];
@@ -361,7 +375,7 @@ std::string Resctrl::bit_usage_text(Resource resource) const {
     out += fmt::format("{}{}=", out.empty() ? "" : ";", to_string(id));
     for (unsigned way = length_of(control.cbm_mask); way > 0; way--) {
       const uint32_t bit = 1U << (way - 1);
-      const bool hardware = (control.shareable_bits.bits & bit) != 0;
+      const bool hardware = (devices & bit) != 0;
       const bool software = (shared & bit) != 0;
       if (hardware || software)
         out += hardware && software ? 'X' : hardware ? 'H' : 'S';

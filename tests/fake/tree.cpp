@@ -76,6 +76,10 @@ std::map<std::string, std::string> Resctrl::info_files() const {
       add("shareable_bits", to_string(control.shareable_bits));
       add("sparse_masks", control.sparse_masks ? 1 : 0);
       add("bit_usage", bit_usage_text(resource));
+      if (has_io_files()) {
+        files[directory + "io_alloc"] = io_alloc_text(resource);
+        files[directory + "io_alloc_cbm"];  // read by itself: it may fail
+      }
     } else {
       add("bandwidth_gran", control.bandwidth_gran);
       add("min_bandwidth", control.min_bandwidth);
@@ -155,8 +159,16 @@ Answer<Resctrl::Node> Resctrl::resolve(std::string_view path) {
   return node;
 }
 
+// The resource of "L3/io_alloc"; nothing if the file below info/ is another.
+std::optional<Resource> Resctrl::resource_with(std::string_view name, std::string_view file) {
+  const size_t slash = name.find('/');
+  if (slash == std::string_view::npos || name.substr(slash + 1) != file) return std::nullopt;
+  return parse_resource(name.substr(0, slash));
+}
+
 // The mode bits count for root too: resctrl refuses to open a file that nobody may write or read.
 int Resctrl::permission(const Node& node, bool writing) {
+  if (node.kind == Node::Kind::info_file && node.name.contains("/io_alloc")) return 0;
   if (node.kind != Node::Kind::file) return writing ? EACCES : 0;
   if (writing && node.name == "size") return EACCES;
   const bool restricted = node.name == "tasks" || node.name.starts_with("cpus");
@@ -204,6 +216,8 @@ Answer<std::string> Resctrl::read(std::string_view path) {
   if (!node) return std::unexpected(node.error());
   if (node->is_directory()) return std::unexpected(Refusal{EISDIR});
   if (const int code = permission(*node, false); code != 0) return refused(code);
+  if (const auto resource = resource_with(node->name, "io_alloc_cbm"))
+    return io_alloc_cbm_text(*resource);
   if (node->kind == Node::Kind::info_file) return info_files().at(node->name);
   if (node->kind == Node::Kind::counter) {
     const auto counter = counters.find(std::string(path));
@@ -226,6 +240,10 @@ Answer<void> Resctrl::write(std::string_view path, std::string_view text) {
   if (node->is_directory()) return refused(EISDIR);
   if (const int code = permission(*node, true); code != 0) return refused(code);
   if (text.size() > page) return std::unexpected(Refusal{E2BIG});
+  if (const auto resource = resource_with(node->name, "io_alloc"))
+    return done(write_io_alloc(*resource, text));
+  if (const auto resource = resource_with(node->name, "io_alloc_cbm"))
+    return done(write_io_alloc_cbm(*resource, text));
   if (node->name == "schemata") return done(write_schemata(*node->group, text));
   if (node->name == "mode") return done(write_mode(*node->group, text));
   if (node->name == "tasks") return done(write_tasks(*node->group, node->mon, text));

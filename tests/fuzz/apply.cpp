@@ -195,7 +195,7 @@ void Trial::check_failure(const Error& error, const State& before) {
 
 void Trial::check_end(const Policy& policy, const Capabilities& capabilities, const Plan& plan) {
   const Snapshot snapshot = read_snapshot();
-  const auto different = differences(plan.groups, plan.locks, snapshot);
+  const auto different = differences(plan.groups, plan.locks, plan.io, snapshot);
   require(different.empty(), "the end state is that of the plan", [&] {
     return different.front().group + ": " + different.front().text + "\n" + history();
   });

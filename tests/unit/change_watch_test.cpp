@@ -48,6 +48,16 @@ TEST_F(ChangeWatchTest, NamesTheGroupsThatWereChanged) {
   EXPECT_EQ(changes.read_changes(), Groups{});
 }
 
+TEST_F(ChangeWatchTest, NamesTheDevices) {
+  fs::create_directories(root_ / "info/L3");
+  put("info/L3/io_alloc", "");
+  put("info/L3/io_alloc_cbm", "");
+  ChangeWatch changes = watch({"", "info"});
+  change("info/L3/io_alloc");
+  change("info/L3/io_alloc_cbm");
+  EXPECT_EQ(changes.read_changes(), Groups{"info"});
+}
+
 TEST_F(ChangeWatchTest, NamesGroupsThatComeAndGo) {
   ChangeWatch changes = watch({"", "redis"});
   fs::create_directory(root_ / "pqos");

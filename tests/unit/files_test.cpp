@@ -240,6 +240,10 @@ Capabilities machine_for(const std::string& example) {
   const CacheInfo cache = out.caches.at(Resource::L3);
   if (example == "10-code-and-data.toml")
     out.caches = {{Resource::L3CODE, cache}, {Resource::L3DATA, cache}};
+  if (example == "10-io-ways.toml") {
+    out.caches.at(Resource::L3).io_alloc = true;
+    out.bandwidths.at(Resource::MB).num_closids = cache.num_closids;
+  }
   if (example == "10-locked-buffer.toml") out.caches = {{Resource::L2, cache}};
   return out;
 }

@@ -212,7 +212,7 @@ TEST(Locks, Differences) {
   ASSERT_TRUE(plan);
   const auto texts = [&](Snapshot now) {
     std::string out;
-    for (const Difference& difference : differences(plan->groups, plan->locks, now))
+    for (const Difference& difference : differences(plan->groups, plan->locks, plan->io, now))
       out += difference.text + "\n";
     return out;
   };

@@ -157,7 +157,7 @@ TEST(MonGroups, Differences) {
   Snapshot snapshot = after(policy, capabilities, untouched(capabilities));
   const auto text = [&] {
     std::string out;
-    for (const Difference& difference : differences(plan->groups, plan->locks, snapshot))
+    for (const Difference& difference : differences(plan->groups, plan->locks, plan->io, snapshot))
       out += difference.group + ": " + difference.text + "\n";
     return out;
   };

@@ -76,6 +76,21 @@ TEST_F(OwnershipTest, OwnsOnlyTheVeryGroup) {
   }
 }
 
+// io_alloc has no inode: rdtd owns it from enabling it until it is found disabled.
+TEST_F(OwnershipTest, OwnsWhatItEnabled) {
+  put("groups", "I/O\n");
+  Snapshot enabled;
+  enabled.io = {{Resource::L3, {{DomainId{0}, 3}}}};
+  EXPECT_EQ(load().owned(enabled), std::set{std::string(io_group)});
+  Ownership ownership = load();
+  EXPECT_EQ(ownership.owned(Snapshot{}), std::set<std::string>{});
+  EXPECT_EQ(ownership.owned(enabled), std::set<std::string>{});
+  ownership.own_io();
+  EXPECT_EQ(ownership.owned(enabled), std::set{std::string(io_group)});
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "I/O\n");
+}
+
 TEST_F(OwnershipTest, TakesTheInodeOfAnInterruptedStart) {
   put("groups", "redis\n");
   Ownership ownership = load();

@@ -167,6 +167,14 @@ TEST(Diagnose, Troubles) {
       {"too many groups", [](MachineFacts& facts) { facts.policy_groups.assign(8, "g"); },
        "problem no CLOSID is free: the policy has 8 groups, but rdtd can create 7; of 8 CLOSIDs, "
        "the default group uses 1, rdtd 1, others 0 -> use fewer groups\n"},
+      {"a CLOSID of I/O devices",
+       [](MachineFacts& facts) {
+         facts.io_holds_closid = true;
+         facts.policy_groups.assign(7, "g");
+       },
+       "problem no CLOSID is free: the policy has 7 groups, but rdtd can create 6; of 8 CLOSIDs, "
+       "the default group uses 1, I/O devices (io_alloc) 1, rdtd 1, others 0 -> use fewer "
+       "groups\n"},
       {"containerd",
        [](MachineFacts& facts) {
          facts.runtimes = {{"containerd", "/etc/containerd/config.toml:4"}};
@@ -372,6 +380,20 @@ TEST(Import, OwnGroupsAreNotAdopted) {
   snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
   snapshot.owned = {"a"};
   EXPECT_EQ(import_policy(two_domains(), snapshot).text, "\n[group.a]\nl3 = \"0xf\"\n");
+}
+
+// The devices' masks, if the machine can have them set.
+TEST(Import, Devices) {
+  Capabilities capabilities = two_domains();
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  snapshot.io = parse_schemata("L3:0=3;1=f0").value();
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n# [io] is not imported: [io]: the ways that I/O devices fill cannot be set here "
+            "(io_alloc)\n");
+  capabilities.caches.at(Resource::L3).io_alloc = true;
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[io]\nl3 = { \"0\" = \"0x3\", \"1\" = \"0xf0\" }\n");
 }
 
 // Each takes minutes if anything in its way is quadratic.

@@ -128,6 +128,40 @@ TEST(Read, BandwidthUnit) {
   }
 }
 
+TEST(Read, Devices) {
+  struct {
+    const char* io_alloc;  // null: no such file
+    const char* cbm;
+    int error;  // in reading the masks
+    bool supported;
+    std::string found;
+  } const rows[] = {
+      {nullptr, "", 0, false, ""},
+      {"not supported\n", "", ENODEV, false, ""},
+      {"disabled\n", "", EINVAL, true, ""},
+      {"enabled\n", "0=00ff;1=f\n", 0, true, "L3:0=ff;1=f"},
+      {"enabled\n", "", EINVAL, true, ""},  // disabled meanwhile
+      {"enabled\n", "", EIO, true, "cannot open /resctrl/info/L3/io_alloc_cbm: Input/output error"},
+      {"enabled\n", "0=zz\n", 0, true,
+       "cannot understand /resctrl/info/L3/io_alloc_cbm: cannot read schemata line 'L3:0=zz'"},
+  };
+  for (const auto& row : rows) {
+    auto files = group("", "L3:0=ffff;1=ffff\n", "0-3\n", "shareable\n");
+    files["info/L3/cbm_mask"] = "ffff\n";
+    files["info/L3/min_cbm_bits"] = "1\n";
+    files["info/L3/num_closids"] = "16\n";
+    if (row.io_alloc != nullptr) files["info/L3/io_alloc"] = row.io_alloc;
+    files["info/L3/io_alloc_cbm"] = row.cbm;
+    Texts texts(files);
+    if (row.error != 0) texts.fail("info/L3/io_alloc_cbm", row.error);
+    const auto root = parse_schemata("L3:0=ffff;1=ffff").value();
+    EXPECT_EQ(resctrl::read_capabilities(texts, root, {})->caches.at(Resource::L3).io_alloc,
+              row.supported);
+    const auto snapshot = resctrl::read_snapshot(texts);
+    EXPECT_EQ(snapshot ? schemata_line(snapshot->io) : snapshot.error().text(), row.found);
+  }
+}
+
 TEST(Read, NoMaskIsEmpty) {
   auto files = group("", "L3:0=ffff\n", "0-3\n", "shareable\n");
   files["info/L3/cbm_mask"] = "ffff\n";

@@ -66,11 +66,12 @@ TEST(Steps, OfflineCpusAndDomains) {
   snapshot.groups.at("a").cpus = {2};
   for (auto& [name, state] : snapshot.groups)
     for (auto& [resource, values] : state.schemata) values.erase(DomainId{1});
-  EXPECT_TRUE(steps_to(plan->groups, plan->locks, capabilities, snapshot).steps.empty());
+  EXPECT_TRUE(steps_to(plan->groups, plan->locks, plan->io, capabilities, snapshot).steps.empty());
   snapshot.groups.erase("a");
   snapshot.groups.at("").cpus = {0, 1, 2};
   std::string steps;
-  for (const Step& step : steps_to(plan->groups, plan->locks, capabilities, snapshot).steps)
+  for (const Step& step :
+       steps_to(plan->groups, plan->locks, plan->io, capabilities, snapshot).steps)
     steps += format_step(step) + "\n";
   EXPECT_EQ(steps, "create    a\nschemata  a  L3:0=f MB:0=100\ncpus      a  2 (was none)\n");
 }
@@ -111,7 +112,7 @@ TEST(Steps, Differences) {
     Snapshot snapshot = good;
     row.change(snapshot);
     std::string found;
-    for (const Difference& difference : differences(plan->groups, plan->locks, snapshot))
+    for (const Difference& difference : differences(plan->groups, plan->locks, plan->io, snapshot))
       found += difference.text + "\n";
     EXPECT_EQ(found, row.differences) << row.name;
   }

@@ -20,7 +20,8 @@ struct InForce {
   Users users;                      // that the policy names, as they were when it was loaded
   std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force
   std::vector<LockTarget> locks;
-  Capabilities capabilities;  // that `groups` and `locks` were planned for
+  IoTarget io;
+  Capabilities capabilities;  // that the targets were planned for
   // As they were read: what becomes possible later is planned from them, not from files that
   // somebody may be editing.
   std::vector<PolicyFile> files;

@@ -22,6 +22,7 @@ struct CacheInfo {
   unsigned min_cbm_bits = 1;
   Cbm shareable_bits;         // ways that I/O devices fill too
   bool sparse_masks = false;  // masks may have gaps
+  bool io_alloc = false;      // the ways that I/O devices fill can be set
   unsigned num_closids = 0;
   std::map<DomainId, uint64_t> way_bytes;  // size of one way; 0 where the kernel does not tell
   bool operator==(const CacheInfo&) const = default;

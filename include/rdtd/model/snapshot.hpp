@@ -34,7 +34,10 @@ struct GroupState {
 // Groups go by their directory, relative to the root of resctrl: "redis", or for a monitoring group
 // "redis/mon_groups/web". The root itself, the default group, is "".
 inline constexpr std::string_view root_group;
-// What people call it: "redis", "redis/web", "default", "default/web".
+// Stands for the I/O devices where they fill ways of their own (io_alloc): they hold a CLOSID as a
+// group does. resctrl has their files below this directory, and no group can have its name.
+inline constexpr std::string_view io_group = "info";
+// What people call it: "redis", "redis/web", "default", "default/web", "I/O".
 [[nodiscard]] std::string group_label(std::string_view directory);
 [[nodiscard]] std::string group_directory(std::string_view label);
 
@@ -46,8 +49,9 @@ inline constexpr std::string_view root_group;
 
 struct Snapshot {
   std::map<std::string, GroupState> groups;  // control groups, the root included
-  std::set<std::string>
-      owned;  // made by rdtd, or for the root set by it; the others are not touched
+  // Made by rdtd, for the root set by it, and for the I/O devices enabled by it; the others are not
+  // touched.
+  std::set<std::string> owned;
   // Groups of others that a request names: rdtd takes them over, if the policy has them.
   std::set<std::string> to_adopt;
   // Groups of others whose files this user may not read; not in `groups`.
@@ -57,6 +61,9 @@ struct Snapshot {
   // are not assigned (mbm_event mode).
   std::map<std::string, MbmAssignments> mbm_assignments;
   std::map<DomainId, unsigned> free_mbm_counters;
+  // The masks of the I/O devices, by cache, while io_alloc is enabled there. Under CDP only those
+  // of the code: the kernel mirrors them.
+  Schemata io;
   // Of the directory of each group except the root, monitoring groups and unreadable ones included:
   // a group that is removed and made again has another inode.
   std::map<std::string, uint64_t> inodes;

@@ -30,6 +30,9 @@ struct GroupTarget {
       asked;  // as written in the policy; absent where nothing was asked
 };
 
+// The I/O devices as they are to be: a target that holds masks of one cache and nothing else.
+using IoTarget = std::optional<GroupTarget>;
+
 // A pseudo-locked region as it is to be.
 struct LockTarget {
   LockRegion region;
@@ -50,6 +53,7 @@ struct MissingPart {
 struct Plan {
   std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
   std::vector<LockTarget> locks;    // likewise
+  IoTarget io;                      // of [io]
   Steps changes;
   std::vector<Diagnostic> warnings;
   std::vector<MissingPart> missing;  // what waits until somebody closes the device of a region
@@ -82,8 +86,8 @@ enum class MonGroups { required, wanted };
 // The steps that make the groups in `snapshot` those of the targets again. Groups that rdtd made
 // and that are no target are removed, except busy locks.
 [[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets,
-                             const std::vector<LockTarget>& locks, const Capabilities& capabilities,
-                             const Snapshot& snapshot);
+                             const std::vector<LockTarget>& locks, const IoTarget& io,
+                             const Capabilities& capabilities, const Snapshot& snapshot);
 
 // What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted
 // L3:0=f". What is offline is no difference.
@@ -93,7 +97,7 @@ struct Difference {
 };
 [[nodiscard]] std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
                                                   const std::vector<LockTarget>& locks,
-                                                  const Snapshot& snapshot);
+                                                  const IoTarget& io, const Snapshot& snapshot);
 
 // Whether the default group is left as others set it: under a policy that divides nothing, unless
 // it was rdtd that set it.

@@ -62,12 +62,21 @@ struct AssignCounters {
   bool operator==(const AssignCounters&) const = default;
 };
 
+// Whether I/O devices fill ways of their own. Enabling takes the highest CLOSID and gives them all
+// ways that no exclusive group has; WriteSchemata sets their masks.
+struct SetIoAlloc {
+  std::string group{io_group};
+  Resource resource{};
+  bool enabled = false;
+  bool operator==(const SetIoAlloc&) const = default;
+};
+
 using Step = std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, WriteCpus, SetMode,
-                          LockRegion, AssignCounters>;
+                          LockRegion, AssignCounters, SetIoAlloc>;
 
 [[nodiscard]] const std::string& group_of(const Step& step);
-// "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "assign": the first column of
-// format_step.
+// "adopt", "create", "remove", "schemata", "cpus", "mode", "lock", "assign", "io_alloc": the first
+// column of format_step.
 [[nodiscard]] std::string_view kind_of(const Step& step);
 // One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);

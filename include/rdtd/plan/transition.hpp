@@ -9,7 +9,10 @@
 //   a mask whose old and new ways have nothing in common: on its way it may use free ways, or ways
 //   of groups that may overlap it, and if there are none, it shares ways for the time of one step;
 // - a group that does not change is not written;
-// - a locked region that goes is undone first, and one that comes is locked when its ways are free.
+// - a locked region that goes is undone first, and one that comes is locked when its ways are free;
+// - io_alloc is disabled first, and enabled before groups are made: it needs the highest CLOSID,
+// and
+//   a new group gets the lowest free one.
 #pragma once
 
 #include <array>
@@ -24,7 +27,7 @@
 namespace rdtd {
 
 struct WantedGroup {
-  std::string group;  // directory
+  std::string group;  // directory; io_group has schemata only
   GroupState state;   // domains and CPUs that are offline are left out by `transition`
 };
 

@@ -120,11 +120,13 @@ struct Policy {
   std::vector<Partition> partitions;  // likewise
   std::vector<PseudoLock> locks;      // likewise
   std::vector<Rule> rules;            // likewise
+  // [io], the ways that I/O devices fill: a group of the name "I/O" that has amounts only.
+  std::optional<Group> io;
   Sources sources;
 
   // Under such a policy the default group stays as others set it.
   [[nodiscard]] bool divides_nothing() const {
-    return groups.empty() && partitions.empty() && locks.empty();
+    return groups.empty() && partitions.empty() && locks.empty() && !io;
   }
 };
 

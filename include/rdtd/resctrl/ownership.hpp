@@ -5,7 +5,7 @@
 //
 // A name is recorded before the group is made, without an inode, and with it afterwards: no moment
 // to be killed at leaves a group that nobody knows. The default group is recorded, as "default",
-// while its schemata are rdtd's.
+// while its schemata are rdtd's, and the I/O devices, as "I/O", while io_alloc is enabled by rdtd.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,15 @@ class Ownership {
   // The names in the record; whether they exist is another question.
   [[nodiscard]] std::set<std::string> names() const;
 
-  // Records groups that are about to be made, or the default group. An error leaves the record as
-  // it was, and then nothing may be made.
+  // Records groups that are about to be made, the default group, or the I/O devices. An error
+  // leaves the record as it was, and then nothing may be made.
   [[nodiscard]] Result<void> expect(std::span<const std::string> groups);
   // A group was made. Not written until `store`: until then the name alone identifies it.
   void made(const std::string& group, uint64_t inode);
   // The default group has what a policy leaves it, whether or not that had to be written.
   void own_default_group();
+  // io_alloc is enabled by rdtd.
+  void own_io();
   void forget(const std::string& group);
   // Writes the record, if it changed. What is not written now is written by the next call.
   [[nodiscard]] Result<void> store();

@@ -37,6 +37,11 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 // EACCES: this user may not read it.
 [[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group);
 
+// "info/L3/io_alloc", "info/L3/io_alloc_cbm".
+[[nodiscard]] std::string io_file(Resource resource, const char* file);
+// The masks of the I/O devices, as Snapshot has them. `root`: see read_capabilities.
+[[nodiscard]] Result<Schemata> read_io(const Filesystem& filesystem, const Schemata& root);
+
 // `root`: the schemata of the default group, which name the resources and the domains.
 [[nodiscard]] Result<Capabilities> read_capabilities(const Filesystem& filesystem,
                                                      const Schemata& root,

@@ -50,10 +50,13 @@ class Transaction {
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
   [[nodiscard]] Result<void> assign_counters(const AssignCounters& step);
+  [[nodiscard]] Result<void> set_io_alloc(const SetIoAlloc& step);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
+  [[nodiscard]] Result<Schemata> read_schemata(const std::string& group) const;
   [[nodiscard]] Steps way_back(const Snapshot& now, std::vector<std::string>& problems) const;
   void forget_what_was_not_made(bool restored);
+  [[nodiscard]] bool io_enabled() const;
   [[nodiscard]] bool lost_to_touched(const std::string& group, const GroupState& before,
                                      const Snapshot& now) const;
   void put_tasks_back(const std::string& group, std::vector<std::string>& problems);
@@ -63,7 +66,8 @@ class Transaction {
   Ownership& ownership_;
   const Machine& before_;
   DeviceHolder holder_;
-  // Groups that the steps adopt or make, and the root if they write it.
+  // Groups that the steps adopt or make, the root if they write it, and the I/O devices if they
+  // enable io_alloc.
   std::vector<std::string> expected_;
   std::set<std::string> known_;  // in the record before
   std::set<std::string> touched_;
