@@ -114,6 +114,23 @@ void add_daemon(Exposition& out, const ManagerProperties& daemon) {
                label("group", count.group) + "," + label("result", count.result), count.threads);
 }
 
+void add_locks(Exposition& out, const std::vector<LockStatus>& locks) {
+  if (locks.empty()) return;
+  out.head("rdtd_pseudo_lock_bytes", "gauge", "Bytes that the region holds in the cache.");
+  for (const LockStatus& lock : locks)
+    out.sample(
+        "rdtd_pseudo_lock_bytes",
+        fmt::format("{},{},{}", label("pseudo_lock", lock.name), label("resource", lock.resource),
+                    label("domain", std::to_string(lock.domain))),
+        lock.state == "missing" ? 0 : lock.bytes);
+  out.head("rdtd_pseudo_lock_state", "gauge", "1 for the state that the region is in.");
+  for (const LockStatus& lock : locks)
+    for (const std::string_view state : {"locked", "waiting", "missing"})
+      out.sample("rdtd_pseudo_lock_state",
+                 fmt::format("{},{}", label("pseudo_lock", lock.name), label("state", state)),
+                 lock.state == state ? 1 : 0);
+}
+
 // Puts it in place at once, for a collector that may read at any moment.
 int write_out(const std::string& text, const std::string& file) {
   const std::filesystem::path path(file);
@@ -141,6 +158,8 @@ int verbs::metrics(const Context& context, const std::string& file) {
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();
   if (client)
     if (const auto daemon = client->properties()) add_daemon(out, *daemon);
+  if (client)
+    if (const auto locks = client->list_locks()) add_locks(out, *locks);
   if (!file.empty()) return write_out(out.text(), file);
   print("{}", out.text());
   return Exit::ok;
