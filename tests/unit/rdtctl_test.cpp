@@ -11,6 +11,7 @@
 #include "diagnose.hpp"
 #include "import_policy.hpp"
 #include "lock_devices.hpp"
+#include "metrics_text.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "usage.hpp"
@@ -395,6 +396,31 @@ TEST(LockDevices, UdevIsAskedAgain) {
   EXPECT_TRUE(renew_device_access(directory));  // the region has just gone
   std::filesystem::remove_all(directory);
   EXPECT_TRUE(renew_device_access(directory));  // the kernel cannot lock
+}
+
+TEST(Metrics, Regions) {
+  const MetricsSource source{
+      .counters = {},
+      .daemon = {},
+      .locks = {
+          {.name = "buffer", .resource = "L2", .domain = 1, .bytes = 1 << 20, .state = "locked"},
+          {.name = "late", .resource = "L2", .bytes = 512, .state = "missing"}}};
+  const std::string text = metrics_text(source);
+  EXPECT_EQ(text.substr(text.find("# HELP rdtd_pseudo")),
+            "# HELP rdtd_pseudo_lock_bytes Bytes that the region holds in the cache.\n"
+            "# TYPE rdtd_pseudo_lock_bytes gauge\n"
+            "rdtd_pseudo_lock_bytes{pseudo_lock=\"buffer\",resource=\"L2\",domain=\"1\"} 1048576\n"
+            "rdtd_pseudo_lock_bytes{pseudo_lock=\"late\",resource=\"L2\",domain=\"0\"} 0\n"
+            "# HELP rdtd_pseudo_lock_state 1 for the state that the region is in.\n"
+            "# TYPE rdtd_pseudo_lock_state gauge\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"locked\"} 1\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"waiting\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"missing\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"locked\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"waiting\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"missing\"} 1\n");
+  // Machines without regions have none of it.
+  EXPECT_FALSE(metrics_text({}).contains("pseudo_lock"));
 }
 
 // Whatever the names are, the result parses, and a name that it has is the one in resctrl.
