@@ -194,6 +194,12 @@ Client::Answer<std::vector<RuleStatus>> Client::list_rules() {
   return answer(std::move(read), std::move(out));
 }
 
+Client::Answer<std::vector<LockStatus>> Client::list_locks() {
+  std::vector<LockStatus> out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "ListLocks"), out);
+  return answer(std::move(read), std::move(out));
+}
+
 Client::Answer<ManagerProperties> Client::properties() {
   const auto reply = call(bus_.get(), properties_interface, "GetAll", std::string(bus_interface));
   if (!reply) return std::unexpected(reply.error());

@@ -23,6 +23,11 @@ auto fields(IsA<Explanation::Trial> auto& trial) {
 
 auto fields(IsA<RuleStatus> auto& rule) { return std::tie(rule.place, rule.group, rule.processes); }
 
+auto fields(IsA<LockStatus> auto& lock) {
+  return std::tie(lock.name, lock.resource, lock.domain, lock.asked, lock.mask, lock.bytes,
+                  lock.device, lock.owner, lock.user_group, lock.mode, lock.state, lock.reason);
+}
+
 auto fields(IsA<AssignmentCount> auto& count) {
   return std::tie(count.group, count.result, count.threads);
 }

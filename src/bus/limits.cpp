@@ -20,6 +20,7 @@ constexpr std::array costs = {
     MethodCost{"ListGroups", 10},  MethodCost{"GetManagedObjects", 10},
     MethodCost{"GetCounters", 10}, MethodCost{"GetAll", 2},
     MethodCost{"ListRules", 10},   MethodCost{"Adopt", 10},
+    MethodCost{"ListLocks", 10},
 };
 
 constexpr std::array effective = {std::string_view("Reload"),      std::string_view("Reset"),

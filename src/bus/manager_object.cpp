@@ -165,6 +165,13 @@ int on_list_rules(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return wire::reply(call, objects_of(userdata).manager.list_rules());
 }
 
+int on_list_locks(sd_bus_message* call, void* userdata, sd_bus_error*) {
+  Objects& objects = objects_of(userdata);
+  const auto result = objects.manager.list_locks();
+  if (!result) return refuse(call, result.error(), caller_of(call, objects));
+  return wire::reply(call, *result);
+}
+
 using CounterOnBus = std::variant<uint64_t, double, std::string>;
 // Control group, monitoring group, resource, domain, counters by name.
 using CounterRow = std::tuple<std::string, std::string, std::string, uint32_t,
@@ -256,6 +263,8 @@ const std::array vtable = {
                                            SD_BUS_PARAM(groups), on_list_groups, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListRules", "", , "a(ssu)", SD_BUS_PARAM(rules),
                                            on_list_rules, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListLocks", "", , "a(ssusstssssss)",
+                                           SD_BUS_PARAM(locks), on_list_locks, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("GetCounters", "", , "a(sssua{sv})",
                                            SD_BUS_PARAM(counters), on_get_counters, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Subscribe", "", "", on_subscribe, open_to_all),

@@ -15,7 +15,6 @@ namespace {
 
 // A process may have any number of threads; an explanation shows so many.
 constexpr size_t max_threads_shown = 1000;
-constexpr std::chrono::milliseconds counters_interval{200};
 
 struct NamedThread {
   pid_t tid;
@@ -69,7 +68,7 @@ GroupStatus status_of(const GroupTarget& target) {
 
 std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
   // Reading them takes several files of each group and domain: everybody who asks at the same time
-  // gets the same values, and no user can make the main loop do little else.
+  // gets the same values.
   const Time begin = system_.now();
   if (counters_ && begin < counters_due_) return *counters_;
   auto counters = resctrl::read_counters(system_.resctrl);
@@ -78,11 +77,17 @@ std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
   if (counters->empty())
     return std::unexpected(
         Refusal{Refusal::Kind::not_supported,
-                "this machine's resctrl does not monitor: there is no info/L3_MON"});
+                "this machine's resctrl does not monitor: it has neither info/L3_MON nor "
+                "info/PERF_PKG_MON"});
   const Time end = system_.now();
-  counters_due_ = end + std::max<Time::duration>(counters_interval, (end - begin) * 10);
+  counters_due_ = next_reading(begin, end);
   counters_ = std::move(*counters);
   return *counters_;
+}
+
+Manager::Time Manager::next_reading(Time begin, Time end) {
+  constexpr std::chrono::milliseconds shortest{200};
+  return end + std::max<Time::duration>(shortest, (end - begin) * 10);
 }
 
 void Manager::watch_assignments(bool on) {

@@ -40,6 +40,11 @@ std::vector<std::string> Guard::problems() const {
   return out;
 }
 
+std::string Guard::lock_failure(const std::string& name) const {
+  const auto found = problems_.find(lock_key + name);
+  return found == problems_.end() ? "" : found->second;
+}
+
 bool Guard::set_problem(const std::string& key, const std::string& text) {
   return problems_.insert_or_assign(key, text).second;
 }

@@ -77,6 +77,7 @@ void Manager::problem(const std::string& key, const std::string& text) {
 void Manager::replace(std::shared_ptr<const InForce> in_force) {
   in_force_ = std::move(in_force);
   group_list_.reset();
+  locks_.reset();
 }
 
 // Hands the rules to the classifier, and goes on once it uses them: only then is a process that is

@@ -19,6 +19,14 @@ std::string title(const PseudoLock& lock) {
   return fmt::format("pseudo_lock '{}'", lock.name.value);
 }
 
+// Whether regions in the two caches are over the same CPUs, of which the kernel locks one
+// (rdtgroup_pseudo_locked_in_hierarchy in pseudo_lock.c). Which CPUs a domain has is not in
+// resctrl, but the only L3 domain has all of them. Of several, the kernel decides at the load.
+bool share_cpus(const Capabilities& capabilities, Resource one, Resource other) {
+  const auto l3 = capabilities.caches.find(Resource::L3);
+  return one != other && l3 != capabilities.caches.end() && l3->second.way_bytes.size() == 1;
+}
+
 unsigned ways_wanted(const Want& want) {
   if (const Cbm* mask = std::get_if<Cbm>(&want)) return mask->count();
   return std::get<unsigned>(want);
@@ -60,6 +68,24 @@ bool Planner::can_lock(const PseudoLock& lock) {
   return true;
 }
 
+// Of two regions over the same CPUs, the later one.
+void Planner::check_caches_of_locks() {
+  std::map<Resource, const PseudoLock*> first;
+  for (const PseudoLock* lock : locks_) {
+    const std::set<DomainId>* domains = domains_of(lock->resource());
+    if (domains == nullptr || !domains->contains(lock->domain())) continue;
+    first.try_emplace(lock->resource(), lock);
+    for (const auto& [resource, other] : first)
+      if (share_cpus(capabilities_, lock->resource(), resource))
+        error(lock->line().domains_where,
+              fmt::format("{} in {} domain {} and {} of {} in {} domain {} are over the same CPUs, "
+                          "and the kernel locks one region there",
+                          title(*lock), to_string(lock->resource()), to_string(lock->domain()),
+                          title(*other), other->name.where.text(), to_string(resource),
+                          to_string(other->domain())));
+  }
+}
+
 void Planner::check_locks() {
   std::map<std::pair<Resource, DomainId>, const PseudoLock*> by_domain;
   for (const PseudoLock& lock : policy_.locks) {
@@ -82,6 +108,7 @@ void Planner::check_locks() {
     else
       locks_.push_back(&lock);
   }
+  check_caches_of_locks();
 }
 
 // A region whose device is open stays as it is.
@@ -99,8 +126,8 @@ void Planner::find_busy_locks() {
         lock != locks_.end() &&
         !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
     if (!in_place)
-      missing_.push_back(
-          {fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine});
+      missing_.push_back({fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine,
+                          PseudoLock{.name = {name, {}}}});
     if (lock != locks_.end() && !in_place) locks_.erase(lock);
   }
 }
@@ -171,13 +198,18 @@ std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
         fmt::format(" hold {} KiB", bytes >> 10)};
   for (const auto& [name, state] : snapshot_.groups) {
     const bool busy = snapshot_.busy_locks.contains(name) && name != lock.name.value;
-    if (state.mode == Mode::pseudo_locked && (is_foreign(name) || busy) &&
-        !footprint(state.schemata, domain.cache.resource, domain.id).empty())
-      return PlacementRefusal{where,
-                              fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
+    if (state.mode != Mode::pseudo_locked || !(is_foreign(name) || busy) || state.schemata.empty())
+      continue;
+    const std::string other = fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
                                           busy ? "pseudo_lock" : "group", name,
-                                          busy ? "is still in use" : "rdtd did not make"),
-                              ", and the kernel locks one region in a domain"};
+                                          busy ? "is still in use" : "rdtd did not make");
+    if (!footprint(state.schemata, domain.cache.resource, domain.id).empty())
+      return PlacementRefusal{where, other, ", and the kernel locks one region in a domain"};
+    const Resource resource = state.schemata.begin()->first;
+    if (share_cpus(capabilities_, domain.cache.resource, resource))
+      return PlacementRefusal{where,
+                              fmt::format("{}{}, over the CPUs of ", other, to_string(resource)),
+                              ", and the kernel locks one region over the same CPUs"};
   }
   return std::nullopt;
 }
@@ -231,7 +263,7 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
   const Cbm* const named = std::get_if<Cbm>(&*wanted);
   if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
     missing_.push_back({fmt::format("the change of {} is", title(lock)),
-                        snapshot_.busy_locks.at(lock.name.value), Cause::machine});
+                        snapshot_.busy_locks.at(lock.name.value), Cause::machine, lock});
   add_lock_target(domain, lock, best_place);
   return *std::move(best);
 }

@@ -103,6 +103,7 @@ class Planner {
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
 
   void check_locks();
+  void check_caches_of_locks();
   [[nodiscard]] bool can_lock(const PseudoLock& lock);
   void find_busy_locks();
   [[nodiscard]] const PseudoLock* lock_in(const CacheDomain& domain) const;

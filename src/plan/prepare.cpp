@@ -120,8 +120,11 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default")
       fitting.add(group.name.value, &Kept::groups, "group '{}' is");
-  for (const PseudoLock& lock : parsed.policy.locks)
+  for (const PseudoLock& lock : parsed.policy.locks) {
+    const size_t before = fitting.missing.size();
     fitting.add(lock.name.value, &Kept::locks, "pseudo_lock '{}' is");
+    if (fitting.missing.size() > before) fitting.missing.back().lock = lock;
+  }
   if (parsed.policy.io)
     fitting.add(parsed.policy.io->name.value, &Kept::io, "the ways of I/O devices are");
   std::set<std::string> monitored;

@@ -83,6 +83,10 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
 
 }  // namespace
 
+std::string device_of_lock(std::string_view name) {
+  return fmt::format("/dev/pseudo_lock/{}", name);
+}
+
 LockTable read_lock(const FileReader& in, const toml::key& key, const toml::table& table,
                     AmountReader& amounts) {
   LockTable out;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "lock_devices.hpp"
 #include "output.hpp"
 #include "rdtd/plan/step.hpp"
 #include "verbs.hpp"
@@ -12,6 +13,7 @@ int verbs::apply(const Context& context) {
   const auto planned = client ? client->plan() : std::unexpected(client.error());
   if (!planned) return report(planned.error());
   if (const auto reloaded = client->reload(); !reloaded) return report(reloaded.error());
+  renew_device_access(context);
   if (context.json != Json::off) {
     JsonValue steps = JsonValue::array();
     for (const PlannedStep& step : planned->steps)

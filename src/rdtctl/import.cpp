@@ -8,7 +8,12 @@ namespace rdtd {
 int verbs::import(const Context& context) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
-  const ImportedPolicy imported = import_policy(machine->capabilities, machine->snapshot);
+  std::vector<std::string> regions;
+  for (const auto& [name, state] : machine->snapshot.groups)
+    if (state.mode == Mode::pseudo_locked) regions.push_back(name);
+  const ImportedPolicy imported = import_policy(
+      machine->capabilities, machine->snapshot,
+      context.snapshot_given ? std::map<std::string, DeviceAccess>{} : read_device_access(regions));
   print("# The control groups of {} when this file was written.\n{}",
         printable(machine->tree.path()), imported.text);
   for (const std::string& line : imported.notes) note("rdtctl: {}\n", line);

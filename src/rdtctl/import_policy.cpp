@@ -8,6 +8,7 @@
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/policy/parse.hpp"
+#include "value_text.hpp"
 
 namespace rdtd {
 
@@ -22,16 +23,15 @@ struct Line {
   bool heading = false;
   bool adopts = false;
   bool dropped = false;  // goes with its refused heading
+  std::string remark;    // a comment above it
 };
 
-std::string amount(const Capabilities& capabilities, Resource resource, uint32_t value) {
-  if (is_cache(resource)) return fmt::format("\"0x{}\"", to_string(Cbm{value}));
-  switch (capabilities.bandwidths.at(resource).unit) {
-    case BandwidthUnit::percent: return fmt::format("\"{}%\"", value);
-    case BandwidthUnit::mbps: return fmt::format("\"{} MiB/s\"", value);
-    case BandwidthUnit::eighth_gbps: return fmt::format("\"{} GB/s\"", value / 8.0);
-  }
-  return {};
+std::string amount(const Capabilities& capabilities, Resource resource, DomainId domain,
+                   uint32_t value) {
+  return is_cache(resource)
+             ? fmt::format("\"0x{}\"", to_string(Cbm{value}))
+             : fmt::format("\"{}\"",
+                           bandwidth_text(capabilities.bandwidths.at(resource), domain, value));
 }
 
 // One amount if it is the same on every domain, else a table.
@@ -39,13 +39,13 @@ std::string amounts(const Capabilities& capabilities, Resource resource,
                     const DomainValues& values) {
   if (std::ranges::all_of(
           values, [&](const auto& entry) { return entry.second == values.begin()->second; }))
-    return amount(capabilities, resource, values.begin()->second);
-  std::map<uint32_t, CpuSet> domains;
-  for (const auto& [domain, value] : values) domains[value].insert(static_cast<unsigned>(domain));
+    return amount(capabilities, resource, values.begin()->first, values.begin()->second);
+  std::map<std::string, CpuSet> domains;
+  for (const auto& [domain, value] : values)
+    domains[amount(capabilities, resource, domain, value)].insert(static_cast<unsigned>(domain));
   std::map<unsigned, std::string> entries;  // by the lowest domain
-  for (const auto& [value, ids] : domains)
-    entries[*ids.begin()] =
-        fmt::format("\"{}\" = {}", format_cpu_list(ids), amount(capabilities, resource, value));
+  for (const auto& [text, ids] : domains)
+    entries[*ids.begin()] = fmt::format("\"{}\" = {}", format_cpu_list(ids), text);
   std::string table;
   for (const auto& [first, entry] : entries) table += (table.empty() ? "" : ", ") + entry;
   return "{ " + table + " }";
@@ -103,18 +103,57 @@ bool is_untouched_root(const Capabilities& capabilities, const GroupState& state
   });
 }
 
-std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot) {
+std::string name_refusal(const std::string& directory) {
+  if (!is_utf8(directory)) return "its name is not UTF-8";  // TOML has no escape for such bytes
+  if (group_directory(directory) != directory)
+    return "a policy uses this name for the resctrl root";
+  return {};
+}
+
+// A region is one mask of one cache.
+void add_region(const std::string& name, const GroupState& state, bool own,
+                const DeviceAccess* device, std::vector<Line>& lines) {
+  Line& heading = lines.emplace_back();
+  heading = {name, fmt::format("[pseudo_lock.{}]", key(name)), name_refusal(name), true};
+  if (state.mode == Mode::pseudo_locksetup)
+    heading.refusal = "its region is not chosen yet";
+  else if (state.schemata.size() != 1 || state.schemata.begin()->second.size() != 1)
+    heading.refusal = "it has lost its region";
+  if (!heading.refusal.empty()) return;
+  if (!own)
+    heading.remark = fmt::format(
+        "rdtd does not take over a region. "
+        "Before it loads this, close {} and rmdir /sys/fs/resctrl/{}.",
+        device_of_lock(name), name);
+  const auto& [resource, masks] = *state.schemata.begin();
+  const auto [domain, mask] = *masks.begin();
+  lines.push_back({name,
+                   fmt::format("{} = {{ \"{}\" = \"0x{}\" }}", resource_key(resource),
+                               to_string(domain), to_string(Cbm{mask})),
+                   {}});
+  if (device == nullptr) return;
+  if (device->owner != "root")
+    lines.push_back({name, fmt::format("owner = \"{}\"", device->owner), {}});
+  if (device->user_group != "root")
+    lines.push_back({name, fmt::format("group = \"{}\"", device->user_group), {}});
+  if (device->mode != DeviceAccess{}.mode)
+    lines.push_back({name, fmt::format("mode = \"{:04o}\"", device->mode), {}});
+}
+
+std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot,
+                        const std::map<std::string, DeviceAccess>& devices) {
   std::vector<Line> lines;
   for (const auto& [directory, state] : snapshot.groups) {
     if (directory == root_group && is_untouched_root(capabilities, state)) continue;
+    if (is_pseudo(state.mode)) {
+      const auto device = devices.find(directory);
+      add_region(directory, state, snapshot.owned.contains(directory),
+                 device == devices.end() ? nullptr : &device->second, lines);
+      continue;
+    }
     Line& heading = lines.emplace_back();
     heading = {directory, fmt::format("[group.{}]", key(group_label(directory))), {}, true};
-    if (state.mode == Mode::pseudo_locked || state.mode == Mode::pseudo_locksetup)
-      heading.refusal = "it is pseudo-locked";
-    else if (!is_utf8(directory))  // TOML has no escape for such bytes
-      heading.refusal = "its name is not UTF-8";
-    else if (group_directory(directory) != directory)
-      heading.refusal = "a policy uses this name for the resctrl root";
+    heading.refusal = name_refusal(directory);
     if (!heading.refusal.empty()) continue;
     if (directory != root_group && !snapshot.owned.contains(directory))
       lines.push_back({directory, "adopt = true", {}, false, true});
@@ -202,6 +241,11 @@ ImportedPolicy print(const std::vector<Line>& lines) {
   ImportedPolicy out;
   for (const Line& line : lines) {
     if (line.heading) out.text += "\n";
+    if (!line.remark.empty() && line.refusal.empty()) {
+      out.text += fmt::format("# {}\n", printable(line.remark));
+      out.notes.push_back(fmt::format("region '{}': {}", printable(group_label(line.group)),
+                                      printable(line.remark)));
+    }
     if (line.refusal.empty()) {
       out.text += line.text + "\n";
       continue;
@@ -219,8 +263,9 @@ ImportedPolicy print(const std::vector<Line>& lines) {
 
 }  // namespace
 
-ImportedPolicy import_policy(const Capabilities& capabilities, const Snapshot& snapshot) {
-  std::vector<Line> lines = draft(capabilities, snapshot);
+ImportedPolicy import_policy(const Capabilities& capabilities, const Snapshot& snapshot,
+                             const std::map<std::string, DeviceAccess>& devices) {
+  std::vector<Line> lines = draft(capabilities, snapshot, devices);
   // Each pass refuses at least one line, and nearly always the first one finds all.
   while (true) {
     const std::vector<Diagnostic> errors = check(lines, capabilities, snapshot);

@@ -2,9 +2,11 @@
 // policy language and this machine allow. Pure; import.cpp prints the result.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "lock_devices.hpp"
 #include "rdtd/model/capabilities.hpp"
 #include "rdtd/model/snapshot.hpp"
 
@@ -15,9 +17,11 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // what it lacks, one line each; it is also in a comment there
 };
 
-// A pseudo-locked group, a name that the policy language refuses, and a value that it cannot
-// express become comments. The policy is planned as if rdtd owned the groups that it has.
+// A name that the policy language refuses, a value that it cannot express, and a region that the
+// kernel does not hold become comments. The policy is planned as if rdtd owned the groups and
+// regions that it has. `devices`: of the regions, as far as they are known.
 [[nodiscard]] ImportedPolicy import_policy(const Capabilities& capabilities,
-                                           const Snapshot& snapshot);
+                                           const Snapshot& snapshot,
+                                           const std::map<std::string, DeviceAccess>& devices = {});
 
 }  // namespace rdtd

@@ -8,6 +8,7 @@
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -15,7 +16,7 @@ namespace rdtd {
 namespace {
 
 constexpr size_t name_width = 9;
-constexpr size_t widest_line = 100;
+constexpr size_t text_width = 100;
 
 struct Facts {
   std::vector<std::pair<std::string, std::string>> lines;  // name, text
@@ -156,10 +157,12 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
       "RMIDs", fmt::format("{}: {}, {}; {} free", *rmids, counted(groups, "control group"),
                            counted(machine.snapshot.mon_groups.size(), "monitoring group"),
                            *rmids - std::min<size_t>(*rmids, used)));
-  const std::string features = info(machine, "L3_MON/mon_features");
   std::vector<std::string> events;
-  for (const std::string_view event : split(features, '\n'))
-    if (!trim(event).empty()) events.emplace_back(trim(event));
+  for (const char* name : resctrl::monitoring_directories) {
+    const std::string features = info(machine, fmt::format("{}/mon_features", name));
+    for (const std::string_view event : split(features, '\n'))
+      if (!trim(event).empty()) events.emplace_back(trim(event));
+  }
   std::string text = join(events, ", ");
   out.lines.emplace_back("Counters", text);
   out.json["monitoring"] = {{"rmids", *rmids},
@@ -259,7 +262,7 @@ int verbs::info(const Context& context) {
   }
   for (const auto& [name, text] : facts.lines) {
     const std::string lines =
-        break_lines(fmt::format("{:<{}}{}", name, name_width, text), widest_line, name_width);
+        break_lines(fmt::format("{:<{}}{}", name, name_width, text), text_width, name_width);
     print("{}{}\n", emphasized(context, lines.substr(0, name_width)), lines.substr(name_width));
   }
   return Exit::ok;

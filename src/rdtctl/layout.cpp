@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
 #include "verbs.hpp"
@@ -107,7 +108,7 @@ Cbm ways_of_devices(const Planned& planned, Resource resource, DomainId domain) 
   return always | footprint(now.io, resource, domain);
 }
 
-// Roomy where the terminal holds that, else narrow.
+// Roomy where the terminal holds that, else narrow. What is not a terminal has 120 columns.
 Widths fitting(const Context& context, const CacheInfo& info, const std::vector<Row>& rows) {
   size_t name = std::string_view("default").size(), note = 0;
   for (const Row& row : rows) {
@@ -117,14 +118,14 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   const Widths roomy{std::max<size_t>(name, 10), 3, 10};
   const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() +
                       std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
-  if (context.columns == 0 || line <= context.columns) return roomy;
+  const size_t columns = context.columns == 0 ? widest_line : context.columns;
+  if (line <= columns) return roomy;
   // Then at the cost of the names.
   Widths narrow{name, 2, 8};
   const size_t rest = 1 + narrow.way * info.cbm_mask.count() +
                       std::string_view("  16 ways  ").size() + narrow.size + 2 + note;
-  if (rest + name > context.columns)
-    narrow.name = std::min(
-        name, std::max<size_t>(8, context.columns - std::min<size_t>(rest, context.columns)));
+  if (rest + name > columns)
+    narrow.name = std::min(name, std::max<size_t>(8, columns - std::min(rest, columns)));
   return narrow;
 }
 
@@ -215,8 +216,10 @@ int verbs::layout(const Context& context) {
     for (const Look& look : looks) {
       if (!first) print("\n");
       first = false;
-      print("{}\n{}", emphasized(context, heading(context, resource, info, look)),
-            Styled{look.picture});
+      const std::string title = break_lines(heading(context, resource, info, look), widest_line, 1);
+      for (const std::string_view line : split(title, '\n'))
+        print("{}\n", emphasized(context, std::string(line)));
+      print("{}", Styled{look.picture});
     }
   }
   if (context.json != Json::off)

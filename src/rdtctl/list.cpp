@@ -5,12 +5,16 @@
 
 #include "groups.hpp"
 #include "measure.hpp"
+#include "regions.hpp"
+#include "value_text.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
+
+constexpr size_t value_column = 13;  // of show
 
 uint64_t at_share(const std::vector<uint64_t>& sorted, double share) {
   return sorted[static_cast<size_t>(static_cast<double>(sorted.size() - 1) * share)];
@@ -64,7 +68,8 @@ int verbs::list(const Context& context, bool only_names) {
     const auto tasks = machine->tree.read_tasks(directory).value_or(std::vector<pid_t>{});
     rows.push_back({group_label(directory), made_by(*machine, directory),
                     std::string(to_string(state.mode)), format_cpu_list(state.cpus),
-                    std::to_string(tasks.size()), schemata_line(state.schemata)});
+                    std::to_string(tasks.size()),
+                    schemata_text(machine->capabilities, state.schemata)});
   }
   JsonValue json = {{"groups", groups}};
   if (const Schemata& masks = machine->snapshot.io; !masks.empty()) {
@@ -72,13 +77,21 @@ int verbs::list(const Context& context, bool only_names) {
     json["io"] = {{"made_by", whose}, {"schemata", schemata_json(masks)}};
     rows.push_back({group_label(devices), whose, "", "", "", schemata_line(masks)});
   }
-  if (context.json != Json::off)
+  if (context.json != Json::off) {
+    json["pseudo_locks"] = regions_json(*machine);
+    json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
     print_json(context, json);
-  else
-    print_table(
-        context,
-        {{"GROUP"}, {"MADE BY"}, {"MODE"}, {"CPUS"}, {"TASKS", true}, {"SCHEMATA", false, true}},
-        rows);
+    return Exit::ok;
+  }
+  print_table(context,
+              {{"GROUP"},
+               {"MADE BY"},
+               {"MODE"},
+               {"CPUS", false, true},
+               {"TASKS", true},
+               {"SCHEMATA", false, true}},
+              rows);
+  print_regions(context, *machine);
   return Exit::ok;
 }
 
@@ -102,6 +115,8 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
         exit != Exit::ok)
       return exit;
   if (context.json != Json::off) {
+    if (state.mode == Mode::pseudo_locked) json["device"] = device_of_lock(directory);
+    json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
     print_json(context, json);
     return Exit::ok;
   }
@@ -110,7 +125,10 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
         state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus),
         json["tasks"].get<size_t>());
   for (const auto& [resource, values] : state.schemata)
-    print("{:>11}: {}\n", to_string(resource), format_values_merged(resource, values));
+    print("{}\n", break_entries(fmt::format("{:>11}: {}", to_string(resource),
+                                            values_text(machine->capabilities, resource, values)),
+                                widest_line, value_column));
+  if (state.mode == Mode::pseudo_locked) print("     Device: {}\n", device_of_lock(directory));
   print("{}", measured);
   return Exit::ok;
 }

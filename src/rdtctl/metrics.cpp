@@ -1,14 +1,7 @@
-// metrics: Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats). Unknown
-// values are left out, not zero. No label has a process in it.
-#include <fmt/format.h>
+// metrics: what Prometheus is to know, printed or put into a file.
+#include "metrics_text.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <map>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "print.hpp"
 #include "verbs.hpp"
@@ -16,103 +9,6 @@
 namespace rdtd {
 
 namespace {
-
-class Exposition {
- public:
-  void head(std::string_view name, std::string_view type, std::string_view help) {
-    out_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
-  }
-  template <class Value>
-  void sample(std::string_view name, std::string_view labels, Value value) {
-    out_ += labels.empty() ? fmt::format("{} {}\n", name, value)
-                           : fmt::format("{}{{{}}} {}\n", name, labels, value);
-  }
-  [[nodiscard]] const std::string& text() const { return out_; }
-
- private:
-  std::string out_;
-};
-
-std::string label(std::string_view name, std::string_view value) {
-  std::string quoted;
-  for (const char c : printable(value))
-    quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
-  return fmt::format("{}=\"{}\"", name, quoted);
-}
-
-// The name of a counter's metric without its prefix, by the customs of Prometheus.
-std::string metric_name(const std::string& counter) {
-  if (counter == "llc_occupancy") return "llc_occupancy_bytes";
-  if (counter == "mbm_total_bytes") return "memory_bandwidth_bytes_total";
-  if (counter == "mbm_local_bytes") return "memory_bandwidth_local_bytes_total";
-  std::string out = counter;
-  std::ranges::replace_if(out, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  const CounterKind kind = kind_of_counter(counter);
-  if (kind.unit == CounterKind::Unit::joules) out += "_joules";
-  if (kind.unit == CounterKind::Unit::farads) out += "_farads";
-  return kind.cumulative ? out + "_total" : out;
-}
-
-std::string help_of(const std::string& counter) {
-  if (counter == "llc_occupancy") return "Bytes that the group has in the L3 cache.";
-  if (counter == "mbm_total_bytes") return "Bytes read from and written to memory by the group.";
-  if (counter == "mbm_local_bytes") return "The part of them in the domain's own memory.";
-  return fmt::format("The kernel's counter {} of the group.", printable(counter));
-}
-
-// What is not counted is left out. A node's figures are apart from those of the domain that
-// includes them.
-void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) {
-  struct Family {
-    std::string counter;
-    std::vector<std::pair<std::string, std::string>> samples;  // labels, value
-  };
-  std::map<std::string, Family> families;
-  for (const DomainCounters& of : counters) {
-    const bool node = of.resource.starts_with("sub_");
-    const std::string label_name = node ? "node" : of.resource == "PERF_PKG" ? "package" : "domain";
-    std::string labels = label("group", group_label(control_group_of(of.group)));
-    if (is_mon_group(of.group))
-      labels += "," + label("mon_group", of.group.substr(of.group.rfind('/') + 1));
-    labels += "," + label(label_name, to_string(of.domain));
-    for (const auto& [counter, value] : of.counters) {
-      if (std::holds_alternative<NoCount>(value)) continue;
-      Family& family =
-          families[fmt::format("rdtd_{}{}{}", is_mon_group(of.group) ? "mon_group_" : "",
-                               node ? "node_" : "", metric_name(counter))];
-      family.counter = counter;
-      const auto* integer = std::get_if<uint64_t>(&value);
-      family.samples.emplace_back(labels, integer != nullptr
-                                              ? fmt::format("{}", *integer)
-                                              : fmt::format("{}", std::get<double>(value)));
-    }
-  }
-  for (const auto& [name, family] : families) {
-    out.head(name, kind_of_counter(family.counter).cumulative ? "counter" : "gauge",
-             help_of(family.counter));
-    for (const auto& [labels, value] : family.samples) out.sample(name, labels, value);
-  }
-}
-
-void add_daemon(Exposition& out, const ManagerProperties& daemon) {
-  out.head("rdtd_config_last_reload_successful", "gauge",
-           "Whether the last reload put the policy files in force.");
-  out.sample("rdtd_config_last_reload_successful", "", daemon.last_reload_error.empty() ? 1 : 0);
-  out.head("rdtd_config_last_reload_success_timestamp_seconds", "gauge",
-           "When the policy in force was loaded.");
-  out.sample("rdtd_config_last_reload_success_timestamp_seconds", "",
-             static_cast<double>(daemon.last_reload_timestamp) / 1e6);
-  out.head("rdtd_drift", "gauge", "Things that something else had changed when rdtd last looked.");
-  out.sample("rdtd_drift", "", daemon.drift);
-  out.head("rdtd_proc_event_overruns_total", "counter", "Process events that the kernel dropped.");
-  out.sample("rdtd_proc_event_overruns_total", "", daemon.event_overruns);
-  if (daemon.assignments.empty()) return;
-  out.head("rdtd_assignments_total", "counter",
-           "Threads that rules put in a group, and those that the kernel refused to move.");
-  for (const AssignmentCount& count : daemon.assignments)
-    out.sample("rdtd_assignments_total",
-               label("group", count.group) + "," + label("result", count.result), count.threads);
-}
 
 // Puts it in place at once, for a collector that may read at any moment.
 int write_out(const std::string& text, const std::string& file) {
@@ -130,19 +26,19 @@ int write_out(const std::string& text, const std::string& file) {
 int verbs::metrics(const Context& context, const std::string& file) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
-  const auto counters = tree->read_counters();
+  auto counters = tree->read_counters();
   if (!counters) return report(counters.error());
-  Exposition out;
-  out.head("rdtd_build_info", "gauge", "The version of rdtctl.");
-  out.sample("rdtd_build_info", label("version", RDTD_VERSION), 1);
-  add_counters(out, *counters);
+  MetricsSource source{.counters = std::move(*counters), .daemon = {}, .locks = {}};
   // Of a copied tree there is no daemon; where it does not run here, there is nothing of it to
-  // tell.
+  // report.
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();
-  if (client)
-    if (const auto daemon = client->properties()) add_daemon(out, *daemon);
-  if (!file.empty()) return write_out(out.text(), file);
-  print("{}", out.text());
+  if (client) {
+    if (auto daemon = client->properties()) source.daemon = std::move(*daemon);
+    source.locks = client->list_locks().value_or(std::vector<LockStatus>{});
+  }
+  const std::string text = metrics_text(source);
+  if (!file.empty()) return write_out(text, file);
+  print("{}", text);
   return Exit::ok;
 }
 

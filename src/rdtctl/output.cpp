@@ -2,6 +2,8 @@
 
 #include <libsmartcols/libsmartcols.h>
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "rdtd/base/break_lines.hpp"
@@ -10,7 +12,40 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t widest_list = 48;  // columns of a cell
+constexpr size_t widest_list = 48, narrowest_list = 16;  // columns of a cell
+constexpr char kept_space = '\x01';                      // no cell has such a character
+
+using Rows = std::vector<std::vector<std::string>>;
+
+size_t columns_of(const std::string& text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+// The width of the lists with which the lines fit.
+size_t width_of_lists(const Context& context, const std::vector<Column>& columns,
+                      const Rows& rows) {
+  const size_t most =
+      context.columns == 0 ? widest_line : std::min<size_t>(widest_line, context.columns);
+  std::vector<size_t> lists;
+  size_t others = columns.size() - 1;  // the gaps
+  for (size_t i = 0; i < columns.size(); i++) {
+    size_t width = columns_of(columns[i].name);  // libsmartcols keeps room for it in any case
+    for (const auto& row : rows) width = std::max(width, columns_of(row[i]));
+    if (columns[i].list)
+      lists.push_back(width);
+    else
+      others += width;
+  }
+  size_t width = widest_list;
+  const auto needed = [&] {
+    size_t sum = others;
+    for (const size_t list : lists) sum += std::min(list, width);
+    return sum;
+  };
+  while (width > narrowest_list && needed() > most) width--;
+  return width;
+}
 
 // JSON escapes the control characters below U+0020 only; the others occur in strings alone.
 std::string escape_other_controls(const std::string& json) {
@@ -39,6 +74,10 @@ void print_json(const Context& context, JsonValue value) {
 
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows) {
+  Rows cells = rows;
+  for (auto& row : cells)
+    for (std::string& cell : row) cell = printable(cell.empty() ? "-" : cell);
+  const size_t list_width = width_of_lists(context, columns, cells);
   const std::unique_ptr<libscols_table, void (*)(libscols_table*)> table(scols_new_table(),
                                                                          scols_unref_table);
   (void)scols_table_enable_noheadings(table.get(), context.legend ? 0 : 1);
@@ -55,15 +94,25 @@ void print_table(const Context& context, const std::vector<Column>& columns,
     }
     if (context.color) (void)scols_cell_set_color(scols_column_get_header(made), "bold");
   }
-  for (const auto& row : rows) {
+  for (const auto& row : cells) {
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
-    for (size_t i = 0; i < row.size(); i++) {
-      const std::string cell = printable(row[i].empty() ? "-" : row[i]);
-      (void)scols_line_set_data(line, i,
-                                (columns[i].list ? break_lines(cell, widest_list) : cell).c_str());
-    }
+    for (size_t i = 0; i < row.size(); i++)
+      (void)scols_line_set_data(
+          line, i, (columns[i].list ? break_entries(row[i], list_width) : row[i]).c_str());
   }
   (void)scols_print_table(table.get());
+}
+
+std::string break_entries(std::string text, size_t width, size_t indent) {
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text[i] != ' ') continue;
+    size_t end = i + 1;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) end++;
+    if (end >= text.size() || text[end] != ':') text[i] = kept_space;
+  }
+  text = break_lines(text, width, indent);
+  std::ranges::replace(text, kept_space, ' ');
+  return text;
 }
 
 JsonValue schemata_json(const Schemata& schemata) {
@@ -76,6 +125,13 @@ JsonValue schemata_json(const Schemata& schemata) {
       else
         entry = value;
     }
+  return out;
+}
+
+JsonValue bandwidth_units_json(const Capabilities& capabilities) {
+  JsonValue out = JsonValue::object();
+  for (const auto& [resource, info] : capabilities.bandwidths)
+    out[std::string(to_string(resource))] = to_string(info.unit);
   return out;
 }
 

@@ -16,16 +16,28 @@ using JsonValue = nlohmann::ordered_json;
 // Prints `value` with "schema": 1 in front.
 void print_json(const Context& context, JsonValue value);
 
+// Columns of a table, and of a picture that no terminal shows.
+inline constexpr size_t widest_line = 120;
+
 struct Column {
   std::string name;
   bool right = false;  // numbers
-  bool list = false;   // entries that end in ';' or ' ', of which a wide cell has several lines
+  // Entries that end in ';' or ',', or in ' ' before "NAME:"; a wide cell has several lines of
+  // them.
+  bool list = false;
 };
 
+// Where a line would be wider than 120 columns, or than a narrower terminal, the lists get
+// narrower.
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows);
 
+// Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s".
+[[nodiscard]] std::string break_entries(std::string text, size_t width, size_t indent = 0);
+
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
+// The unit of its numbers, by resource: {"MB": "1/8 GB/s"}.
+[[nodiscard]] JsonValue bandwidth_units_json(const Capabilities& capabilities);
 
 // Bold if colors are used.
 [[nodiscard]] Styled emphasized(const Context& context, const std::string& text);

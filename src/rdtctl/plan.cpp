@@ -5,21 +5,18 @@
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/read.hpp"
+#include "value_text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
 
-std::string granted_text(Resource resource, uint32_t value, const CacheInfo* cache,
-                         DomainId domain) {
-  if (!is_cache(resource)) return std::to_string(value);
+std::string granted_text(const Capabilities& capabilities, Resource resource, DomainId domain,
+                         uint32_t value) {
+  if (!is_cache(resource)) return value_text(capabilities, resource, domain, value);
   const Cbm mask{value};
-  std::string text =
-      fmt::format("{} way{} ({})", mask.count(), mask.count() == 1 ? "" : "s", to_string(mask));
-  if (cache != nullptr && cache->way_bytes.at(domain) != 0)
-    text += ", " + size_text(cache->way_bytes.at(domain) * mask.count());
-  return text;
+  return ways_text(mask, capabilities.caches.at(resource).way_bytes.at(domain) * mask.count());
 }
 
 // What was asked for and granted to one group, a row for the domains that are alike.
@@ -27,13 +24,11 @@ void add_grants(const Capabilities& capabilities, const GroupTarget& group,
                 std::vector<std::vector<std::string>>& rows) {
   for (const auto& [resource, values] : group.state.schemata) {
     const auto asked = group.asked.find(resource);
-    const auto cache = capabilities.caches.find(resource);
-    const CacheInfo* info = cache == capabilities.caches.end() ? nullptr : &cache->second;
     std::map<std::pair<std::string, std::string>, CpuSet> alike;
     for (const auto& [domain, value] : values) {
       const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
       alike[{was_asked ? asked->second.at(domain) : "",
-             granted_text(resource, value, info, domain)}]
+             granted_text(capabilities, resource, domain, value)}]
           .insert(static_cast<unsigned>(domain));
     }
     std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
@@ -45,14 +40,14 @@ void add_grants(const Capabilities& capabilities, const GroupTarget& group,
 }
 
 std::vector<std::vector<std::string>> grants(const Planned& planned) {
+  const Capabilities& capabilities = planned.machine.capabilities;
   std::vector<std::vector<std::string>> rows;
   for (const GroupTarget& group : planned.plan.groups)
     add_grants(planned.machine.capabilities, group, rows);
   for (const LockTarget& lock : planned.plan.locks) {
     const auto& [name, resource, domain, mask] = lock.region;
-    const CacheInfo& info = planned.machine.capabilities.caches.at(resource);
     rows.push_back({name, std::string(to_string(resource)), to_string(domain), lock.asked,
-                    granted_text(resource, mask.bits, &info, domain) + ", locked"});
+                    granted_text(capabilities, resource, domain, mask.bits) + ", locked"});
   }
   if (planned.plan.io) add_grants(planned.machine.capabilities, *planned.plan.io, rows);
   return rows;
@@ -155,6 +150,7 @@ JsonValue plan_json(const Planned& planned) {
                        {"group", group_label(group_of(step))},
                        {"text", format_step(step)}});
   JsonValue out = {{"groups", groups},
+                   {"bandwidth_units", bandwidth_units_json(planned.machine.capabilities)},
                    {"pseudo_locks", locks},
                    {"steps", steps},
                    {"summary", plan_summary(planned.plan)}};
@@ -173,7 +169,7 @@ int verbs::plan(const Context& context, bool detailed_exitcode, bool unified) {
   } else if (unified) {
     print_unified(*planned);
   } else {
-    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true}, {"ASKED"}, {"GRANTED"}},
+    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true, true}, {"ASKED"}, {"GRANTED"}},
                 grants(*planned));
     print("\n{}", format_plan(planned->plan));
   }

@@ -1,5 +1,6 @@
 #include <fstream>
 
+#include "lock_devices.hpp"
 #include "rdtd/base/journal.hpp"
 #include "verbs.hpp"
 
@@ -20,7 +21,10 @@ bool in_unit_of_daemon(const Context& context) {
 int verbs::reload(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reload() : std::unexpected(client.error());
-  if (answer) return Exit::ok;
+  if (answer) {
+    renew_device_access(context);
+    return Exit::ok;
+  }
   if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context))
     return Exit::failed;
   return report(answer.error());

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -49,9 +50,14 @@ void put(int line, int column, const std::string& text) {
 }  // namespace
 
 bool monitors(const Context& context, const Tree& tree) {
-  const auto files = tree.filesystem().list("info/L3_MON");
-  if (files || files.error().code != ENOENT) return true;
-  note("rdtctl: this machine has no monitoring: {}/info/L3_MON is missing\n", context.resctrl);
+  for (const char* name : resctrl::monitoring_directories) {
+    const auto files = tree.filesystem().list(fmt::format("info/{}", name));
+    if (files || files.error().code != ENOENT) return true;
+  }
+  note("rdtctl: this machine has no monitoring: {}/info has neither {}\n", context.resctrl,
+       join(std::vector<std::string>(resctrl::monitoring_directories.begin(),
+                                     resctrl::monitoring_directories.end()),
+            " nor "));
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The verbs, each in the file of its name; main.cpp has their options. A verb prints data on
+// The verbs, each in the file of its name; verb_table.cpp has their options. A verb prints data on
 // standard output and notes on standard error, and returns rdtctl's exit status.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace rdtd::verbs {
 
-int adopt(const std::vector<std::string>& groups);
+int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
 int cat_config(const Context& context);

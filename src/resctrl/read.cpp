@@ -268,10 +268,13 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     }
     if (info.error()) return std::unexpected(*info.error());
   }
-  if (filesystem.list("info/L3_MON")) {
-    InfoReader info(filesystem, "L3_MON");
-    out.num_rmids = info.number("num_rmids");
+  // A group takes one RMID for the counters of the caches and of the packages.
+  for (const char* name : monitoring_directories) {
+    if (!filesystem.list(fmt::format("info/{}", name))) continue;
+    InfoReader info(filesystem, name);
+    const uint32_t num_rmids = info.number("num_rmids");
     if (info.error()) return std::unexpected(*info.error());
+    out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
   }
   return out;
 }

@@ -264,7 +264,9 @@ TEST_F(AnswersTest, CountersThatCannotBeRead) {
   const auto none = manager->counters();
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, Refusal::Kind::not_supported);
-  EXPECT_EQ(none.error().text, "this machine's resctrl does not monitor: there is no info/L3_MON");
+  EXPECT_EQ(none.error().text,
+            "this machine's resctrl does not monitor: it has neither info/L3_MON nor "
+            "info/PERF_PKG_MON");
 }
 
 TEST_F(AnswersTest, ShowsWhatIsWrongInOneLine) {

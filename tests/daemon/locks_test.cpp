@@ -1,4 +1,5 @@
 // Pseudo-locked regions of the policy in force: locked, kept, undone once nobody has the device.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdtd/resctrl/device_access.hpp"
@@ -33,6 +34,17 @@ class LocksTest : public test::World {
     manager->cpu_changed(true);
     run(std::chrono::seconds(2));
   }
+  // "NAME L2 1 1 MiB 3 1048576 locked", with the reason behind it.
+  [[nodiscard]] std::string listed() {
+    run(std::chrono::seconds(1));  // an answer is kept for a moment
+    std::string out;
+    const auto locks = manager->list_locks();
+    for (const LockStatus& lock : *locks)
+      out += fmt::format("{} {} {} {} {} {} {}{}\n", lock.name, lock.resource, lock.domain,
+                         lock.asked, lock.mask, lock.bytes, lock.state,
+                         lock.reason.empty() ? "" : ": " + lock.reason);
+    return out;
+  }
   const std::string in_use = "process 812 (app) has /dev/pseudo_lock/buffer open";
 };
 
@@ -59,6 +71,99 @@ TEST_F(LocksTest, LocksAndUndoes) {
   EXPECT_EQ(file("buffer/mode"), "none\n");
   EXPECT_EQ(file("info/L2/bit_usage"), "0=SSSSSSSS;1=SSSSSSSS\n");
   EXPECT_TRUE(access.empty());
+}
+
+TEST_F(LocksTest, Lists) {
+  EXPECT_EQ(listed(), "");
+  ASSERT_EQ(reload(buffer), "");
+  EXPECT_EQ(listed(), "buffer L2 1 1 MiB 3 1048576 locked\n");
+  const LockStatus lock = manager->list_locks()->at(0);
+  EXPECT_EQ(lock.device, "/dev/pseudo_lock/buffer");
+  EXPECT_EQ(lock.owner + " " + lock.user_group + " " + lock.mode, "alice root 0660");
+
+  // The policy asks for another size, another place, or none, while the device is open.
+  holders["buffer"] = in_use;
+  for (const char* amount : {"3 ways", "ways 4-5"}) {
+    ASSERT_EQ(reload(fmt::format("[pseudo_lock.buffer]\nl2 = {{ \"1\" = \"{}\" }}\n", amount)), "");
+    EXPECT_EQ(listed(), fmt::format("buffer L2 1 {} 3 1048576 waiting: {}\n", amount, in_use));
+  }
+  ASSERT_EQ(reload("[pseudo_lock.buffer]\nl2 = { \"0\" = \"1 way\" }\n"), "");
+  EXPECT_EQ(listed(), "buffer L2 1 1 way 3 1048576 waiting: " + in_use + "\n");
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(listed(), "buffer L2 1  3 1048576 waiting: " + in_use + "\n");
+  holders.clear();
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(listed(), "");
+}
+
+TEST_F(LocksTest, ListsWhatIsMissing) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + buffer), "");
+  ASSERT_TRUE(kernel.resctrl.remove("buffer"));
+  EXPECT_EQ(listed(), "buffer L2 1 1 MiB 3 1048576 missing: pseudo_lock 'buffer' is not there\n");
+  ASSERT_TRUE(kernel.resctrl.make("buffer"));
+  EXPECT_EQ(listed(),
+            "buffer L2 1 1 MiB 3 1048576 missing: pseudo_lock 'buffer' was removed and made again "
+            "by another tool\n");
+  ASSERT_TRUE(kernel.resctrl.remove("buffer"));
+
+  // The kernel finds no memory.
+  ASSERT_EQ(reload(buffer), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "buffer/schemata";
+      },
+      ENOMEM);
+  restart_domain();
+  const std::string missing = listed();
+  kernel.calls.reset();
+  EXPECT_EQ(missing,
+            "buffer L2 1 1 MiB 3 1048576 missing: cannot write 'L2:1=3' to "
+            "/sys/fs/resctrl/buffer/schemata: Cannot allocate memory (everything is as it was)\n");
+
+  // At the start, another tool is in the way.
+  ASSERT_EQ(reload(""), "");
+  ASSERT_TRUE(kernel.resctrl.make("buffer"));
+  policy = buffer;
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(listed(),
+            "buffer L2 1 1 MiB  0 missing: group 'buffer' exists in resctrl already and rdtd did "
+            "not make it\n");
+}
+
+TEST_F(LocksTest, ListsWhatTheMachineCannotHave) {
+  ASSERT_EQ(reload("[daemon]\nunsupported = \"skip\"\n[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" "
+                   "}\n"),
+            "");
+  EXPECT_EQ(listed(), "p L3 0 1 MiB  0 missing: not available on this machine\n");
+}
+
+// Reading takes a file of each group: it is done once in a moment.
+TEST_F(LocksTest, ListsFromOneReading) {
+  ASSERT_EQ(reload(buffer), "");
+  ASSERT_TRUE(manager->list_locks());
+  const size_t calls = kernel.calls.count();
+  ASSERT_TRUE(manager->list_locks());
+  EXPECT_EQ(kernel.calls.count(), calls);
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, EIO);
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(manager->list_locks().error().text, "cannot list /sys/fs/resctrl: Input/output error");
+  kernel.calls.reset();
+}
+
+// Of several L3 domains only the kernel knows which CPUs they have.
+TEST_F(LocksTest, TheKernelRefusesASecondRegionOverTheSameCpus) {
+  fake::Machine machine = fake::xeon();
+  machine.pseudo_locking = true;
+  machine.controls[Resource::L2] = fake::atom().controls.at(Resource::L2);
+  kernel.resctrl = fake::Resctrl(machine);
+  start();
+  EXPECT_EQ(reload("[pseudo_lock.a]\nl3 = { \"0\" = \"1 way\" }\n[pseudo_lock.b]\nl2 = { \"0\" = "
+                   "\"1 way\" }\n"),
+            "cannot write 'L2:0=1' to /sys/fs/resctrl/b/schemata: Invalid argument (a cache of the "
+            "same CPUs has a locked region already (last_cmd_status: Pseudo-locked region in "
+            "hierarchy); everything is as it was)");
+  EXPECT_EQ(file("a/mode") + file("b/mode"), "none\nnone\n");
 }
 
 TEST_F(LocksTest, StaysWhileItsDeviceIsOpen) {

@@ -15,7 +15,7 @@ constexpr std::array<const char*, 4> signals = {"TaskAssigned", "DriftDetected",
 constexpr std::array<const char*, 4> errors = {
     "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoReply",
     RDTD_BUS_NAME ".Error.NotPermitted", RDTD_BUS_NAME ".Error.Busy"};
-constexpr unsigned methods = 6;
+constexpr unsigned methods = 7;
 
 void check(const auto& answer) {
   if (!answer) fuzz::require(!answer.error().text.empty(), "every failure has a text");
@@ -29,6 +29,7 @@ void call(Client& client, unsigned method) {
     case 3: return check(client.properties());
     case 4: return check(client.list_rules());
     case 5: return check(client.adopt({"redis"}));
+    case 6: return check(client.list_locks());
   }
 }
 

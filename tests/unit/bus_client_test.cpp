@@ -47,6 +47,18 @@ TEST_F(BusTest, ClientKnowsWhyItReachesNoDaemon) {
 TEST_F(BusTest, ClientReadsEveryAnswer) {
   manager_.groups = std::make_shared<const GroupList>(
       std::vector<GroupStatus>{{.name = "web", .asked = {{"L3", 0, "4 ways"}}, .rules = {"a:1"}}});
+  manager_.locks = std::vector<LockStatus>{{.name = "buffer",
+                                            .resource = "L2",
+                                            .domain = 1,
+                                            .asked = "8 GiB",
+                                            .mask = "3",
+                                            .bytes = uint64_t{1} << 33,
+                                            .device = "/dev/pseudo_lock/buffer",
+                                            .owner = "alice",
+                                            .user_group = "root",
+                                            .mode = "0660",
+                                            .state = "waiting",
+                                            .reason = "process 812 (\x1b) has it open"}};
   start_all();
   start_polkit();
   auto done = std::async(std::launch::async, [] {
@@ -56,7 +68,11 @@ TEST_F(BusTest, ClientReadsEveryAnswer) {
     const auto groups = client->list_groups();
     const auto properties = client->properties();
     const auto rules = client->list_rules();
-    ASSERT_TRUE(plan && explanation && groups && properties && rules);
+    const auto locks = client->list_locks();
+    ASSERT_TRUE(plan && explanation && groups && properties && rules && locks);
+    EXPECT_EQ(locks->at(0).device, "/dev/pseudo_lock/buffer");
+    EXPECT_EQ(locks->at(0).bytes, uint64_t{1} << 33);
+    EXPECT_EQ(locks->at(0).reason, "process 812 (?) has it open");
     EXPECT_EQ(rules->at(0).group, "a?");
     EXPECT_EQ(rules->at(0).processes, 2U);
     EXPECT_EQ(plan->summary, "1 step");

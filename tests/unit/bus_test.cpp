@@ -166,6 +166,7 @@ TEST(Methods, CostAndEffect) {
            Row{"Plan", 10, false},
            Row{"ListGroups", 10, false},
            Row{"ListRules", 10, false},
+           Row{"ListLocks", 10, false},
            Row{"GetCounters", 10, false},
            Row{"GetManagedObjects", 10, false},
            Row{"Explain", 5, false},

@@ -90,6 +90,7 @@ class FakeManager final : public ManagerInterface {
   }
   std::shared_ptr<const GroupList> list_groups() override { return groups; }
   std::vector<RuleStatus> list_rules() override { return {{"a.toml:3", "a\x1b", 2}}; }
+  std::expected<std::vector<LockStatus>, Refusal> list_locks() override { return locks; }
   size_t tasks_in(const std::string&) override {
     counted++;
     return 3;
@@ -108,6 +109,7 @@ class FakeManager final : public ManagerInterface {
   std::string log_target() override { return "journal"; }
 
   std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
+  std::expected<std::vector<LockStatus>, Refusal> locks;
   uid_t process_owner = 7;
   int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;

@@ -88,6 +88,18 @@ TEST(Locks, Steps) {
   for (const auto& row : rows) EXPECT_EQ(plan_text(row.policy, atom(), row.now), row.plan);
 }
 
+// L3 beside L2, in one domain or in two.
+Capabilities two_caches(unsigned l3_domains) {
+  Capabilities out = atom();
+  out.caches[Resource::L3] = out.caches[Resource::L2];
+  if (l3_domains == 1) out.caches[Resource::L3].way_bytes.erase(DomainId{1});
+  return out;
+}
+
+std::string lock_l3(const std::string& name, const std::string& amount) {
+  return "[pseudo_lock." + name + "]\nl3 = { \"0\" = \"" + amount + "\" }\n";
+}
+
 std::string refusal(const std::string& policy, const Capabilities& capabilities,
                     const Snapshot& now) {
   const auto plan = make_plan(test::parse(policy).policy, capabilities, now);
@@ -145,6 +157,20 @@ TEST(Locks, Refusals) {
       {buffer + "[group.a]\n", two_closids, untouched(two_closids),
        "p.toml:3:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 is "
        "needed while pseudo_lock 'buffer' is locked\n"},
+      // The only L3 is over all CPUs.
+      {lock_l3("large", "1 MiB") + buffer, two_caches(1), untouched(two_caches(1)),
+       "p.toml:4:8: error: pseudo_lock 'buffer' in L2 domain 1 and pseudo_lock 'large' of p.toml:1 "
+       "in L3 domain 0 are over the same CPUs, and the kernel locks one region there\n"},
+      {buffer, two_caches(1),
+       with(untouched(two_caches(1)), "theirs", "L3:0=3\n", Mode::pseudo_locked),
+       "p.toml:2:14: error: pseudo_lock 'buffer': group 'theirs', which rdtd did not make, is "
+       "locked in L3, over the CPUs of L2 domain 1, and the kernel locks one region over the same "
+       "CPUs\n"},
+      // Of several, the kernel decides.
+      {lock_l3("large", "1 MiB") + buffer, two_caches(2), untouched(two_caches(2)), "granted"},
+      // What the machine does not have is over no CPUs.
+      {"[daemon]\nunsupported = \"skip\"\n" + lock_l3("large", "1 MiB") + lock("b", "1 MiB", "7"),
+       two_caches(1), untouched(two_caches(1)), "granted"},
       {"[group.buffer]\n", atom(), busy(locked("3", "fc")),
        "p.toml:1:8: error: the name of group 'buffer' is not free: process 812 (app) has "
        "/dev/pseudo_lock/buffer open\n"},

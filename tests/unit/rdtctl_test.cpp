@@ -2,10 +2,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "diagnose.hpp"
 #include "import_policy.hpp"
+#include "lock_devices.hpp"
+#include "metrics_text.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "usage.hpp"
@@ -338,8 +344,17 @@ TEST(Import, Groups) {
        "\n# [group.default] is not imported: a policy uses this name for the resctrl root\n"},
       {"a name that is not UTF-8", "a\xff", plain,
        "\n# [group.\"a?\"] is not imported: its name is not UTF-8\n"},
-      {"pseudo-locked", "a", group_state("L3:0=f", Mode::pseudo_locked),
-       "\n# [group.a] is not imported: it is pseudo-locked\n"},
+      {"a region", "a", group_state("L3:0=f", Mode::pseudo_locked),
+       "\n# rdtd does not take over a region. Before it loads this, close /dev/pseudo_lock/a and "
+       "rmdir /sys/fs/resctrl/a.\n[pseudo_lock.a]\nl3 = { \"0\" = \"0xf\" }\n"},
+      {"a region that is being made", "a", group_state("", Mode::pseudo_locksetup),
+       "\n# [pseudo_lock.a] is not imported: its region is not chosen yet\n"},
+      {"a region whose domain was offline", "a", group_state("", Mode::pseudo_locked),
+       "\n# [pseudo_lock.a] is not imported: it has lost its region\n"},
+      {"a region with a reserved name", "size", group_state("L3:0=f", Mode::pseudo_locked),
+       "\n# [pseudo_lock.size] is not imported: 'size' cannot be the name of a pseudo_lock: "
+       "resctrl "
+       "uses that name itself\n"},
   };
   for (const auto& row : rows) {
     Snapshot snapshot;
@@ -347,6 +362,73 @@ TEST(Import, Groups) {
     snapshot.groups[row.group] = row.state;
     EXPECT_EQ(import_policy(two_domains(), snapshot).text, row.text) << row.name;
   }
+}
+
+TEST(Import, OwnRegionsWithTheirDevices) {
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=f0\nMB:0=100;1=100");
+  snapshot.groups["a"] = group_state("L3:1=f", Mode::pseudo_locked);
+  snapshot.owned = {"", "a"};
+  const std::string text =
+      "\n[group.default]\nl3 = { \"0\" = \"0xff\", \"1\" = \"0xf0\" }\n"
+      "\n[pseudo_lock.a]\nl3 = { \"1\" = \"0xf\" }\n";
+  EXPECT_EQ(import_policy(two_domains(), snapshot, {{"a", {"root", "root", 0600}}}).text, text);
+  const ImportedPolicy imported =
+      import_policy(two_domains(), snapshot, {{"a", {"alice", "1000", 0660}}});
+  EXPECT_EQ(imported.text, text + "owner = \"alice\"\ngroup = \"1000\"\nmode = \"0660\"\n");
+  EXPECT_TRUE(imported.notes.empty());
+}
+
+TEST(Import, Rates) {
+  Capabilities capabilities = two_domains();
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}, {DomainId{1}, 2048}};
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=2048;1=2048");
+  snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=20;1=2048");
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.a]\nadopt = true\nl3 = \"0xf\"\n"
+            "mb = { \"0\" = \"2.5 GB/s\", \"1\" = \"unlimited\" }\n");
+}
+
+TEST(LockDevices, UdevIsAskedAgain) {
+  std::string directory = "/tmp/rdtd-devices-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  std::filesystem::create_directory(directory + "/buffer");
+  std::ofstream(directory + "/buffer/uevent") << "";
+  EXPECT_TRUE(renew_device_access(directory));
+  std::ifstream in(directory + "/buffer/uevent");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "change\n");
+  std::filesystem::remove(directory + "/buffer/uevent");
+  EXPECT_TRUE(renew_device_access(directory));  // the region has just gone
+  std::filesystem::remove_all(directory);
+  EXPECT_TRUE(renew_device_access(directory));  // the kernel cannot lock
+}
+
+TEST(Metrics, Regions) {
+  const MetricsSource source{
+      .counters = {},
+      .daemon = {},
+      .locks = {
+          {.name = "buffer", .resource = "L2", .domain = 1, .bytes = 1 << 20, .state = "locked"},
+          {.name = "late", .resource = "L2", .bytes = 512, .state = "missing"}}};
+  const std::string text = metrics_text(source);
+  EXPECT_EQ(text.substr(text.find("# HELP rdtd_pseudo")),
+            "# HELP rdtd_pseudo_lock_bytes Bytes that the region holds in the cache.\n"
+            "# TYPE rdtd_pseudo_lock_bytes gauge\n"
+            "rdtd_pseudo_lock_bytes{pseudo_lock=\"buffer\",resource=\"L2\",domain=\"1\"} 1048576\n"
+            "rdtd_pseudo_lock_bytes{pseudo_lock=\"late\",resource=\"L2\",domain=\"0\"} 0\n"
+            "# HELP rdtd_pseudo_lock_state 1 for the state that the region is in.\n"
+            "# TYPE rdtd_pseudo_lock_state gauge\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"locked\"} 1\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"waiting\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"buffer\",state=\"missing\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"locked\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"waiting\"} 0\n"
+            "rdtd_pseudo_lock_state{pseudo_lock=\"late\",state=\"missing\"} 1\n");
+  // Machines without regions have none of it.
+  EXPECT_FALSE(metrics_text({}).contains("pseudo_lock"));
 }
 
 // Whatever the names are, the result parses, and a name that it has is the one in resctrl.

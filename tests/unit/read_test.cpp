@@ -87,6 +87,27 @@ std::map<std::string, std::string> group(const std::string& name, const std::str
   return {{prefix + "schemata", schemata}, {prefix + "cpus_list", cpus}, {prefix + "mode", mode}};
 }
 
+// A group takes an RMID for the counters of both.
+TEST(Read, Rmids) {
+  const struct {
+    const char* caches;
+    const char* packages;
+    std::optional<unsigned> expected;
+  } rows[] = {{nullptr, nullptr, std::nullopt},
+              {"64\n", nullptr, 64},
+              {nullptr, "48\n", 48},
+              {"64\n", "48\n", 48},
+              {"64\n", "512\n", 64}};
+  for (const auto& row : rows) {
+    auto files = group("", "", "0-3\n", "shareable\n");
+    if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
+    if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
+    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    ASSERT_TRUE(machine) << machine.error().text();
+    EXPECT_EQ(machine->capabilities.num_rmids, row.expected);
+  }
+}
+
 TEST(Read, BandwidthUnit) {
   struct {
     const char* resource;

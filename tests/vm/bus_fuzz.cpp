@@ -31,6 +31,7 @@ constexpr std::array methods = {
     Method{"/org/rdtd1", manager, "Explain", "u"},
     Method{"/org/rdtd1", manager, "ListGroups", ""},
     Method{"/org/rdtd1", manager, "ListRules", ""},
+    Method{"/org/rdtd1", manager, "ListLocks", ""},
     Method{"/org/rdtd1", manager, "GetCounters", ""},
     Method{"/org/rdtd1", manager, "Subscribe", ""},
     Method{"/org/rdtd1", manager, "Unsubscribe", ""},

@@ -64,6 +64,7 @@ class Client {
   [[nodiscard]] Answer<Explanation> explain(pid_t pid);
   [[nodiscard]] Answer<std::vector<GroupRow>> list_groups();
   [[nodiscard]] Answer<std::vector<RuleStatus>> list_rules();
+  [[nodiscard]] Answer<std::vector<LockStatus>> list_locks();
   [[nodiscard]] Answer<ManagerProperties> properties();
   // Listens until the connection to the bus ends; the daemon may stop and start meanwhile.
   [[nodiscard]] Answer<void> follow(const std::function<void(const Event&)>& listener);

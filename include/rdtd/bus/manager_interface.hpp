@@ -64,6 +64,22 @@ struct RuleStatus {
   uint32_t processes = 0;  // that it decided about, at the last look at all processes
 };
 
+// A pseudo-locked region of the policy in force, or one that left it and cannot be undone yet.
+struct LockStatus {
+  std::string name;
+  std::string resource;
+  uint32_t domain = 0;
+  std::string asked;   // as written in the policy; empty for a region that left it
+  std::string mask;    // that is locked, or is to be
+  uint64_t bytes = 0;  // of the mask; 0 if the kernel does not tell
+  std::string device;  // its path, whether or not it exists
+  std::string owner;   // of the device, as in the policy; likewise the next two
+  std::string user_group;
+  std::string mode;    // "0660"
+  std::string state;   // "locked"; "waiting" until the device is closed; "missing"
+  std::string reason;  // why it is not locked as the policy asks, for people
+};
+
 struct AssignmentCount {
   std::string group;
   std::string result;  // "moved", or "refused" by the kernel
@@ -175,6 +191,8 @@ class ManagerInterface {
   [[nodiscard]] virtual std::shared_ptr<const GroupList> list_groups() = 0;
   // In the order in which they are tried.
   [[nodiscard]] virtual std::vector<RuleStatus> list_rules() = 0;
+  // The state that it is in now; at most a moment old.
+  [[nodiscard]] virtual std::expected<std::vector<LockStatus>, Refusal> list_locks() = 0;
   // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;

@@ -58,6 +58,8 @@ class Guard {
   void forget();
   // What is in the way now, a sentence each.
   [[nodiscard]] std::vector<std::string> problems() const;
+  // Why the region of this name could not be locked again; empty if nothing is known.
+  [[nodiscard]] std::string lock_failure(const std::string& name) const;
   // Sets or clears a problem by its key. True if it is new and must be logged, or was there.
   bool set_problem(const std::string& key, const std::string& text);
   bool clear_problem(const std::string& key) { return problems_.erase(key) > 0; }

@@ -101,6 +101,7 @@ class Manager final : public ManagerInterface {
   std::expected<std::vector<DomainCounters>, Refusal> counters() override;
   std::shared_ptr<const GroupList> list_groups() override;
   std::vector<RuleStatus> list_rules() override;
+  std::expected<std::vector<LockStatus>, Refusal> list_locks() override;
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
@@ -144,6 +145,9 @@ class Manager final : public ManagerInterface {
   void try_what_is_missing();
   void report_missing();
   void note_sweep(const Result<SweepResult>& swept);
+  // When an answer that took from `begin` to `end` to read may be read again: no user can make
+  // the main loop do little else.
+  [[nodiscard]] static Time next_reading(Time begin, Time end);
   void problem(const std::string& key, const std::string& text);
   [[nodiscard]] bool degraded() const;
 
@@ -173,6 +177,8 @@ class Manager final : public ManagerInterface {
 
   std::optional<std::vector<DomainCounters>> counters_;
   Time counters_due_{};  // from when on they are read again
+  std::optional<std::vector<LockStatus>> locks_;
+  Time locks_due_{};  // likewise
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;               // of the last load, for the log

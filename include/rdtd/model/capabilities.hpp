@@ -54,7 +54,8 @@ struct BandwidthInfo {
 struct Capabilities {
   std::map<Resource, CacheInfo> caches;
   std::map<Resource, BandwidthInfo> bandwidths;
-  std::optional<unsigned> num_rmids;  // info/L3_MON; nothing without monitoring
+  // The smaller one of info/L3_MON and info/PERF_PKG_MON; nothing without monitoring.
+  std::optional<unsigned> num_rmids;
   // Whether the kernel can lock memory into a cache of this processor; nothing if not known.
   std::optional<bool> pseudo_locking;
   bool operator==(const Capabilities&) const = default;

@@ -48,6 +48,8 @@ struct MissingPart {
   std::string what;    // "group 'redis' is", "the monitoring groups of 'redis' are"
   std::string reason;  // the message of the first diagnostic
   Cause cause = Cause::policy;
+  // The pseudo-locked region that it is about, if any; of one that left the policy only the name.
+  std::optional<PseudoLock> lock = {};
 };
 
 struct Plan {

@@ -114,6 +114,9 @@ struct Rule {
   Location where;
 };
 
+// "/dev/pseudo_lock/NAME".
+[[nodiscard]] std::string device_of_lock(std::string_view name);
+
 struct Policy {
   DaemonSettings daemon;
   std::vector<Group> groups;          // in the order of files, then of lines

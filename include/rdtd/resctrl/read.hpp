@@ -3,6 +3,7 @@
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -32,6 +33,10 @@ inline constexpr const char* possible_cpus_file = "possible_cpus";
 // Another: "1" if the kernel can lock memory into the caches of the original's processor, else "0".
 inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 [[nodiscard]] std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem);
+
+// The directories in info/ of which a machine that monitors has at least one: the counters of the
+// L3 caches with those of bandwidth, and those of packages.
+inline constexpr std::array monitoring_directories = {"L3_MON", "PERF_PKG_MON"};
 
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
 // EACCES: this user may not read it.

@@ -1,0 +1,22 @@
+// The metrics in Prometheus's text format (prometheus.io/docs/instrumenting/exposition_formats).
+// Pure; metrics.cpp collects what they are made of. Unknown values are left out, not zero. No label
+// has a process in it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/bus/manager_interface.hpp"
+
+namespace rdtd {
+
+struct MetricsSource {
+  std::vector<DomainCounters> counters;
+  std::optional<ManagerProperties> daemon;  // absent if it does not run
+  std::vector<LockStatus> locks;
+};
+
+[[nodiscard]] std::string metrics_text(const MetricsSource& source);
+
+}  // namespace rdtd

@@ -1,0 +1,147 @@
+#include "status_view.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "groups.hpp"
+#include "rdtd/base/text.hpp"
+#include "regions.hpp"
+#include "value_text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::string time_text(uint64_t usec) {
+  if (usec == 0) return "never";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
+                     fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
+}
+
+// The same with the unit of each rate.
+std::vector<Share> with_units(std::vector<Share> granted, const Capabilities& capabilities) {
+  for (Share& share : granted) {
+    const auto resource = parse_resource(share.resource);
+    const auto value =
+        resource && !is_cache(*resource) ? parse_unsigned<uint32_t>(share.text) : std::nullopt;
+    if (value) share.text = value_text(capabilities, *resource, DomainId{share.domain}, *value);
+  }
+  return granted;
+}
+
+// Whether resctrl has a group of the policy. If it cannot be read, nothing is known to be missing.
+bool exists(const Context& context, const std::string& group) {
+  std::error_code unreadable;
+  const auto path = std::filesystem::path(context.resctrl) / group_directory(group);
+  return std::filesystem::is_directory(path, unreadable) ||
+         !std::filesystem::is_directory(context.resctrl, unreadable);
+}
+
+// The lines of a text after its first one, below that.
+std::string indented(const std::string& text) {
+  return fmt::format("{}", fmt::join(split(trim(text), '\n'), "\n             "));
+}
+
+}  // namespace
+
+Schemata schemata_of(const std::vector<Share>& granted) {
+  Schemata out;
+  for (const Share& share : granted) {
+    const auto resource = parse_resource(share.resource);
+    const auto value = resource
+                           ? parse_unsigned<uint32_t>(share.text, is_cache(*resource) ? 16 : 10)
+                           : std::nullopt;
+    if (value) out[*resource][DomainId{share.domain}] = *value;
+  }
+  return out;
+}
+
+JsonValue status_json(const Context& context, const Status& found) {
+  const ManagerProperties& daemon = found.daemon;
+  JsonValue list = JsonValue::array();
+  for (const Client::GroupRow& group : found.groups) {
+    JsonValue asked = JsonValue::object();
+    for (const Share& share : group.asked)
+      asked[share.resource][std::to_string(share.domain)] = share.text;
+    JsonValue entry = {
+        {"group", group.name},  {"exists", exists(context, group.name)},
+        {"asked", asked},       {"granted", schemata_json(schemata_of(group.granted))},
+        {"mode", group.mode},   {"cpus", group.cpus},
+        {"rules", group.rules}, {"tasks", group.tasks}};
+    add_usage(entry, found.usage);
+    list.push_back(std::move(entry));
+  }
+  return {{"state", daemon.state},
+          {"problems", daemon.problems},
+          {"config_files", daemon.config_files},
+          {"last_reload_error", daemon.last_reload_error},
+          {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
+          {"events_seen", daemon.events_seen},
+          {"event_overruns", daemon.event_overruns},
+          {"assigned", daemon.assigned()},
+          {"drift", daemon.drift},
+          {"groups", list},
+          {"pseudo_locks", policy_regions_json(found.locks)},
+          {"bandwidth_units", bandwidth_units_json(found.capabilities)}};
+}
+
+void print_state(const Context& context, const ManagerProperties& daemon) {
+  print(
+      "      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   "
+      "Assigned: {} thread{}\n      Drift: {}\n",
+      emphasized(context, daemon.state), daemon.config_files.size(),
+      daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
+      daemon.events_seen, daemon.event_overruns, daemon.assigned(),
+      daemon.assigned() == 1 ? "" : "s", daemon.drift);
+  for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));
+  if (!daemon.last_reload_error.empty())
+    print("{}:\n{}\n",
+          daemon.config_files.empty() ? "Last reload or reset failed"
+                                      : "Last reload failed, the policy before it is in force",
+          daemon.last_reload_error);
+  print("\n");
+}
+
+void print_groups(const Context& context, const Status& found) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Client::GroupRow& group : found.groups) {
+    const Usage used = usage_of(found.usage, group.name);
+    rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
+                    exists(context, group.name) ? group.mode : "missing", group.cpus,
+                    shares_line(group.asked),
+                    shares_line(with_units(group.granted, found.capabilities)),
+                    used_text("llc_occupancy", used.of("llc_occupancy")),
+                    used_text("mbm_total_bytes", used.of("mbm_total_bytes"))});
+  }
+  print_table(context,
+              {{"GROUP"},
+               {"TASKS", true},
+               {"RULES", true},
+               {"MODE"},
+               {"CPUS", false, true},
+               {"ASKED", false, true},
+               {"GRANTED", false, true},
+               {"OCCUPANCY", true},
+               {"BANDWIDTH", true}},
+              rows);
+}
+
+JsonValue rules_json(const std::vector<RuleStatus>& rules) {
+  JsonValue out = JsonValue::array();
+  for (const RuleStatus& rule : rules)
+    out.push_back({{"rule", rule.place}, {"group", rule.group}, {"processes", rule.processes}});
+  return out;
+}
+
+void print_rules(const Context& context, const std::vector<RuleStatus>& rules) {
+  std::vector<std::vector<std::string>> rows;
+  for (const RuleStatus& rule : rules)
+    rows.push_back({rule.place, rule.group, std::to_string(rule.processes)});
+  print("\n");
+  print_table(context, {{"RULE"}, {"GROUP"}, {"PROCESSES", true}}, rows);
+}
+
+}  // namespace rdtd

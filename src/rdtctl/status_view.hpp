@@ -1,0 +1,29 @@
+// What `status` shows of a running daemon; status.cpp asks for it.
+#pragma once
+
+#include <vector>
+
+#include "output.hpp"
+#include "usage.hpp"
+
+namespace rdtd {
+
+struct Status {
+  ManagerProperties daemon;
+  std::vector<Client::GroupRow> groups;
+  std::vector<LockStatus> locks;
+  Capabilities capabilities;  // empty if resctrl cannot be read
+  std::vector<Usage> usage;
+};
+
+[[nodiscard]] JsonValue status_json(const Context& context, const Status& found);
+void print_state(const Context& context, const ManagerProperties& daemon);
+void print_groups(const Context& context, const Status& found);
+
+[[nodiscard]] JsonValue rules_json(const std::vector<RuleStatus>& rules);
+void print_rules(const Context& context, const std::vector<RuleStatus>& rules);
+
+// What a group was granted, as the kernel has it.
+[[nodiscard]] Schemata schemata_of(const std::vector<Share>& granted);
+
+}  // namespace rdtd

@@ -1,0 +1,239 @@
+#include "verb_table.hpp"
+
+#include <fmt/format.h>
+
+#include "print.hpp"
+
+namespace rdtd {
+
+void VerbTable::add_all() {
+  group_ = "Query";
+  add_groups();
+  add_processes();
+  add_machine();
+  group_ = "Policy";
+  add_policy();
+  add_copies();
+  group_ = "Control";
+  add_control();
+  add_assignment();
+  group_ = "Other";
+  add_others();
+}
+
+void VerbTable::run_default() {
+  check_live("status");
+  exit_ = verbs::status(context_, false, false);
+}
+
+void VerbTable::add_groups() {
+  CLI::App& status = add_live(
+      "status", "Show the state of the daemon, and its groups with their usage", "rdtctl status -j",
+      [&] { return verbs::status(context_, given_.rules, given_.verify); });
+  status.add_flag("--rules", given_.rules,
+                  "Show each rule too, and how many processes it decided about");
+  status.add_flag("--verify", given_.verify,
+                  "Compare every granted value with the kernel; exit with 5 if one differs");
+
+  CLI::App& list =
+      add("list", "List all control groups, no matter who created them", "rdtctl list --no-legend",
+          [&] { return verbs::list(context_, given_.names); });
+  list.add_flag("--names", given_.names, "Print only the names, one per line");
+
+  CLI::App& show = add("show", "Show one control group", "rdtctl show redis",
+                       [&] { return verbs::show(context_, given_.group, given_.measure); });
+  show.add_flag("--measure", given_.measure,
+                "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
+  auto* group = show.add_option("GROUP", given_.group, "Its name; default is the resctrl root");
+  refuse_empty(*group->required());
+
+  CLI::App& top = add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
+                      "rdtctl top --sort total", [&] { return verbs::top(context_, given_.top); });
+  add_interval(top);
+  auto* sort = top.add_option("--sort", given_.top.sort,
+                              "Sort by group, domain, tasks, occupancy (default), total or local");
+  allow_only(*sort->type_name("COLUMN"), verbs::top_columns());
+
+  add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
+           "rdtctl events -j", [&] { return verbs::events(context_); });
+}
+
+void VerbTable::add_interval(CLI::App& verb) {
+  auto* interval = verb.add_option("-d,--interval", given_.top.interval,
+                                   "Seconds between refreshes, 0.1 to 3600 (default 2)");
+  allow_numbers(*interval->type_name("SECONDS"), 0.1, 3600);
+  verb.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
+}
+
+void VerbTable::add_processes() {
+  CLI::App& explain = add_live(
+      "explain", "Explain which rule decides about a process, and why the others do not match",
+      "rdtctl explain --unit redis-server.service", [&] {
+        if (!given_.pid && given_.unit.empty())
+          throw UsageError{"explain requires PID or --unit UNIT"};
+        if (given_.pid && !given_.unit.empty())
+          throw UsageError{"explain takes either PID or --unit UNIT, not both"};
+        return verbs::explain(context_, given_.pid, given_.unit);
+      });
+  allow_process_ids(*explain.add_option("PID", given_.pid, "The process"));
+  explain.add_option("--unit", given_.unit, "Explain all processes of this systemd unit")
+      ->type_name("UNIT");
+
+  CLI::App& watch =
+      add_live("watch", "Show what one process or unit uses, refreshed until q is pressed",
+               "rdtctl watch --unit redis-server.service", [&] {
+                 if (!given_.pid && given_.unit.empty())
+                   throw UsageError{"watch requires --pid PID or --unit UNIT"};
+                 if (given_.pid && !given_.unit.empty())
+                   throw UsageError{"watch takes either --pid PID or --unit UNIT, not both"};
+                 return verbs::watch(context_, given_.pid, given_.unit, given_.top);
+               });
+  auto* watched = watch.add_option("--pid", given_.pid, "The process");
+  allow_process_ids(*watched->type_name("PID"));
+  watch.add_option("--unit", given_.unit, "All processes of this systemd unit")->type_name("UNIT");
+  add_interval(watch);
+}
+
+void VerbTable::add_machine() {
+  add("info", "Show what this machine can divide and count, and who holds it", "rdtctl info",
+      [&] { return verbs::info(context_); });
+
+  CLI::App& metrics =
+      add("metrics", "Print counters for Prometheus",
+          "rdtctl metrics --output /var/lib/prometheus/node-exporter/rdtd.prom", [&] {
+            check_no_json("metrics", "the format of Prometheus");
+            return verbs::metrics(context_, given_.file);
+          });
+  metrics.add_option("--output", given_.file, "Replace this file instead of printing")
+      ->type_name("FILE");
+
+  add("doctor", "Find out why RDT does not work on this machine, and how to fix it",
+      "rdtctl doctor", [&] {
+        if (context_.snapshot_given)
+          throw UsageError{"doctor examines this machine: it does not take --resctrl"};
+        return verbs::doctor(context_);
+      });
+}
+
+void VerbTable::add_policy() {
+  CLI::App& check =
+      add("check", "Check the policy files, or FILE, and print errors and warnings",
+          "rdtctl check 20-db.toml", [&] { return verbs::check(context_, given_.files); });
+  check.add_option("FILE", given_.files, "Check these files only, as a policy of their own");
+
+  CLI::App& plan =
+      add("plan", "Show the values that the policy grants, and the changes that apply would make",
+          "rdtctl plan --unified",
+          [&] { return verbs::plan(context_, given_.detailed_exitcode, given_.unified); });
+  plan.add_flag("--detailed-exitcode", given_.detailed_exitcode,
+                "Exit with 2 if there are changes");
+  plan.add_flag("--unified", given_.unified, "Show the changes as a diff of the resctrl files");
+
+  add("layout", "Draw the cache ways and the groups that may fill them", "rdtctl layout",
+      [&] { return verbs::layout(context_); });
+  add("cat-config", "Print the policy files in effect, and name the others", "rdtctl cat-config",
+      [&] { return verbs::cat_config(context_); });
+}
+
+void VerbTable::add_copies() {
+  add("import", "Print a policy that reproduces the current control groups",
+      "rdtctl import >/etc/rdtd/10-imported.toml", [&] {
+        check_no_json("import", "TOML");
+        return verbs::import(context_);
+      });
+
+  CLI::App& snapshot =
+      add("snapshot", "Copy the resctrl tree of this machine, for --resctrl",
+          "rdtctl snapshot xeon-node", [&] { return verbs::snapshot(context_, given_.directory); });
+  auto* directory =
+      snapshot.add_option("DIR", given_.directory, "The directory to create")->required();
+  refuse_empty(*directory);
+}
+
+void VerbTable::add_control() {
+  add_live("apply", "Put the policy files in force, and print the changes", "rdtctl apply",
+           [&] { return verbs::apply(context_); });
+  add_live("reload", "Reload the policy; if it is invalid, keep the current one and fail",
+           "rdtctl reload", [&] { return verbs::reload(context_); });
+  CLI::App& adopt =
+      add_live("adopt", "Reload the policy, taking over groups of it that rdtd did not create",
+               "rdtctl adopt redis", [&] { return verbs::adopt(context_, given_.groups); });
+  auto* groups = adopt.add_option("GROUP", given_.groups, "Groups that the policy has");
+  refuse_empty(*groups->required());
+  add_live("reset", "Remove every group that rdtd created", "rdtctl reset",
+           [&] { return verbs::reset(context_); });
+}
+
+void VerbTable::add_assignment() {
+  CLI::App& run = add("run", "Run a command in a group from its first instruction on",
+                      "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
+  add_group_option(run, "The group; default is the resctrl root");
+  // From its first word on, the command's options are its own.
+  run.prefix_command()->fallthrough(false);
+  run.callback([&] {
+    check_live("run");
+    const std::vector<std::string> command = run.remaining();
+    if (command.empty()) throw UsageError{"run requires COMMAND"};
+    if (command.front().starts_with('-') && command.size() != marked_)
+      throw UsageError{
+          fmt::format("unknown option '{}' of run: options of rdtctl precede run, "
+                      "and '--' precedes a command that begins with '-'",
+                      command.front())};
+    exit_ = verbs::run(context_, given_.group, command);
+  });
+
+  CLI::App& assign = add_live(
+      "assign", "Move running processes to a group until they exec or end, whatever the rules say",
+      "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
+  add_group_option(assign, "A group of the policy in force");
+  allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
+}
+
+void VerbTable::add_others() {
+  CLI::App& completion =
+      add("completion", "Print the completion script for a shell",
+          "source <(rdtctl completion bash)", [&] { return verbs::completion(given_.shell); });
+  auto* shell = completion.add_option("SHELL", given_.shell, "bash, zsh or fish")->required();
+  allow_only(*shell, verbs::completion_shells());
+
+  CLI::App& help = add("help", "Show this help, or the help of a verb", "rdtctl help plan", [&] {
+    print("{}", help_text(given_.verb.empty() ? app_ : verb_named(app_, given_.verb)));
+    return static_cast<int>(Exit::ok);
+  });
+  help.add_option("VERB", given_.verb, "The verb");
+}
+
+void VerbTable::add_group_option(CLI::App& verb, const char* description) {
+  auto* group = verb.add_option("-g,--group", given_.group, description);
+  refuse_empty(*group->type_name("GROUP")->required());
+}
+
+CLI::App& VerbTable::add(const char* name, const char* description, const char* example,
+                         const std::function<int()>& verb) {
+  CLI::App& added = *app_.add_subcommand(name, description)
+                         ->footer(std::string("Example: ") + example)
+                         ->group(group_);
+  added.set_help_flag("-h,--help", "Show this help");
+  added.callback([this, verb] { exit_ = verb(); });
+  return added;
+}
+
+CLI::App& VerbTable::add_live(const char* name, const char* description, const char* example,
+                              const std::function<int()>& verb) {
+  return add(name, description, example, [this, name, verb] {
+    check_live(name);
+    return verb();
+  });
+}
+
+void VerbTable::check_live(const std::string& verb) const {
+  if (context_.elsewhere)
+    throw UsageError{verb + " uses this machine: it does not take --root and --resctrl"};
+}
+
+void VerbTable::check_no_json(const std::string& verb, const std::string& form) const {
+  if (context_.json != Json::off)
+    throw UsageError{fmt::format("{} prints {}: it does not take --json and -j", verb, form)};
+}
+
+}  // namespace rdtd

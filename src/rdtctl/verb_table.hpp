@@ -1,0 +1,68 @@
+// VerbTable: the verbs of rdtctl with their options and arguments, as CLI11 parses them. Each verb
+// itself is in the file of its name.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+class VerbTable {
+ public:
+  // `context` is complete by the time that a verb runs. `marked`: the number of words after the
+  // "--" of run.
+  VerbTable(CLI::App& app, const Context& context, size_t marked)
+      : app_(app), context_(context), marked_(marked) {}
+
+  // In the order in which --help and rdtctl(1) list the verbs.
+  void add_all();
+  // What rdtctl does without a verb.
+  void run_default();
+  // Of the verb that ran.
+  [[nodiscard]] int exit() const { return exit_; }
+
+ private:
+  // The arguments of the verb that is given.
+  struct Arguments {
+    std::string group, unit, file, directory, shell, verb;
+    std::vector<std::string> files, groups;
+    std::vector<pid_t> pids;
+    std::optional<pid_t> pid;
+    bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
+         measure = false;
+    verbs::TopOptions top;
+  };
+
+  void add_groups();
+  void add_interval(CLI::App& verb);
+  void add_processes();
+  void add_machine();
+  void add_policy();
+  void add_copies();
+  void add_control();
+  void add_assignment();
+  void add_others();
+  void add_group_option(CLI::App& verb, const char* description);
+  // A verb with the example that its help ends with.
+  CLI::App& add(const char* name, const char* description, const char* example,
+                const std::function<int()>& verb);
+  // A verb that asks the daemon, or changes this machine.
+  CLI::App& add_live(const char* name, const char* description, const char* example,
+                     const std::function<int()>& verb);
+  void check_live(const std::string& verb) const;
+  void check_no_json(const std::string& verb, const std::string& form) const;
+
+  CLI::App& app_;
+  const Context& context_;
+  size_t marked_;
+  std::string group_;  // that verbs are added to
+  Arguments given_;
+  int exit_ = Exit::ok;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,119 @@
+// The tables of status, list and regions, on a machine of 16 domains: no line is wider than 120
+// columns.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "rdtd/base/text.hpp"
+#include "regions.hpp"
+#include "status_view.hpp"
+#include "value_text.hpp"
+
+namespace rdtd {
+namespace {
+
+Context piped() {
+  Context out;
+  out.resctrl = "/nonexistent";
+  return out;
+}
+
+std::string printed(const auto& print_it) {
+  testing::internal::CaptureStdout();
+  print_it();
+  std::fflush(stdout);
+  return testing::internal::GetCapturedStdout();
+}
+
+size_t widest_line_of(const std::string& text) {
+  size_t out = 0;
+  for (const std::string_view line : split(text, '\n')) out = std::max(out, line.size());
+  return out;
+}
+
+Capabilities rates(BandwidthUnit unit, uint32_t unlimited) {
+  Capabilities out;
+  BandwidthInfo& mb = out.bandwidths[Resource::MB];
+  mb.unit = unit;
+  for (unsigned id = 0; id < 16; id++) mb.unlimited[DomainId{id}] = unlimited;
+  return out;
+}
+
+// A group with the value of `amount` for each domain.
+Client::GroupRow row(const std::string& name, const auto& asked, const auto& mask,
+                     const auto& bandwidth) {
+  Client::GroupRow out{.name = name, .mode = "exclusive", .cpus = "0-27,56-83", .rules = 12};
+  out.tasks = 12345;
+  for (unsigned id = 0; id < 16; id++) {
+    out.asked.push_back({"L3", id, asked(id)});
+    out.granted.push_back({"L3", id, mask(id)});
+    out.granted.push_back({"MB", id, bandwidth(id)});
+  }
+  return out;
+}
+
+TEST(StatusView, SixteenDomains) {
+  const auto same = [](const char* text) { return [text](unsigned) { return std::string(text); }; };
+  Status status;
+  status.capabilities = rates(BandwidthUnit::eighth_gbps, 2048);
+  status.groups = {row("redis", same("4 ways"), same("f"),
+                       [](unsigned id) { return std::string(id < 8 ? "20" : "2048"); }),
+                   row(
+                       "each-domain-has-its-own",
+                       [](unsigned id) { return fmt::format("ways {}-{}", id, id + 1); },
+                       [](unsigned id) { return fmt::format("{:x}", 3U << id); },
+                       [](unsigned id) { return std::to_string(100 + id); })};
+  const std::string table = printed([&] { print_groups(piped(), status); });
+  EXPECT_LE(widest_line_of(table), 120U) << table;
+  EXPECT_TRUE(table.contains("L3:0-15=f")) << table;
+  EXPECT_TRUE(table.contains("MB:0-7=2.5 GB/s;")) << table;
+  EXPECT_TRUE(table.contains("8-15=unlimited")) << table;
+  EXPECT_FALSE(table.contains("ways\n")) << table;
+  // Also with a heading that is not there, and on a terminal that is narrower.
+  Context narrow = piped();
+  narrow.legend = false;
+  narrow.columns = 110;
+  const std::string narrower = printed([&] { print_groups(narrow, status); });
+  EXPECT_LE(widest_line_of(narrower), 110U) << narrower;
+}
+
+TEST(StatusView, Regions) {
+  const std::vector<LockStatus> locks = {
+      {"buffer", "L2", 1, "1 MiB", "3", 1 << 20, "/dev/pseudo_lock/buffer", "alice", "root", "0660",
+       "locked", ""},
+      {"small", "L2", 0, "", "c", 0, "/dev/pseudo_lock/small", "", "", "", "waiting", "in use"},
+      {"late", "L2", 2, "2 ways", "3", 1 << 20, "/dev/pseudo_lock/late", "root", "root", "0600",
+       "missing", "no memory"}};
+  EXPECT_EQ(printed([&] { print_policy_regions(piped(), locks); }),
+            "\n"
+            "REGION CACHE DOMAIN ASKED  GRANTED              DEVICE                  STATE\n"
+            "buffer L2         1 1 MiB  2 ways (3), 1.00 MiB /dev/pseudo_lock/buffer locked\n"
+            "small  L2         0 -      2 ways (c)           /dev/pseudo_lock/small  waiting\n"
+            "late   L2         2 2 ways -                    /dev/pseudo_lock/late   missing\n");
+  EXPECT_EQ(printed([&] { print_policy_regions(piped(), {}); }), "");
+  EXPECT_EQ(
+      policy_regions_json({locks.begin(), locks.begin() + 1}).dump(),
+      "[{\"pseudo_lock\":\"buffer\",\"resource\":\"L2\",\"domain\":1,\"asked\":\"1 MiB\","
+      "\"mask\":\"3\",\"bytes\":1048576,\"device\":\"/dev/pseudo_lock/buffer\",\"owner\":"
+      "\"alice\",\"group\":\"root\",\"mode\":\"0660\",\"state\":\"locked\",\"reason\":\"\"}]");
+}
+
+TEST(ValueText, Table) {
+  const struct {
+    Capabilities machine;
+    const char* schemata;
+    const char* text;
+  } rows[] = {
+      {rates(BandwidthUnit::percent, 100), "L3:0=f;1=f\nMB:0=20;1=100", "L3:0-1=f MB:0=20;1=100"},
+      {rates(BandwidthUnit::mbps, 4294967290), "MB:0=800;1=4294967295",
+       "MB:0=800 MiB/s;1=unlimited"},
+      {rates(BandwidthUnit::eighth_gbps, 2048), "MB:0=16;1=1;2=2048",
+       "MB:0=2 GB/s;1=0.125 GB/s;2=unlimited"},
+      // What the machine says nothing of stays the kernel's number.
+      {{}, "MB:0=20", "MB:0=20"},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(schemata_text(row.machine, *parse_schemata(row.schemata)), row.text);
+}
+
+}  // namespace
+}  // namespace rdtd
