@@ -212,8 +212,8 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
-// The CPUs of one group that exist; no other group has them.
-CpuSet Planner::checked_cpus(const Group& group, std::map<unsigned, const Group*>& holders) {
+// The CPUs of one group that exist; no other group of the policy has them.
+CpuSet Planner::checked_cpus(const Group& group) {
   const Location& where = group.cpus->where;
   CpuSet wanted = group.cpus->value;
   if (snapshot_.possible_cpus) {
@@ -225,14 +225,6 @@ CpuSet Planner::checked_cpus(const Group& group, std::map<unsigned, const Group*
                   fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
     for (const unsigned cpu : missing) wanted.erase(cpu);
   }
-  std::map<const Group*, CpuSet> doubled;
-  for (const unsigned cpu : wanted)
-    if (const auto [other, is_new] = holders.emplace(cpu, &group); !is_new)
-      doubled[other->second].insert(cpu);
-  for (const auto& [other, both] : doubled)
-    error(where, fmt::format("{} {} given to two groups: here and to '{}' in {}", cpus(both),
-                             both.size() == 1 ? "is" : "are", other->name.value,
-                             other->cpus->where.text()));
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name) || is_pseudo(state.mode)) continue;
     CpuSet theirs;
@@ -247,13 +239,12 @@ CpuSet Planner::checked_cpus(const Group& group, std::map<unsigned, const Group*
 // A CPU that is offline joins its group when it comes online: the steps leave it out until then.
 void Planner::assign_cpus() {
   CpuSet left = snapshot_.online_cpus();
-  std::map<unsigned, const Group*> holders;
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && !is_pseudo(state.mode))
       for (const unsigned cpu : state.cpus) left.erase(cpu);
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
-    target(&group).state.cpus = checked_cpus(group, holders);
+    target(&group).state.cpus = checked_cpus(group);
     for (const unsigned cpu : target(&group).state.cpus) left.erase(cpu);
   }
   targets_.back().state.cpus = left;

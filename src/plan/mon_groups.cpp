@@ -59,18 +59,24 @@ void Planner::check_rmids() {
         is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
       others.push_back(group_label(directory));
   // Each region has one until it is locked; then the kernel keeps it in limbo.
-  const size_t locking = locks_.size();
+  std::vector<std::string> regions;
+  for (const PseudoLock* lock : locks_) regions.push_back(lock->name.value);
+  if (last == nullptr && !locks_.empty()) last = &locks_.front()->name.where;
   if (last == nullptr || !capabilities_.num_rmids ||
-      asked.size() + others.size() + 1 + locking <= *capabilities_.num_rmids)
+      asked.size() + others.size() + 1 + regions.size() <= *capabilities_.num_rmids)
     return;
   std::string what = counted(control_groups, "group");
   if (!mon_groups_.empty())
     what = (control_groups == 0 ? "" : what + " and ") +
            counted(mon_groups_.size(), "monitoring group");
   error(*last,
-        fmt::format("{} asked for ({}), {} here: {}", what, join(asked, ", "),
+        fmt::format("{} asked for{}, {} here: {}", what,
+                    asked.empty() ? "" : fmt::format(" ({})", join(asked, ", ")),
                     counted(*capabilities_.num_rmids, "RMID"), taken_by(others)) +
-            (locking == 0 ? "" : fmt::format(", {} needed to lock regions", locking)),
+            (regions.empty()
+                 ? ""
+                 : fmt::format(", {} needed to lock {} ({})", counted(regions.size(), "is", "are"),
+                               regions.size() == 1 ? "a region" : "regions", join(regions, ", "))),
         {}, Cause::closids);
 }
 

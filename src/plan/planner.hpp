@@ -162,7 +162,7 @@ class Planner {
                                   uint32_t unlimited) const;
   void refuse_bandwidth(Resource resource, const BandwidthInfo& info, const DomainAmount& line);
   void assign_cpus();
-  [[nodiscard]] CpuSet checked_cpus(const Group& group, std::map<unsigned, const Group*>& holders);
+  [[nodiscard]] CpuSet checked_cpus(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
   void decide_modes();
   [[nodiscard]] bool is_foreign(const std::string& directory) const {

@@ -16,14 +16,16 @@ namespace {
 std::string amount_meant(Resource resource, const toml::node& node) {
   if (const auto* number = node.as_integer()) {
     const int64_t value = number->get();
-    if (number->flags() == toml::value_flags::format_as_hexadecimal && is_cache(resource))
-      return fmt::format("quote it: \"{:#x}\"", value);
+    const std::string mask = fmt::format("{:#x}", value);
+    if (number->flags() == toml::value_flags::format_as_hexadecimal && is_cache(resource) &&
+        parse_cache_amount(mask))
+      return fmt::format("quote it: \"{}\"", mask);
     if (value > 0 && value <= 32 && is_cache(resource))
       return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
     if (value > 0 && value <= 100) return fmt::format("write \"{}%\"", value);
   }
   if (const auto* fraction = node.as_floating_point();
-      fraction != nullptr && fraction->get() > 0 && fraction->get() <= 1)
+      fraction != nullptr && fraction->get() >= 0.001 && fraction->get() <= 1)
     return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }

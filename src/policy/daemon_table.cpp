@@ -42,34 +42,38 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
       handler(k, n);
     };
   };
-  in.read_table(
-      *table, "[daemon]",
-      {{"log_level", once([&](const auto& k, const auto& n) {
-          if (auto level = read_choice(in, k, n, {"debug", "info", "warning", "error"}))
-            settings_.log_level = *level;
-        })},
-       {"on_stop", once([&](const auto& k, const auto& n) {
-          if (auto word = read_choice(in, k, n, {"keep", "remove"}))
-            settings_.on_stop = *word == "keep" ? OnStop::keep : OnStop::remove;
-        })},
-       {"drift", once([&](const auto& k, const auto& n) {
-          if (auto word = read_choice(in, k, n, {"restore", "report"}))
-            settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
-        })},
-       {"unsupported", once([&](const auto& k, const auto& n) {
-          if (auto word = read_choice(in, k, n, {"refuse", "skip"}))
-            settings_.unsupported = *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
-        })},
-       {"reconcile_interval", once([&](const auto& k, const auto& n) {
-          if (const auto* seconds = n.as_integer())
-            return in.wrong_type(k, n, "a string", fmt::format("write \"{}s\"", seconds->get()));
-          const auto text = in.string(k, n);
-          if (!text) return;
-          if (const auto span = parse_duration(text->value))
-            settings_.reconcile_interval = *span;
-          else
-            in.error(text->where, span.error());
-        })}});
+  in.read_table(*table, "[daemon]",
+                {{"log_level", once([&](const auto& k, const auto& n) {
+                    if (auto level = read_choice(in, k, n, {"debug", "info", "warning", "error"}))
+                      settings_.log_level = *level;
+                  })},
+                 {"on_stop", once([&](const auto& k, const auto& n) {
+                    if (auto word = read_choice(in, k, n, {"keep", "remove"}))
+                      settings_.on_stop = *word == "keep" ? OnStop::keep : OnStop::remove;
+                  })},
+                 {"drift", once([&](const auto& k, const auto& n) {
+                    if (auto word = read_choice(in, k, n, {"restore", "report"}))
+                      settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
+                  })},
+                 {"unsupported", once([&](const auto& k, const auto& n) {
+                    if (auto word = read_choice(in, k, n, {"refuse", "skip"}))
+                      settings_.unsupported =
+                          *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
+                  })},
+                 {"reconcile_interval", once([&](const auto& k, const auto& n) {
+                    if (const auto* seconds = n.as_integer()) {
+                      const std::string meant = fmt::format("{}s", seconds->get());
+                      return in.wrong_type(
+                          k, n, "a string",
+                          fmt::format("write \"{}\"", parse_duration(meant) ? meant : "30s"));
+                    }
+                    const auto text = in.string(k, n);
+                    if (!text) return;
+                    if (const auto span = parse_duration(text->value))
+                      settings_.reconcile_interval = *span;
+                    else
+                      in.error(text->where, span.error());
+                  })}});
 }
 
 }  // namespace rdtd

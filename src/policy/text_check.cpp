@@ -211,11 +211,10 @@ bool Scanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
     parts.push_back(text_.substr(start, place_.at - start));
     return true;
   }
-  if (place_.at > begin && text_[place_.at - 1] == '.')
-    return fail(place_.at - 1, place_.at, "a name must follow '.'");
+  if (const size_t dot = text_.substr(0, start).find_last_not_of(blank); start > begin)
+    return fail(dot, dot + 1, "a name must follow '.'");
   if (current() == '.' || current() == '=')
     return fail(place_.at, place_.at + 1, fmt::format("a name must come before '{}'", current()));
-  if (at_end_of_line()) return fail(place_.at, place_.at + 1, "a key is missing");
   const std::string_view found =
       text_.substr(place_.at, first_character(text_.substr(place_.at)).length);
   const std::string_view line = text_.substr(place_.at, end_of_line() - place_.at);

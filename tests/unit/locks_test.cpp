@@ -116,6 +116,12 @@ TEST(Locks, Refusals) {
   large.caches[Resource::L2].way_bytes[DomainId{1}] = 2 << 20;
   Capabilities two_closids = atom();
   two_closids.caches[Resource::L2].num_closids = 2;
+  Capabilities one_closid = two_closids;
+  one_closid.caches[Resource::L2].num_closids = 1;
+  Capabilities two_rmids = atom();
+  two_rmids.num_rmids = 2;
+  Capabilities one_rmid = atom();
+  one_rmid.num_rmids = 1;
   const struct {
     std::string policy;
     Capabilities machine;
@@ -171,6 +177,18 @@ TEST(Locks, Refusals) {
       // What the machine does not have is over no CPUs.
       {"[daemon]\nunsupported = \"skip\"\n" + lock_l3("large", "1 MiB") + lock("b", "1 MiB", "7"),
        two_caches(1), untouched(two_caches(1)), "granted"},
+      {buffer, one_closid, untouched(one_closid),
+       "p.toml:1:14: error: 0 groups asked for, 1 CLOSID here: 1 is the default group's, 1 is "
+       "needed while pseudo_lock 'buffer' is locked\n"},
+      {buffer, one_rmid, untouched(one_rmid),
+       "p.toml:1:14: error: 0 groups asked for, 1 RMID here: 1 is the default group's, 1 is "
+       "needed to lock a region (buffer)\n"},
+      {buffer + "[group.a]\n", two_rmids, untouched(two_rmids),
+       "p.toml:3:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 is "
+       "needed to lock a region (buffer)\n"},
+      {buffer + lock("other", "1 MiB", "0") + "[group.a]\n", two_rmids, untouched(two_rmids),
+       "p.toml:5:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 2 are "
+       "needed to lock regions (buffer, other)\n"},
       {"[group.buffer]\n", atom(), busy(locked("3", "fc")),
        "p.toml:1:8: error: the name of group 'buffer' is not free: process 812 (app) has "
        "/dev/pseudo_lock/buffer open\n"},

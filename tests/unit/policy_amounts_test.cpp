@@ -63,6 +63,16 @@ constexpr PolicyAndErrors amount_errors[] = {
     2 | l3 = 0xf0
       |      ^~~~ quote it: "0xf0"
 )"},
+    {"[group.a]\nl3 = 0x1ffffffff\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
+    2 | l3 = 0x1ffffffff
+      |      ^~~~~~~~~~~ write "4 ways" or "25%"
+)"},
+    {"[group.a]\nl3 = 0.000001\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not a float
+    2 | l3 = 0.000001
+      |      ^~~~~~~~ write "4 ways" or "25%"
+)"},
     {"[group.a]\nl3 = 0.5\n",
      R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not a float
     2 | l3 = 0.5
@@ -77,6 +87,11 @@ constexpr PolicyAndErrors amount_errors[] = {
      R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an integer
     2 | mb = 50
       |      ^~ write "50%"
+)"},
+    {"[group.a]\nmb = true\n",
+     R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not a boolean
+    2 | mb = true
+      |      ^~~~ write "50%"
 )"},
     {"[group.a]\nl3 = { \"0\" = 4 }\n",
      R"(p.toml:2:14: error: '0' must be a string, not an integer

@@ -148,6 +148,16 @@ constexpr PolicyAndErrors errors[] = {
     3 | l3 = "1 way"
       | ^~ amounts belong in the rule's [group.NAME]
 )"},
+    {"[[rule]]\ngroup = \"default\"\nexclusive = true\nname = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'exclusive' in [[rule]]
+    3 | exclusive = true
+      | ^~~~~~~~~ 'exclusive' belongs in the rule's [group.NAME]
+)"},
+    {"[[rule]]\ngroup = \"default\"\nuser = [0, 1.5]\n",
+     R"(p.toml:3:12: error: 'user' must be a name, a number or an array of them, not a float
+    3 | user = [0, 1.5]
+      |            ^~~
+)"},
     {"[[rule]]\ngroup = \"default\"\nName = \"x\"\n",
      R"(p.toml:3:1: error: unknown key 'Name' in [[rule]]
     3 | Name = "x"

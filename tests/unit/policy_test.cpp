@@ -100,6 +100,16 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     1 | version = "1"
       |           ^~~ write version = 1
 )"},
+    {"version = [1]\n",
+     R"(p.toml:1:11: error: 'version' must be an integer, not an array
+    1 | version = [1]
+      |           ^~~ write version = 1
+)"},
+    {"version = 1979-05-27\n",
+     R"(p.toml:1:11: error: 'version' must be an integer, not a date or time
+    1 | version = 1979-05-27
+      |           ^~~~~~~~~~ write version = 1
+)"},
     {"daemon = 1\n",
      R"(p.toml:1:10: error: 'daemon' must be a table, not an integer
     1 | daemon = 1
@@ -158,6 +168,11 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     {"[daemon]\nreconcile_interval = 30\n",
      R"(p.toml:2:22: error: 'reconcile_interval' must be a string, not an integer
     2 | reconcile_interval = 30
+      |                      ^~ write "30s"
+)"},
+    {"[daemon]\nreconcile_interval = -5\n",
+     R"(p.toml:2:22: error: 'reconcile_interval' must be a string, not an integer
+    2 | reconcile_interval = -5
       |                      ^~ write "30s"
 )"},
     {"[group.default]\nadopt = true\n",

@@ -40,6 +40,21 @@ constexpr PolicyAndErrors errors[] = {
     1 | []
       | ^
 )"},
+    {"a. \n",
+     R"(p.toml:1:2: error: a name must follow '.'
+    1 | a. 
+      |  ^
+)"},
+    {"a. = 1\n",
+     R"(p.toml:1:2: error: a name must follow '.'
+    1 | a. = 1
+      |  ^
+)"},
+    {"[a. ]\n",
+     R"(p.toml:1:3: error: a name must follow '.'
+    1 | [a. ]
+      |   ^
+)"},
     {"[a.]\n",
      R"(p.toml:1:3: error: a name must follow '.'
     1 | [a.]
