@@ -45,7 +45,7 @@ class LockLister {
         guard_(guard),
         machine_(machine),
         own_(machine.snapshot.own_locks()),
-        differences_(differences({}, in_force.locks, machine.snapshot)) {}
+        differences_(differences({}, in_force.locks, {}, machine.snapshot)) {}
 
   std::vector<LockStatus> run() {
     for (const PseudoLock& lock : in_force_.policy.locks) add(lock);
