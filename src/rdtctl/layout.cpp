@@ -108,7 +108,7 @@ Cbm ways_of_devices(const Planned& planned, Resource resource, DomainId domain) 
   return always | footprint(now.io, resource, domain);
 }
 
-// Roomy where the terminal holds that, else narrow. What is not a terminal has 120 columns.
+// Roomy if the line is no wider than the terminal and 120 columns, else narrow.
 Widths fitting(const Context& context, const CacheInfo& info, const std::vector<Row>& rows) {
   size_t name = std::string_view("default").size(), note = 0;
   for (const Row& row : rows) {
@@ -118,7 +118,8 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   const Widths roomy{std::max<size_t>(name, 10), 3, 10};
   const size_t line = 1 + roomy.name + roomy.way * info.cbm_mask.count() +
                       std::string_view("  16 ways  ").size() + roomy.size + 2 + note;
-  const size_t columns = context.columns == 0 ? widest_line : context.columns;
+  const size_t columns =
+      context.columns == 0 ? widest_line : std::min<size_t>(widest_line, context.columns);
   if (line <= columns) return roomy;
   // Then at the cost of the names.
   Widths narrow{name, 2, 8};
