@@ -182,6 +182,18 @@ TEST(Locks, OutOfNumbers) {
     EXPECT_EQ(refusal(row.policy, row.machine, untouched(row.machine)), row.error);
 }
 
+// What other tools keep from being locked is left out at the start, and named.
+TEST(Locks, WhatFits) {
+  const Machine machine{atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"), {}};
+  const std::vector<PolicyFile> files = {{.path = "p.toml", .text = buffer}};
+  const auto prepared = prepare_what_fits(files, machine);
+  ASSERT_TRUE(prepared && prepared->missing.size() == 1);
+  EXPECT_EQ(prepared->missing[0].what, "pseudo_lock 'buffer' is");
+  EXPECT_EQ(prepared->missing[0].reason,
+            "pseudo_lock 'buffer': no group may fill the ways of a region, and groups that rdtd "
+            "did not make ('theirs') can fill ways of L2 domain 1");
+}
+
 TEST(Locks, LeftOutWhereUnsupported) {
   Capabilities other_processor = atom();
   other_processor.pseudo_locking = false;
