@@ -27,8 +27,8 @@ void Manager::sweep(const char* why, std::function<void()> done) {
   sweeper_.sweep({.only_report_moved = reports_only(),
                   .done = [this, why, done = std::move(done)](const Result<SweepResult>& swept) {
                     note_sweep(swept);
-                    spdlog::debug("looked at all processes because {}: {} threads moved", why,
-                                  swept ? swept->moved : 0);
+                    spdlog::debug("looked at all processes because {}: {} moved", why,
+                                  counted(swept ? swept->moved : 0, "thread"));
                     done();
                   }});
 }

@@ -229,6 +229,38 @@ TEST_F(LocksTest, LosesItsDomainWhileInUse) {
   EXPECT_EQ(state(), "running");
 }
 
+// The kernel's reasons, as in fs/resctrl/pseudo_lock.c and ctrlmondata.c, with plainer words
+// before.
+TEST_F(LocksTest, ReasonsOfTheKernel) {
+  const struct {
+    const char *kernels, *plain;
+  } rows[] = {
+      {"Pseudo-locking not supported",
+       "the kernel cannot lock memory into the caches of this processor"},
+      {"CDP enabled", "the kernel locks no memory while a cache is divided into code and data"},
+      {"Pseudo-locked region in hierarchy", "a cache of the same CPUs has a locked region already"},
+      {"Requested region exceeds maximum size", "the region is larger than the kernel can lock"},
+      {"Overlaps with other group", "another group can fill these ways"},
+  };
+  for (const auto& row : rows) {
+    const auto is_lock = [](const fake::Call& call) {
+      return call.operation == "write" && call.path == "buffer/schemata";
+    };
+    kernel.calls.fail_if(is_lock, EINVAL);
+    kernel.calls.hook = [&](const fake::Call& call) {
+      if (!is_lock(call)) return;
+      kernel.resctrl.status.clear();
+      kernel.resctrl.status.put(std::string(row.kernels) + "\n");
+    };
+    EXPECT_EQ(reload(buffer),
+              std::string("cannot write 'L2:1=3' to /sys/fs/resctrl/buffer/schemata: Invalid "
+                          "argument (") +
+                  row.plain + " (last_cmd_status: " + row.kernels + "); everything is as it was)");
+    kernel.calls.hook = nullptr;
+    kernel.calls.reset();
+  }
+}
+
 // Limits do not wait for memory that the kernel cannot find.
 TEST_F(LocksTest, LimitsAreRestoredWithoutIt) {
   ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\nexclusive = true\n"), "");

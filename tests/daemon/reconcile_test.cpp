@@ -39,6 +39,11 @@ TEST_F(ReconcileTest, ReportingDriftStillPlacesNewProcesses) {
   EXPECT_EQ(group_of(moved), "default");
   EXPECT_EQ(group_of(missed), "redis");
   EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+  drift.clear();
+  (void)kernel.resctrl.write("tasks", std::to_string(missed) + "\n");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(drift, std::vector<std::string>{"2 threads were not in the group that the rules name"});
 }
 
 TEST_F(ReconcileTest, AGroupThatCannotBeRemovedIsLoggedOnce) {

@@ -129,18 +129,26 @@ TEST_F(StartTest, OnlyOneRuns) {
   fs::create_directories(paths_.state);
   auto other = Ownership::load(*Directory::open(paths_.state));
   ASSERT_TRUE(other->lock());
-  EXPECT_EQ(run("(another rdtd is running)\n"), 1);
+  EXPECT_EQ(run("rdtd: error: cannot lock " + paths_.state +
+                "/lock: Resource temporarily unavailable (another rdtd is running)\n"),
+            1);
 }
 
 TEST_F(StartTest, AnInvalidPolicyMustBeEdited) {
   put("etc/rdtd/a.toml", "[daemon]\nlog_level = \"loud\"\n");
-  EXPECT_EQ(run("/etc/rdtd/a.toml:2:"), 78);
+  const std::string file = path("etc/rdtd/a.toml");
+  EXPECT_EQ(run("rdtd: error: the policy was not applied:\n" + file +
+                ":2:13: error: 'log_level' in [daemon] must be one of debug, info, warning, error, "
+                "not 'loud'\n    2 | log_level = \"loud\"\n      |             ^~~~~~\n"),
+            78);
 }
 
 // systemd stops a unit that is bound to a mount that has gone, and does not log why.
 TEST_F(StartTest, SaysThatResctrlWasUnmounted) {
   EXPECT_EQ(run("policy in force", [this] { fs::remove(root_ / "resctrl/schemata"); }), 0);
-  EXPECT_TRUE(logged("rdtd: warning: " + paths_.resctrl + " was unmounted, so rdtd stops; "));
+  EXPECT_TRUE(logged("rdtd: warning: " + paths_.resctrl +
+                     " was unmounted, so rdtd stops; 'systemctl start "
+                     "sys-fs-resctrl.mount' mounts it again and starts rdtd\n"));
 }
 
 TEST_F(StartTest, NamesTheHolderOfTheLock) {

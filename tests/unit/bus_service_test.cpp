@@ -200,6 +200,42 @@ TEST_F(BusTest, WithoutPolkitOnlyRoot) {
   EXPECT_EQ(reply.error_text(), "polkit does not answer; only root may do this");
 }
 
+TEST_F(BusTest, SaysWhyPolkitDoesNotPermit) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
+  start_all();
+  start_polkit();
+  sd_bus* client = connect(stranger);
+  authorized_ = false;
+  challenge_ = true;
+  EXPECT_EQ(call(client, "Reload").error_text(),
+            "polkit requires a password, and there is no agent to ask for it");
+  malformed_ = true;
+  const Reply reply = call(client, "Reload");
+  EXPECT_EQ(reply.error(), "NotPermitted");
+  EXPECT_EQ(reply.error_text(), "polkit's answer is malformed; only root may do this");
+  EXPECT_EQ(manager_.reloads, 0);
+}
+
+TEST_F(BusTest, NamesTheLevelsOfTheLog) {
+  start_all();
+  sd_bus* root = connect(::geteuid());
+  sd_bus_message* made = nullptr;
+  ASSERT_GE(sd_bus_message_new_method_call(root, &made, bus_name, "/org/freedesktop/LogControl1",
+                                           properties_interface, "Set"),
+            0);
+  const Message request(made);
+  ASSERT_GE(
+      sd_bus_message_append(made, "ssv", "org.freedesktop.LogControl1", "LogLevel", "s", "loud"),
+      0);
+  std::vector<Reply> replies;
+  send(root, request, replies);
+  wait_for([&] { return !replies.empty(); });
+  EXPECT_EQ(replies.front().error(), "InvalidArgs");
+  EXPECT_EQ(replies.front().error_text(),
+            "there is no log level 'loud'; the levels are debug, info, notice, warning, err, "
+            "crit, alert and emerg");
+}
+
 TEST_F(BusTest, LimitsTheRequestsThatWaitForPolkit) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
   start_all();

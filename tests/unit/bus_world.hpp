@@ -293,7 +293,9 @@ class BusTest : public testing::Test {
     EXPECT_GE(wire::read(call, asked.details), 0);
     asked_.push_back(std::move(asked));
     if (!authorized_) return 1;
-    return wire::reply(call, std::tuple(*authorized_, false, std::map<std::string, std::string>()));
+    if (malformed_) return wire::reply(call, std::string("yes"));
+    return wire::reply(call,
+                       std::tuple(*authorized_, challenge_, std::map<std::string, std::string>()));
   }
 
   struct Authorization {
@@ -310,6 +312,8 @@ class BusTest : public testing::Test {
   std::vector<std::string> reports_;
   std::vector<sd_bus*> clients_;
   std::optional<bool> authorized_ = true;
+  bool challenge_ = false;  // polkit needs a password
+  bool malformed_ = false;  // another version's polkit
   std::vector<Authorization> asked_;
   std::vector<std::string> cancelled_;
 };

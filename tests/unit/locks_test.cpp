@@ -114,14 +114,6 @@ TEST(Locks, Refusals) {
   cdp.caches = {{Resource::L2CODE, l2}, {Resource::L2DATA, l2}};
   Capabilities large = atom();
   large.caches[Resource::L2].way_bytes[DomainId{1}] = 2 << 20;
-  Capabilities two_closids = atom();
-  two_closids.caches[Resource::L2].num_closids = 2;
-  Capabilities one_closid = two_closids;
-  one_closid.caches[Resource::L2].num_closids = 1;
-  Capabilities two_rmids = atom();
-  two_rmids.num_rmids = 2;
-  Capabilities one_rmid = atom();
-  one_rmid.num_rmids = 1;
   const struct {
     std::string policy;
     Capabilities machine;
@@ -160,9 +152,6 @@ TEST(Locks, Refusals) {
       {buffer, atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"),
        "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
        "groups that rdtd did not make ('theirs') can fill ways of L2 domain 1\n"},
-      {buffer + "[group.a]\n", two_closids, untouched(two_closids),
-       "p.toml:3:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 is "
-       "needed while pseudo_lock 'buffer' is locked\n"},
       // The only L3 is over all CPUs.
       {lock_l3("large", "1 MiB") + buffer, two_caches(1), untouched(two_caches(1)),
        "p.toml:4:8: error: pseudo_lock 'buffer' in L2 domain 1 and pseudo_lock 'large' of p.toml:1 "
@@ -177,23 +166,58 @@ TEST(Locks, Refusals) {
       // What the machine does not have is over no CPUs.
       {"[daemon]\nunsupported = \"skip\"\n" + lock_l3("large", "1 MiB") + lock("b", "1 MiB", "7"),
        two_caches(1), untouched(two_caches(1)), "granted"},
-      {buffer, one_closid, untouched(one_closid),
-       "p.toml:1:14: error: 0 groups asked for, 1 CLOSID here: 1 is the default group's, 1 is "
-       "needed while pseudo_lock 'buffer' is locked\n"},
-      {buffer, one_rmid, untouched(one_rmid),
-       "p.toml:1:14: error: 0 groups asked for, 1 RMID here: 1 is the default group's, 1 is "
-       "needed to lock a region (buffer)\n"},
-      {buffer + "[group.a]\n", two_rmids, untouched(two_rmids),
-       "p.toml:3:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 is "
-       "needed to lock a region (buffer)\n"},
-      {buffer + lock("other", "1 MiB", "0") + "[group.a]\n", two_rmids, untouched(two_rmids),
-       "p.toml:5:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 2 are "
-       "needed to lock regions (buffer, other)\n"},
       {"[group.buffer]\n", atom(), busy(locked("3", "fc")),
        "p.toml:1:8: error: the name of group 'buffer' is not free: process 812 (app) has "
        "/dev/pseudo_lock/buffer open\n"},
   };
   for (const auto& row : rows) EXPECT_EQ(refusal(row.policy, row.machine, row.now), row.error);
+}
+
+// Of CLOSIDs and RMIDs there are few: the text names who asks for one and who has one.
+TEST(Locks, OutOfNumbers) {
+  Capabilities two_closids = atom();
+  two_closids.caches[Resource::L2].num_closids = 2;
+  Capabilities one_closid = two_closids;
+  one_closid.caches[Resource::L2].num_closids = 1;
+  Capabilities two_rmids = atom();
+  two_rmids.num_rmids = 2;
+  Capabilities one_rmid = atom();
+  one_rmid.num_rmids = 1;
+  const struct {
+    std::string policy;
+    const Capabilities& machine;
+    std::string error;
+  } rows[] = {
+      {buffer + "[group.a]\n", two_closids,
+       "p.toml:3:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 is "
+       "needed while pseudo_lock 'buffer' is locked\n"},
+      {buffer, one_closid,
+       "p.toml:1:14: error: 0 groups asked for, 1 CLOSID here: 1 is the default group's, 1 is "
+       "needed while pseudo_lock 'buffer' is locked\n"},
+      {buffer, one_rmid,
+       "p.toml:1:14: error: 0 groups asked for, 1 RMID here: 1 is the default group's, 1 is "
+       "needed to lock a region (buffer)\n"},
+      {buffer + "[group.a]\n", two_rmids,
+       "p.toml:3:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 is "
+       "needed to lock a region (buffer)\n"},
+      {buffer + lock("other", "1 MiB", "0") + "[group.a]\n", two_rmids,
+       "p.toml:5:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 2 are "
+       "needed to lock regions (buffer, other)\n"},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(refusal(row.policy, row.machine, untouched(row.machine)), row.error);
+}
+
+// What other tools keep from being locked is left out at the start, and named.
+TEST(Locks, WhatFits) {
+  const Machine machine{atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"), {}};
+  const std::vector<PolicyFile> files = {{.path = "p.toml", .text = buffer}};
+  const auto prepared = prepare_what_fits(files, machine);
+  ASSERT_TRUE(prepared && prepared->missing.size() == 1);
+  EXPECT_EQ(prepared->missing[0].what, "pseudo_lock 'buffer' is");
+  EXPECT_EQ(prepared->missing[0].reason,
+            "pseudo_lock 'buffer': no group may fill the ways of a region, and groups that rdtd "
+            "did not make ('theirs') can fill ways of L2 domain 1");
 }
 
 TEST(Locks, LeftOutWhereUnsupported) {
