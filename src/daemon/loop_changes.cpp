@@ -155,11 +155,8 @@ void Loop::watch_cpus() {
                  Error{"watch", "the CPUs", -r, {}}.text());
 }
 
-int Loop::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
-  sd_device_action_t action{};
-  if (sd_device_get_action(device, &action) >= 0)
-    static_cast<Loop*>(self)->manager_.cpu_changed(action == SD_DEVICE_ONLINE ||
-                                                   action == SD_DEVICE_ADD);
+int Loop::on_cpu(sd_device_monitor*, sd_device*, void* self) {
+  static_cast<Loop*>(self)->manager_.cpu_changed();
   return 0;
 }
 

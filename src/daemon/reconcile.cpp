@@ -75,8 +75,9 @@ void Manager::retry_soon() {
     comparison_due_ = std::min(comparison_due_, system_.now() + retry_interval);
 }
 
-void Manager::cpu_changed(bool online) {
-  if (online) guard_.expect_reset();
+// One that has gone offline may be back before the comparison.
+void Manager::cpu_changed() {
+  guard_.expect_reset();
   comparison_due_ = std::min(comparison_due_, system_.now() + DriftPace::first_delay);
 }
 

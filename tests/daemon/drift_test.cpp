@@ -148,10 +148,10 @@ TEST_F(DriftTest, AReconcileDuringAComparisonIsNotLost) {
 TEST_F(DriftTest, CpusThatComeAreNoToolThatNeverStops) {
   for (int times = 0; times < 20; times++) {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
-    manager->cpu_changed(false);
+    manager->cpu_changed();
     run(milliseconds(150));
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed(true);
+    manager->cpu_changed();
     manager->resctrl_changed({"redis"});
     run(milliseconds(150));
     ASSERT_EQ(schemata("redis"), granted_) << times;

@@ -31,7 +31,7 @@ class LocksTest : public test::World {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
     reconcile();
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed(true);
+    manager->cpu_changed();
     run(std::chrono::seconds(2));
   }
   // "NAME L2 1 1 MiB 3 1048576 locked", with the reason behind it.

@@ -129,16 +129,27 @@ TEST_F(ReconcileTest, ADomainThatWasAwayForAMomentIsRestored) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   for (const unsigned cpu : {2U, 3U}) {
     kernel.resctrl.take_offline(cpu);
-    manager->cpu_changed(false);
+    manager->cpu_changed();
   }
   for (const unsigned cpu : {2U, 3U}) {
     kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed(true);
+    manager->cpu_changed();
   }
   EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
   run();
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   EXPECT_EQ(state(), "running");
+}
+
+// The uevent of its end may arrive when it is back already, and that of its return after the look.
+TEST_F(ReconcileTest, ACpuIsRestoredBeforeItsReturnIsKnown) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  manager->cpu_changed();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  for (const std::string& text : drift) EXPECT_TRUE(text.ends_with("; restored")) << text;
 }
 
 // A policy may name a socket that is off: its part is done when the socket is there.

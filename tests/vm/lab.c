@@ -4,6 +4,8 @@
 //
 //   lab arm | disarm                   the memory model of the emulated CPU
 //   lab register CPU INDEX             an RDT register as that CPU has it, in hexadecimal
+//   lab await CPU INDEX VALUE SECONDS  waits until the register has that value (hexadecimal), and prints when, in seconds of
+//                                      CLOCK_MONOTONIC; fails if it takes longer
 //   lab writes CPU INDEX               how often it was written
 //   lab victim KIB SECONDS             random reads of a working set; prints how many reads missed the last-level cache
 //   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1 reads each once; prints how
@@ -232,6 +234,15 @@ static int map_device(const char *device, int cpu, double seconds) {
   return 0;
 }
 
+static int await(uint32_t cpu, uint32_t index, uint64_t value, double seconds) {
+  for (const double end = now() + seconds; now() < end; nap(0.001)) {
+    uint32_t low, high;
+    lab(3, cpu, index, &low, &high);
+    if (((uint64_t)high << 32 | low) == value) return printf("%.6f\n", now()), 0;
+  }
+  return 1;
+}
+
 int main(int argc, char **argv) {
   const char *job = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "", *c = argc > 4 ? argv[4] : "";
   const char *group = getenv("GROUP") ? getenv("GROUP") : "";
@@ -241,6 +252,8 @@ int main(int argc, char **argv) {
   } else if (!strcmp(job, "register")) {
     lab(3, atoi(a), strtoul(b, NULL, 0), &low, &high);
     printf("%lx\n", (uint64_t)high << 32 | low);
+  } else if (!strcmp(job, "await")) {
+    return await(atoi(a), strtoul(b, NULL, 0), strtoul(c, NULL, 16), argc > 5 ? atof(argv[5]) : 0);
   } else if (!strcmp(job, "writes")) {
     lab(4, atoi(a), strtoul(b, NULL, 0), &low, NULL);
     printf("%u\n", low);

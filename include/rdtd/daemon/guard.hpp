@@ -47,7 +47,7 @@ class Guard {
   void assign_later(const std::map<std::string, std::string>& without_counters);
   [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
 
-  // A CPU has come online: the kernel may have reset what it belongs to, even if the next
+  // A CPU has gone or come: the kernel may have reset what it belongs to, even if the next
   // comparison does not see that it was away.
   void expect_reset() { reset_pending_ = true; }
 

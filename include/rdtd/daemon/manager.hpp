@@ -66,7 +66,7 @@ class Manager final : public ManagerInterface {
   // different in resctrl.
   void resctrl_changed(const std::set<std::string>& groups);
   // A CPU has gone offline or come online: soon, restores what the kernel has reset.
-  void cpu_changed(bool online);
+  void cpu_changed();
   // Looks at all processes, then calls `done`. `why` is for the log.
   void sweep(const char* why, std::function<void()> done);
   // Removes every group that rdtd made. For the end of the daemon: waits for no lock.
@@ -106,7 +106,7 @@ class Manager final : public ManagerInterface {
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
   void watch_assignments(bool on) override;
-  void resumed() override { cpu_changed(true); }
+  void resumed() override { cpu_changed(); }
   std::string log_level() override;
   bool set_log_level(const std::string& level) override;
   std::string log_target() override;
