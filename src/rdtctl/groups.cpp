@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "print.hpp"
+
 namespace rdtd {
 
 std::string made_by(const TreeMachine& machine, const std::string& group) {
@@ -15,6 +17,20 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   return {{"group", group_label(group)},   {"made_by", made_by(machine, group)},
           {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
           {"tasks", tasks.size()},         {"schemata", schemata_json(state.schemata)}};
+}
+
+JsonValue io_json(const TreeMachine& machine) {
+  const Schemata& masks = machine.snapshot.io;
+  if (masks.empty()) return nullptr;
+  return {{"made_by", made_by(machine, std::string(io_group))}, {"schemata", schemata_json(masks)}};
+}
+
+void print_io(const TreeMachine& machine) {
+  const Schemata& masks = machine.snapshot.io;
+  if (masks.empty()) return;
+  const bool own = made_by(machine, std::string(io_group)) == "rdtd";
+  print("\nI/O devices fill {} (io_alloc, enabled by {})\n", schemata_line(masks),
+        own ? "rdtd" : "another program");
 }
 
 void add_usage(JsonValue& group, const std::vector<Usage>& usage) {

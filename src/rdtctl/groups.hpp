@@ -13,6 +13,10 @@ namespace rdtd {
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
+// The ways of I/O devices while io_alloc is enabled; null, and no line, while it is not.
+[[nodiscard]] JsonValue io_json(const TreeMachine& machine);
+void print_io(const TreeMachine& machine);
+
 // Bytes and bytes a second, where they are known.
 void add_usage(JsonValue& group, const std::vector<Usage>& usage);
 // Of a group by its label; empty where nothing is known of it.

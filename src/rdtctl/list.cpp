@@ -73,9 +73,10 @@ int verbs::list(const Context& context, bool only_names) {
   }
   JsonValue json = {{"groups", groups}};
   if (const Schemata& masks = machine->snapshot.io; !masks.empty()) {
-    const std::string devices(io_group), whose = made_by(*machine, devices);
-    json["io"] = {{"made_by", whose}, {"schemata", schemata_json(masks)}};
-    rows.push_back({group_label(devices), whose, "", "", "", schemata_line(masks)});
+    const std::string devices(io_group);
+    json["io"] = io_json(*machine);
+    rows.push_back(
+        {group_label(devices), made_by(*machine, devices), "", "", "", schemata_line(masks)});
   }
   if (context.json != Json::off) {
     json["pseudo_locks"] = regions_json(*machine);

@@ -70,11 +70,14 @@ void print_tree(const Context& context) {
     add_usage(group, usage);
     groups.push_back(std::move(group));
   }
-  if (context.json != Json::off)
-    return print_json(context, {{"state", "not running"},
-                                {"groups", groups},
-                                {"pseudo_locks", regions_json(*machine)},
-                                {"bandwidth_units", bandwidth_units_json(machine->capabilities)}});
+  if (context.json != Json::off) {
+    JsonValue json = {{"state", "not running"},
+                      {"groups", groups},
+                      {"pseudo_locks", regions_json(*machine)},
+                      {"bandwidth_units", bandwidth_units_json(machine->capabilities)}};
+    if (JsonValue io = io_json(*machine); !io.is_null()) json["io"] = std::move(io);
+    return print_json(context, std::move(json));
+  }
   print_table(context,
               {{"GROUP"},
                {"MADE BY"},
@@ -86,6 +89,7 @@ void print_tree(const Context& context) {
                {"BANDWIDTH", true}},
               rows);
   print_regions(context, *machine);
+  print_io(*machine);
 }
 
 }  // namespace
@@ -114,6 +118,8 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      measure(context)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
+    if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())
+      json["io"] = std::move(io);
     if (rules) json["rules"] = rules_json(*ruled);
     if (verify) json["differences"] = wrong;
     print_json(context, std::move(json));
@@ -121,6 +127,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
     print_state(context, *daemon);
     print_groups(context, found);
     print_policy_regions(context, *locks);
+    if (machine) print_io(*machine);
     if (rules) print_rules(context, *ruled);
     if (verify)
       print("\n{}\n",
