@@ -1,12 +1,12 @@
 // Resctrl: a model of the kernel's resctrl filesystem, made of plain values. It enforces what the
 // kernel enforces, with the kernel's errnos and last_cmd_status texts, as read in the sources of
-// 6.12 and checked against that kernel by the scenario model-kernel.
+// 6.12 and checked against that kernel and 7.3 by the scenario model-kernel.
 //
 // A test that calls it directly acts as another program would: nothing is counted, recorded or made
 // to fail. The code under test goes through fake::Kernel.
 //
 // Not modelled: the `debug` mount option, writes to other files below info/ than those of io_alloc,
-// renaming monitoring groups, and domains of Sub-NUMA clusters.
+// to mba_MBps_event, renaming monitoring groups, and domains of Sub-NUMA clusters.
 #pragma once
 
 #include <sys/types.h>

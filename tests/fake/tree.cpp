@@ -112,6 +112,8 @@ std::vector<std::string> Resctrl::files_of(const Node& node) const {
   if (node.kind == Node::Kind::mon_domain) return machine.mon_features;
   std::vector<std::string> files = {"cpus", "cpus_list", "tasks"};
   if (node.mon == nullptr) files.insert(files.end(), {"mode", "schemata", "size"});
+  if (node.mon == nullptr && machine.release.has_mba_mbps_event)
+    files.emplace_back("mba_MBps_event");
   if (machine.num_mbm_cntrs > 0) files.emplace_back("mbm_L3_assignments");
   return files;
 }
@@ -228,6 +230,7 @@ Answer<std::string> Resctrl::read(std::string_view path) {
   const Group& group = *node->group;
   if (node->name == "schemata") return schemata_text(group);
   if (node->name == "size") return size_text(group);
+  if (node->name == "mba_MBps_event") return "mbm_local_bytes\n";
   if (node->name == "mode") return std::string(to_string(group.mode)) + "\n";
   if (node->name == "tasks") return tasks_text(group, node->mon);
   return cpus_text(group, node->mon, node->name == "cpus_list");

@@ -146,6 +146,7 @@ Machine read_machine(const resctrl::Filesystem& filesystem) {
   machine.release.pads_values =
       (version.major < 6 || (version.major == 6 && version.minor <= last_padding_minor)) &&
       has_value_width();
+  machine.release.has_mba_mbps_event = filesystem.read("mba_MBps_event").has_value();
   machine.cpus = parse_cpu_list(trim(checked(filesystem.read("cpus_list")))).value();
   const std::string schemata = checked(filesystem.read("schemata"));
   machine.name_width = static_cast<unsigned>(schemata.find(':'));
