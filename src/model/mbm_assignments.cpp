@@ -51,7 +51,7 @@ std::string mbm_assignments_line(const MbmAssignments& assignments) {
   std::vector<std::string> parts;
   for (const auto& [event, domains] : assignments) {
     std::map<DomainId, std::string> states;
-    for (const auto& [domain, assigned] : domains) states[domain] = state_text(assigned);
+    for (const auto& [domain, assigned] : domains) states.emplace(domain, state_text(assigned));
     parts.push_back(fmt::format("{}:{}", event, join(merged_domains(states), ";")));
   }
   return join(parts, " ");
