@@ -13,6 +13,7 @@ namespace {
 
 const std::string mon_group_key = "monitoring group ";
 const std::string counter_key = "counters ";
+const std::string io_key = "io_alloc";
 const std::string lock_key = "pseudo_lock ";
 
 // An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
@@ -220,6 +221,22 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
   return made;
 }
 
+// By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
+// tool has the CLOSID, and limits do not depend on it.
+bool Guard::enable_io(const InForce& in_force, Comparison& out) {
+  const auto machine = applier_.read_machine();
+  if (!machine) return false;
+  const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
+                                                in_force.capabilities, machine->snapshot)
+                                           .steps,
+                                       *machine);
+  if (done)
+    clear_problem(io_key);
+  else
+    report(io_key, done.error().text(), out);
+  return done.has_value();
+}
+
 void Guard::assign_later(const std::map<std::string, std::string>& without_counters) {
   for (const auto& [group, why] : without_counters) {
     without_counters_.insert(group);
@@ -228,9 +245,13 @@ void Guard::assign_later(const std::map<std::string, std::string>& without_count
 }
 
 // Counters that became free go to groups that lacked some, even if drift is only reported.
-void Guard::assign_counters(const InForce& in_force, const Machine& machine, bool by_kernel,
-                            Comparison& out) {
-  CounterPlan plan = plan_counters(in_force.groups, machine.snapshot);
+void Guard::assign_counters(const InForce& in_force, bool by_kernel,
+                            const std::set<std::string>& made, Comparison& out) {
+  // What was restored may have taken counters, or brought some.
+  const auto machine = applier_.read_machine();
+  if (!machine) return;
+  without_counters_.insert(made.begin(), made.end());
+  CounterPlan plan = plan_counters(in_force.groups, machine->snapshot);
   const bool wanted = by_kernel || in_force.policy.daemon.drift == OnDrift::restore;
   std::vector<Drift> lost;
   std::erase_if(plan.steps, [&](const Step& step) {
@@ -243,7 +264,7 @@ void Guard::assign_counters(const InForce& in_force, const Machine& machine, boo
                     wanted, by_kernel});
     return !wanted;
   });
-  const auto still = applier_.assign_counters(std::move(plan), machine);
+  const auto still = applier_.assign_counters(std::move(plan), *machine);
   for (Drift& drift : lost)
     if (!still.contains(*drift.group)) out.drift.push_back(std::move(drift));
   for (const auto& [group, why] : still) report(counter_key + group, why, out);
@@ -286,21 +307,26 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
 
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
+  const bool io_is_disabled = current->io && now.io.empty();
   const Steps back =
-      steps_to(current->groups, current->locks, current->io, current->capabilities, now);
+      steps_to(current->groups, current->locks, io_is_disabled ? IoTarget{} : current->io,
+               current->capabilities, now);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const bool restoring = by_kernel || current->policy.daemon.drift == OnDrift::restore;
   const bool all_restored = restore(*current, back, *machine, out);
-  std::set<std::string> made = lock_regions(
-      restoring && (all_restored || back.steps.empty()) ? back.locks : std::vector<Step>{},
-      *machine, out);
+  const bool ready = restoring && (all_restored || back.steps.empty());
+  std::set<std::string> made =
+      lock_regions(ready ? back.locks : std::vector<Step>{}, *machine, out);
+  if (io_is_disabled && ready && enable_io(*current, out)) made.insert(std::string(io_group));
+  if (!io_is_disabled) clear_problem(io_key);
   const std::set<std::string> locks = names_of(back.locks);
   made.merge(make_mon_groups(*current, back.mon_groups, *machine, out));
-  assign_counters(*current, *machine, by_kernel, out);
+  if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine, out);
   for (Difference& difference : differences(current->groups, current->locks, current->io, now)) {
-    const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group);
+    const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group) ||
+                           (io_is_disabled && difference.group == io_group);
     const bool restored = by_itself ? made.contains(difference.group) : all_restored;
     if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))
       continue;

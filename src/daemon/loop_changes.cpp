@@ -155,8 +155,13 @@ void Loop::watch_cpus() {
                  Error{"watch", "the CPUs", -r, {}}.text());
 }
 
-int Loop::on_cpu(sd_device_monitor*, sd_device*, void* self) {
-  static_cast<Loop*>(self)->manager_.cpu_changed();
+// `udevadm trigger` sends "change" for CPUs that stay.
+int Loop::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
+  sd_device_action_t action{};
+  if (sd_device_get_action(device, &action) >= 0 &&
+      (action == SD_DEVICE_ONLINE || action == SD_DEVICE_OFFLINE || action == SD_DEVICE_ADD ||
+       action == SD_DEVICE_REMOVE))
+    static_cast<Loop*>(self)->manager_.cpu_changed();
   return 0;
 }
 

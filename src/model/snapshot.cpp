@@ -35,7 +35,6 @@ std::string group_label(std::string_view directory) {
 }
 
 std::string group_directory(std::string_view label) {
-  if (label == io_label) return std::string(io_group);
   const std::string_view control = label.substr(0, label.find('/'));
   const std::string_view directory = control == default_label ? root_group : control;
   return control.size() == label.size()

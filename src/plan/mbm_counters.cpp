@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <vector>
 
@@ -26,7 +27,8 @@ class Assigning {
     if (group == assignments_.end() || !owned_.contains(directory)) return;
     AssignCounters step{directory, {}};
     Lack lack{directory, {}, {}};
-    for (auto& [event, domains] : group->second)
+    // The total before the local bandwidth: it is what rdtctl shows first.
+    for (auto& [event, domains] : std::views::reverse(group->second))
       for (auto& [domain, assigned] : domains) {
         if (assigned) continue;
         if (unsigned& left = free_[domain]; left > 0) {

@@ -299,7 +299,7 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   DomainRequest& request = out.request;
   request.all = domain.cache.info.cbm_mask;
   request.shareable = ways_of_devices(domain);
-  if (others_enabled_io())
+  if (request.shareable.bits != domain.cache.info.shareable_bits.bits)
     request.devices =
         "I/O devices (io_alloc, which rdtd did not enable: [io] would set their ways)";
   request.min_ways = domain.cache.info.min_ways();

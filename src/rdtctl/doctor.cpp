@@ -86,7 +86,10 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
   for (const Group& group : policy.groups)
     if (group.adopt) own.insert(group.name.value);
   facts.num_closids = machine.capabilities.num_closids();
-  facts.io_holds_closid = !machine.snapshot.io.empty() || policy.io;
+  facts.io_holds_closid =
+      !machine.snapshot.io.empty() ||
+      (policy.io && std::ranges::any_of(machine.capabilities.caches,
+                                        [](const auto& cache) { return cache.second.io_alloc; }));
   for (const auto& [name, state] : machine.snapshot.groups)
     if (name != root_group)
       (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);

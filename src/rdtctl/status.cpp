@@ -98,12 +98,14 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   auto client = Client::connect();
   const auto daemon = client ? client->properties() : std::unexpected(client.error());
   const auto groups = daemon ? client->list_groups() : std::unexpected(daemon.error());
-  const auto locks = groups ? client->list_locks() : std::unexpected(groups.error());
-  if (!locks) {
-    const int exit = report(locks.error());
-    if (locks.error().unreachable()) print_tree(context);
+  if (!groups) {
+    const int exit = report(groups.error());
+    if (groups.error().unreachable()) print_tree(context);
     return exit;
   }
+  // A daemon that is not restarted yet may not know the method.
+  const auto locks = client->list_locks();
+  if (!locks) (void)report(locks.error());
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
     note("rdtctl: warning: {} manages RDT itself ({}) and deletes groups: see rdtctl doctor\n",
          setting.runtime, setting.place);
@@ -114,8 +116,8 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   if (verify && !machine) return report(machine.error());
   const std::vector<std::string> wrong =
       verify ? differences_from(*machine, *groups) : std::vector<std::string>{};
-  const Status found{*daemon, *groups, *locks, machine ? machine->capabilities : Capabilities{},
-                     measure(context)};
+  const Status found{*daemon, *groups, locks ? *locks : std::vector<LockStatus>{},
+                     machine ? machine->capabilities : Capabilities{}, measure(context)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
     if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())
@@ -126,7 +128,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   } else {
     print_state(context, *daemon);
     print_groups(context, found);
-    print_policy_regions(context, *locks);
+    print_policy_regions(context, found.locks);
     if (machine) print_io(*machine);
     if (rules) print_rules(context, *ruled);
     if (verify)

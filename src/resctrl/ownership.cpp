@@ -15,6 +15,12 @@ namespace {
 constexpr const char* record = "groups";
 constexpr const char* lock_file = "lock";
 
+// The label of the I/O devices is also that of a monitoring group 'O' in a group 'I'; no group can
+// have the name of their directory.
+std::string name_in_record(const std::string& group) {
+  return group == io_group ? group : group_label(group);
+}
+
 }  // namespace
 
 // A line each: NAME, then INODE if it is known.
@@ -28,7 +34,7 @@ Result<Ownership> Ownership::load(Directory directory) {
       const auto inode = words.size() == 2 ? parse_unsigned<uint64_t>(words[1]) : std::nullopt;
       if (words[0].empty() || words.size() > 2 || (words.size() == 2 && !inode)) continue;
       const std::string group = group_directory(words[0]);
-      if (group_label(group) == words[0]) entries[group] = inode;
+      if (name_in_record(group) == words[0]) entries[group] = inode;
     }
   return Ownership(std::move(directory), std::move(entries));
 }
@@ -105,8 +111,8 @@ Result<void> Ownership::store() {
   if (!changed_) return {};
   std::string text;
   for (const auto& [group, inode] : entries_)
-    text += inode ? fmt::format("{} {}\n", group_label(group), *inode)
-                  : fmt::format("{}\n", group_label(group));
+    text += inode ? fmt::format("{} {}\n", name_in_record(group), *inode)
+                  : fmt::format("{}\n", name_in_record(group));
   auto stored = directory_.replace(record, text);
   if (stored) changed_ = false;
   return stored;

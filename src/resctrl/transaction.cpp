@@ -169,7 +169,8 @@ Result<void> Transaction::remove(const std::string& group) {
 }
 
 Result<void> Transaction::carry_out_one(const Step& step) {
-  touched_.insert(group_of(step));
+  // An undo leaves counters, and must not bring back what others changed in their group.
+  if (!std::holds_alternative<AssignCounters>(step)) touched_.insert(group_of(step));
   struct Visitor {
     Transaction& self;
     Result<void> operator()(const AdoptGroup& step) const {

@@ -55,6 +55,29 @@ TEST_F(IoTest, EnablesAndDisables) {
   EXPECT_EQ(masks(), "none\n");
 }
 
+// The kernel refuses as long as a group of another tool has the highest CLOSID. Limits do not wait.
+TEST_F(IoTest, LimitsAreRestoredWithoutIt) {
+  ASSERT_EQ(reload(io + "[group.db]\nl3 = \"ways 0-3\"\n"), "");
+  ASSERT_TRUE(kernel.resctrl.write("info/L3/io_alloc", "0\n"));
+  for (int n = 0; n < 14; n++) ASSERT_TRUE(kernel.resctrl.make("x" + std::to_string(n)));
+  ASSERT_TRUE(kernel.resctrl.write("db/schemata", "L3:0=ff00\n"));
+  for (int turn = 0; turn < 2; turn++) {
+    reconcile();
+    EXPECT_EQ(schemata("db"), "L3:0=f MB:0=2048 SMBA:0=2048");
+    const std::vector<std::string> expected = {
+        "cannot write '1' to /sys/fs/resctrl/info/L3/io_alloc: No space left on device (a "
+        "group holds the CLOSID that I/O devices need; 'rdtctl reset' and 'rdtctl reload' "
+        "give the groups other ones (last_cmd_status: CLOSID (ctrl_hw_id) 15 for io_alloc "
+        "is used by x13 group); everything is as it was)",
+        "I/O devices: io_alloc is disabled"};
+    EXPECT_EQ(problems(), expected);
+  }
+  ASSERT_TRUE(kernel.resctrl.remove("x13"));
+  reconcile();
+  EXPECT_EQ(masks(), "0=0030\n");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+}
+
 TEST_F(IoTest, ResetDisables) {
   ASSERT_EQ(reload(io), "");
   ASSERT_EQ(reset(), "");

@@ -84,7 +84,7 @@ TEST_F(MbmTest, SaysWhoHasTheCounters) {
     change("a", "mbm_local_bytes:0=_\n");
     change("a", "mbm_local_bytes:0=e\n");
     reconcile();
-    EXPECT_EQ(assigned("b"), "mbm_local_bytes:0=e;1=_ mbm_total_bytes:0-1=_");
+    EXPECT_EQ(assigned("b"), "mbm_local_bytes:0-1=_ mbm_total_bytes:0=e;1=_");
     EXPECT_EQ(problems(), std::vector<std::string>{
                               "group 'b' has no counter for mbm_local_bytes and mbm_total_bytes "
                               "in domains 0-1: none is free there (assigned to a, a/web, b, "
@@ -110,6 +110,21 @@ TEST_F(MbmTest, LeavesOthersAlone) {
   reconcile();
   EXPECT_EQ(assigned("other"), none);
   EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
+// A counter that cannot be assigned undoes nothing else.
+TEST_F(MbmTest, AFailureLeavesWhatWasRestored) {
+  ASSERT_EQ(reload(two_groups), "");
+  const std::string granted = schemata("b");
+  change("b", "mbm_total_bytes:1=_\n");
+  ASSERT_TRUE(kernel.resctrl.write("b/schemata", "L3:0=ff00;1=ff00\n"));
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "b/mbm_L3_assignments";
+      },
+      EIO);
+  reconcile();
+  EXPECT_EQ(schemata("b"), granted);
 }
 
 TEST_F(MbmTest, SaysWhyTheKernelRefuses) {

@@ -78,7 +78,7 @@ TEST_F(OwnershipTest, OwnsOnlyTheVeryGroup) {
 
 // io_alloc has no inode: rdtd owns it from enabling it until it is found disabled.
 TEST_F(OwnershipTest, OwnsWhatItEnabled) {
-  put("groups", "I/O\n");
+  put("groups", "info\n");
   Snapshot enabled;
   enabled.io = {{Resource::L3, {{DomainId{0}, 3}}}};
   EXPECT_EQ(load().owned(enabled), std::set{std::string(io_group)});
@@ -88,7 +88,18 @@ TEST_F(OwnershipTest, OwnsWhatItEnabled) {
   ownership.own_io();
   EXPECT_EQ(ownership.owned(enabled), std::set{std::string(io_group)});
   ASSERT_TRUE(ownership.store());
-  EXPECT_EQ(record(), "I/O\n");
+  EXPECT_EQ(record(), "info\n");
+}
+
+// The monitoring group 'O' in the group 'I' has the label of the I/O devices.
+TEST_F(OwnershipTest, TellsDevicesFromAMonitoringGroup) {
+  Ownership ownership = load();
+  ownership.made("I/mon_groups/O", 8);
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "I/O 8\n");
+  Snapshot now = with_inodes({{"I/mon_groups/O", 8}});
+  now.io = {{Resource::L3, {{DomainId{0}, 3}}}};
+  EXPECT_EQ(load().owned(now), std::set<std::string>{"I/mon_groups/O"});
 }
 
 TEST_F(OwnershipTest, TakesTheInodeOfAnInterruptedStart) {

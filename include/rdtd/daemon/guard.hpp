@@ -79,7 +79,8 @@ class Guard {
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
                                                       const Machine& machine, Comparison& out);
-  void assign_counters(const InForce& in_force, const Machine& machine, bool by_kernel,
+  [[nodiscard]] bool enable_io(const InForce& in_force, Comparison& out);
+  void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
   void report(const std::string& key, const std::string& text, Comparison& out);
