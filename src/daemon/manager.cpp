@@ -153,9 +153,10 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   wanted_files_.clear();
   drift_.clear();
   guard_.forget();
+  for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
+  for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
   guard_.make_later(std::move(applied.unmade));
   guard_.assign_later(applied.without_counters);
-  for (const std::string& text : guard_.problems()) log(LogEvent::kernel_refused, text);
   retry_soon();
   processes_by_rule_.clear();
   last_reload_timestamp_ = system_.realtime_usec();

@@ -47,6 +47,18 @@ class JournalTest : public test::World {
 
 const std::string web = "[group.web]\nl3 = \"2 ways\"\n";
 
+// What was in the way before a load, and is still, was said already.
+TEST_F(JournalTest, SaysOnceThatTheLockIsHeld) {
+  kernel.locked_by_other = true;
+  const std::string held = "holds the lock of";
+  for (int turn = 0; turn < 2; turn++) {
+    ASSERT_EQ(reload(web), "");
+    const std::string log = logged();
+    EXPECT_EQ(log.contains(held), turn == 0) << log;
+    EXPECT_EQ(log.find(held), log.rfind(held)) << log;
+  }
+}
+
 TEST_F(JournalTest, Loads) {
   const std::string error =
       "p.toml:1:1: error: unknown key 'colour' in a policy\n    1 | colour = 1\n      | ^~~~~~\n";
