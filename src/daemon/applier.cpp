@@ -168,7 +168,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   }
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
   std::map<std::string, std::string> without_counters;
-  // Groups that were just made have got what the kernel had, or what it was told to give.
+  // The kernel may have given counters to groups that were just made.
   if (!loaded.machine.snapshot.mbm_assignments.empty())
     if (const auto now = read_machine())
       without_counters = assign_counters(plan_counters(plan.groups, now->snapshot), *now);

@@ -45,7 +45,13 @@ class Assigning {
 
   [[nodiscard]] CounterPlan result() {
     CounterPlan out{std::move(steps_), {}};
-    for (const Lack& lack : lacks_) out.missing.emplace(lack.directory, text(lack));
+    // Once for each set of domains: there can be as many groups that lack some as groups with some.
+    std::map<std::set<DomainId>, std::string> who;
+    for (const Lack& lack : lacks_) {
+      const auto [known, is_new] = who.try_emplace(lack.domains);
+      if (is_new) known->second = holders(lack.domains);
+      out.missing.emplace(lack.directory, text(lack, known->second));
+    }
     return out;
   }
 
@@ -56,8 +62,9 @@ class Assigning {
     std::set<std::string> events;
   };
 
-  // Groups that have a counter in one of the domains.
-  [[nodiscard]] std::vector<std::string> holders(const std::set<DomainId>& in) const {
+  // Groups that have a counter in one of the domains, the first ones by name.
+  [[nodiscard]] std::string holders(const std::set<DomainId>& in) const {
+    constexpr size_t most = 8;
     std::vector<std::string> out;
     for (const auto& [group, events] : assignments_)
       if (std::ranges::any_of(events, [&](const auto& event) {
@@ -66,17 +73,19 @@ class Assigning {
             });
           }))
         out.push_back(group_label(group));
-    return out;
+    const size_t more = out.size() - std::min(out.size(), most);
+    out.resize(out.size() - more);
+    return join(out, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
   }
 
-  [[nodiscard]] std::string text(const Lack& lack) const {
+  [[nodiscard]] static std::string text(const Lack& lack, const std::string& holders) {
     const std::vector<std::string> events(lack.events.begin(), lack.events.end());
     return fmt::format(
         "{} '{}' has no counter for {} in domain{} {}: none is free there (assigned "
         "to {})",
         is_mon_group(lack.directory) ? "monitoring group" : "group", group_label(lack.directory),
         join(events, " and "), lack.domains.size() == 1 ? "" : "s", domain_list(lack.domains),
-        join(holders(lack.domains), ", "));
+        holders);
   }
 
   const std::set<std::string>& owned_;

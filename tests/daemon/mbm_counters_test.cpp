@@ -101,6 +101,19 @@ TEST_F(MbmTest, SaysWhoHasTheCounters) {
   }
 }
 
+TEST_F(MbmTest, NamesTheFirstOfMany) {
+  with_counters(20, true);
+  start();
+  for (char name = 'm'; name <= 'v'; name++)
+    ASSERT_TRUE(kernel.resctrl.make("mon_groups/" + std::string(1, name)));
+  ASSERT_EQ(reload("[group.a]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{
+                "group 'a' has no counter for mbm_local_bytes and mbm_total_bytes in "
+                "domains 0-1: none is free there (assigned to default/m, default/n, "
+                "default/o, default/p, default/q, default/r, default/s, default/t and 2 more)"});
+}
+
 // The counters of others are theirs, and so are the files of a kernel that has none.
 TEST_F(MbmTest, LeavesOthersAlone) {
   ASSERT_TRUE(kernel.resctrl.make("other"));
