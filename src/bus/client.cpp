@@ -1,5 +1,6 @@
 #include "rdtd/bus/client.hpp"
 
+#include <fcntl.h>
 #include <systemd/sd-bus.h>
 
 #include <array>
@@ -167,6 +168,25 @@ Client::Answer<void> Client::reset() { return change(bus_.get(), "Reset"); }
 
 Client::Answer<void> Client::assign(pid_t pid, const std::string& group) {
   return change(bus_.get(), "Assign", static_cast<uint32_t>(pid), group);
+}
+
+Client::Answer<UniqueFd> Client::lease(const std::string& name, const std::string& policy) {
+  const auto reply = call(bus_.get(), bus_interface, "Lease", name, policy);
+  if (!reply) return std::unexpected(reply.error());
+  int of_message = -1;  // which closes it
+  if (sd_bus_message_read_basic(reply->get(), 'h', &of_message) <= 0)
+    return std::unexpected(malformed());
+  UniqueFd own(::fcntl(of_message, F_DUPFD_CLOEXEC, 3));
+  if (!own)
+    return std::unexpected(Failure{Failure::Kind::refused,
+                                   std::string("cannot keep the lease: ") + std::strerror(errno)});
+  return own;
+}
+
+Client::Answer<std::vector<LeaseStatus>> Client::list_leases() {
+  std::vector<LeaseStatus> out;
+  auto read = read_reply(call(bus_.get(), bus_interface, "ListLeases"), out);
+  return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<PlanSummary> Client::plan() {

@@ -28,6 +28,10 @@ auto fields(IsA<LockStatus> auto& lock) {
                   lock.device, lock.owner, lock.user_group, lock.mode, lock.state, lock.reason);
 }
 
+auto fields(IsA<LeaseStatus> auto& lease) {
+  return std::tie(lease.name, lease.uid, lease.since, lease.groups, lease.policy);
+}
+
 auto fields(IsA<AssignmentCount> auto& count) {
   return std::tie(count.group, count.result, count.threads);
 }

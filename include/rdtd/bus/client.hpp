@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/unique_fd.hpp"
 #include "rdtd/bus/manager_interface.hpp"
 
 using sd_bus = struct sd_bus;
@@ -60,6 +61,11 @@ class Client {
   [[nodiscard]] Answer<std::vector<std::string>> adopt(const std::vector<std::string>& groups);
   [[nodiscard]] Answer<void> reset();
   [[nodiscard]] Answer<void> assign(pid_t pid, const std::string& group);
+  // Puts [group.*] and [[rule]] tables in force, in addition to the policy files, until every copy
+  // of the descriptor is closed. poll(2) reports POLLHUP on it once the daemon has ended the lease.
+  // The descriptor is closed on exec.
+  [[nodiscard]] Answer<UniqueFd> lease(const std::string& name, const std::string& policy);
+  [[nodiscard]] Answer<std::vector<LeaseStatus>> list_leases();
   [[nodiscard]] Answer<PlanSummary> plan();
   [[nodiscard]] Answer<Explanation> explain(pid_t pid);
   [[nodiscard]] Answer<std::vector<GroupRow>> list_groups();

@@ -80,6 +80,15 @@ struct LockStatus {
   std::string reason;  // why it is not locked as the policy asks, for people
 };
 
+// A piece of policy that is in force as long as somebody has its descriptor open.
+struct LeaseStatus {
+  std::string name;
+  uint32_t uid = 0;                 // of the caller that asked for it
+  uint64_t since = 0;               // CLOCK_REALTIME, microseconds
+  std::vector<std::string> groups;  // that it defines or replaces
+  std::string policy;               // its text; empty for a caller who may not see it
+};
+
 struct AssignmentCount {
   std::string group;
   std::string result;  // "moved", or "refused" by the kernel
