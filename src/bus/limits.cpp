@@ -20,13 +20,14 @@ constexpr std::array costs = {
     MethodCost{"ListGroups", 10},  MethodCost{"GetManagedObjects", 10},
     MethodCost{"GetCounters", 10}, MethodCost{"GetAll", 2},
     MethodCost{"ListRules", 10},   MethodCost{"Adopt", 10},
-    MethodCost{"ListLocks", 10},
+    MethodCost{"ListLocks", 10},   MethodCost{"Lease", 10},
+    MethodCost{"ListLeases", 10},
 };
 
 constexpr std::array effective = {std::string_view("Reload"),      std::string_view("Reset"),
                                   std::string_view("Assign"),      std::string_view("Subscribe"),
                                   std::string_view("Unsubscribe"), std::string_view("Set"),
-                                  std::string_view("Adopt")};
+                                  std::string_view("Adopt"),       std::string_view("Lease")};
 
 constexpr uint64_t usec_per_unit = 1'000'000 / CallBudget::per_second;
 

@@ -20,6 +20,8 @@ namespace rdtd {
 // Of the groups that a call names: calls that wait for polkit must not fill the memory.
 inline constexpr size_t max_names = 256;
 inline constexpr size_t max_name_length = 255;  // NAME_MAX: a group is a directory
+// Likewise of the policy of a lease, in bytes.
+inline constexpr size_t max_lease_size = size_t{64} * 1024;
 
 class CallBudget {
  public:

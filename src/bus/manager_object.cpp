@@ -74,6 +74,48 @@ int on_adopt(sd_bus_message* call, void* userdata, sd_bus_error* error) {
                                      });
 }
 
+// The caller's end of the lease; the message has a copy of its own.
+int reply_descriptor(sd_bus_message* call, const UniqueFd& descriptor) {
+  sd_bus_message* made = nullptr;
+  int r = sd_bus_message_new_method_return(call, &made);
+  const Message answer(made);
+  const int fd = descriptor.get();
+  if (r >= 0) r = sd_bus_message_append_basic(made, 'h', &fd);
+  return r < 0 ? r : sd_bus_message_send(made);
+}
+
+int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  std::string name, policy;
+  int r = wire::read(call, name);
+  if (r >= 0) r = wire::read(call, policy);
+  if (r < 0) return r;
+  if (name.size() > max_name_length)
+    return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+                             "the name of a lease has at most %zu bytes", max_name_length);
+  if (policy.size() > max_lease_size)
+    return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+                             "the policy of a lease has at most %zu bytes", max_lease_size);
+  return objects.authority.authorize(
+      call, caller, action_manage, {{"lease", name}},
+      [&objects, caller, name, policy](sd_bus_message* permitted) {
+        const std::shared_ptr<sd_bus_message> message(sd_bus_message_ref(permitted),
+                                                      sd_bus_message_unref);
+        objects.manager.lease(name, policy, caller,
+                              [message, caller](std::expected<UniqueFd, Refusal> held) {
+                                (void)(held ? reply_descriptor(message.get(), *held)
+                                            : refuse(message.get(), held.error(), caller));
+                              });
+        return 1;
+      });
+}
+
+int on_list_leases(sd_bus_message* call, void* userdata, sd_bus_error*) {
+  Objects& objects = objects_of(userdata);
+  return wire::reply(call, objects.manager.list_leases(caller_of(call, objects)));
+}
+
 int on_reset(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
   const Caller caller = caller_of(call, objects);
@@ -254,6 +296,10 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Adopt", "as", SD_BUS_PARAM(groups), "as",
                                            SD_BUS_PARAM(adopted), on_adopt, open_to_all),
     sd_bus_vtable SD_BUS_METHOD("Reset", "", "", on_reset, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Lease", "ss", SD_BUS_PARAM(name) SD_BUS_PARAM(policy),
+                                           "h", SD_BUS_PARAM(descriptor), on_lease, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListLeases", "", , "a(sutass)", SD_BUS_PARAM(leases),
+                                           on_list_leases, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Assign", "us", SD_BUS_PARAM(pid) SD_BUS_PARAM(group),
                                            "", , on_assign, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES(
@@ -287,6 +333,8 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_PROPERTY("Drift", "t", get_property, 0, 0),
     sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES("Reloaded", "b", SD_BUS_PARAM(success), 0),
     sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES("DriftDetected", "s", SD_BUS_PARAM(what), 0),
+    sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES("LeaseEnded", "ss",
+                                           SD_BUS_PARAM(name) SD_BUS_PARAM(reason), 0),
     sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES(
         "TaskAssigned", "uss", SD_BUS_PARAM(pid) SD_BUS_PARAM(group) SD_BUS_PARAM(rule), 0),
     sd_bus_vtable SD_BUS_VTABLE_END,

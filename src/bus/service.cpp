@@ -64,6 +64,10 @@ class BusService final : public Service {
 
   void emit_drift(std::string_view what) override { emit("DriftDetected", std::string(what)); }
 
+  void emit_lease_ended(const std::string& name, const std::string& reason) override {
+    emit("LeaseEnded", name, reason);
+  }
+
   void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) override {
     if (has_name_) session_->objects().subscribers.emit_assigned(pid, group, rule);
   }
@@ -115,13 +119,13 @@ class BusService final : public Service {
     return 0;
   }
 
-  template <class T>
-  void emit(const char* signal, const T& value) {
+  template <class... Ts>
+  void emit(const char* signal, const Ts&... values) {
     if (!has_name_) return;
     sd_bus_message* made = nullptr;
     int r = sd_bus_message_new_signal(session_->bus(), &made, bus_path, bus_interface, signal);
     const Message message(made);
-    if (r >= 0) r = wire::append(made, value);
+    if (r >= 0) r = wire::append_all(made, values...);
     if (r >= 0) (void)sd_bus_message_send(made);
   }
 

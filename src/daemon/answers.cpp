@@ -143,7 +143,9 @@ std::expected<CheckResult, Refusal> Manager::check() {
 }
 
 std::expected<PlanSummary, Refusal> Manager::plan() {
-  const auto loaded = applier_.load({.files = system_.policy_files()}, in_force_->users);
+  Applier::Request request{.files = system_.policy_files()};
+  (void)fit_leases(request);
+  const auto loaded = applier_.load(request, in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
   PlanSummary out{{}, plan_summary(plan)};

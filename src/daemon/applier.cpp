@@ -87,9 +87,11 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, co
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
   machine->snapshot.to_adopt = request.adopt;
+  std::vector<PolicyFile> files = request.files;
+  std::ranges::copy(request.leases, std::back_inserter(files));
   const auto prepare_again = [&] {
-    return request.fit == Fit::whole ? prepare(request.files, *machine)
-                                     : prepare_what_fits(request.files, *machine);
+    return request.fit == Fit::whole ? prepare(files, *machine)
+                                     : prepare_what_fits(files, *machine);
   };
   auto prepared = prepare_again();
   // Another plan may undo other regions: each turn finds at least one more that is in use.

@@ -41,7 +41,7 @@ Refusal no_such_process(pid_t pid) {
 
 std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
     pid_t pid, const std::string& group, const Caller& caller) {
-  if (list_groups()->find(group) == nullptr) {
+  if (!in_force_->has(group_directory(group))) {
     std::vector<std::string> names;
     for (const GroupStatus& known : list_groups()->all()) names.push_back(known.name);
     const auto nearest = nearest_name(group, names);
@@ -68,19 +68,34 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
                                         caller);
 }
 
+// Returns an errno, or 0. The kernel takes a thread into a monitoring group only from its control
+// group.
+int Manager::put_into(const proc::Process& process, const std::string& directory) {
+  std::vector<std::string> way = {std::string(control_group_of(directory))};
+  if (is_mon_group(directory)) way.push_back(directory);
+  for (const std::string& group : way) {
+    const auto tasks = system_.resctrl.open_tasks(group);
+    if (!tasks) return tasks.error().code;
+    if (const int error = put_all_threads(process, **tasks); error != 0) return error;
+  }
+  return 0;
+}
+
 std::expected<void, Refusal> Manager::assign(const std::shared_ptr<const proc::Process>& process,
                                              const std::string& group, const Caller& caller) {
   const pid_t pid = process->pid();
   // The policy may have changed while polkit was asked.
-  if (in_force_->find(group_directory(group)) == nullptr)
+  const std::string directory = group_directory(group);
+  if (!in_force_->has(directory))
     return std::unexpected(Refusal{Refusal::Kind::no_such_group,
                                    fmt::format("group '{}' is no longer in force", group)});
-  if (in_force_->taken.contains(group_directory(group)))
+  if (in_force_->taken.contains(directory))
     return std::unexpected(
         Refusal{Refusal::Kind::no_such_group,
                 fmt::format("group '{}' was removed and made again by another tool", group)});
-  const auto tasks = system_.resctrl.open_tasks(group_directory(group));
-  if (!tasks) return std::unexpected(refusal(tasks.error()));
+  // Before it is recorded: a group that is missing now is no reason to leave the rules.
+  if (const auto tasks = system_.resctrl.open_tasks(directory); !tasks)
+    return std::unexpected(refusal(tasks.error()));
   // From here on the rules leave it alone, so that they do not undo what follows.
   if (const auto full = manual_.add({.process = process,
                                      .group = group,
@@ -89,7 +104,7 @@ std::expected<void, Refusal> Manager::assign(const std::shared_ptr<const proc::P
                                      .since = monotonic_nanoseconds()}))
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});
-  if (const int error = put_all_threads(*process, **tasks); error != 0) {
+  if (const int error = put_into(*process, directory); error != 0) {
     manual_.remove(pid);
     sweeper_.visit({.pid = pid});
     store();

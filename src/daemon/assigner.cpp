@@ -84,8 +84,11 @@ void correct_placement(const Placement& placement, pid_t pid) {
 void respect_manual(const Placement& placement, pid_t pid) {
   const auto label = placement.manual.group_of(pid);
   if (!label) return;
-  if (const resctrl::Tasks* tasks = placement.table.tasks_of(group_directory(*label)))
-    (void)tasks->add(pid);
+  const std::string directory = group_directory(*label);
+  const Place place{
+      .control_group = placement.table.tasks_of(std::string(control_group_of(directory))),
+      .mon_group = is_mon_group(directory) ? placement.table.tasks_of(directory) : nullptr};
+  if (place.exists()) (void)place.add(pid);
 }
 
 }  // namespace

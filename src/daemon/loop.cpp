@@ -40,8 +40,9 @@ uint64_t usec(Clock::time_point time) {
 Loop::~Loop() {
   service_.reset();
   sd_device_monitor_unref(cpus_);
-  for (sd_event_source* source : {requests_, requests_timer_, changes_, changes_timer_, cgroups_,
-                                  cgroups_timer_, resctrl_, reconcile_, heartbeat_, sweep_, work_})
+  for (sd_event_source* source :
+       {requests_, requests_timer_, changes_, changes_timer_, cgroups_, cgroups_timer_, resctrl_,
+        leases_, reconcile_, heartbeat_, sweep_, work_})
     sd_event_source_unref(source);
   sd_event_unref(event_);
 }
@@ -66,6 +67,9 @@ int Loop::add_sources() {
   if (r >= 0)
     r = sd_event_add_io(event_, &requests_, sources_.requests_fd, EPOLLIN,
                         on_io<&Loop::take_requests>, this);
+  if (r >= 0)
+    r = sd_event_add_io(event_, &leases_, manager_.leases_fd(), EPOLLIN, on_io<&Loop::read_leases>,
+                        this);
   if (r >= 0 && sources_.changes)
     r = sd_event_add_io(event_, &changes_, sources_.changes->fd(), EPOLLIN,
                         on_io<&Loop::read_changes>, this);
@@ -140,6 +144,10 @@ void Loop::observe() {
            },
        .visits_lost = [this] { sweep_soon("too many processes changed"); },
        .on_drift = [this](const std::string& what) { service_->emit_drift(what); },
+       .on_lease_ended =
+           [this](const std::string& name, const std::string& reason) {
+             service_->emit_lease_ended(name, reason);
+           },
        .on_assigned = [this](pid_t pid, const std::string& group,
                              const std::string& rule) { report_assigned(pid, group, rule); },
        .watch_assignments =

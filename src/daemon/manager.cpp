@@ -132,25 +132,37 @@ void Manager::refused(const Refusal& refusal) {
 void Manager::succeeded(LogEvent event) {
   last_reload_error_.clear();
   last_reload_error_public_.clear();
+  last_reload_timestamp_ = system_.realtime_usec();
   log(event, summary_);
 }
 
 void Manager::load_and_apply(Applier::Request request, Done done) {
   changes_.run([this, request = std::move(request), done = std::move(done)]() mutable {
-    auto applied = applier_.apply(std::move(request), in_force_->users);
-    if (applied) return put_in_force(std::move(*applied), std::move(done));
-    if (applier_.made_groups_again()) {
-      renew_table([] {});
-      sweeper_.sweep({.only_report_moved = reports_only()});
-    }
-    done(std::unexpected(applied.error()));
+    const LeasesThatEnd unfit = fit_leases(request);
+    apply_now(std::move(request), [this, unfit, done](const std::expected<void, Refusal>& applied) {
+      if (applied)
+        for (const auto& [name, why] : unfit) lease_ended(name, why);
+      done(applied);
+    });
   });
+}
+
+// The caller holds the lock of resctrl.
+void Manager::apply_now(Applier::Request request, Done done) {
+  auto applied = applier_.apply(std::move(request), in_force_->users);
+  if (applied) return put_in_force(std::move(*applied), std::move(done));
+  if (applier_.made_groups_again()) {
+    renew_table([] {});
+    sweeper_.sweep({.only_report_moved = reports_only()});
+  }
+  done(std::unexpected(applied.error()));
 }
 
 void Manager::put_in_force(Applier::Applied applied, Done done) {
   const std::shared_ptr<const RuleTable> previous = in_force_->table;
   replace(applied.in_force);
   wanted_files_.clear();
+  ended_in_force_ = false;
   drift_.clear();
   guard_.forget();
   for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
@@ -159,7 +171,6 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   guard_.assign_later(applied.without_counters);
   retry_soon();
   processes_by_rule_.clear();
-  last_reload_timestamp_ = system_.realtime_usec();
   publish([this, previous, applied = std::move(applied), done = std::move(done)]() mutable {
     observer_.rules_changed();
     restore_manual();
@@ -270,6 +281,7 @@ void Manager::reset(Done done) {
     nothing->policy.daemon = in_force_->policy.daemon;
     nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
     replace(std::move(nothing));
+    end_all_leases("rdtd removed all of its groups");
     wanted_files_.clear();
     drift_.clear();
     guard_.forget();
@@ -324,7 +336,7 @@ void Manager::restore_manual() {
   for (const ManualAssignments::Held& held : manual_.all()) {
     const pid_t pid = held.process->pid();
     const std::string directory = group_directory(held.group);
-    if (in_force_->find(directory) == nullptr) {
+    if (!in_force_->has(directory)) {
       spdlog::info(
           "process {} was assigned to group '{}' manually; the policy has no such group "
           "any more, and the rules decide",
@@ -334,9 +346,8 @@ void Manager::restore_manual() {
     }
     if (in_force_->taken.contains(directory)) continue;
     const auto now = held.process->read_thread_group(pid);
-    if (now && control_group_of(*now) == directory) continue;
-    const auto tasks = system_.resctrl.open_tasks(directory);
-    const int error = tasks ? put_all_threads(*held.process, **tasks) : tasks.error().code;
+    if (now && (*now == directory || control_group_of(*now) == directory)) continue;
+    const int error = put_into(*held.process, directory);
     if (error != 0 && error != ESRCH)
       spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
                    std::strerror(error));

@@ -71,7 +71,7 @@ void Manager::resctrl_changed(const std::set<std::string>& groups) {
 void Manager::retry_soon() {
   const bool waits_for_device = std::ranges::find(in_force_->missing, Cause::machine,
                                                   &MissingPart::cause) != in_force_->missing.end();
-  if (guard_.misses_mon_groups() || waits_for_device)
+  if (guard_.misses_mon_groups() || waits_for_device || ended_in_force_)
     comparison_due_ = std::min(comparison_due_, system_.now() + retry_interval);
 }
 
@@ -149,7 +149,7 @@ void Manager::finish_comparison(std::vector<Drift> drift, std::vector<Drift> bef
   retry_soon();
   const bool ask_for_users = in_force_->users.unanswered && system_.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = system_.now() + user_lookup_interval;
-  if (!in_force_->missing.empty() || !wanted_files_.empty() || ask_for_users)
+  if (!in_force_->missing.empty() || !wanted_files_.empty() || ask_for_users || ended_in_force_)
     try_what_is_missing();
   else
     finished();
@@ -196,11 +196,12 @@ void Manager::report_missing() {
 void Manager::try_what_is_missing() {
   const Applier::Request request = {
       .fit = Applier::Fit::what_fits,
-      .files = wanted_files_.empty() ? in_force_->files : wanted_files_};
+      .files = wanted_files_.empty() ? in_force_->files : wanted_files_,
+      .leases = leases_.files()};
   const auto loaded = applier_.load(request, in_force_->users);
   const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
-  const bool more =
-      missing < in_force_->missing.size() || (loaded && loaded->users != in_force_->users);
+  const bool more = ended_in_force_ || missing < in_force_->missing.size() ||
+                    (loaded && loaded->users != in_force_->users);
   if (!loaded || (wanted_files_.empty() && !more)) return finished();
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !wanted_files_.empty();

@@ -67,6 +67,11 @@ std::optional<std::string> group_name_problem(std::string_view name) {
   return text_of(*problem, "group", name) + (problem->hint.empty() ? "" : "; " + problem->hint);
 }
 
+std::optional<std::string> lease_name_problem(std::string_view name) {
+  const auto problem = problem_of("lease", name);
+  return problem ? std::optional(text_of(*problem, "lease", name)) : std::nullopt;
+}
+
 void check_name(const FileReader& in, std::string_view kind, const Located<std::string>& located) {
   const std::string_view name = located.value;
   if (auto problem = problem_of(kind, name))

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -75,6 +76,11 @@ class Definitions {
     return nullptr;
   }
   [[nodiscard]] bool contains(const std::string& name) const { return index_.contains(name); }
+  // Null if there is none.
+  [[nodiscard]] const T* find(const std::string& name) const {
+    const auto entry = index_.find(name);
+    return entry == index_.end() ? nullptr : &*all_[entry->second];
+  }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const auto& [name, position] : index_) out.push_back(name);
@@ -113,6 +119,8 @@ class Builder {
 
  private:
   void read_version(const FileReader& in, const toml::key& key, const toml::node& node);
+  [[nodiscard]] FileReader::Keys keys_of_file(const FileReader& in);
+  [[nodiscard]] FileReader::Keys keys_of_lease(const FileReader& in, FileReader::Keys keys);
   void add_group(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_partition(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
@@ -137,6 +145,7 @@ class Builder {
   Definitions<Partition> partitions_;
   Definitions<PseudoLock> locks_;
   std::map<std::string, IdList> cpus_;   // by group
+  std::set<std::string> leases_;         // the paths of those that were read
   size_t comparisons_left_ = 1'000'000;  // for suggestions of names
 };
 
@@ -152,23 +161,43 @@ void Builder::add(const PolicyFile& file) {
   const FileReader in(file.path, out_.diagnostics);
   const auto table = in.parse(file.text);
   if (!table) return;
-  const auto named = [&](auto read) -> FileReader::Handler {
+  if (!file.lease) return in.read_table(*table, "a policy", keys_of_file(in));
+  leases_.insert(file.path);
+  if (!table->contains("group") && !table->contains("rule"))
+    in.error({file.path}, "the lease has neither a group nor a rule",
+             "write [group.NAME] or [[rule]]");
+  in.read_table(*table, "a lease", keys_of_lease(in, keys_of_file(in)));
+}
+
+FileReader::Keys Builder::keys_of_file(const FileReader& in) {
+  const auto named = [&in](auto read) -> FileReader::Handler {
     return [&in, read](const auto& key, const auto& node) {
       in.read_named_tables(key, node, read,
                            [&](std::string_view name) { return is_group_key(in, name); });
     };
   };
-  in.read_table(
-      *table, "a policy",
-      {{"version", [&](const auto& key, const auto& node) { read_version(in, key, node); }},
-       {"daemon", [&](const auto& key, const auto& node) { daemon_.read(in, key, node); }},
-       {"group", named([&](const auto& key, const auto& entry) { add_group(in, key, entry); })},
-       {"partition",
-        named([&](const auto& key, const auto& entry) { add_partition(in, key, entry); })},
-       {"pseudo_lock",
-        named([&](const auto& key, const auto& entry) { add_lock(in, key, entry); })},
-       {"io", [&](const auto& key, const auto& node) { add_io(in, key, node); }},
-       {"rule", [&](const auto& key, const auto& node) { read_rules(in, key, node); }}});
+  return {
+      {"version", [&, this](const auto& key, const auto& node) { read_version(in, key, node); }},
+      {"daemon", [&, this](const auto& key, const auto& node) { daemon_.read(in, key, node); }},
+      {"group",
+       named([&, this](const auto& key, const auto& entry) { add_group(in, key, entry); })},
+      {"partition",
+       named([&, this](const auto& key, const auto& entry) { add_partition(in, key, entry); })},
+      {"pseudo_lock",
+       named([&, this](const auto& key, const auto& entry) { add_lock(in, key, entry); })},
+      {"io", [&, this](const auto& key, const auto& node) { add_io(in, key, node); }},
+      {"rule", [&, this](const auto& key, const auto& node) { read_rules(in, key, node); }}};
+}
+
+// The other tables are settings of the machine, which do not come and go with a process.
+FileReader::Keys Builder::keys_of_lease(const FileReader& in, FileReader::Keys keys) {
+  for (auto& [name, read] : keys)
+    if (name == "daemon" || name == "partition" || name == "pseudo_lock" || name == "io")
+      read = [&in](const toml::key& key, const toml::node&) {
+        in.error(in.at(key), fmt::format("'{}' cannot be in a lease", key.str()),
+                 "a lease has [group.NAME] and [[rule]] only");
+      };
+  return keys;
 }
 
 void Builder::read_version(const FileReader& in, const toml::key& key, const toml::node& node) {
@@ -194,6 +223,17 @@ void Builder::add_definition(const FileReader& in, Definitions<T>& all, T defini
 
 void Builder::add_group(const FileReader& in, const toml::key& key, const toml::table& table) {
   GroupTable read = read_group(in, key, table, amounts_);
+  const Located<std::string>& name = read.group.name;
+  const bool in_lease = leases_.contains(name.where.file);
+  if (in_lease && read.group.adopt)
+    error(name.where, fmt::format("group '{}': a lease cannot take over a group", name.value),
+          "adopt = true belongs into a policy file");
+  const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
+  if (earlier != nullptr && leases_.contains(earlier->name.where.file))
+    return error(name.where,
+                 fmt::format("group '{}' belongs to another lease, in {}", name.value,
+                             earlier->name.where.text()),
+                 "a lease can replace groups of policy files only");
   if (!groups_.contains(read.group.name.value) || read.replaces)
     cpus_[read.group.name.value] = std::move(read.cpus);
   add_definition(in, groups_, std::move(read.group), read.replaces, "group");

@@ -40,6 +40,10 @@ PolicyFile failed(const std::string& path, std::string_view operation, int code)
 
 }  // namespace
 
+PolicyFile lease_file(const std::string& name, std::string text) {
+  return {.path = "lease:" + name, .text = std::move(text), .problem = {}, .lease = true};
+}
+
 PolicyFile read_policy_file(const std::string& path) {
   if (printable(path) != path)
     return unreadable(path, "has a name that is not valid UTF-8 or contains control characters");

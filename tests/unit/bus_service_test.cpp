@@ -191,6 +191,45 @@ TEST_F(BusTest, LimitsTheNamesOfOneCall) {
   EXPECT_EQ(call(client, "Adopt", std::string("web")).error(), "InvalidArgs");
 }
 
+TEST_F(BusTest, LeaseGivesADescriptor) {
+  start_all();
+  start_polkit();
+  sd_bus* client = connect(stranger);
+  const Reply reply = call(client, "Lease", std::string("bench"), std::string("[group.b]"));
+  int fd = -1;
+  ASSERT_GT(sd_bus_message_read_basic(reply.message.get(), 'h', &fd), 0) << reply.error_text();
+  pollfd poll{fd, 0, 0};
+  EXPECT_EQ(::poll(&poll, 1, 0), 0);
+  manager_.leases.clear();
+  EXPECT_EQ(::poll(&poll, 1, 0), 1);
+  EXPECT_EQ(poll.revents, POLLHUP);
+  const std::vector<Authorization> expected = {{action_manage, {{"lease", "bench"}}}};
+  EXPECT_EQ(asked_, ::geteuid() == 0 ? expected : std::vector<Authorization>{});
+  EXPECT_EQ(call(client, "Lease", std::string("bench"), std::string()).error_text(),
+            ::geteuid() == 0 ? "public" : "full");
+  using Row = std::tuple<std::string, uint32_t, uint64_t, std::vector<std::string>, std::string>;
+  const std::vector<Row> leases = {{"bench", 7, 42, {"a", "b"}, ::geteuid() == 0 ? "" : "text"}};
+  EXPECT_EQ(call(client, "ListLeases").read<std::vector<Row>>(), leases);
+  std::vector<std::string> signals;
+  listen(client, "LeaseEnded", signals);
+  service_->emit_lease_ended("bench", "why");
+  wait_for([&] { return !signals.empty(); });
+}
+
+// Before polkit is asked: what waits must be small.
+TEST_F(BusTest, LimitsTheSizeOfALease) {
+  start_all();
+  start_polkit();
+  sd_bus* client = connect(stranger);
+  const std::string fits((size_t{64} << 10), '#');
+  EXPECT_EQ(call(client, "Lease", std::string("a"), fits + "#").error_text(),
+            "the policy of a lease has at most 65536 bytes");
+  EXPECT_EQ(call(client, "Lease", std::string(256, 'a'), std::string("#")).error_text(),
+            "the name of a lease has at most 255 bytes");
+  EXPECT_TRUE(asked_.empty());
+  EXPECT_EQ(call(client, "Lease", std::string(255, 'a'), fits).error(), "");
+}
+
 TEST_F(BusTest, WithoutPolkitOnlyRoot) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
   start_all();

@@ -177,6 +177,8 @@ TEST(Methods, CostAndEffect) {
            Row{"Reload", 10, true},
            Row{"Reset", 10, true},
            Row{"Adopt", 10, true},
+           Row{"Lease", 10, true},
+           Row{"ListLeases", 10, false},
            Row{"Assign", 5, true},
            Row{"Subscribe", 1, true},
            Row{"Unsubscribe", 1, true},

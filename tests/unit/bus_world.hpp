@@ -2,6 +2,7 @@
 // of plain values. Everything but the daemon and the blocking client runs on one event loop.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,11 +11,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <map>
 #include <optional>
 
 #include "fields.hpp"
@@ -41,6 +44,19 @@ class FakeManager final : public ManagerInterface {
       return done(std::unexpected(
           Refusal{.kind = Refusal::Kind::no_such_group, .text = "the policy has no group"}));
     done(names);
+  }
+  void lease(const std::string& name, const std::string& policy, const Caller&,
+             Leased done) override {
+    if (policy.empty())
+      return done(std::unexpected(Refusal{
+          .kind = Refusal::Kind::invalid_policy, .text = "full", .public_text = "public"}));
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    leases[name] = UniqueFd(ends[1]);
+    done(UniqueFd(ends[0]));
+  }
+  std::vector<LeaseStatus> list_leases(const Caller& caller) override {
+    return {{"bench", 7, 42, {"a", "b"}, caller.root() ? "text" : ""}};
   }
   std::expected<CheckResult, Refusal> check() override {
     checks++;
@@ -110,6 +126,7 @@ class FakeManager final : public ManagerInterface {
 
   std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
   std::expected<std::vector<LockStatus>, Refusal> locks;
+  std::map<std::string, UniqueFd> leases;  // the daemon's ends
   uid_t process_owner = 7;
   int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "rdtd/base/unique_fd.hpp"
 #include "rdtd/model/counters.hpp"
 #include "rdtd/model/refusal.hpp"
 
@@ -182,6 +183,13 @@ class ManagerInterface {
   // receives the names of the groups and monitoring groups that were taken over.
   using Adopted = std::function<void(const std::expected<std::vector<std::string>, Refusal>&)>;
   virtual void adopt(const std::vector<std::string>& groups, Adopted done) = 0;
+  // Puts a piece of policy in force until every copy of the descriptor that `done` receives is
+  // closed.
+  using Leased = std::function<void(std::expected<UniqueFd, Refusal>)>;
+  virtual void lease(const std::string& name, const std::string& policy, const Caller& caller,
+                     Leased done) = 0;
+  // The oldest first. `caller` sees the text of its own leases only, root that of all.
+  [[nodiscard]] virtual std::vector<LeaseStatus> list_leases(const Caller& caller) = 0;
   // Reads the policy files as they are now. Errors are in the text of the refusal.
   [[nodiscard]] virtual std::expected<CheckResult, Refusal> check() = 0;
   [[nodiscard]] virtual std::expected<PlanSummary, Refusal> plan() = 0;

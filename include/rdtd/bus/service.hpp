@@ -35,6 +35,7 @@ class Service {
   virtual void emit_groups() = 0;
   virtual void emit_state() = 0;
   virtual void emit_drift(std::string_view what) = 0;
+  virtual void emit_lease_ended(const std::string& name, const std::string& reason) = 0;
   // Goes to the subscribers that are root or own the process.
   virtual void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) = 0;
 };

@@ -31,8 +31,9 @@ class Applier {
   struct Request {
     Fit fit = Fit::whole;
     std::vector<PolicyFile> files;
+    std::vector<PolicyFile> leases = {};  // read after the files
     // Directories of groups that are taken over this time, whether or not the policy adopts them.
-    std::set<std::string> adopt;
+    std::set<std::string> adopt = {};
   };
   struct Loaded {
     Machine machine;

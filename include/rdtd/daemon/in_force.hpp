@@ -38,6 +38,11 @@ struct InForce {
       if (group.directory == directory) return &group;
     return nullptr;
   }
+  // Whether it is a group or a monitoring group of the policy in force.
+  [[nodiscard]] bool has(const std::string& directory) const {
+    const GroupTarget* group = find(std::string(control_group_of(directory)));
+    return group != nullptr && (!is_mon_group(directory) || group->mon_groups.contains(directory));
+  }
 };
 
 }  // namespace rdtd

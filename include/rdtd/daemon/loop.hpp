@@ -67,6 +67,7 @@ class Loop {
   void resume_cgroups();
   void report_unwatched();
   void read_resctrl();
+  void read_leases() { manager_.leases_abandoned(); }
   void watch_resctrl();
   void watch_cpus();
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
@@ -102,6 +103,7 @@ class Loop {
   sd_event_source* cgroups_ = nullptr;
   sd_event_source* cgroups_timer_ = nullptr;
   sd_event_source* resctrl_ = nullptr;
+  sd_event_source* leases_ = nullptr;
   sd_device_monitor* cpus_ = nullptr;
   sd_event_source* reconcile_ = nullptr;
   sd_event_source* heartbeat_ = nullptr;

@@ -15,6 +15,7 @@
 #include "rdtd/daemon/applier.hpp"
 #include "rdtd/daemon/drift_pace.hpp"
 #include "rdtd/daemon/guard.hpp"
+#include "rdtd/daemon/leases.hpp"
 #include "rdtd/daemon/lock_queue.hpp"
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/daemon/sweeper.hpp"
@@ -42,6 +43,8 @@ class Manager final : public ManagerInterface {
     // More processes may have changed than can be visited one by one: call sweep.
     std::function<void()> visits_lost = [] {};
     std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
+    std::function<void(const std::string& name, const std::string& reason)> on_lease_ended =
+        [](const std::string&, const std::string&) {};
     // `rule` is empty for a manual assignment.
     std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
         [](pid_t, const std::string&, const std::string&) {};
@@ -59,6 +62,11 @@ class Manager final : public ManagerInterface {
   void reload(Done done) override;
   void adopt(const std::vector<std::string>& groups, Adopted done) override;
   void reset(Done done) override;
+  void lease(const std::string& name, const std::string& policy, const Caller& caller,
+             Leased done) override;
+  // To be called when leases_fd() is readable: ends the leases that nobody holds any more.
+  void leases_abandoned();
+  [[nodiscard]] int leases_fd() const { return leases_.fd(); }
   // Finds what another tool changed, and does about it what the policy says: in resctrl, and where
   // the processes are.
   void reconcile();
@@ -102,6 +110,7 @@ class Manager final : public ManagerInterface {
   std::shared_ptr<const GroupList> list_groups() override;
   std::vector<RuleStatus> list_rules() override;
   std::expected<std::vector<LockStatus>, Refusal> list_locks() override;
+  std::vector<LeaseStatus> list_leases(const Caller& caller) override;
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
@@ -116,7 +125,17 @@ class Manager final : public ManagerInterface {
   [[nodiscard]] std::expected<void, Refusal> assign(
       const std::shared_ptr<const proc::Process>& process, const std::string& group,
       const Caller& caller);
+  [[nodiscard]] int put_into(const proc::Process& process, const std::string& directory);
   void load_and_apply(Applier::Request request, Done done);
+  void apply_now(Applier::Request request, Done done);
+  using LeasesThatEnd = std::map<std::string, std::string>;  // why, by name
+  [[nodiscard]] LeasesThatEnd fit_leases(Applier::Request& request);
+  [[nodiscard]] std::optional<Refusal> refuse_lease(const std::string& name) const;
+  [[nodiscard]] std::optional<Refusal> refuse_to_displace(const Applier::Request& request);
+  void apply_lease(Leases::Lease lease, Leased done);
+  void lease_ended(const std::string& name, const std::string& reason);
+  void end_all_leases(const std::string& reason);
+  void apply_without_ended_leases();
   void reload_now(Applier::Request request, Done done);
   void put_in_force(Applier::Applied applied, Done done);
   void replace(std::shared_ptr<const InForce> in_force);
@@ -157,9 +176,11 @@ class Manager final : public ManagerInterface {
   Guard guard_;
   Sweeper sweeper_;
   LockQueue changes_;
+  Leases leases_;
   Observer observer_;
 
   std::shared_ptr<const InForce> in_force_;
+  bool ended_in_force_ = false;  // what leases that have ended had put in force still is
   std::shared_ptr<const GroupList> group_list_;  // of in_force_, made when somebody asks
   std::vector<PolicyFile> wanted_files_;  // of the first load, while the machine permits none of it
   std::function<void()> when_taken_;      // goes on once the classifier uses the new table

@@ -29,6 +29,9 @@ namespace rdtd {
 // Why no group can have this name: "'a/b' cannot be the name of a group: ...". Nothing if one can.
 [[nodiscard]] std::optional<std::string> group_name_problem(std::string_view name);
 
+// The same for the name of a lease.
+[[nodiscard]] std::optional<std::string> lease_name_problem(std::string_view name);
+
 enum class OnStop { keep, remove };
 enum class OnDrift { restore, report };
 // Of amounts that this machine does not have or support.

@@ -15,10 +15,14 @@ struct PolicyFile {
   std::string text;        // of an active file
   std::string problem;     // of an unreadable one: why
   bool transient = false;  // of an unreadable one: reading it may succeed later, without an edit
+  bool lease = false;      // no file: the text of a lease, see lease_file
 };
 
 // The largest policy file that is read, in bytes.
 inline constexpr size_t policy_file_limit = 1 << 20;
+
+// The text of a lease as the parser reads it, at the place "lease:NAME". It follows all files.
+[[nodiscard]] PolicyFile lease_file(const std::string& name, std::string text);
 
 // All policy files below `root` ("/" on a running system), sorted by file name, then by falling
 // precedence. Directories that do not exist are ignored.

@@ -1,0 +1,348 @@
+// Leases: pieces of policy that last as long as a descriptor is open.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "rdtd/base/text.hpp"
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::redis_policy;
+
+const std::string bench = "[group.bench]\nl3 = \"2 ways\"\n";
+const std::string of_lease = "nobody has its descriptor open any more";
+
+class LeasesTest : public test::World {
+ protected:
+  void SetUp() override {
+    World::SetUp();
+    observe();
+  }
+  void observe() {
+    manager->observe(
+        {.on_lease_ended = [this](const std::string& name, const std::string& reason) {
+          ended.push_back(name + ": " + reason);
+        }});
+  }
+  // The descriptor goes to `held`. Returns the text of the refusal, or "".
+  std::string lease(const std::string& name, const std::string& text, uid_t uid = 0) {
+    std::string out = "never finished";
+    manager->lease(name, text, {.uid = uid, .pid = 1}, [&](std::expected<UniqueFd, Refusal> fd) {
+      out = fd ? "" : fd.error().text;
+      if (fd)
+        held[name] = std::move(*fd);
+      else
+        kind = fd.error().kind;
+    });
+    run(std::chrono::seconds(5));
+    return out;
+  }
+  // What the loop does when the descriptor of the leases is readable.
+  void poll_leases() {
+    pollfd poll{manager->leases_fd(), POLLIN, 0};
+    ASSERT_GE(::poll(&poll, 1, 0), 0);
+    if (poll.revents != 0) manager->leases_abandoned();
+    run(std::chrono::seconds(5));
+  }
+  void close(const std::string& name) {
+    held.erase(name);
+    poll_leases();
+  }
+  [[nodiscard]] bool hung_up(const std::string& name) const {
+    pollfd poll{held.at(name).get(), 0, 0};
+    return ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP) != 0;
+  }
+  [[nodiscard]] std::string names() const {
+    std::vector<std::string> out;
+    for (const LeaseStatus& lease : manager->list_leases({.uid = 0})) out.push_back(lease.name);
+    return join(out, " ");
+  }
+  // All groups with their schemata, to be compared with an earlier state.
+  [[nodiscard]] std::string tree() const {
+    std::string out;
+    for (const auto& [name, state] : resctrl::read_machine(kernel, {}, cpus, true)->snapshot.groups)
+      out += group_label(name) + " " + schemata_line(state.schemata) + "\n";
+    return out;
+  }
+
+  std::map<std::string, UniqueFd> held;
+  std::vector<std::string> ended;
+  Refusal::Kind kind{};
+};
+
+TEST_F(LeasesTest, IsInForceUntilItsLastCopyIsClosed) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const std::string before = tree();
+  EXPECT_EQ(lease("bench", bench, 1000), "");
+  EXPECT_EQ(schemata("bench"), "L3:0-1=30 MB:0-1=100");
+  const auto leases = manager->list_leases({.uid = 1000});
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].name, "bench");
+  EXPECT_EQ(leases[0].uid, 1000U);
+  EXPECT_EQ(leases[0].since, 1U);
+  EXPECT_EQ(leases[0].groups, std::vector<std::string>{"bench"});
+  EXPECT_EQ(leases[0].policy, bench);
+  EXPECT_EQ(manager->list_leases({.uid = 1001})[0].policy, "");
+  EXPECT_EQ(manager->list_leases({.uid = 0})[0].policy, bench);
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(manager->properties().config_files, std::vector<std::string>{"p.toml"});
+
+  UniqueFd copy(::dup(held["bench"].get()));
+  close("bench");
+  EXPECT_EQ(names(), "bench");
+  copy.reset();
+  poll_leases();
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(tree(), before);
+  EXPECT_EQ(ended, std::vector<std::string>{"bench: " + of_lease});
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(LeasesTest, ItsRulesFollowThoseOfTheFiles) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t tar = processes.start({.name = "tar"});
+  ASSERT_EQ(lease("bench", bench + "[[rule]]\ngroup = \"bench\"\nname = [\"tar\", \"redis-*\"]\n"),
+            "");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(group_of(tar), "bench");
+  const auto explained = manager->explain(tar, std::nullopt);
+  ASSERT_TRUE(explained);
+  EXPECT_EQ(explained->trials.back().place, "lease:bench:3");
+  close("bench");
+  EXPECT_EQ(group_of(tar), "default");
+}
+
+// A group of the files may be replaced for a while.
+TEST_F(LeasesTest, ReplacesAGroupOfTheFiles) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run();
+  ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=3 MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(lease("b", "[group.redis]\noverride = true\nl3 = \"1 ways\"\n"),
+            "lease:b:1:8: error: group 'redis' belongs to another lease, in lease:a:1\n"
+            "    1 | [group.redis]\n"
+            "      |        ^~~~~ a lease can replace groups of policy files only\n");
+  // Closing it and asking for the next needs no pause between them.
+  held.erase("a");
+  EXPECT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"3 ways\"\n"), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=7 MB:0-1=100");
+  close("a");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+}
+
+TEST_F(LeasesTest, ReloadKeepsThoseThatFit) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("one", "[group.one]\nl3 = \"2 ways\"\n"), "");
+  ASSERT_EQ(lease("two", "[group.two]\nl3 = \"1 ways\"\n"), "");
+  ASSERT_EQ(lease("three", "[group.three]\nl3 = \"1 ways\"\n"), "");
+  EXPECT_EQ(reload(redis_policy + "[group.web]\nl3 = \"1 ways\"\n"), "");
+  EXPECT_EQ(names(), "one two three");
+  EXPECT_EQ(reload(redis_policy + "[group.two]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(names(), "one three");
+  EXPECT_EQ(ended, std::vector<std::string>{
+                       "two: the reloaded policy has no place for it:\n"
+                       "lease:two:1:8: error: group 'two' is defined twice: here and in p.toml:6 "
+                       "('override = true' here would replace that one)"});
+  EXPECT_TRUE(hung_up("two"));
+  EXPECT_FALSE(hung_up("one"));
+  EXPECT_EQ(schemata("two"), "L3:0-1=f0 MB:0-1=100");
+  EXPECT_EQ(schemata("one") == "none" || schemata("three") == "none", false);
+}
+
+// The error is about the policy only, and the old one stays with its leases.
+TEST_F(LeasesTest, ARefusedReloadEndsNone) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("bench", bench), "");
+  const std::string before = tree();
+  EXPECT_EQ(reload("[group.bench]\nl3 = \"x\"\n"),
+            "p.toml:2:6: error: 'x' is not an amount\n"
+            "    2 | l3 = \"x\"\n"
+            "      |      ^~~ write \"4 ways\", \"6 MiB\", \"25%\" or \"remainder\"\n");
+  EXPECT_EQ(names(), "bench");
+  EXPECT_EQ(tree(), before);
+  EXPECT_FALSE(hung_up("bench"));
+  close("bench");
+  EXPECT_EQ(schemata("bench"), "none");
+  // That the last reload failed does not end with a lease.
+  EXPECT_EQ(problems(), std::vector<std::string>{"the last reload failed"});
+}
+
+TEST_F(LeasesTest, ResetEndsAll) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("bench", bench), "");
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  EXPECT_TRUE(hung_up("bench"));
+  EXPECT_EQ(ended, std::vector<std::string>{"bench: rdtd removed all of its groups"});
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(schemata("bench"), "none");
+  // Without a policy it is in force alone.
+  ASSERT_EQ(lease("alone", bench), "");
+  EXPECT_EQ(schemata("bench"), "L3:0-1=3 MB:0-1=100");
+  close("alone");
+  EXPECT_EQ(schemata("bench"), "none");
+}
+
+TEST_F(LeasesTest, NoneOutlivesTheDaemon) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const std::string before = tree();
+  ASSERT_EQ(lease("bench", bench), "");
+  start();
+  observe();
+  EXPECT_TRUE(hung_up("bench"));
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(tree(), before);
+}
+
+TEST_F(LeasesTest, RefusesWithoutAChange) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("bench", bench), "");
+  const std::string before = tree();
+  const struct {
+    std::string name, policy, text;
+    Refusal::Kind kind = Refusal::Kind::invalid_policy;
+  } rows[] = {
+      {"bench", "[group.b]\n", "there is a lease 'bench' already", Refusal::Kind::busy},
+      {"a b", bench,
+       "'a b' cannot be the name of a lease: a name consists of letters, digits, '.', '_' and "
+       "'-'"},
+      {"", bench, "'' cannot be the name of a lease: a name has at least one character"},
+      {"a", "", "lease:a: error: the lease has neither a group nor a rule\n"},
+      {"a", "version = 1\n",
+       "lease:a: error: the lease has neither a group nor a rule\n"},
+      {"a", "[daemon]\nlog_level = \"debug\"\n[group.b]\n",
+       "lease:a:1:2: error: 'daemon' cannot be in a lease\n"
+       "    1 | [daemon]\n"
+       "      |  ^~~~~~ a lease has [group.NAME] and [[rule]] only\n"},
+      {"a", "[io]\nl3 = \"1 ways\"\n[partition.p]\nl3 = \"1 ways\"\n[pseudo_lock.l]\n[group.b]\n",
+       "lease:a:1:2: error: 'io' cannot be in a lease\n"
+       "    1 | [io]\n"
+       "      |  ^~ a lease has [group.NAME] and [[rule]] only\n"
+       "lease:a:3:2: error: 'partition' cannot be in a lease\n"
+       "    3 | [partition.p]\n"
+       "      |  ^~~~~~~~~ a lease has [group.NAME] and [[rule]] only\n"
+       "lease:a:5:2: error: 'pseudo_lock' cannot be in a lease\n"
+       "    5 | [pseudo_lock.l]\n"
+       "      |  ^~~~~~~~~~~ a lease has [group.NAME] and [[rule]] only\n"},
+      {"a", "[group.b]\nadopt = true\n",
+       "lease:a:1:8: error: group 'b': a lease cannot take over a group\n"
+       "    1 | [group.b]\n"
+       "      |        ^ adopt = true belongs into a policy file\n"},
+      {"a", "[group.redis]\n",
+       "lease:a:1:8: error: group 'redis' is defined twice: here and in p.toml:1\n"
+       "    1 | [group.redis]\n"
+       "      |        ^~~~~ 'override = true' here would replace that one\n"},
+      {"a", "[[rule]]\ngroup = \"nowhere\"\nname = \"x\"\n",
+       "lease:a:2:9: error: unknown group 'nowhere'\n"
+       "    2 | group = \"nowhere\"\n"
+       "      |         ^~~~~~~~~\n"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(lease(row.name, row.policy), row.text);
+    EXPECT_EQ(kind, row.kind) << row.text;
+    EXPECT_EQ(tree(), before) << row.text;
+    EXPECT_EQ(names(), "bench") << row.text;
+    EXPECT_EQ(state(), "running") << row.text;
+  }
+}
+
+TEST_F(LeasesTest, AreSixteenAtMost) {
+  kernel.resctrl.machine.num_closids = 32;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  ASSERT_EQ(reload(redis_policy), "");
+  for (int i = 0; i < 16; i++)
+    ASSERT_EQ(lease(fmt::format("l{}", i), fmt::format("[group.g{}]\n", i)), "");
+  EXPECT_EQ(lease("more", bench), "there are 16 leases, and no more are possible");
+  EXPECT_EQ(kind, Refusal::Kind::busy);
+  held.clear();
+  poll_leases();
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(lease("more", bench), "");
+}
+
+// What the kernel refuses leaves no lease and no group.
+TEST_F(LeasesTest, TheKernelRefuses) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const std::string before = tree();
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "bench/schemata";
+      },
+      EIO);
+  EXPECT_EQ(lease("bench", bench),
+            "cannot write 'L3:0=30;1=30' to /sys/fs/resctrl/bench/schemata: Input/output error "
+            "(everything is as it was)");
+  kernel.calls.reset();
+  EXPECT_EQ(tree(), before);
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(ended, std::vector<std::string>{});
+}
+
+// It goes as soon as the kernel lets it.
+TEST_F(LeasesTest, AnEndThatFailsIsTriedAgain) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const std::string before = tree();
+  ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "redis/schemata";
+      },
+      EIO);
+  close("a");
+  EXPECT_EQ(names(), "");
+  EXPECT_EQ(state(), "degraded");
+  ASSERT_EQ(problems().size(), 1U);
+  EXPECT_TRUE(problems()[0].starts_with("groups of ended leases are still there: cannot write "))
+      << problems()[0];
+  kernel.calls.reset();
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(tree(), before);
+  EXPECT_EQ(state(), "running");
+}
+
+// The monitoring groups of a lease can be assigned to.
+TEST_F(LeasesTest, AssignsToItsMonitoringGroup) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "tar"});
+  ASSERT_EQ(lease("bench", "[[rule]]\ngroup = \"redis\"\nmonitor = \"m\"\ncgroup = \"/bench\"\n"),
+            "");
+  const auto assign = [&](const std::string& group) {
+    const auto prepared = manager->prepare_assign(pid, group, {.uid = 0, .pid = 1});
+    if (!prepared) return prepared.error().text;
+    const auto done = (*prepared)->run();
+    return done ? "" : done.error().text;
+  };
+  EXPECT_EQ(assign("redis/m"), "");
+  EXPECT_EQ(group_of(pid), "redis/m");
+  manager->reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "redis/m");
+  EXPECT_EQ(assign("redis/other"),
+            "there is no group 'redis/other' in the policy in force");
+  EXPECT_EQ(assign("redis/m/m"), "there is no group 'redis/m/m' in the policy in force");
+  EXPECT_EQ(assign("default/m"), "there is no group 'default/m' in the policy in force");
+  EXPECT_EQ(assign("redis"), "");
+  EXPECT_EQ(group_of(pid), "redis");
+}
+
+// The plan that an administrator sees keeps the groups of leases.
+TEST_F(LeasesTest, ThePlanHasThem) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("bench", bench), "");
+  EXPECT_EQ(manager->plan()->steps.size(), 0U);
+  // The comparison leaves them alone too.
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata("bench"), "L3:0-1=30 MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+}
+
+}  // namespace
+}  // namespace rdtd
