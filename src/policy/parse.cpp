@@ -164,8 +164,7 @@ void Builder::add(const PolicyFile& file) {
   if (!file.lease) return in.read_table(*table, "a policy", keys_of_file(in));
   leases_.insert(file.path);
   if (!table->contains("group") && !table->contains("rule"))
-    in.error({file.path}, "the lease has neither a group nor a rule",
-             "write [group.NAME] or [[rule]]");
+    in.error({file.path}, "the lease has neither a group nor a rule");
   in.read_table(*table, "a lease", keys_of_lease(in, keys_of_file(in)));
 }
 

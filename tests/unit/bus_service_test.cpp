@@ -1,5 +1,6 @@
 // The service: whom it answers, what it asks polkit, and what it limits.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include "bus_world.hpp"
 
@@ -210,10 +211,18 @@ TEST_F(BusTest, LeaseGivesADescriptor) {
   using Row = std::tuple<std::string, uint32_t, uint64_t, std::vector<std::string>, std::string>;
   const std::vector<Row> leases = {{"bench", 7, 42, {"a", "b"}, ::geteuid() == 0 ? "" : "text"}};
   EXPECT_EQ(call(client, "ListLeases").read<std::vector<Row>>(), leases);
-  std::vector<std::string> signals;
-  listen(client, "LeaseEnded", signals);
+  std::vector<std::string> ended;
+  const auto on_ended = [](sd_bus_message* signal, void* to, sd_bus_error*) {
+    auto& texts = *static_cast<std::vector<std::string>*>(to);
+    for (int i = 0; i < 2; i++) EXPECT_GE(wire::read(signal, texts.emplace_back()), 0);
+    return 0;
+  };
+  ASSERT_GE(sd_bus_match_signal(client, nullptr, nullptr, bus_path, bus_interface, "LeaseEnded",
+                                on_ended, &ended),
+            0);
   service_->emit_lease_ended("bench", "why");
-  wait_for([&] { return !signals.empty(); });
+  wait_for([&] { return !ended.empty(); });
+  EXPECT_EQ(ended, (std::vector<std::string>{"bench", "why"}));
 }
 
 // Before polkit is asked: what waits must be small.

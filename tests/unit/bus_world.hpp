@@ -48,8 +48,8 @@ class FakeManager final : public ManagerInterface {
   void lease(const std::string& name, const std::string& policy, const Caller&,
              Leased done) override {
     if (policy.empty())
-      return done(std::unexpected(Refusal{
-          .kind = Refusal::Kind::invalid_policy, .text = "full", .public_text = "public"}));
+      return done(std::unexpected(
+          Refusal{.kind = Refusal::Kind::invalid_policy, .text = "full", .public_text = "public"}));
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     leases[name] = UniqueFd(ends[1]);
