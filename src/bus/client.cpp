@@ -243,6 +243,10 @@ int on_signal(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   } else if (sd_bus_message_is_signal(signal, bus_interface, "DriftDetected") > 0) {
     event.kind = Client::Event::Kind::drift;
     r = wire::read(signal, event.what);
+  } else if (sd_bus_message_is_signal(signal, bus_interface, "LeaseEnded") > 0) {
+    event.kind = Client::Event::Kind::lease_ended;
+    r = wire::read(signal, event.lease);
+    if (r >= 0) r = wire::read(signal, event.what);
   } else if (sd_bus_message_is_signal(signal, bus_interface, "Reloaded") > 0) {
     event.kind = Client::Event::Kind::reloaded;
     r = wire::read(signal, event.success);

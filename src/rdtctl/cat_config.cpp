@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "leases.hpp"
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -28,7 +32,9 @@ std::string remark(const PolicyFile& file) {
 int verbs::cat_config(const Context& context) {
   bool readable = true;
   JsonValue json = JsonValue::array();
-  for (const PolicyFile& file : find_policy_files(context.root)) {
+  std::vector<PolicyFile> files = find_policy_files(context.root);
+  std::ranges::move(lease_files(context), std::back_inserter(files));
+  for (const PolicyFile& file : files) {
     readable = readable && file.state != PolicyFile::State::unreadable;
     if (context.json != Json::off) {
       JsonValue entry = {{"file", file.path}, {"state", state_name(file)}, {"text", file.text}};

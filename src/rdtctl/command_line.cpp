@@ -16,6 +16,8 @@ namespace rdtd {
 namespace {
 
 constexpr size_t description_column = 27;
+// The usage of a verb with more options does not list them: the help does, below it.
+constexpr size_t longest_options = 70;
 
 // "--group", or "GROUP" for an argument.
 std::string name_of(const CLI::Option& option) { return option.get_name(option.get_positional()); }
@@ -39,14 +41,19 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app, bool positional)
 std::string usage_line(const CLI::App& app) {
   if (app.get_parent() == nullptr) return "Usage: rdtctl [OPTION...] [VERB [ARGUMENT...]]\n";
   std::string out = "Usage: rdtctl " + app.get_name();
+  std::string optional;
   for (const CLI::Option* option : options_of(app, false)) {
     if (option == app.get_help_ptr()) continue;
     const auto& shorts = option->get_snames();
     const std::string text = shorts.empty()
                                  ? name_with_value(*option)
                                  : fmt::format("-{} {}", shorts.front(), option->get_type_name());
-    out += option->get_required() ? " " + text : " [" + text + "]";
+    if (option->get_required())
+      out += " " + text;
+    else
+      optional += " [" + text + "]";
   }
+  out += optional.size() > longest_options ? " [OPTION...]" : optional;
   for (const CLI::Option* option : options_of(app, true)) {
     const std::string text = name_of(*option) + (option->get_expected_max() > 1 ? "..." : "");
     out += option->get_required() ? " " + text : " [" + text + "]";

@@ -1,5 +1,6 @@
 #include "context.hpp"
 
+#include "leases.hpp"
 #include "print.hpp"
 
 #include <fmt/format.h>
@@ -97,23 +98,49 @@ Result<TreeMachine> read_machine(const Context& context) {
   return TreeMachine{std::move(*tree), std::move(*capabilities), std::move(*snapshot), mount};
 }
 
+namespace {
+
+void report_all(const std::vector<Diagnostic>& diagnostics, const Policy& policy) {
+  note("{}", format_diagnostics(diagnostics, policy.sources));
+}
+
+// The error is what is wrong with the files.
+std::expected<Planned, std::vector<Diagnostic>> plan_on(const Context& context, TreeMachine machine,
+                                                        ParsedPolicy parsed) {
+  auto plan = make_plan(parsed.policy, machine.capabilities, machine.snapshot);
+  if (!plan) return std::unexpected(std::move(plan.error()));
+  std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
+  sort_by_place(plan->warnings);
+  return Planned{std::move(machine), std::move(parsed.policy), std::move(*plan)};
+}
+
+}  // namespace
+
 std::expected<Planned, int> plan_files(const Context& context) {
-  ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
-  const auto report_all = [&](const std::vector<Diagnostic>& diagnostics) {
-    note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
-  };
-  report_all(parsed.diagnostics);
+  const std::vector<PolicyFile> files = find_policy_files(context.root);
+  const ParsedPolicy parsed = parse_policy(files);
+  report_all(parsed.diagnostics, parsed.policy);
   if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
-  auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
-  if (plan) {
-    std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
-    sort_by_place(plan->warnings);
+  // A reload keeps the leases that fit.
+  std::vector<PolicyFile> with_leases = lease_files(context);
+  const bool any = !with_leases.empty();
+  with_leases.insert(with_leases.begin(), files.begin(), files.end());
+  ParsedPolicy all = any ? parse_policy(with_leases) : parsed;
+  auto planned = has_errors(all.diagnostics)
+                     ? std::unexpected(all.diagnostics)
+                     : plan_on(context, std::move(*machine), std::move(all));
+  if (!planned && any) {
+    machine = read_machine(context);
+    if (!machine) return std::unexpected(report(machine.error()));
+    note("rdtctl: not every lease fits: a reload ends those that do not\n");
+    planned = plan_on(context, std::move(*machine), parsed);
   }
-  report_all(plan ? plan->warnings : plan.error());
-  if (!plan) return std::unexpected(Exit::failed);
-  return Planned{std::move(*machine), std::move(parsed.policy), std::move(*plan)};
+  report_all(planned ? planned->plan.warnings : planned.error(),
+             planned ? planned->policy : parsed.policy);
+  if (!planned) return std::unexpected(Exit::failed);
+  return std::move(*planned);
 }
 
 }  // namespace rdtd

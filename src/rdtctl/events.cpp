@@ -19,6 +19,8 @@ JsonValue event_json(const Client::Event& event) {
           {"event", "assigned"}, {"pid", event.pid}, {"group", event.group}, {"rule", event.rule}};
     case reloaded: return {{"event", "reloaded"}, {"success", event.success}};
     case drift: return {{"event", "drift"}, {"what", event.what}};
+    case lease_ended:
+      return {{"event", "lease ended"}, {"lease", event.lease}, {"reason", event.what}};
     case started: return {{"event", "started"}};
     case stopped: return {{"event", "stopped"}};
   }
@@ -33,6 +35,7 @@ std::string event_text(const Client::Event& event) {
                          event.rule.empty() ? "manually" : event.rule);
     case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status shows why";
     case drift: return fmt::format("drift     {}", event.what);
+    case lease_ended: return fmt::format("lease     {} ended: {}", event.lease, event.what);
     case started: return "started   rdtd is on the bus";
     case stopped: return "stopped   rdtd has left the bus";
   }

@@ -8,6 +8,7 @@
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/policy/parse.hpp"
+#include "toml_text.hpp"
 #include "value_text.hpp"
 
 namespace rdtd {
@@ -51,29 +52,6 @@ std::string amounts(const Capabilities& capabilities, Resource resource,
   return "{ " + table + " }";
 }
 
-// A bare key, or a basic string (toml.io, v1.0.0, "Keys").
-std::string key(const std::string& name) {
-  const bool bare = !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_';
-  });
-  if (bare) return name;
-  std::string quoted;
-  for (size_t i = 0; i < name.size(); i++) {
-    const auto byte = static_cast<unsigned char>(name[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < name.size() ? name[i + 1] : 0);
-    if (byte < 0x20 || byte == 0x7f)
-      quoted += fmt::format("\\u{:04x}", byte);
-    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(name[++i]));
-    else if (byte == '"' || byte == '\\')
-      quoted += fmt::format("\\{}", name[i]);
-    else
-      quoted += name[i];
-  }
-  return "\"" + quoted + "\"";
-}
-
 // The kernel starts with values above `unlimited` on a mount with mba_MBps.
 bool no_limit(const BandwidthInfo& info, const DomainValues& values) {
   return std::ranges::all_of(values, [&](const auto& value) {
@@ -114,7 +92,7 @@ std::string name_refusal(const std::string& directory) {
 void add_region(const std::string& name, const GroupState& state, bool own,
                 const DeviceAccess* device, std::vector<Line>& lines) {
   Line& heading = lines.emplace_back();
-  heading = {name, fmt::format("[pseudo_lock.{}]", key(name)), name_refusal(name), true};
+  heading = {name, fmt::format("[pseudo_lock.{}]", toml_key(name)), name_refusal(name), true};
   if (state.mode == Mode::pseudo_locksetup)
     heading.refusal = "its region is not chosen yet";
   else if (state.schemata.size() != 1 || state.schemata.begin()->second.size() != 1)
@@ -152,7 +130,7 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
       continue;
     }
     Line& heading = lines.emplace_back();
-    heading = {directory, fmt::format("[group.{}]", key(group_label(directory))), {}, true};
+    heading = {directory, fmt::format("[group.{}]", toml_key(group_label(directory))), {}, true};
     heading.refusal = name_refusal(directory);
     if (!heading.refusal.empty()) continue;
     if (directory != root_group && !snapshot.owned.contains(directory))

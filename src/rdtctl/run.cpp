@@ -1,4 +1,6 @@
-// run: joins the group, then executes the program, so that no instruction of it runs outside.
+// run: joins the group, then executes the program, so that no instruction of it runs outside. The
+// group may be one of its own: a lease, whose descriptor the program and its children inherit.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "lease_text.hpp"
 #include "print.hpp"
 #include "verbs.hpp"
 
@@ -41,10 +44,7 @@ int join(const Context& context, const std::string& group) {
   return report(assigned.error());
 }
 
-}  // namespace
-
-int verbs::run(const Context& context, const std::string& group, std::vector<std::string> command) {
-  if (const int exit = join(context, group); exit != Exit::ok) return exit;
+int execute(std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -52,6 +52,26 @@ int verbs::run(const Context& context, const std::string& group, std::vector<std
   const int error = errno;
   note("rdtctl: cannot execute '{}': {}\n", command.front(), std::strerror(error));
   return error == ENOENT ? exit_not_found : exit_cannot_execute;
+}
+
+}  // namespace
+
+int verbs::run(const Context& context, const std::string& group, std::vector<std::string> command) {
+  if (const int exit = join(context, group); exit != Exit::ok) return exit;
+  return execute(std::move(command));
+}
+
+int verbs::run_leased(LeaseGroup group, std::vector<std::string> command) {
+  group.name = fmt::format("run-{}", ::getpid());
+  auto client = Client::connect();
+  if (!client) return report(client.error());
+  const auto lease = client->lease(group.name, lease_text(group));
+  if (!lease) return report(lease.error());
+  if (const auto assigned = client->assign(::getpid(), group.name); !assigned)
+    return report(assigned.error());
+  // Without FD_CLOEXEC. If the command cannot be executed, the end of rdtctl ends the lease.
+  if (::fcntl(lease->get(), F_SETFD, 0) < 0) return report(Error{"keep", "the lease", errno, {}});
+  return execute(std::move(command));
 }
 
 }  // namespace rdtd

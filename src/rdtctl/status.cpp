@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "groups.hpp"
+#include "leases.hpp"
 #include "rdtd/base/text.hpp"
 #include "regions.hpp"
 #include "runtimes.hpp"
@@ -106,6 +107,8 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   // A daemon that is not restarted yet may not know the method.
   const auto locks = client->list_locks();
   if (!locks) (void)report(locks.error());
+  const auto leases = client->list_leases();
+  if (!leases) (void)report(leases.error());
   for (const RuntimeSetting& setting : find_runtime_settings(context.root))
     note("rdtctl: warning: {} manages RDT itself ({}) and deletes groups: see rdtctl doctor\n",
          setting.runtime, setting.place);
@@ -116,8 +119,12 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   if (verify && !machine) return report(machine.error());
   const std::vector<std::string> wrong =
       verify ? differences_from(*machine, *groups) : std::vector<std::string>{};
-  const Status found{*daemon, *groups, locks ? *locks : std::vector<LockStatus>{},
-                     machine ? machine->capabilities : Capabilities{}, measure(context)};
+  const Status found{*daemon,
+                     *groups,
+                     locks ? *locks : std::vector<LockStatus>{},
+                     leases ? *leases : std::vector<LeaseStatus>{},
+                     machine ? machine->capabilities : Capabilities{},
+                     measure(context)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
     if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())
@@ -129,6 +136,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
     print_state(context, *daemon);
     print_groups(context, found);
     print_policy_regions(context, found.locks);
+    print_leases(context, found.leases);
     if (machine) print_io(*machine);
     if (rules) print_rules(context, *ruled);
     if (verify)

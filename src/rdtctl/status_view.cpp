@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "groups.hpp"
+#include "leases.hpp"
 #include "rdtd/base/text.hpp"
 #include "regions.hpp"
 #include "value_text.hpp"
@@ -85,6 +86,7 @@ JsonValue status_json(const Context& context, const Status& found) {
           {"drift", daemon.drift},
           {"groups", list},
           {"pseudo_locks", policy_regions_json(found.locks)},
+          {"leases", leases_json(found.leases)},
           {"bandwidth_units", bandwidth_units_json(found.capabilities)}};
 }
 

@@ -12,6 +12,7 @@ struct Status {
   ManagerProperties daemon;
   std::vector<Client::GroupRow> groups;
   std::vector<LockStatus> locks;
+  std::vector<LeaseStatus> leases;
   Capabilities capabilities;  // empty if resctrl cannot be read
   std::vector<Usage> usage;
 };

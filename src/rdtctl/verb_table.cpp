@@ -165,9 +165,26 @@ void VerbTable::add_control() {
 }
 
 void VerbTable::add_assignment() {
+  add_run();
+  CLI::App& assign = add_live(
+      "assign", "Move running processes to a group until they exec or end, whatever the rules say",
+      "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
+  add_group_option(assign, "A group of the policy in force");
+  allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
+}
+
+void VerbTable::add_run() {
   CLI::App& run = add("run", "Run a command in a group from its first instruction on",
                       "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
-  add_group_option(run, "The group; default is the resctrl root");
+  refuse_empty(*run.add_option("-g,--group", given_.group, "The group; default is the resctrl root")
+                    ->type_name("GROUP"));
+  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA})
+    refuse_empty(*run.add_option("--" + resource_key(resource), given_.lease.amounts[resource],
+                                 fmt::format("Make a group for the command, with this much {}",
+                                             to_string(resource)))
+                      ->type_name("AMOUNT"));
+  run.add_flag("--exclusive", given_.lease.exclusive,
+               "Give that group ways that no other group has");
   // From its first word on, the command's options are its own.
   run.prefix_command()->fallthrough(false);
   run.callback([&] {
@@ -179,14 +196,14 @@ void VerbTable::add_assignment() {
           fmt::format("unknown option '{}' of run: options of rdtctl precede run, "
                       "and '--' precedes a command that begins with '-'",
                       command.front())};
-    exit_ = verbs::run(context_, given_.group, command);
+    std::erase_if(given_.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
+    const bool own = !given_.lease.amounts.empty() || given_.lease.exclusive;
+    if (own == !given_.group.empty())
+      throw UsageError{own ? "run takes either --group or the amounts of a group of its own"
+                           : "run requires --group GROUP, or an amount such as --l3 \"2 ways\""};
+    exit_ = own ? verbs::run_leased(given_.lease, command)
+                : verbs::run(context_, given_.group, command);
   });
-
-  CLI::App& assign = add_live(
-      "assign", "Move running processes to a group until they exec or end, whatever the rules say",
-      "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
-  add_group_option(assign, "A group of the policy in force");
-  allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
 }
 
 void VerbTable::add_others() {

@@ -36,6 +36,7 @@ class VerbTable {
     bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
          measure = false;
     verbs::TopOptions top;
+    LeaseGroup lease;
   };
 
   void add_groups();
@@ -46,6 +47,7 @@ class VerbTable {
   void add_copies();
   void add_control();
   void add_assignment();
+  void add_run();
   void add_others();
   void add_group_option(CLI::App& verb, const char* description);
   // A verb with the example that its help ends with.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "context.hpp"
+#include "lease_text.hpp"
 
 namespace rdtd::verbs {
 
@@ -31,6 +32,8 @@ int plan(const Context& context, bool detailed_exitcode, bool unified);
 int reload(const Context& context);
 int reset(const Context& context);
 int run(const Context& context, const std::string& group, std::vector<std::string> command);
+// The command gets a group of its own, whose name is chosen here.
+int run_leased(LeaseGroup group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);

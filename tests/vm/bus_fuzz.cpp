@@ -32,6 +32,8 @@ constexpr std::array methods = {
     Method{"/org/rdtd1", manager, "ListGroups", ""},
     Method{"/org/rdtd1", manager, "ListRules", ""},
     Method{"/org/rdtd1", manager, "ListLocks", ""},
+    Method{"/org/rdtd1", manager, "Lease", "ss"},
+    Method{"/org/rdtd1", manager, "ListLeases", ""},
     Method{"/org/rdtd1", manager, "GetCounters", ""},
     Method{"/org/rdtd1", manager, "Subscribe", ""},
     Method{"/org/rdtd1", manager, "Unsubscribe", ""},

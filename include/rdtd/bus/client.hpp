@@ -38,12 +38,13 @@ class Client {
 
   // A signal of the daemon.
   struct Event {
-    enum class Kind { assigned, reloaded, drift, started, stopped };
+    enum class Kind { assigned, reloaded, drift, lease_ended, started, stopped };
     Kind kind = Kind::assigned;
     uint32_t pid = 0;     // assigned
     std::string group;    // assigned
     std::string rule;     // assigned: FILE:LINE; empty for a manual assignment
-    std::string what;     // drift
+    std::string what;     // drift; lease_ended: why
+    std::string lease;    // lease_ended
     bool success = true;  // reloaded
   };
 

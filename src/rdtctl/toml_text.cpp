@@ -1,0 +1,34 @@
+#include "toml_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rdtd {
+
+std::string toml_string(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); i++) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte < 0x20 || byte == 0x7f)
+      out += fmt::format("\\u{:04x}", byte);
+    else if (byte == 0xc2 && next >= 0x80 && next < 0xa0)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
+    else if (byte == '"' || byte == '\\')
+      out += fmt::format("\\{}", text[i]);
+    else
+      out += text[i];
+  }
+  return "\"" + out + "\"";
+}
+
+std::string toml_key(std::string_view name) {
+  const bool bare = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_';
+  });
+  return bare ? std::string(name) : toml_string(name);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,15 @@
+// Text as TOML writes it, for the policies that rdtctl prints and sends.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rdtd {
+
+// A basic string with its quotes: nothing in the text can end it (toml.io, v1.0.0, "String").
+[[nodiscard]] std::string toml_string(std::string_view text);
+
+// A bare key, or a basic string (toml.io, v1.0.0, "Keys").
+[[nodiscard]] std::string toml_key(std::string_view name);
+
+}  // namespace rdtd
