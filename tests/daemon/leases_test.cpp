@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "rdtd/base/text.hpp"
 #include "world.hpp"
 
@@ -251,6 +255,29 @@ TEST_F(LeasesTest, RefusesWithoutAChange) {
     EXPECT_EQ(names(), "bench") << row.text;
     EXPECT_EQ(state(), "running") << row.text;
   }
+}
+
+// Any text that a policy file may hold, good or bad: a refusal changes nothing, and the end of what
+// was accepted restores everything.
+TEST_F(LeasesTest, AnyTextLeavesNothingBehind) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const std::string before = tree();
+  size_t refused = 0, accepted = 0;
+  for (const auto& file : std::filesystem::directory_iterator(RDTD_POLICY_TEXTS)) {
+    std::ifstream in(file.path());
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    if (lease("any", text).empty()) {
+      accepted++;
+      close("any");
+    } else {
+      refused++;
+    }
+    ASSERT_EQ(names(), "") << file.path();
+    ASSERT_EQ(tree(), before) << file.path();
+    ASSERT_EQ(state(), "running") << file.path();
+  }
+  EXPECT_GT(refused, 0U);
+  EXPECT_GT(accepted, 0U);
 }
 
 TEST_F(LeasesTest, AreSixteenAtMost) {
