@@ -10,12 +10,14 @@
 
 #include "context.hpp"
 #include "lease_text.hpp"
+#include "rdtd/rules/explain.hpp"
 
 namespace rdtd::verbs {
 
 int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
+int assign_unit(const std::string& group, const std::string& unit, bool runtime);
 int cat_config(const Context& context);
 int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
 int completion(const std::string& shell);
@@ -23,6 +25,7 @@ int doctor(const Context& context);
 int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
+int explain_described(const Context& context, ProcessDescription process);
 int import(const Context& context);
 int info(const Context& context);
 int layout(const Context& context);
