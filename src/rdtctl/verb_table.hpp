@@ -36,6 +36,8 @@ class VerbTable {
     bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
          measure = false, runtime = false;
     verbs::TopOptions top;
+    verbs::SuggestOptions suggest;
+    std::string ways;
     LeaseGroup lease;
     ProcessDescription process;
   };
@@ -45,6 +47,8 @@ class VerbTable {
   void add_explain();
   int explain();
   int assign();
+  void add_suggest();
+  int suggest();
   void add_watch();
   void add_machine();
   void add_policy();

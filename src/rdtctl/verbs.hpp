@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <climits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,15 @@ int run_leased(LeaseGroup group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);
+
+struct SuggestOptions {
+  std::string group;
+  bool bandwidth = false;            // instead of ways
+  unsigned from = 1, to = UINT_MAX;  // ways
+  double seconds = 2;                // each measurement
+  unsigned repeats = 5;              // of each amount
+};
+int suggest(const Context& context, const SuggestOptions& options);
 
 struct TopOptions {
   double interval = 2;  // seconds
