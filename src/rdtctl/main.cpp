@@ -59,19 +59,35 @@ void add_common_options(CLI::App& app, Context& context) {
   });
 }
 
-// CLI11 ends a verb at "--". If run has it before its command, the command begins there without it;
-// behind the command's first word it belongs to the command. Returns the number of words after it,
-// or 0.
-size_t drop_mark_of_run(std::vector<std::string>& arguments) {
-  for (auto word = std::ranges::find(arguments, "run");
-       word != arguments.end() && ++word != arguments.end();) {
+// The verb that a word names, if it executes a command.
+const CLI::App* verb_with_command(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* verb : app.get_subcommands({}))
+    if (verb->get_name() == word) return verb->get_prefix_command() ? verb : nullptr;
+  return nullptr;
+}
+
+// Whether the next word is the value of this one.
+bool takes_next_word(const CLI::App& verb, const std::string& word) {
+  const CLI::Option* option = verb.get_option_no_throw(word);
+  return option != nullptr && option->get_expected_min() > 0;
+}
+
+// CLI11 ends a verb at "--". If a verb has it before the command that it executes, the command
+// begins there without it; behind the command's first word it belongs to the command. Returns the
+// number of words after it, or 0.
+size_t drop_mark(const CLI::App& app, std::vector<std::string>& arguments) {
+  const CLI::App* verb = nullptr;
+  auto word = std::ranges::find_if(arguments, [&](const std::string& each) {
+    verb = verb_with_command(app, each);
+    return verb != nullptr;
+  });
+  while (word != arguments.end() && ++word != arguments.end()) {
     if (*word == "--") {
       word = arguments.erase(word);
       return static_cast<size_t>(arguments.end() - word);
     }
     if (!word->starts_with('-')) return 0;
-    if (*word == "-g" || *word == "--group") ++word;
-    if (word == arguments.end()) return 0;
+    if (takes_next_word(*verb, *word)) ++word;
   }
   return 0;
 }
@@ -109,16 +125,15 @@ int main(int argc, char** argv) {
   Context context;
   look_at_terminal(context);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  const size_t marked = drop_mark_of_run(arguments);
-
   CLI::App app("Queries and controls rdtd(8); without a verb, shows the status", "rdtctl");
   app.set_help_flag("-h,--help", "Show this help, or with a verb that of the verb");
   app.set_version_flag("--version", "", "Show the version");
   app.require_subcommand(0, 1);
   app.fallthrough();
   add_common_options(app, context);
-  rdtd::VerbTable verbs(app, context, marked);
+  rdtd::VerbTable verbs(app, context);
   verbs.add_all();
+  verbs.set_marked(drop_mark(app, arguments));
 
   int exit = Exit::ok;
   try {

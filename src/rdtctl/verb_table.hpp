@@ -14,13 +14,13 @@ namespace rdtd {
 
 class VerbTable {
  public:
-  // `context` is complete by the time that a verb runs. `marked`: the number of words after the
-  // "--" of run.
-  VerbTable(CLI::App& app, const Context& context, size_t marked)
-      : app_(app), context_(context), marked_(marked) {}
+  // `context` is complete by the time that a verb runs.
+  VerbTable(CLI::App& app, const Context& context) : app_(app), context_(context) {}
 
   // In the order in which --help and rdtctl(1) list the verbs.
   void add_all();
+  // The number of words after the "--" that precedes a command; 0 without it.
+  void set_marked(size_t words) { marked_ = words; }
   // What rdtctl does without a verb.
   void run_default();
   // Of the verb that ran.
@@ -69,7 +69,7 @@ class VerbTable {
 
   CLI::App& app_;
   const Context& context_;
-  size_t marked_;
+  size_t marked_ = 0;
   std::string group_;  // that verbs are added to
   Arguments given_;
   int exit_ = Exit::ok;

@@ -10,6 +10,11 @@
 //   lab victim KIB SECONDS             random reads of a working set; prints how many reads missed the last-level cache
 //   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1 reads each once; prints how
 //                                      many of these reads missed the last-level cache
+//   lab chase KIB SECONDS              dependent reads of a working set in random order; prints the
+//                                      median time of a read in ns, over groups of 256 reads
+//   lab read-times KIB                 the same with each read timed; prints the medians for lines in
+//                                      the cache, for lines that a span of 4 MiB has evicted, and for
+//                                      two readings of the clock with nothing between
 //   lab noise KIB SECONDS              linear reads of a span
 //   lab burst LINK COUNT SECONDS       starts COUNT children as LINK, each living SECONDS; prints how many found
 //                                      themselves outside GROUP (environment) at their end, one line when all are started
@@ -125,6 +130,68 @@ static void noise(size_t kib, double seconds) {
   do
     for (size_t i = 0; i < lines; i++) sum += m[i * 8];
   while (now() < end);
+}
+
+// Lines that each hold the number of another, in one random cycle.
+static volatile uint64_t *random_cycle(size_t lines) {
+  volatile uint64_t *m = aligned_alloc(4096, lines * 64);
+  uint64_t x = 88172645463325252ull;
+  for (size_t i = 0; i < lines; i++) m[i * 8] = i;
+  for (size_t i = lines - 1; i > 0; i--) {
+    x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+    uint64_t other = x % i, held = m[i * 8];
+    m[i * 8] = m[other * 8], m[other * 8] = held;
+  }
+  return m;
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median_ns(double *seconds, size_t count) {
+  qsort(seconds, count, sizeof *seconds, compare);
+  return seconds[count / 2] * 1e9;
+}
+
+static void chase(size_t kib, double duration) {
+  enum { GROUP = 256, MOST = 1 << 16 };
+  static double took[MOST];
+  size_t lines = kib * 1024 / 64, count = 0;
+  volatile uint64_t *m = random_cycle(lines);
+  uint64_t at = 0;
+  for (size_t i = 0; i < 2 * lines; i++) at = m[at * 8];
+  for (double begin = now(), end = begin + duration; begin < end && count < MOST; count++) {
+    for (int i = 0; i < GROUP; i++) at = m[at * 8];
+    double after = now();
+    took[count] = (after - begin) / GROUP;
+    begin = after;
+  }
+  printf("%.0f\n", median_ns(took, count));
+}
+
+static double single_read_ns(volatile uint64_t *m, uint64_t *at) {
+  enum { READS = 2001 };
+  static double took[READS];
+  for (int i = 0; i < READS; i++) {
+    double begin = now();
+    if (m) *at = m[*at * 8];
+    took[i] = now() - begin;
+  }
+  return median_ns(took, READS);
+}
+
+static void read_times(size_t kib) {
+  size_t lines = kib * 1024 / 64, span = (4 << 20) / 64;
+  volatile uint64_t *m = random_cycle(lines), *others = aligned_alloc(4096, span * 64);
+  uint64_t at = 0, sum = 0;
+  memset((void *)others, 1, span * 64);
+  for (size_t i = 0; i < 2 * lines; i++) at = m[at * 8];
+  double resident = single_read_ns(m, &at);
+  for (size_t i = 0; i < span; i++) sum += others[i * 8];
+  double evicted = single_read_ns(m, &at);
+  printf("resident %.0f evicted %.0f clock %.0f\n", resident, evicted, single_read_ns(NULL, &at));
 }
 
 static pid_t start(const char *link, const char *job, const char *argument) {
@@ -261,6 +328,10 @@ int main(int argc, char **argv) {
     victim(atoi(a), atof(b));
   } else if (!strcmp(job, "lines")) {
     read_lines(atoi(a));
+  } else if (!strcmp(job, "chase")) {
+    chase(atoi(a), atof(b));
+  } else if (!strcmp(job, "read-times")) {
+    read_times(atoi(a));
   } else if (!strcmp(job, "noise")) {
     noise(atoi(a), atof(b));
   } else if (!strcmp(job, "burst")) {

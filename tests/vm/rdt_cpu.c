@@ -23,6 +23,9 @@
 // cpus_per_l2 CPUs share an L2, and cpus_per_socket an L3 and a memory channel. With code and data divided (cdp), the
 // memory model goes by the masks of CLOSIDs that are not: it is for mounts without that option.
 //
+// With hit_ns and miss_ns, accesses to the L3 take time (memory_model.h). lines_per_way makes it more associative than a CBM
+// has bits: with few sets and many lines a way, it does not matter which pages a program has.
+//
 // With the argument amd, the bandwidths are AMD's: MBA and SMBA as rates, in registers of their own. The memory model
 // does not know these. mbm_counters are counters that count only the RMID and the event that they are assigned to
 // (ABMC); with sdciae, the highest CLOSID can be that of I/O devices. Both are in AMD's manual, volume 3, leaf
@@ -86,7 +89,7 @@ static struct {
         .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0,
         .cpus_per_l2 = 1, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0};
 
-static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .channel_mbps = 0};
+static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .lines_per_way = 1};
 static bool memory_armed;
 
 static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx;
@@ -200,7 +203,8 @@ static void after_cpuid(unsigned cpu, void *unused) {
   if (leaf == 7) set(rbx, (uint32_t)get(rbx) | (hw.haswell ? 0 : 1u << 15) | (hw.rmids ? 1u << 12 : 0));
   if (leaf == 0x80000001) set(rcx, (uint32_t)get(rcx) | 1u << 22);
   if (leaf == 0x80000008) set(rbx, (uint32_t)get(rbx) | (hw.mba_closids ? 1u << 6 : 0));
-  if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)), set(rcx, memory.sets - 1);
+  if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)),
+    set(rcx, memory.sets * memory.lines_per_way - 1);
 }
 
 // ABMC_CFG: the RMID in bits 32 to 43, the counter in bits 48 to 52, 62 enables it, 63 says that the rest is to be taken.
@@ -306,7 +310,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"events", &hw.events},           {"haswell", &hw.haswell},
       {"amd", &hw.amd},                 {"mbm_counters", &hw.mbm_counters},
       {"sdciae", &hw.sdciae},
-      {"sets", &memory.sets},           {"channel_mbps", &memory.channel_mbps}};
+      {"sets", &memory.sets},           {"lines_per_way", &memory.lines_per_way},
+      {"hit_ns", &memory.hit_ns},       {"miss_ns", &memory.miss_ns},
+      {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');
     bool known = false;

@@ -4,7 +4,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --ways | --for | --repeats) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
     esac
@@ -38,10 +38,10 @@ _rdtctl() {
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --output | --exe) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -d | --interval | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
   esac
   if [[ $current == -* ]]; then
-    _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)
+    _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)
   elif [[ -z $verb ]]; then
     _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@")
   else

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --ways --for --repeats
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -21,7 +21,7 @@ function __rdtctl_groups
     rdtctl list --names 2>/dev/null
 end
 function __rdtctl_options
-    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -r '^  -.*' | string match -ra -- '(?:^|[ ,])(--[a-z-]+)' | string match -r -- '^--.*'
+    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -r '^  -.*' | string match -ra -- '(?:^|[ ,])(--[a-z0-9-]+)' | string match -r -- '^--.*'
 end
 complete -c rdtctl -f
 complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'

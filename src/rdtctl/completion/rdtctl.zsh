@@ -7,7 +7,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --ways | --for | --repeats) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
@@ -29,10 +29,10 @@ _rdtctl() {
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
     --output | --exe) _files; return ;;
-    -d | --interval | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
-    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
+    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
     compadd -a found
   elif [[ -z $verb ]]; then
     compadd @RDTCTL_VERBS@
