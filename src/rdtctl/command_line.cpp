@@ -249,4 +249,13 @@ void refuse_empty(CLI::Option& option) {
   });
 }
 
+void refuse_long_names(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    constexpr size_t longest = 15;  // TASK_COMM_LEN of the kernel, without its end
+    if (value.size() > longest)
+      throw UsageError{fmt::format("invalid {}: the kernel cuts names to {} characters",
+                                   value_text(option, value), longest)};
+  });
+}
+
 }  // namespace rdtd

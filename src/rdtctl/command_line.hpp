@@ -33,5 +33,6 @@ void allow_numbers(CLI::Option& option, double least, double most);
 void allow_process_ids(CLI::Option& option);
 void allow_directories(CLI::Option& option);
 void refuse_empty(CLI::Option& option);
+void refuse_long_names(CLI::Option& option);  // of a process or thread
 
 }  // namespace rdtd

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include "print.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
 void VerbTable::add_all() {
   group_ = "Query";
   add_groups();
-  add_processes();
+  add_explain();
+  add_watch();
   add_machine();
   group_ = "Policy";
   add_policy();
@@ -17,6 +19,7 @@ void VerbTable::add_all() {
   group_ = "Control";
   add_control();
   add_assignment();
+  add_suggest();
   group_ = "Other";
   add_others();
 }
@@ -65,20 +68,54 @@ void VerbTable::add_interval(CLI::App& verb) {
   verb.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
 }
 
-void VerbTable::add_processes() {
-  CLI::App& explain = add_live(
-      "explain", "Explain which rule decides about a process, and why the others do not match",
-      "rdtctl explain --unit redis-server.service", [&] {
-        if (!given_.pid && given_.unit.empty())
-          throw UsageError{"explain requires PID or --unit UNIT"};
-        if (given_.pid && !given_.unit.empty())
-          throw UsageError{"explain takes either PID or --unit UNIT, not both"};
-        return verbs::explain(context_, given_.pid, given_.unit);
-      });
-  allow_process_ids(*explain.add_option("PID", given_.pid, "The process"));
-  explain.add_option("--unit", given_.unit, "Explain all processes of this systemd unit")
-      ->type_name("UNIT");
+void VerbTable::add_explain() {
+  CLI::App& verb =
+      add("explain", "Explain which rule decides about a process, and why the others do not match",
+          "rdtctl explain --unit redis-server.service", [&] { return explain(); });
+  allow_process_ids(*verb.add_option("PID", given_.pid, "The process"));
+  const auto describe = [&](ConditionKind kind, const char* name, const char* type,
+                            const char* description) {
+    auto* option = verb.add_option(name, given_.process.values[kind], description)->type_name(type);
+    refuse_empty(*option);
+    return option;
+  };
+  describe(ConditionKind::unit, "--unit", "UNIT",
+           "Alone: all processes of this unit; else a process in this unit");
+  refuse_long_names(*describe(ConditionKind::name, "--name", "NAME", "Its name is NAME"));
+  refuse_long_names(
+      *describe(ConditionKind::thread, "--thread", "NAME", "Explain its thread of this name"));
+  describe(ConditionKind::exe, "--exe", "PATH", "It runs this executable");
+  describe(ConditionKind::cmdline, "--cmdline", "LINE", "It has this command line");
+  describe(ConditionKind::cgroup, "--cgroup", "PATH", "It is in this cgroup; implies its units");
+  describe(ConditionKind::user_unit, "--user-unit", "UNIT",
+           "It is in this unit of a user's systemd");
+  describe(ConditionKind::user, "--user", "USER", "It runs as this user");
+  describe(ConditionKind::user_group, "--user-group", "GROUP", "It runs as this user group");
+}
 
+int VerbTable::explain() {
+  auto& values = given_.process.values;
+  std::erase_if(values, [](const auto& value) { return value.second.empty(); });
+  const bool unit = values.contains(ConditionKind::unit);
+  if (given_.pid && !values.empty())
+    throw UsageError{unit && values.size() == 1
+                         ? "explain takes either PID or --unit UNIT, not both"
+                         : "explain takes either PID or the description of a process, not both"};
+  if (given_.pid || (unit && values.size() == 1 && !context_.elsewhere)) {
+    check_live("explain PID");
+    return verbs::explain(context_, given_.pid, unit ? values.at(ConditionKind::unit) : "");
+  }
+  if (values.empty())
+    throw UsageError{
+        "explain requires PID, --unit UNIT, or the description of a process such as --exe PATH"};
+  if (values.contains(ConditionKind::cgroup) && (unit || values.contains(ConditionKind::user_unit)))
+    throw UsageError{
+        "explain derives units from --cgroup: it does not take --unit and "
+        "--user-unit too"};
+  return verbs::explain_described(context_, given_.process);
+}
+
+void VerbTable::add_watch() {
   CLI::App& watch =
       add_live("watch", "Show what one process or unit uses, refreshed until q is pressed",
                "rdtctl watch --unit redis-server.service", [&] {
@@ -166,11 +203,61 @@ void VerbTable::add_control() {
 
 void VerbTable::add_assignment() {
   add_run();
-  CLI::App& assign = add_live(
-      "assign", "Move running processes to a group until they exec or end, whatever the rules say",
-      "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
-  add_group_option(assign, "A group of the policy in force");
-  allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
+  CLI::App& verb = add_live(
+      "assign", "Move running processes to a group until they exec or end, or a unit permanently",
+      "rdtctl assign -g batch 4711", [&] { return assign(); });
+  add_group_option(verb, "A group of the policy in force");
+  refuse_empty(
+      *verb.add_option("--unit", given_.unit, "Write a rule file for this systemd unit, and reload")
+           ->type_name("UNIT"));
+  verb.add_flag("--runtime", given_.runtime, "With --unit: until the next boot");
+  allow_process_ids(*verb.add_option("PID", given_.pids, "The processes"));
+}
+
+void VerbTable::add_suggest() {
+  CLI::App& verb =
+      add_live("suggest", "Measure how many ways a group needs, while its tasks are at work",
+               "rdtctl suggest -g redis --ways 2-10", [&] { return suggest(); });
+  add_group_option(verb, "A group of the policy in force");
+  refuse_empty(*verb.add_option("--ways", given_.ways, "Measure these numbers of ways only")
+                    ->type_name("FROM-TO"));
+  verb.add_flag("--mb", given_.suggest.bandwidth,
+                "Measure limits of memory bandwidth instead of ways");
+  auto* seconds = verb.add_option("--for", given_.suggest.seconds,
+                                  "Seconds of each measurement, 0.1 to 3600 (default 2)");
+  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 3600);
+  auto* repeats = verb.add_option("--repeats", given_.suggest.repeats,
+                                  "Measurements of each amount, 3 to 1000 (default 5)");
+  allow_numbers(*repeats->type_name("N"), 3, 1000);
+}
+
+int VerbTable::suggest() {
+  verbs::SuggestOptions& options = given_.suggest;
+  options.group = given_.group;
+  if (given_.ways.empty()) return verbs::suggest(context_, options);
+  if (options.bandwidth) throw UsageError{"suggest takes either --ways or --mb, not both"};
+  const size_t dash = given_.ways.find('-');
+  const auto number = [&](size_t from, size_t length) {
+    return from > given_.ways.size() ? std::nullopt
+                                     : parse_unsigned<unsigned>(given_.ways.substr(from, length));
+  };
+  const auto from = number(0, dash),
+             to = dash == std::string::npos ? from : number(dash + 1, std::string::npos);
+  if (!from || !to || *from < 1 || *to <= *from)
+    throw UsageError{fmt::format(
+        "invalid FROM-TO '{}' of --ways: use two numbers of ways such as 2-10", given_.ways)};
+  options.from = *from;
+  options.to = *to;
+  return verbs::suggest(context_, options);
+}
+
+int VerbTable::assign() {
+  if (given_.pids.empty() == given_.unit.empty())
+    throw UsageError{given_.unit.empty() ? "assign requires PID or --unit UNIT"
+                                         : "assign takes either PID or --unit UNIT, not both"};
+  if (given_.runtime && given_.unit.empty()) throw UsageError{"--runtime requires --unit UNIT"};
+  return given_.unit.empty() ? verbs::assign(given_.group, given_.pids)
+                             : verbs::assign_unit(given_.group, given_.unit, given_.runtime);
 }
 
 void VerbTable::add_run() {

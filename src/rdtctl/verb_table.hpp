@@ -34,14 +34,22 @@ class VerbTable {
     std::vector<pid_t> pids;
     std::optional<pid_t> pid;
     bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
-         measure = false;
+         measure = false, runtime = false;
     verbs::TopOptions top;
+    verbs::SuggestOptions suggest;
+    std::string ways;
     LeaseGroup lease;
+    ProcessDescription process;
   };
 
   void add_groups();
   void add_interval(CLI::App& verb);
-  void add_processes();
+  void add_explain();
+  int explain();
+  int assign();
+  void add_suggest();
+  int suggest();
+  void add_watch();
   void add_machine();
   void add_policy();
   void add_copies();

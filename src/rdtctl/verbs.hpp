@@ -4,18 +4,21 @@
 
 #include <sys/types.h>
 
+#include <climits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "context.hpp"
 #include "lease_text.hpp"
+#include "rdtd/rules/explain.hpp"
 
 namespace rdtd::verbs {
 
 int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
+int assign_unit(const std::string& group, const std::string& unit, bool runtime);
 int cat_config(const Context& context);
 int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
 int completion(const std::string& shell);
@@ -23,6 +26,7 @@ int doctor(const Context& context);
 int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
+int explain_described(const Context& context, ProcessDescription process);
 int import(const Context& context);
 int info(const Context& context);
 int layout(const Context& context);
@@ -37,6 +41,15 @@ int run_leased(LeaseGroup group, std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);
+
+struct SuggestOptions {
+  std::string group;
+  bool bandwidth = false;            // instead of ways
+  unsigned from = 1, to = UINT_MAX;  // ways
+  double seconds = 2;                // each measurement
+  unsigned repeats = 5;              // of each amount
+};
+int suggest(const Context& context, const SuggestOptions& options);
 
 struct TopOptions {
   double interval = 2;  // seconds

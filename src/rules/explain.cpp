@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "failed_condition.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -38,14 +39,20 @@ std::string wanted_text(ConditionKind kind, const CompiledPattern& pattern) {
                                                      : fmt::format("{} ({})", text, *pattern.id);
 }
 
-std::string failure(const CompiledCondition& condition, Subject& subject, bool with_values) {
+}  // namespace
+
+std::string wanted_texts(const CompiledCondition& condition, const char* separator) {
   std::vector<std::string> wanted;
   for (const auto& pattern : condition.patterns)
     wanted.push_back(wanted_text(condition.kind, pattern));
-  const std::string any = join(wanted, " or ");
+  return join(wanted, separator);
+}
+
+std::string failure(const CompiledCondition& condition, Subject& subject, bool with_values) {
+  const std::string any = wanted_texts(condition, " or ");
   const std::string_view kind = to_string(condition.kind);
   if (condition.kind == ConditionKind::thread && !subject.facts.thread)
-    return fmt::format("thread {} is for single threads", join(wanted, ", "));
+    return fmt::format("thread {} is for single threads", wanted_texts(condition, ", "));
   if (!with_values) return fmt::format("{} is not {}", kind, any);
   const std::string value = value_of(condition.kind, subject);
   const bool of_cgroup = fact_of(condition.kind) == Fact::cgroup;
@@ -53,8 +60,6 @@ std::string failure(const CompiledCondition& condition, Subject& subject, bool w
     return fmt::format("cgroup '{}' has no {}, rule requires {}", *subject.facts.cgroup, kind, any);
   return fmt::format("{} is '{}', not {}", kind, value, any);
 }
-
-}  // namespace
 
 std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts, bool with_values) {
   Subject subject(facts);

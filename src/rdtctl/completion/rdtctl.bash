@@ -4,7 +4,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
     esac
@@ -30,12 +30,15 @@ _rdtctl() {
   case $previous in
     -g | --group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
     --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
+    --user-unit) _rdtctl_lines < <(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
+    --user) _rdtctl_lines < <(compgen -u); return ;;
+    --user-group) _rdtctl_lines < <(compgen -g); return ;;
     --pid) _rdtctl_lines < <(ps -eo pid= | tr -d ' '); return ;;
     --sort) _rdtctl_lines < <(_rdtctl_words "group domain tasks occupancy total local"); return ;;
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba) return ;;
+    --output | --exe) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
   esac
   if [[ $current == -* ]]; then
     _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -28,6 +28,14 @@ complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n 'string match -q -- "-*" (commandline -ct)' -a '(__rdtctl_options)'
 complete -c rdtctl -s g -l group -x -a '(__rdtctl_groups)'
 complete -c rdtctl -l unit -x -a '(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | string split -f 1 " ")'
+complete -c rdtctl -l exe -r -F
+complete -c rdtctl -l user -x -a '(__fish_complete_users)'
+complete -c rdtctl -l user-group -x -a '(__fish_complete_groups)'
+complete -c rdtctl -l user-unit -x -a '(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | string split -f 1 " ")'
+complete -c rdtctl -l name -x
+complete -c rdtctl -l thread -x
+complete -c rdtctl -l cmdline -x
+complete -c rdtctl -l cgroup -x
 complete -c rdtctl -l pid -x -a '(__fish_complete_pids)'
 complete -c rdtctl -l sort -x -a 'group domain tasks occupancy total local'
 complete -c rdtctl -l json -x -a 'pretty short off'
@@ -35,6 +43,9 @@ complete -c rdtctl -l root -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l resctrl -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l output -r -F
 complete -c rdtctl -s d -l interval -x
+complete -c rdtctl -l ways -x
+complete -c rdtctl -l for -x
+complete -c rdtctl -l repeats -x
 complete -c rdtctl -n '__rdtctl_is show adopt' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'

@@ -7,7 +7,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
@@ -21,12 +21,15 @@ _rdtctl() {
   case ${words[CURRENT-1]} in
     -g | --group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
+    --user-unit) found=(${(f)"$(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
+    --user) _users; return ;;
+    --user-group) _groups; return ;;
     --pid) _pids; return ;;
     --sort) compadd group domain tasks occupancy total local; return ;;
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
-    --output) _files; return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba) return ;;
+    --output | --exe) _files; return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
     found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)"})

@@ -1,0 +1,92 @@
+// assign --unit: a rule in a policy file of its own, in force after a reload.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "print.hpp"
+#include "rdtd/base/directory.hpp"
+#include "unit_rule.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr const char* lasting_directory = "/etc/rdtd";
+constexpr const char* runtime_directory = "/run/rdtd";
+
+int report_file(const Error& error) {
+  const int exit = report(error);
+  return exit == Exit::no_resctrl ? Exit::failed : exit;  // a file does not exist, not resctrl
+}
+
+// Creates the directory if it does not exist.
+Result<Directory> open_policy_directory(const char* path) {
+  if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);
+  return Directory::open(path);
+}
+
+// Nothing if there is no such file.
+Result<std::optional<std::string>> read_present(const Directory& directory,
+                                                const std::string& file) {
+  auto text = directory.read(file);
+  if (!text && text.error().code == ENOENT) return std::nullopt;
+  if (!text) return std::unexpected(text.error());
+  return std::move(*text);
+}
+
+Result<void> restore(const Directory& directory, const std::string& file,
+                     const std::optional<std::string>& before) {
+  if (before) return directory.replace(file, *before);
+  if (::unlinkat(directory.fd(), file.c_str(), 0) != 0 && errno != ENOENT)
+    return errno_error("remove", directory.path_of(file));
+  return {};
+}
+
+// Puts the rule in force, or leaves the file as it was.
+int put_in_force(Client& client, const Directory& directory, const std::string& file,
+                 const std::string& text) {
+  const auto before = read_present(directory, file);
+  if (!before) return report_file(before.error());
+  if (const auto written = directory.replace(file, text); !written)
+    return report_file(written.error());
+  const auto reloaded = client.reload();
+  if (reloaded) return Exit::ok;
+  const int exit = report(reloaded.error());
+  if (const auto restored = restore(directory, file, *before); !restored)
+    return report_file(restored.error());
+  note("rdtctl: '{}' is {}\n", directory.path_of(file),
+       *before ? "as it was before" : "removed again");
+  return exit;
+}
+
+}  // namespace
+
+int verbs::assign_unit(const std::string& group, const std::string& unit, bool runtime) {
+  const std::string complete = complete_unit_name(unit);
+  const std::string file = unit_rule_file(complete);
+  const auto lasting = std::filesystem::path(lasting_directory) / file;
+  std::error_code ignored;
+  // A file in /etc replaces the file of the same name in /run.
+  if (runtime && std::filesystem::exists(std::filesystem::symlink_status(lasting, ignored))) {
+    note("rdtctl: '{}' assigns the unit permanently and takes precedence: remove it first\n",
+         lasting.string());
+    return Exit::failed;
+  }
+  auto client = Client::connect();
+  if (!client) return report(client.error());
+  // A connection to the bus is no proof that the daemon runs.
+  if (const auto running = client->properties(); !running) return report(running.error());
+  const auto directory = open_policy_directory(runtime ? runtime_directory : lasting_directory);
+  if (!directory) return report_file(directory.error());
+  const int exit = put_in_force(*client, *directory, file, unit_rule_text(group, complete));
+  if (exit == Exit::ok)
+    note("rdtctl: unit '{}' is in group '{}'{}: '{}'\n", complete, group,
+         runtime ? " until the next boot" : "", directory->path_of(file));
+  return exit;
+}
+
+}  // namespace rdtd

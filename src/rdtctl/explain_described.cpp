@@ -1,0 +1,117 @@
+// explain without the daemon: the rules of the policy files, tried on a process that is described
+// on the command line.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "output.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/proc/users.hpp"
+#include "rdtd/rules/explain.hpp"
+#include "rdtd/rules/users.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Users of another machine are compared as the policy writes them.
+void add_ids(const Context& context, ProcessDescription& process) {
+  for (const ConditionKind kind : {ConditionKind::user, ConditionKind::user_group}) {
+    const auto given = process.values.find(kind);
+    if (given == process.values.end()) continue;
+    auto id = parse_unsigned<uint32_t>(given->second);
+    if (!id && !context.elsewhere)
+      id = (kind == ConditionKind::user ? proc::find_user(given->second)
+                                        : proc::find_user_group(given->second))
+               .value_or(std::nullopt);
+    if (id) process.ids.emplace(kind, *id);
+  }
+}
+
+std::string option_of(ConditionKind kind) {
+  std::string name(to_string(kind));
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+std::string reason(const RuleTrial& trial, const ProcessDescription& process) {
+  if (!trial.needs) return trial.reason;
+  const bool by_other_form = process.values.contains(*trial.needs);
+  return fmt::format("not known: give {}{}", option_of(*trial.needs),
+                     by_other_form ? " as the rule does, by name or by number" : "");
+}
+
+// The rule that decides: whether it is known, and whether there is one.
+struct Outcome {
+  std::set<std::string> needs;  // options, before the rule that matches
+  std::string group;            // empty: no rule matches
+};
+
+Outcome outcome_of(const RuleSet& rules, const std::vector<RuleTrial>& trials) {
+  Outcome out;
+  for (const RuleTrial& trial : trials) {
+    if (trial.needs) out.needs.insert(option_of(*trial.needs));
+    if (trial.matched) out.group = rules.destination_of(trial.rule).label();
+  }
+  return out;
+}
+
+std::string outcome_text(const Outcome& outcome) {
+  if (!outcome.needs.empty())
+    return fmt::format("not decided: give {}",
+                       join(std::vector(outcome.needs.begin(), outcome.needs.end()), ", "));
+  return outcome.group.empty() ? "no rule matches: it stays in the group that it started in"
+                               : "in group " + outcome.group;
+}
+
+JsonValue to_json(const RuleSet& rules, const std::vector<RuleTrial>& trials,
+                  const ProcessDescription& process) {
+  JsonValue rows = JsonValue::array();
+  for (const RuleTrial& trial : trials) {
+    JsonValue entry = {{"rule", rules.rules()[trial.rule].where.text()},
+                       {"group", rules.destination_of(trial.rule).label()}};
+    if (!trial.needs) entry["matched"] = trial.matched;
+    entry["reason"] = reason(trial, process);
+    rows.push_back(std::move(entry));
+  }
+  const Outcome outcome = outcome_of(rules, trials);
+  JsonValue out = {{"rules", rows}, {"decided", outcome.needs.empty()}, {"needs", outcome.needs}};
+  if (outcome.needs.empty() && !outcome.group.empty()) out["group"] = outcome.group;
+  return out;
+}
+
+}  // namespace
+
+int verbs::explain_described(const Context& context, ProcessDescription process) {
+  const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  if (has_errors(parsed.diagnostics)) {
+    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    return Exit::failed;
+  }
+  std::vector<Diagnostic> warnings;
+  const Users users = context.elsewhere
+                          ? Users{}
+                          : look_up_users(parsed.policy, proc::user_database(), {}, warnings);
+  for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
+    if (const auto given = process.values.find(kind); given != process.values.end())
+      given->second = complete_unit_name(given->second);
+  add_ids(context, process);
+  const RuleSet rules(parsed.policy, users);
+  const std::vector<RuleTrial> trials = rdtd::explain(rules, process);
+  if (context.json != Json::off) {
+    print_json(context, to_json(rules, trials, process));
+    return Exit::ok;
+  }
+  for (const RuleTrial& trial : trials)
+    print("{}  {}{}\n", rules.rules()[trial.rule].where.text(),
+          trial.matched ? "matches  -> group "
+          : trial.needs ? ""
+                        : "no:  ",
+          trial.matched ? rules.destination_of(trial.rule).label() : reason(trial, process));
+  print("{}\n", outcome_text(outcome_of(rules, trials)));
+  return Exit::ok;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,33 @@
+// From measurements at several amounts to the smallest amount that suffices. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace rdtd {
+
+enum class Better { lower, higher };
+
+struct AmountRuns {
+  unsigned amount = 0;
+  std::vector<double> values;  // one for each run; at least one
+};
+
+[[nodiscard]] double median(std::vector<double> values);
+
+// Each amount `repeats` times: round after round, each in an order of its own, so that a drift of
+// the machine does not look like an effect of the amount.
+[[nodiscard]] std::vector<unsigned> random_order(const std::vector<unsigned>& amounts,
+                                                 unsigned repeats, uint64_t seed);
+
+struct Knee {
+  unsigned amount = 0;  // the smallest one that is within 5% of the best, or differs by chance
+  bool flat = false;    // so is every amount: it makes no difference
+  bool at_end = false;  // it is the largest amount that was measured: more may be better still
+};
+
+// The curve is sorted by amount and not empty.
+[[nodiscard]] Knee find_knee(const std::vector<AmountRuns>& curve, Better better);
+
+}  // namespace rdtd

@@ -1,0 +1,40 @@
+// The rule file of `rdtctl assign --unit`.
+#include "unit_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace rdtd {
+namespace {
+
+TEST(UnitRule, FileNames) {
+  const struct {
+    const char *unit, *file;
+  } rows[] = {
+      {"redis.service", "00-assign-redis.service.toml"},
+      {"a:b_c@1.service", "00-assign-a:b_c@1.service.toml"},
+      {"../x.service", "00-assign-..\\x2fx.service.toml"},
+      {"a b\n.service", "00-assign-a\\x20b\\x0a.service.toml"},
+      {"dev-x\\x2dy.device", "00-assign-dev-x\\x5cx2dy.device.toml"},
+      {"a@*", "00-assign-a@\\x2a.toml"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(unit_rule_file(row.unit), row.file);
+}
+
+// The parser reads the rule as it was meant, and nothing in a name gets out of its string.
+TEST(UnitRule, Text) {
+  EXPECT_EQ(unit_rule_text("redis", "redis.service"),
+            "# Written by 'rdtctl assign --unit', which replaces this file.\n"
+            "# To end the assignment, remove the file and run 'rdtctl reload'.\n\n"
+            "[[rule]]\ngroup = \"redis\"\nunit = \"redis.service\"\n");
+  const std::string odd = "a\"unit2=\".service";
+  const ParsedPolicy parsed = test::parse("[group.redis]\n" + unit_rule_text("redis", odd));
+  EXPECT_FALSE(has_errors(parsed.diagnostics))
+      << format_diagnostics(parsed.diagnostics, parsed.policy.sources);
+  ASSERT_EQ(parsed.policy.rules.size(), 1U);
+  EXPECT_EQ(parsed.policy.rules[0].conditions.at(0).patterns.at(0).value, odd);
+}
+
+}  // namespace
+}  // namespace rdtd
