@@ -1,0 +1,46 @@
+// The built-in programs of a measurement: probes, whose times show what a neighbour costs, and the
+// noise, which is such a neighbour. They run in the process that calls them, for a given time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rdtd/base/error.hpp"
+#include "rdtd/experiment/statistics.hpp"
+
+namespace rdtd::experiment {
+
+struct Probe {
+  enum class Kind { latency, timer };
+  Kind kind = Kind::latency;
+  uint64_t size = 256 << 10;    // latency: bytes that are read; timer: bytes of a cycle
+  uint64_t period = 1'000'000;  // timer: nanoseconds
+  bool operator==(const Probe&) const = default;
+};
+
+// "latency", "latency:384K", "timer", "timer:500us". Sizes are from 4K to 4G with K, M or G,
+// periods from 50us to 1s with us, ms or s. Nothing if it is none of these.
+[[nodiscard]] std::optional<Probe> parse_probe(std::string_view text);
+
+// "stream", "stream:2": the number of processes, 1 to 64.
+[[nodiscard]] std::optional<unsigned> parse_noise(std::string_view text);
+
+// What a probe has measured. latency: the time of one read, averaged over a batch that is long
+// enough to hide the cost of reading the clock. timer: the time of a cycle, and how late it began.
+struct ProbeTimes {
+  Distribution time, lateness;
+};
+
+// Dependent reads, one of each cache line, in random order; or cycles that read `size` bytes after
+// a wake-up at a fixed time. Half a second at most is used up before the measurement begins.
+[[nodiscard]] Result<void> run_probe(const Probe& probe, double seconds, ProbeTimes& times);
+
+// Reads and writes `bytes` of memory from the first to the last, again and again, and adds what it
+// has read and written to `done`. Returns only if the memory cannot be had.
+[[nodiscard]] Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done);
+
+}  // namespace rdtd::experiment

@@ -1,0 +1,133 @@
+#include "rdtd/experiment/probe.hpp"
+
+#include <sys/mman.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <span>
+
+namespace rdtd::experiment {
+
+namespace {
+
+struct alignas(64) Line {
+  uint32_t next = 0;
+};
+
+struct Unmap {
+  size_t bytes = 0;
+  void operator()(void* memory) const { (void)::munmap(memory, bytes); }
+};
+using Memory = std::unique_ptr<void, Unmap>;
+
+Result<Memory> memory_of(uint64_t bytes) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return errno_error("allocate", std::to_string(bytes) + " bytes");
+  return Memory(memory, Unmap{bytes});
+}
+
+uint64_t now() {
+  timespec time{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e9); }
+
+// One cycle through all lines (Sattolo's algorithm), the same in each run.
+void link_randomly(std::span<Line> lines) {
+  std::vector<uint32_t> order(lines.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 random(1);
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random() % i]);
+  for (size_t i = 0; i < order.size(); ++i) lines[i].next = order[i];
+}
+
+uint32_t follow(std::span<const Line> lines, uint32_t at, size_t reads) {
+  for (size_t i = 0; i < reads; ++i) at = lines[at].next;
+  // The compiler must not drop the reads.
+  asm volatile("" : "+r"(at));
+  return at;
+}
+
+// Reads that take twenty times as long as the clock, at least.
+size_t batch_size(std::span<const Line> lines) {
+  constexpr int readings = 100;
+  const uint64_t began = now();
+  for (int i = 0; i < readings; ++i) (void)now();
+  const uint64_t wanted = 20 * std::max<uint64_t>(1, (now() - began) / readings);
+  for (size_t batch = 1;; batch *= 2) {
+    const uint64_t from = now();
+    (void)follow(lines, 0, batch);
+    if (now() - from >= wanted || batch >= lines.size()) return batch;
+  }
+}
+
+Result<void> read_randomly(const Probe& probe, double seconds, Distribution& times) {
+  const size_t count = probe.size / sizeof(Line);
+  auto memory = memory_of(probe.size);
+  if (!memory) return std::unexpected(memory.error());
+  const std::span lines(static_cast<Line*>(memory->get()), count);
+  link_randomly(lines);
+  uint32_t at = 0;
+  const uint64_t warm = now() + nanoseconds(std::min(0.5, seconds / 2));
+  for (size_t read = 0; read < 2 * count && now() < warm; read += 64) at = follow(lines, at, 64);
+  const size_t batch = batch_size(lines);
+  const uint64_t end = now() + nanoseconds(seconds);
+  for (uint64_t from = now(); from < end;) {
+    at = follow(lines, at, batch);
+    const uint64_t to = now();
+    times.add(static_cast<double>(to - from) / static_cast<double>(batch));
+    from = to;
+  }
+  return {};
+}
+
+Result<void> wake_up_periodically(const Probe& probe, double seconds, ProbeTimes& times) {
+  auto memory = memory_of(probe.size);
+  if (!memory) return std::unexpected(memory.error());
+  const std::span lines(static_cast<Line*>(memory->get()), probe.size / sizeof(Line));
+  link_randomly(lines);
+  (void)follow(lines, 0, lines.size());
+  uint64_t planned = now() + probe.period;
+  for (const uint64_t end = now() + nanoseconds(seconds); planned < end;) {
+    const timespec at{static_cast<time_t>(planned / 1'000'000'000),
+                      static_cast<long>(planned % 1'000'000'000)};
+    while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR) {}
+    const uint64_t woken = now();
+    (void)follow(lines, 0, lines.size());
+    const uint64_t done = now();
+    times.lateness.add(static_cast<double>(woken - planned));
+    times.time.add(static_cast<double>(done - woken));
+    // A cycle that took too long makes the next ones late, but does not pile them up.
+    planned += probe.period * std::max<uint64_t>(1, (done - planned) / probe.period + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> run_probe(const Probe& probe, double seconds, ProbeTimes& times) {
+  return probe.kind == Probe::Kind::latency ? read_randomly(probe, seconds, times.time)
+                                            : wake_up_periodically(probe, seconds, times);
+}
+
+Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done) {
+  constexpr size_t chunk = 64 << 10;
+  bytes = std::max<uint64_t>(bytes / chunk, 1) * chunk;
+  const auto memory = memory_of(bytes);
+  if (!memory) return memory.error();
+  auto* const words = static_cast<volatile uint64_t*>(memory->get());
+  for (;;)
+    for (size_t at = 0; at < bytes; at += chunk) {
+      for (size_t word = at / 8; word < (at + chunk) / 8; word += 8) words[word] = words[word] + 1;
+      done.fetch_add(chunk, std::memory_order_relaxed);
+    }
+}
+
+}  // namespace rdtd::experiment

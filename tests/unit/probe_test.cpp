@@ -1,0 +1,53 @@
+#include "rdtd/experiment/probe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdtd::experiment {
+namespace {
+
+TEST(Probe, Parse) {
+  const struct {
+    const char* text;
+    std::optional<Probe> probe;
+  } rows[] = {
+      {"latency", Probe{}},
+      {"latency:384K", Probe{.size = 384 << 10}},
+      {"latency:2M", Probe{.size = 2 << 20}},
+      {"latency:4G", Probe{.size = 4UL << 30}},
+      {"timer", Probe{.kind = Probe::Kind::timer}},
+      {"timer:500us", Probe{.kind = Probe::Kind::timer, .period = 500'000}},
+      {"timer:2ms", Probe{.kind = Probe::Kind::timer, .period = 2'000'000}},
+      {"timer:1s", Probe{.kind = Probe::Kind::timer, .period = 1'000'000'000}},
+      {"", {}},
+      {"latency:", {}},
+      {"latency:384", {}},
+      {"latency:1K", {}},
+      {"latency:8G", {}},
+      {"timer:1us", {}},
+      {"timer:2s", {}},
+      {"timer:-1ms", {}},
+      {"speed", {}},
+  };
+  for (const auto& row : rows) EXPECT_TRUE(parse_probe(row.text) == row.probe) << row.text;
+}
+
+TEST(Probe, ParseNoise) {
+  EXPECT_EQ(parse_noise("stream"), 1U);
+  EXPECT_EQ(parse_noise("stream:4"), 4U);
+  for (const char* bad : {"", "streams", "stream:", "stream:0", "stream:65", "stream:x"})
+    EXPECT_FALSE(parse_noise(bad)) << bad;
+}
+
+TEST(Probe, EachMeasuresSomething) {
+  ProbeTimes latency, timer;
+  ASSERT_TRUE(run_probe({.size = 4 << 10}, 0.01, latency));
+  EXPECT_GT(latency.time.count, 0U);
+  EXPECT_EQ(latency.lateness.count, 0U);
+  ASSERT_TRUE(
+      run_probe({.kind = Probe::Kind::timer, .size = 4 << 10, .period = 50'000}, 0.02, timer));
+  EXPECT_GT(timer.time.count, 0U);
+  EXPECT_EQ(timer.lateness.count, timer.time.count);
+}
+
+}  // namespace
+}  // namespace rdtd::experiment
