@@ -59,18 +59,22 @@ void add_common_options(CLI::App& app, Context& context) {
   });
 }
 
-// CLI11 ends a verb at "--". If run has it before its command, the command begins there without it;
-// behind the command's first word it belongs to the command. Returns the number of words after it,
-// or 0.
-size_t drop_mark_of_run(std::vector<std::string>& arguments) {
-  for (auto word = std::ranges::find(arguments, "run");
+// CLI11 ends a verb at "--". If run or bench has it before its command, the command begins there
+// without it; behind the command's first word it belongs to the command. Returns the number of
+// words after it, or 0.
+size_t drop_mark(std::vector<std::string>& arguments) {
+  const std::vector<std::string> with_value = {
+      "-g",          "--group",       "--l2",     "--l3",     "--mb",   "--smba",  "--noise",
+      "--noise-cmd", "--noise-group", "--rounds", "--metric", "--html", "--probe", "--seconds"};
+  for (auto word = std::ranges::find_if(
+           arguments, [](const std::string& verb) { return verb == "run" || verb == "bench"; });
        word != arguments.end() && ++word != arguments.end();) {
     if (*word == "--") {
       word = arguments.erase(word);
       return static_cast<size_t>(arguments.end() - word);
     }
     if (!word->starts_with('-')) return 0;
-    if (*word == "-g" || *word == "--group") ++word;
+    if (std::ranges::find(with_value, *word) != with_value.end()) ++word;
     if (word == arguments.end()) return 0;
   }
   return 0;
@@ -109,7 +113,7 @@ int main(int argc, char** argv) {
   Context context;
   look_at_terminal(context);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  const size_t marked = drop_mark_of_run(arguments);
+  const size_t marked = drop_mark(arguments);
 
   CLI::App app("Queries and controls rdtd(8); without a verb, shows the status", "rdtctl");
   app.set_help_flag("-h,--help", "Show this help, or with a verb that of the verb");

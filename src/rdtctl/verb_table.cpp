@@ -171,6 +171,7 @@ void VerbTable::add_assignment() {
       "rdtctl assign -g batch 4711", [&] { return verbs::assign(given_.group, given_.pids); });
   add_group_option(assign, "A group of the policy in force");
   allow_process_ids(*assign.add_option("PID", given_.pids, "The processes")->required());
+  add_bench();
 }
 
 void VerbTable::add_run() {

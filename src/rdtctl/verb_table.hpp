@@ -15,7 +15,7 @@ namespace rdtd {
 class VerbTable {
  public:
   // `context` is complete by the time that a verb runs. `marked`: the number of words after the
-  // "--" of run.
+  // "--" of run or bench.
   VerbTable(CLI::App& app, const Context& context, size_t marked)
       : app_(app), context_(context), marked_(marked) {}
 
@@ -37,6 +37,8 @@ class VerbTable {
          measure = false;
     verbs::TopOptions top;
     LeaseGroup lease;
+    verbs::BenchOptions bench;
+    std::vector<std::string> noise;
   };
 
   void add_groups();
@@ -48,6 +50,9 @@ class VerbTable {
   void add_control();
   void add_assignment();
   void add_run();
+  void add_bench();
+  void add_bench_noise(CLI::App& bench);
+  int bench(const CLI::App& verb);
   void add_others();
   void add_group_option(CLI::App& verb, const char* description);
   // A verb with the example that its help ends with.

@@ -4,12 +4,12 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
+      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == run && $first -gt 0 ]]; then
+  if [[ $verb == @(run|bench) && $first -gt 0 ]]; then
     if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
     return
   fi
@@ -28,14 +28,16 @@ _rdtctl() {
   _rdtctl_words() { tr ' ' '\n' <<<"$1"; }
   COMPREPLY=()
   case $previous in
-    -g | --group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
+    -g | --group | --noise-group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
     --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --pid) _rdtctl_lines < <(ps -eo pid= | tr -d ' '); return ;;
     --sort) _rdtctl_lines < <(_rdtctl_words "group domain tasks occupancy total local"); return ;;
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --output) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -d | --interval) return ;;
+    --output | --html) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --noise) _rdtctl_lines < <(_rdtctl_words "stream"); return ;;
+    --probe) _rdtctl_lines < <(_rdtctl_words "latency timer"); return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --noise-cmd | --rounds | --metric | --seconds) return ;;
   esac
   if [[ $current == -* ]]; then
     _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)
@@ -49,7 +51,7 @@ _rdtctl() {
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-      run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+      run | bench) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
     esac
   fi
 }

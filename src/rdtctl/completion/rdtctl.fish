@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --pid --sort --json --root --resctrl --output -d --interval
+            case -g --group --unit --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --noise --noise-cmd --noise-group --rounds --metric --probe --seconds --html
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -34,6 +34,10 @@ complete -c rdtctl -l json -x -a 'pretty short off'
 complete -c rdtctl -l root -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l resctrl -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l output -r -F
+complete -c rdtctl -l html -r -F
+complete -c rdtctl -l noise -x -a stream
+complete -c rdtctl -l probe -x -a 'latency timer'
+complete -c rdtctl -l noise-group -x -a '(__rdtctl_groups)'
 complete -c rdtctl -s d -l interval -x
 complete -c rdtctl -n '__rdtctl_is show adopt' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
@@ -41,4 +45,4 @@ complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
 complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n '__rdtctl_is check' -F
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
-complete -c rdtctl -n '__rdtctl_is run' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'
+complete -c rdtctl -n '__rdtctl_is run bench' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

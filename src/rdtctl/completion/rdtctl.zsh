@@ -7,26 +7,28 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval) ((i++)) ;;
+      -g | --group | --unit | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == run ]] && ((first > 0)); then
+  if [[ $verb == (run|bench) ]] && ((first > 0)); then
     words=("${(@)words[first,-1]}")
     ((CURRENT -= first - 1))
     _normal
     return
   fi
   case ${words[CURRENT-1]} in
-    -g | --group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
+    -g | --group | --noise-group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --pid) _pids; return ;;
     --sort) compadd group domain tasks occupancy total local; return ;;
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
-    --output) _files; return ;;
-    -d | --interval) return ;;
+    --output | --html) _files; return ;;
+    --noise) compadd stream; return ;;
+    --probe) compadd latency timer; return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --noise-cmd | --rounds | --metric | --seconds) return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
     found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
@@ -41,7 +43,7 @@ _rdtctl() {
       completion) compadd bash zsh fish ;;
       check) _files -g '*.toml' ;;
       snapshot) _files -/ ;;
-      run) _command_names -e ;;
+      run | bench) _command_names -e ;;
     esac
   fi
 }
