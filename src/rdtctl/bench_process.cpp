@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -67,7 +67,7 @@ Result<Process> Process::start(const Program& program) {
   if (out.pid_ < 0) return errno_error("start", "a process");
   if (out.pid_ == 0) out.begin(program, parent);
   (void)::setpgid(out.pid_, out.pid_);
-  out.pidfd_ = UniqueFd(::pidfd_open(out.pid_, 0));  // always with O_CLOEXEC
+  out.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
   if (!out.pidfd_) return errno_error("watch", fmt::format("process {}", out.pid_));
   return out;
 }
