@@ -212,6 +212,7 @@ void VerbTable::add_assignment() {
            ->type_name("UNIT"));
   verb.add_flag("--runtime", given_.runtime, "With --unit: until the next boot");
   allow_process_ids(*verb.add_option("PID", given_.pids, "The processes"));
+  add_bench();
 }
 
 void VerbTable::add_suggest() {

@@ -40,6 +40,8 @@ class VerbTable {
     std::string ways;
     LeaseGroup lease;
     ProcessDescription process;
+    verbs::BenchOptions bench;
+    std::vector<std::string> noise;
   };
 
   void add_groups();
@@ -56,6 +58,9 @@ class VerbTable {
   void add_control();
   void add_assignment();
   void add_run();
+  void add_bench();
+  void add_bench_noise(CLI::App& bench);
+  int bench(const CLI::App& verb);
   void add_others();
   void add_group_option(CLI::App& verb, const char* description);
   // A verb with the example that its help ends with.

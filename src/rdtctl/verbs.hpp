@@ -11,6 +11,7 @@
 
 #include "context.hpp"
 #include "lease_text.hpp"
+#include "rdtd/experiment/probe.hpp"
 #include "rdtd/rules/explain.hpp"
 
 namespace rdtd::verbs {
@@ -19,6 +20,18 @@ int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
 int assign_unit(const std::string& group, const std::string& unit, bool runtime);
+struct BenchOptions {
+  std::string group, noise_group = "default", metric, html;
+  LeaseGroup lease;  // amounts: a group of its own
+  size_t rounds = 9;
+  double seconds = 1;  // of each run of a probe
+  std::string probe_text;
+  std::optional<experiment::Probe> probe;  // instead of the command
+  unsigned streams = 0;
+  std::vector<std::string> noise_commands;  // for the shell
+  std::vector<std::string> command;
+};
+int bench(const Context& context, BenchOptions options);
 int cat_config(const Context& context);
 int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
 int completion(const std::string& shell);

@@ -4,12 +4,12 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == run && $first -gt 0 ]]; then
+  if [[ $verb == @(run|bench) && $first -gt 0 ]]; then
     if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
     return
   fi
@@ -28,7 +28,7 @@ _rdtctl() {
   _rdtctl_words() { tr ' ' '\n' <<<"$1"; }
   COMPREPLY=()
   case $previous in
-    -g | --group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
+    -g | --group | --noise-group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
     --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user-unit) _rdtctl_lines < <(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user) _rdtctl_lines < <(compgen -u); return ;;
@@ -37,8 +37,10 @@ _rdtctl() {
     --sort) _rdtctl_lines < <(_rdtctl_words "group domain tasks occupancy total local"); return ;;
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --output | --exe) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
+    --output | --exe | --html) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    --noise) _rdtctl_lines < <(_rdtctl_words "stream"); return ;;
+    --probe) _rdtctl_lines < <(_rdtctl_words "latency timer"); return ;;
   esac
   if [[ $current == -* ]]; then
     _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)
@@ -52,7 +54,7 @@ _rdtctl() {
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-      run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+      run | bench) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
     esac
   fi
 }

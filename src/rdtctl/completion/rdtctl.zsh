@@ -7,19 +7,19 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == run ]] && ((first > 0)); then
+  if [[ $verb == (run|bench) ]] && ((first > 0)); then
     words=("${(@)words[first,-1]}")
     ((CURRENT -= first - 1))
     _normal
     return
   fi
   case ${words[CURRENT-1]} in
-    -g | --group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
+    -g | --group | --noise-group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user-unit) found=(${(f)"$(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user) _users; return ;;
@@ -28,8 +28,10 @@ _rdtctl() {
     --sort) compadd group domain tasks occupancy total local; return ;;
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
-    --output | --exe) _files; return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --name | --thread | --cmdline | --cgroup) return ;;
+    --output | --exe | --html) _files; return ;;
+    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    --noise) compadd stream; return ;;
+    --probe) compadd latency timer; return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
     found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
@@ -44,7 +46,7 @@ _rdtctl() {
       completion) compadd bash zsh fish ;;
       check) _files -g '*.toml' ;;
       snapshot) _files -/ ;;
-      run) _command_names -e ;;
+      run | bench) _command_names -e ;;
     esac
   fi
 }

@@ -1,0 +1,100 @@
+// The HTML of bench: one file without external references.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench_report.hpp"
+
+namespace rdtd::bench {
+
+namespace {
+
+constexpr double width = 640, left = 150, row_height = 36;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable_lines(text)) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+// A row of dots for each condition, one dot a run, and a line at the median.
+std::string dots(const BenchResult& result) {
+  double most = 0;
+  for (const auto& samples : result.samples)
+    for (const Sample& sample : samples) most = std::max(most, sample.value);
+  const auto x = [&](double value) {
+    return left + (most > 0 ? value / most : 0) * (width - left - 10);
+  };
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\">\n", width,
+                                row_height * static_cast<double>(conditions));
+  for (size_t i = 0; i < conditions; ++i) {
+    const double y = row_height * (static_cast<double>(i) + 0.5);
+    std::vector<double> values;
+    out += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 4,
+                       escaped(condition_name(result, i)));
+    for (const Sample& sample : result.samples[i]) {
+      values.push_back(sample.value);
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\"/>\n", x(sample.value), y);
+    }
+    const double median = experiment::median(values);
+    out += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n", x(median),
+                       y - 12, y + 12);
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{:.4g}</text>\n",
+                       std::min(x(median) + 4, width - 50), y - 8, median);
+  }
+  return out + "</svg>\n";
+}
+
+// The height of a bar is the share of its bucket among all of the condition.
+std::string bars(const std::string& name, const experiment::Distribution& times) {
+  const auto buckets = experiment::histogram(times);
+  if (buckets.empty()) return {};
+  const double bar = width / static_cast<double>(buckets.size());
+  std::string out =
+      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", escaped(name), width);
+  uint64_t most = 1;
+  for (const auto& bucket : buckets) most = std::max(most, bucket.count);
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    const double height = 100 * static_cast<double>(buckets[i].count) / static_cast<double>(most);
+    out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                       bar * static_cast<double>(i), 100 - height, bar * 0.9, height);
+  }
+  return out + fmt::format(
+                   "<text x=\"0\" y=\"116\">{:.4g} ns</text>\n"
+                   "<text x=\"{}\" y=\"116\">{:.4g} ns</text>\n</svg>\n",
+                   times.least, width - 90, times.most);
+}
+
+}  // namespace
+
+std::string bench_html(const BenchResult& result) {
+  std::string out = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<title>rdtctl bench: {0}</title>\n<style>\n"
+      "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; }}\n"
+      "svg {{ width: 100%; }}\ntext {{ font-size: 12px; }}\n"
+      "circle, rect {{ fill: #2a6ebb; fill-opacity: 0.6; }}\n"
+      "line {{ stroke: #b22; stroke-width: 2; }}\n</style>\n</head>\n<body>\n"
+      "<h1>{0}</h1>\n<p>{1}</p>\n<h2>Runs{2}</h2>\n",
+      escaped(result.command), escaped(sentence(result)),
+      result.unit.empty() ? "" : fmt::format(" ({})", escaped(result.unit)));
+  out += dots(result);
+  if (result.probe) out += "<h2>Times</h2>\n";
+  for (size_t i = 0; i < conditions; ++i) {
+    out += bars(condition_name(result, i), result.times[i].time);
+    out += bars(condition_name(result, i) + ", lateness", result.times[i].lateness);
+  }
+  out += "<h2>Machine and policy</h2>\n<ul>\n";
+  for (const std::string& fact : result.facts) out += fmt::format("<li>{}</li>\n", escaped(fact));
+  return out + "</ul>\n</body>\n</html>\n";
+}
+
+}  // namespace rdtd::bench

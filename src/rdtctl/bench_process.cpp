@@ -1,0 +1,139 @@
+#include "bench_process.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+#include "print.hpp"
+#include "rdtd/bus/client.hpp"
+
+namespace rdtd::bench {
+
+namespace {
+
+constexpr int exit_not_executed = 126;  // as of env(1)
+
+double seconds_of(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void pin(const CpuSet& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const unsigned cpu : cpus) CPU_SET(cpu, &set);
+  (void)::sched_setaffinity(0, sizeof set, &set);
+}
+
+[[noreturn]] void leave(const std::string& text) {
+  note("rdtctl: {}\n", text);
+  ::_exit(exit_not_executed);
+}
+
+}  // namespace
+
+void Process::Unmap::operator()(Shared* shared) const { (void)::munmap(shared, sizeof *shared); }
+
+uint64_t nanoseconds_now() {
+  timespec time{};
+  (void)::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+Result<Process> Process::start(const Program& program) {
+  Process out;
+  out.output_ = UniqueFd(::memfd_create("rdtctl-bench", MFD_CLOEXEC));
+  if (!out.output_) return errno_error("create", "a file for the command's output");
+  void* memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno_error("allocate", "memory");
+  out.shared_.reset(new (memory) Shared);
+  const pid_t parent = ::getpid();
+  out.pid_ = ::fork();
+  if (out.pid_ < 0) return errno_error("start", "a process");
+  if (out.pid_ == 0) out.begin(program, parent);
+  (void)::setpgid(out.pid_, out.pid_);
+  out.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
+  if (!out.pidfd_) return errno_error("watch", fmt::format("process {}", out.pid_));
+  return out;
+}
+
+void Process::begin(const Program& program, pid_t parent) {
+  (void)::setpgid(0, 0);
+  (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(exit_not_executed);  // it ended before the line above
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(output_.get(), stream);
+  sigset_t none;
+  (void)::sigemptyset(&none);
+  (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
+  pin(program.cpus);
+  {
+    auto client = Client::connect();
+    const auto assigned =
+        client ? client->assign(::getpid(), program.group) : std::unexpected(client.error());
+    if (!assigned) leave(assigned.error().text);
+  }
+  rusage usage{};
+  (void)::getrusage(RUSAGE_SELF, &usage);
+  shared_->cpu_before = static_cast<uint64_t>(seconds_of(usage) * 1e9);
+  shared_->started = nanoseconds_now();
+  if (program.command.empty()) {
+    const Error error = program.built_in(*shared_);
+    if (!error.operation.empty()) leave(error.text());
+    ::_exit(0);
+  }
+  std::vector<std::string> words = program.command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  leave(fmt::format("cannot execute '{}': {}", words.front(), std::strerror(errno)));
+}
+
+Process::~Process() {
+  if (pid_ <= 0 || !pidfd_) return;
+  (void)::kill(-pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+}
+
+Process::End Process::wait() {
+  End end;
+  rusage usage{};
+  // Its children that have not ended are no part of the measurement. Until it is waited for, no
+  // other process group has its number.
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  }
+  (void)::kill(-pid_, SIGKILL);
+  while (::wait4(pid_, &end.status, 0, &usage) < 0 && errno == EINTR) {}
+  pid_ = -1;
+  end.cpu_seconds = seconds_of(usage) - static_cast<double>(shared_->cpu_before) * 1e-9;
+  return end;
+}
+
+std::string Process::output() const {
+  std::string out;
+  char buffer[4096];
+  for (off_t at = 0;;) {
+    const ssize_t length = ::pread(output_.get(), buffer, sizeof buffer, at);
+    if (length <= 0) return out;
+    out.append(buffer, static_cast<size_t>(length));
+    at += length;
+  }
+}
+
+}  // namespace rdtd::bench
