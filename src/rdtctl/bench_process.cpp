@@ -67,7 +67,8 @@ Result<Process> Process::start(const Program& program) {
   if (out.pid_ < 0) return errno_error("start", "a process");
   if (out.pid_ == 0) out.begin(program, parent);
   (void)::setpgid(out.pid_, out.pid_);
-  out.pidfd_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
+  out.pidfd_ =
+      UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
   if (!out.pidfd_) return errno_error("watch", fmt::format("process {}", out.pid_));
   return out;
 }
@@ -116,8 +117,7 @@ Process::End Process::wait() {
   // Its children that have not ended are no part of the measurement. Until it is waited for, no
   // other process group has its number.
   pollfd ended{pidfd_.get(), POLLIN, 0};
-  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
-  }
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {}
   (void)::kill(-pid_, SIGKILL);
   while (::wait4(pid_, &end.status, 0, &usage) < 0 && errno == EINTR) {}
   pid_ = -1;

@@ -47,14 +47,12 @@ void VerbTable::add_bench_noise(CLI::App& bench) {
       *bench
            .add_option("--noise", given_.noise, "stream[:N]: N processes use the cache (default 1)")
            ->type_name("NOISE")
-           ->expected(1)
-           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
+           ->allow_extra_args(false));
   refuse_empty(*bench
                     .add_option("--noise-cmd", given_.bench.noise_commands,
                                 "A command of the shell that is the noise")
                     ->type_name("CMD")
-                    ->expected(1)
-                    ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
+                    ->allow_extra_args(false));
   refuse_empty(*bench
                     .add_option("--noise-group", given_.bench.noise_group,
                                 "The group of the noise; default is the resctrl root")
@@ -68,8 +66,8 @@ int VerbTable::bench(const CLI::App& verb) {
   if (!options.command.empty() && options.command.front().starts_with('-') &&
       options.command.size() != marked_)
     throw UsageError{
-        fmt::format("unknown option '{}' of bench: options of rdtctl precede bench, "
-                    "and '--' precedes a command that begins with '-'",
+        fmt::format("unknown option '{}' of bench: '--' precedes a command that "
+                    "begins with '-'",
                     options.command.front())};
   std::erase_if(options.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
   if (options.lease.amounts.empty() == options.group.empty())

@@ -66,28 +66,42 @@ const CLI::App* verb_with_command(const CLI::App& app, const std::string& word) 
   return nullptr;
 }
 
-// Whether the next word is the value of this one.
-bool takes_next_word(const CLI::App& verb, const std::string& word) {
-  const CLI::Option* option = verb.get_option_no_throw(word);
-  return option != nullptr && option->get_expected_min() > 0;
+// "--json" of "--json=short".
+std::string option_name(const std::string& word) { return word.substr(0, word.find('=')); }
+
+bool takes_next_word(const CLI::App& app, const std::string& word) {
+  const CLI::Option* option = app.get_option_no_throw(option_name(word));
+  return option != nullptr && option->get_expected_min() > 0 && !word.contains('=');
 }
 
-// CLI11 ends a verb at "--". If a verb has it before the command that it executes, the command
-// begins there without it; behind the command's first word it belongs to the command. Returns the
-// number of words after it, or 0.
-size_t drop_mark(const CLI::App& app, std::vector<std::string>& arguments) {
+// Of a verb that executes a command: moves the options of rdtctl itself to before the verb, because
+// CLI11 would take those of the command for them too. It also ends a verb at "--": one that
+// precedes the command is removed; behind the command's first word it belongs to the command.
+// Returns the number of words after the one that was removed, or 0.
+size_t arrange_words(const CLI::App& app, std::vector<std::string>& words) {
   const CLI::App* verb = nullptr;
-  auto word = std::ranges::find_if(arguments, [&](const std::string& each) {
-    verb = verb_with_command(app, each);
+  const auto found = std::ranges::find_if(words, [&](const std::string& word) {
+    verb = verb_with_command(app, word);
     return verb != nullptr;
   });
-  while (word != arguments.end() && ++word != arguments.end()) {
-    if (*word == "--") {
-      word = arguments.erase(word);
-      return static_cast<size_t>(arguments.end() - word);
+  auto at_verb = found - words.begin();
+  const auto word_at = [&](auto position) { return words.begin() + position; };
+  for (auto at = at_verb + 1; word_at(at) < words.end();) {
+    const std::string& word = *word_at(at);
+    if (word == "--") {
+      words.erase(word_at(at));
+      return static_cast<size_t>(words.end() - word_at(at));
     }
-    if (!word->starts_with('-')) return 0;
-    if (takes_next_word(*verb, *word)) ++word;
+    if (!word.starts_with('-')) return 0;
+    const bool common = verb->get_option_no_throw(option_name(word)) == nullptr &&
+                        app.get_option_no_throw(option_name(word)) != nullptr;
+    const auto end = at + (takes_next_word(common ? app : *verb, word) ? 2 : 1);
+    if (end > std::ssize(words)) return 0;  // its value is missing
+    if (common) {
+      std::rotate(word_at(at_verb), word_at(at), word_at(end));
+      at_verb += end - at;
+    }
+    at = end;
   }
   return 0;
 }
@@ -133,7 +147,7 @@ int main(int argc, char** argv) {
   add_common_options(app, context);
   rdtd::VerbTable verbs(app, context);
   verbs.add_all();
-  verbs.set_marked(drop_mark(app, arguments));
+  verbs.set_marked(arrange_words(app, arguments));
 
   int exit = Exit::ok;
   try {

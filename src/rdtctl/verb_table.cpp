@@ -281,8 +281,8 @@ void VerbTable::add_run() {
     if (command.empty()) throw UsageError{"run requires COMMAND"};
     if (command.front().starts_with('-') && command.size() != marked_)
       throw UsageError{
-          fmt::format("unknown option '{}' of run: options of rdtctl precede run, "
-                      "and '--' precedes a command that begins with '-'",
+          fmt::format("unknown option '{}' of run: '--' precedes a command that "
+                      "begins with '-'",
                       command.front())};
     std::erase_if(given_.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
     const bool own = !given_.lease.amounts.empty() || given_.lease.exclusive;
