@@ -81,7 +81,11 @@ int reply_descriptor(sd_bus_message* call, const UniqueFd& descriptor) {
   const Message answer(made);
   const int fd = descriptor.get();
   if (r >= 0) r = sd_bus_message_append_basic(made, 'h', &fd);
-  return r < 0 ? r : sd_bus_message_send(made);
+  if (r >= 0) r = sd_bus_message_send(made);
+  // The caller must not wait: its connection may be one that takes no descriptors.
+  return r < 0 ? wire::reply_error(call, SD_BUS_ERROR_NOT_SUPPORTED,
+                                   "the descriptor cannot be sent on this connection")
+               : r;
 }
 
 int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {

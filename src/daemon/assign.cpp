@@ -41,7 +41,8 @@ Refusal no_such_process(pid_t pid) {
 
 std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
     pid_t pid, const std::string& group, const Caller& caller) {
-  if (!in_force_->has(group_directory(group))) {
+  const std::string directory = group_directory(group);
+  if (group_label(directory) != group || !in_force_->has(directory)) {
     std::vector<std::string> names;
     for (const GroupStatus& known : list_groups()->all()) names.push_back(known.name);
     const auto nearest = nearest_name(group, names);

@@ -84,12 +84,11 @@ void Manager::apply_lease(Leases::Lease lease, Leased done) {
             });
 }
 
-// Adds to a reload the leases that still fit. The others end once it has succeeded.
+// Adds to a load the leases that still fit. The others end once it has succeeded: the policy files
+// do not wait for them.
 Manager::LeasesThatEnd Manager::fit_leases(Applier::Request& request) {
   request.leases = leases_.files();
-  if (request.leases.empty() || request.fit == Applier::Fit::what_fits ||
-      applier_.load(request, in_force_->users))
-    return {};
+  if (request.leases.empty() || applier_.load(request, in_force_->users)) return {};
   LeasesThatEnd unfit;
   const std::vector<PolicyFile> all = std::exchange(request.leases, {});
   // An error of the policy itself is reported without those that leases have with it.
@@ -99,7 +98,7 @@ Manager::LeasesThatEnd Manager::fit_leases(Applier::Request& request) {
     const auto loaded = applier_.load(request, in_force_->users);
     if (loaded) continue;
     request.leases.pop_back();
-    unfit.emplace(leases_.all()[i].name, fmt::format("the reloaded policy has no place for it:\n{}",
+    unfit.emplace(leases_.all()[i].name, fmt::format("the policy has no place for it:\n{}",
                                                      trim(loaded.error().text_for(false))));
   }
   return unfit;

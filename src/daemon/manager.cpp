@@ -141,7 +141,8 @@ void Manager::load_and_apply(Applier::Request request, Done done) {
     const LeasesThatEnd unfit = fit_leases(request);
     apply_now(std::move(request), [this, unfit, done](const std::expected<void, Refusal>& applied) {
       if (applied)
-        for (const auto& [name, why] : unfit) lease_ended(name, why);
+        for (const auto& [name, why] : unfit)
+          if (leases_.contains(name)) lease_ended(name, why);  // else it has ended by itself
       done(applied);
     });
   });
@@ -282,6 +283,7 @@ void Manager::reset(Done done) {
     nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
     replace(std::move(nothing));
     end_all_leases("rdtd removed all of its groups");
+    ended_in_force_ = false;
     wanted_files_.clear();
     drift_.clear();
     guard_.forget();

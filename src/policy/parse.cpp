@@ -130,6 +130,7 @@ class Builder {
   void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
   void refuse_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
+  void refuse_foreign_lease(const Rule& rule, const Group& group);
   void check_lock_names();
   void divide_cpus();
   void error(const Location& where, std::string message, std::string hint = {});
@@ -226,7 +227,7 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
   const bool in_lease = leases_.contains(name.where.file);
   if (in_lease && read.group.adopt)
     error(name.where, fmt::format("group '{}': a lease cannot take over a group", name.value),
-          "adopt = true belongs into a policy file");
+          "adopt = true belongs in a policy file");
   const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
   if (earlier != nullptr && leases_.contains(earlier->name.where.file))
     return error(name.where,
@@ -433,6 +434,17 @@ void Builder::divide_cpus() {
   }
 }
 
+// Each lease can end without the others.
+void Builder::refuse_foreign_lease(const Rule& rule, const Group& group) {
+  const std::string& definer = group.name.where.file;
+  if (leases_.contains(definer) && definer != rule.group.where.file &&
+      leases_.contains(rule.group.where.file))
+    error(rule.group.where,
+          fmt::format("group '{}' belongs to another lease, in {}", group.name.value,
+                      group.name.where.text()),
+          "a rule of a lease names groups of that lease or of policy files");
+}
+
 ParsedPolicy Builder::finish() {
   out_.policy.groups = groups_.take();
   out_.policy.partitions = partitions_.take();
@@ -442,11 +454,17 @@ ParsedPolicy Builder::finish() {
   for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
   if (out_.policy.io) refuse_remainder(out_.policy.io->amounts);
   divide_cpus();
+  std::map<std::string_view, const Group*> definers;
+  for (const Group& group : out_.policy.groups) definers.emplace(group.name.value, &group);
   std::vector<std::string> names = groups_.names();
   names.emplace_back("default");
   for (const Rule& rule : out_.policy.rules) {
     const std::string& name = rule.group.value;
-    if (rule.group.where.file.empty() || name == "default" || groups_.contains(name)) continue;
+    if (rule.group.where.file.empty() || name == "default") continue;
+    if (const auto definer = definers.find(name); definer != definers.end()) {
+      refuse_foreign_lease(rule, *definer->second);
+      continue;
+    }
     if (locks_.contains(name)) {
       error(rule.group.where, fmt::format("'{}' is a pseudo_lock: no process can be in it", name),
             fmt::format("a process maps /dev/pseudo_lock/{}", name));

@@ -58,6 +58,7 @@ int put_in_force(Client& client, const Directory& directory, const std::string& 
   const int exit = report(reloaded.error());
   if (const auto restored = restore(directory, file, *before); !restored)
     return report_file(restored.error());
+  (void)client.reload();  // the error about a file that is gone is forgotten
   note("rdtctl: '{}' is {}\n", directory.path_of(file),
        *before ? "as it was before" : "removed again");
   return exit;

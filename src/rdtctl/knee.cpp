@@ -5,6 +5,8 @@
 #include <random>
 #include <ranges>
 
+#include "rdtd/experiment/statistics.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -20,14 +22,14 @@ constexpr double deviations = 3.5;  // beyond which a difference of two medians 
 
 // How far the values of one amount are from their median, in proportion to it.
 double scatter_of(const AmountRuns& runs) {
-  const double middle = median(runs.values);
+  const double middle = experiment::median(runs.values);
   if (middle == 0 || runs.values.size() < 2) return 0;
   std::vector<double> distances;
   for (const double value : runs.values) distances.push_back(std::abs(value - middle));
   // Of few values, the estimate is too small without this factor (Croux and Rousseeuw, 1992).
   const auto count = static_cast<double>(runs.values.size());
   const double few = count / (count - 0.8);
-  return few * deviation_by_mad * median(std::move(distances)) / std::abs(middle);
+  return few * deviation_by_mad * experiment::median(std::move(distances)) / std::abs(middle);
 }
 
 // How much two medians may differ by chance, in proportion. Each amount has few values: the scatter
@@ -39,17 +41,11 @@ double chance(const std::vector<AmountRuns>& curve) {
     scatters.push_back(scatter_of(runs));
     fewest = std::min(fewest, runs.values.size());
   }
-  return deviations * std::sqrt(2.0) * median_by_deviation * median(std::move(scatters)) /
-         std::sqrt(static_cast<double>(fewest));
+  return deviations * std::sqrt(2.0) * median_by_deviation *
+         experiment::median(std::move(scatters)) / std::sqrt(static_cast<double>(fewest));
 }
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t half = values.size() / 2;
-  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::vector<unsigned> random_order(const std::vector<unsigned>& amounts, unsigned repeats,
                                    uint64_t seed) {
@@ -64,7 +60,7 @@ std::vector<unsigned> random_order(const std::vector<unsigned>& amounts, unsigne
 
 Knee find_knee(const std::vector<AmountRuns>& curve, Better better) {
   std::vector<double> medians;
-  for (const AmountRuns& runs : curve) medians.push_back(median(runs.values));
+  for (const AmountRuns& runs : curve) medians.push_back(experiment::median(runs.values));
   const auto [least, most] = std::ranges::minmax(medians);
   const double best = better == Better::lower ? least : most;
   const double margin = 1 + close_enough + chance(curve);

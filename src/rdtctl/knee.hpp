@@ -14,8 +14,6 @@ struct AmountRuns {
   std::vector<double> values;  // one for each run; at least one
 };
 
-[[nodiscard]] double median(std::vector<double> values);
-
 // Each amount `repeats` times: round after round, each in an order of its own, so that a drift of
 // the machine does not look like an effect of the amount.
 [[nodiscard]] std::vector<unsigned> random_order(const std::vector<unsigned>& amounts,

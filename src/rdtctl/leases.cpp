@@ -37,7 +37,11 @@ std::vector<PolicyFile> lease_files(const Context& context) {
   if (!leases) return {};
   std::vector<PolicyFile> out;
   for (const LeaseStatus& lease : *leases)
-    if (!lease.policy.empty()) out.push_back(lease_file(lease.name, lease.policy));
+    if (!lease.policy.empty())
+      out.push_back(lease_file(lease.name, lease.policy));
+    else
+      note("rdtctl: lease '{}' of user {} is left out: only that user and root may see it\n",
+           lease.name, lease.uid);
   return out;
 }
 

@@ -38,7 +38,6 @@ std::string stepped_group_text(const Group& group, Resource resource, const std:
     out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(group.cpus->value)));
   if (!group.description.empty())
     out += fmt::format("description = {}\n", toml_string(group.description));
-  if (group.adopt) out += "adopt = true\n";
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "knee.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/experiment/statistics.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "stepped_group.hpp"
 #include "suggest_view.hpp"
@@ -140,8 +141,8 @@ int verbs::suggest(const Context& context, const SuggestOptions& options) {
   if (!client) return report(client.error());
   const auto curve = Measurement(planned->machine.tree, *steps, options).measure(*client);
   if (!curve) return curve.error();
-  if (std::ranges::all_of(*curve,
-                          [](const AmountRuns& runs) { return median(runs.values) == 0; })) {
+  if (std::ranges::all_of(
+          *curve, [](const AmountRuns& runs) { return experiment::median(runs.values) == 0; })) {
     note("rdtctl: group '{}' caused no traffic: its tasks must be at work while it is measured\n",
          options.group);
     return Exit::failed;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "leases.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/experiment/statistics.hpp"
 #include "stepped_group.hpp"
 
 namespace rdtd {
@@ -20,6 +23,7 @@ constexpr size_t widest_bar = 40;
 std::expected<Plan, std::vector<Diagnostic>> plan_at(const Context& context, const Planned& planned,
                                                      const StepPlan& steps, unsigned amount) {
   std::vector<PolicyFile> files = find_policy_files(context.root);
+  std::ranges::move(lease_files(context), std::back_inserter(files));
   files.push_back(lease_file("suggest", steps.text_of(amount)));
   const ParsedPolicy parsed = parse_policy(files);
   if (has_errors(parsed.diagnostics)) return std::unexpected(parsed.diagnostics);
@@ -78,11 +82,11 @@ std::string rate_text(double bytes_per_second) {
 void print_curve(const Context& context, const StepPlan& steps,
                  const std::vector<AmountRuns>& curve) {
   double most = 0;
-  for (const AmountRuns& runs : curve) most = std::max(most, median(runs.values));
+  for (const AmountRuns& runs : curve) most = std::max(most, experiment::median(runs.values));
   std::vector<std::vector<std::string>> rows;
   for (const AmountRuns& runs : curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
-    const double middle = median(runs.values);
+    const double middle = experiment::median(runs.values);
     rows.push_back({steps.amount_text(runs.amount), rate_text(middle), rate_text(least),
                     rate_text(highest), bar(context, middle, most)});
   }
@@ -121,7 +125,7 @@ JsonValue curve_json(const std::vector<AmountRuns>& curve) {
   JsonValue out = JsonValue::array();
   for (const AmountRuns& runs : curve)
     out.push_back({{"amount", runs.amount},
-                   {"median", median(runs.values)},
+                   {"median", experiment::median(runs.values)},
                    {"bytes_per_second", runs.values}});
   return out;
 }

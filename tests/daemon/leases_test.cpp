@@ -150,7 +150,7 @@ TEST_F(LeasesTest, ReloadKeepsThoseThatFit) {
   EXPECT_EQ(reload(redis_policy + "[group.two]\nl3 = \"4 ways\"\n"), "");
   EXPECT_EQ(names(), "one three");
   EXPECT_EQ(ended, std::vector<std::string>{
-                       "two: the reloaded policy has no place for it:\n"
+                       "two: the policy has no place for it:\n"
                        "lease:two:1:8: error: group 'two' is defined twice: here and in p.toml:7\n"
                        "      | 'override = true' here would replace that one"});
   EXPECT_TRUE(hung_up("two"));
@@ -238,7 +238,7 @@ TEST_F(LeasesTest, RefusesWithoutAChange) {
       {"a", "[group.b]\nadopt = true\n",
        "lease:a:1:8: error: group 'b': a lease cannot take over a group\n"
        "    1 | [group.b]\n"
-       "      |        ^ adopt = true belongs into a policy file\n"},
+       "      |        ^ adopt = true belongs in a policy file\n"},
       {"a", "[group.redis]\n",
        "lease:a:1:8: error: group 'redis' is defined twice: here and in p.toml:1\n"
        "    1 | [group.redis]\n"
@@ -356,8 +356,46 @@ TEST_F(LeasesTest, AssignsToItsMonitoringGroup) {
   EXPECT_EQ(assign("redis/m/m"), "there is no group 'redis/m/m' in the policy in force");
   EXPECT_EQ(assign("default/m"),
             "there is no group 'default/m' in the policy in force; did you mean 'default'?");
+  EXPECT_EQ(assign(""), "there is no group '' in the policy in force");
+  EXPECT_EQ(assign("/m"), "there is no group '/m' in the policy in force");
   EXPECT_EQ(assign("redis"), "");
   EXPECT_EQ(group_of(pid), "redis");
+}
+
+// One lease may fit only as long as another one makes room. The files do not wait for it.
+TEST_F(LeasesTest, OneThatNeedsAnotherEndsWithIt) {
+  ASSERT_EQ(reload("[group.redis]\nl3 = \"16 ways\"\nexclusive = true\n"), "");
+  const std::string before = tree();
+  ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"4 ways\"\n"), "");
+  ASSERT_EQ(lease("b", "[group.b]\nl3 = \"10 ways\"\nexclusive = true\n"), "");
+  close("a");
+  EXPECT_EQ(names(), "");
+  EXPECT_TRUE(hung_up("b"));
+  EXPECT_EQ(tree(), before);
+  EXPECT_EQ(state(), "running");
+  ASSERT_EQ(lease("a", "[group.x]\n"), "");
+  EXPECT_EQ(
+      lease("b", "[[rule]]\ngroup = \"x\"\nname = \"n\"\n"),
+      "lease:b:2:9: error: group 'x' belongs to another lease, in lease:a:1\n"
+      "    2 | group = \"x\"\n"
+      "      |         ^~~ a rule of a lease names groups of that lease or of policy files\n");
+}
+
+// What a lease had put in force does not come back after a reset, nor does anything else.
+TEST_F(LeasesTest, AResetForgetsAnEndThatFailed) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "redis/schemata";
+      },
+      EIO);
+  close("a");
+  kernel.calls.reset();
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  manager->reconcile();
+  run(std::chrono::seconds(20));
+  EXPECT_TRUE(manager->in_force().groups.empty());
 }
 
 // The plan that an administrator sees keeps the groups of leases.
