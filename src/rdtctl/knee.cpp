@@ -72,7 +72,7 @@ Knee find_knee(const std::vector<AmountRuns>& curve, Better better) {
   const auto first = std::ranges::find_if(medians, suffices);
   const auto index = static_cast<size_t>(first - medians.begin());
   const bool flat = std::ranges::all_of(medians, suffices);
-  return {curve[index].amount, flat, !flat && index + 1 == curve.size()};
+  return {curve[index].amount, flat, !flat && index + 1 == curve.size(), index == 0, margin};
 }
 
 }  // namespace rdtd

@@ -20,9 +20,11 @@ struct AmountRuns {
                                                  unsigned repeats, uint64_t seed);
 
 struct Knee {
-  unsigned amount = 0;  // the smallest one that is within 5% of the best, or differs by chance
-  bool flat = false;    // so is every amount: it makes no difference
-  bool at_end = false;  // it is the largest amount that was measured: more may be better still
+  unsigned amount = 0;    // the smallest one that differs from the best by no more than the margin
+  bool flat = false;      // so does every amount: it makes no difference
+  bool at_end = false;    // it is the largest amount that was measured: more may be better still
+  bool at_begin = false;  // it is the smallest one: more is not better
+  double margin = 1;      // a ratio: 5%, and what the scatter of the values may hide
 };
 
 // The curve is sorted by amount and not empty.

@@ -95,15 +95,26 @@ void print_curve(const Context& context, const StepPlan& steps,
               rows);
 }
 
+// Values that differ by more hide what is looked for.
+constexpr double largest_margin = 1.25;
+
 std::string verdict(const StepPlan& steps, const Knee& knee) {
   const std::string& group = steps.group.name.value;
-  if (knee.flat)
-    return is_cache(steps.resource)
-               ? fmt::format("The traffic of '{}' does not depend on its ways: ways do not help.",
-                             group)
-               : fmt::format("No limit that was measured slows down '{}'.", group);
+  const double percent = (knee.margin - 1) * 100;
+  if (knee.flat && knee.margin > largest_margin)
+    return fmt::format(
+        "No difference beyond the scatter of {:.0f}%: measure longer with --for, or more often "
+        "with "
+        "--repeats.",
+        percent);
+  if (knee.flat && !is_cache(steps.resource))
+    return fmt::format("No limit that was measured slows down '{}'.", group);
+  if (knee.at_begin && is_cache(steps.resource))
+    return fmt::format("More than {} do not reduce the traffic of '{}': ways do not help.",
+                       steps.amount_text(knee.amount), group);
   return fmt::format(
-      "The smallest amount within 5% of the best: {}.{}", steps.amount_text(knee.amount),
+      "The smallest amount within {:.0f}% of the best: {}.{}", percent,
+      steps.amount_text(knee.amount),
       knee.at_end ? " It is the largest that was measured: more may be better." : "");
 }
 
@@ -191,7 +202,7 @@ void show_suggestion(const Context& context, const Planned& planned, const StepP
   }
   print_curve(context, steps, curve);
   print("\n{}\n", verdict(steps, knee));
-  if (knee.flat) return;
+  if (knee.flat || (knee.at_begin && is_cache(steps.resource))) return;
   print("\n[group.{}]\n{} = \"{}\"\n", steps.group.name.value, resource_key(steps.resource),
         steps.amount_text(knee.amount));
   if (!is_cache(steps.resource)) return;

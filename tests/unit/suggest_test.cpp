@@ -98,6 +98,8 @@ TEST(Knee, Curves) {
     EXPECT_EQ(knee.amount, row.expected.amount) << row.what;
     EXPECT_EQ(knee.flat, row.expected.flat) << row.what;
     EXPECT_EQ(knee.at_end, row.expected.at_end) << row.what;
+    EXPECT_EQ(knee.at_begin, knee.amount == row.from) << row.what;
+    EXPECT_GE(knee.margin, 1.05) << row.what;
   }
 }
 
