@@ -61,6 +61,11 @@ class LeasesTest : public test::World {
     for (const LeaseStatus& lease : manager->list_leases({.uid = 0})) out.push_back(lease.name);
     return join(out, " ");
   }
+  void refuse_writes_of(const std::string& file) {
+    kernel.calls.fail_if(
+        [file](const fake::Call& call) { return call.operation == "write" && call.path == file; },
+        EIO);
+  }
   // All groups with their schemata, to be compared with an earlier state.
   [[nodiscard]] std::string tree() const {
     std::string out;
@@ -298,11 +303,7 @@ TEST_F(LeasesTest, AreSixteenAtMost) {
 TEST_F(LeasesTest, TheKernelRefuses) {
   ASSERT_EQ(reload(redis_policy), "");
   const std::string before = tree();
-  kernel.calls.fail_if(
-      [](const fake::Call& call) {
-        return call.operation == "write" && call.path == "bench/schemata";
-      },
-      EIO);
+  refuse_writes_of("bench/schemata");
   EXPECT_EQ(lease("bench", bench),
             "cannot write 'L3:0=30;1=30\nMB:0=100;1=100' to /sys/fs/resctrl/bench/schemata: "
             "Input/output error "
@@ -319,11 +320,7 @@ TEST_F(LeasesTest, AnEndThatFailsIsTriedAgain) {
   ASSERT_EQ(reload(redis_policy), "");
   const std::string before = tree();
   ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
-  kernel.calls.fail_if(
-      [](const fake::Call& call) {
-        return call.operation == "write" && call.path == "redis/schemata";
-      },
-      EIO);
+  refuse_writes_of("redis/schemata");
   close("a");
   EXPECT_EQ(names(), "");
   EXPECT_EQ(state(), "degraded");
@@ -385,11 +382,7 @@ TEST_F(LeasesTest, OneThatNeedsAnotherEndsWithIt) {
 TEST_F(LeasesTest, AResetForgetsAnEndThatFailed) {
   ASSERT_EQ(reload(redis_policy), "");
   ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
-  kernel.calls.fail_if(
-      [](const fake::Call& call) {
-        return call.operation == "write" && call.path == "redis/schemata";
-      },
-      EIO);
+  refuse_writes_of("redis/schemata");
   close("a");
   kernel.calls.reset();
   EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
