@@ -84,9 +84,10 @@ size_t arrange_words(const CLI::App& app, std::vector<std::string>& words) {
     verb = verb_with_command(app, word);
     return verb != nullptr;
   });
+  if (verb == nullptr) return 0;
   auto at_verb = found - words.begin();
   const auto word_at = [&](auto position) { return words.begin() + position; };
-  for (auto at = at_verb + 1; word_at(at) < words.end();) {
+  for (auto at = at_verb + 1; at < std::ssize(words);) {
     const std::string& word = *word_at(at);
     if (word == "--") {
       words.erase(word_at(at));
