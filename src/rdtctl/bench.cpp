@@ -6,9 +6,13 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <ranges>
 #include <regex>
 

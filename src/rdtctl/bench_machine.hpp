@@ -1,6 +1,7 @@
 // Where bench runs: one CPU for the command, and the others that share its cache for the noise.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "rdtd/base/error.hpp"
