@@ -21,7 +21,7 @@ namespace rdtd {
 inline constexpr size_t max_names = 256;
 inline constexpr size_t max_name_length = 255;  // NAME_MAX: a group is a directory
 // Likewise of the policy of a lease, in bytes.
-inline constexpr size_t max_lease_size = size_t{64} * 1024;
+inline constexpr size_t max_lease_size = size_t{8} * 1024;
 
 class CallBudget {
  public:

@@ -10,8 +10,8 @@ namespace rdtd {
 
 namespace {
 
-int get_property(sd_bus*, const char*, const char*, const char* property, sd_bus_message* reply,
-                 void* userdata, sd_bus_error*) {
+int get_log_property(sd_bus*, const char*, const char*, const char* property, sd_bus_message* reply,
+                     void* userdata, sd_bus_error*) {
   const std::string_view name = property;
   ManagerInterface& manager = objects_of(userdata).manager;
   if (name == "LogLevel") return wire::append(reply, manager.log_level());
@@ -34,11 +34,11 @@ int set_level(sd_bus*, const char*, const char*, const char*, sd_bus_message* va
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wpedantic"
 // Without SD_BUS_VTABLE_UNPRIVILEGED, sd-bus lets only root set a property.
-const std::array vtable = {
+const std::array log_vtable = {
     sd_bus_vtable SD_BUS_VTABLE_START(0),
-    sd_bus_vtable SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get_property, set_level, 0, 0),
-    sd_bus_vtable SD_BUS_PROPERTY("LogTarget", "s", get_property, 0, 0),
-    sd_bus_vtable SD_BUS_PROPERTY("SyslogIdentifier", "s", get_property, 0,
+    sd_bus_vtable SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get_log_property, set_level, 0, 0),
+    sd_bus_vtable SD_BUS_PROPERTY("LogTarget", "s", get_log_property, 0, 0),
+    sd_bus_vtable SD_BUS_PROPERTY("SyslogIdentifier", "s", get_log_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_CONST),
     sd_bus_vtable SD_BUS_VTABLE_END,
 };
@@ -48,7 +48,7 @@ const std::array vtable = {
 
 int add_log_control(sd_bus* bus, Objects& objects) {
   return sd_bus_add_object_vtable(bus, nullptr, "/org/freedesktop/LogControl1",
-                                  "org.freedesktop.LogControl1", vtable.data(), &objects);
+                                  "org.freedesktop.LogControl1", log_vtable.data(), &objects);
 }
 
 }  // namespace rdtd

@@ -130,7 +130,7 @@ int on_reset(sd_bus_message* call, void* userdata, sd_bus_error*) {
                                      });
 }
 
-int on_assign(sd_bus_message* call, void* userdata, sd_bus_error*) {
+int on_assign(sd_bus_message* call, void* userdata, sd_bus_error* error) {
   Objects& objects = objects_of(userdata);
   const Caller caller = caller_of(call, objects);
   uint32_t pid = 0;
@@ -138,6 +138,11 @@ int on_assign(sd_bus_message* call, void* userdata, sd_bus_error*) {
   int r = wire::read(call, pid);
   if (r >= 0) r = wire::read(call, group);
   if (r < 0) return r;
+  // Of a monitoring group, it has two names and a slash.
+  constexpr size_t longest = 2 * max_name_length + 1;
+  if (group.size() > longest)
+    return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+                             "the name of a group has at most %zu bytes", longest);
   const auto prepared = objects.manager.prepare_assign(static_cast<pid_t>(pid), group, caller);
   if (!prepared) return refuse(call, prepared.error(), caller);
   return objects.authority.authorize(call, caller, action_assign, (*prepared)->details(),

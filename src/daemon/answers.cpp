@@ -42,10 +42,6 @@ std::string matching_threads(const ThreadsByRule& threads, size_t rule) {
                                    : fmt::format(", and matches {}", join(matching->second, ", "));
 }
 
-Refusal no_such_process(pid_t pid) {
-  return {Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)};
-}
-
 GroupStatus status_of(const GroupTarget& target) {
   GroupStatus status;
   status.name = group_label(target.directory);
@@ -144,7 +140,7 @@ std::expected<CheckResult, Refusal> Manager::check() {
 
 std::expected<PlanSummary, Refusal> Manager::plan() {
   Applier::Request request{.files = system_.policy_files()};
-  (void)fit_leases(request);
+  if (const auto fitted = fit_leases(request); !fitted) return std::unexpected(fitted.error());
   const auto loaded = applier_.load(request, in_force_->users);
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
@@ -253,8 +249,8 @@ ManagerProperties Manager::properties() {
   out.last_reload_timestamp = last_reload_timestamp_;
   out.drift = drift_.size();
   for (const auto& [group, counter] : applier_.counters()) {
-    out.assignments.push_back({group_label(group), "moved", counter.moved});
-    out.assignments.push_back({group_label(group), "refused", counter.refused});
+    out.assignments.push_back({group_label(group), "moved", counter->moved});
+    out.assignments.push_back({group_label(group), "refused", counter->refused});
   }
   out.events_seen = events_seen_;
   out.event_overruns = event_overruns_;

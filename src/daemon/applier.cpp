@@ -121,10 +121,17 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
     if (tasks) known->second = std::move(*tasks);
     return known->second.get();
   };
+  Counters counters;
   for (const auto& [group, mon_group] : table->rules.destinations()) {
     const auto tasks = open(group);
     if (!tasks) return std::unexpected(tasks.error());
-    Place& place = table->places.emplace_back(group, *tasks, nullptr, &counters_[group]);
+    const auto known = counters_.find(group);
+    const auto& counter =
+        counters
+            .try_emplace(group, known != counters_.end() ? known->second
+                                                         : std::make_shared<AssignmentCounter>())
+            .first->second;
+    Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
     const std::string directory = mon_group_directory(group, mon_group);
     const auto mon_tasks = open(directory);
@@ -138,6 +145,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
     if (const auto tasks = open(group_directory(group.name.value)); !tasks)
       return std::unexpected(tasks.error());
   if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
+  counters_ = std::move(counters);
   return table;
 }
 

@@ -31,14 +31,6 @@ class Manager::OpenedAssign final : public PreparedAssign {
   Caller caller_;
 };
 
-namespace {
-
-Refusal no_such_process(pid_t pid) {
-  return {Refusal::Kind::no_such_process, fmt::format("there is no process {}", pid)};
-}
-
-}  // namespace
-
 std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
     pid_t pid, const std::string& group, const Caller& caller) {
   const std::string directory = group_directory(group);

@@ -20,7 +20,14 @@ void Manager::lease(const std::string& name, const std::string& policy, const Ca
                     Leased done) {
   // A holder may close one and ask for the next, of the same name or with the same groups.
   leases_abandoned();
+  // Each waits for a whole load, and so does everything behind it.
+  if (waiting_leases_ >= Leases::max_leases)
+    return done(std::unexpected(
+        Refusal{Refusal::Kind::busy,
+                fmt::format("{} requests for a lease wait already", Leases::max_leases)}));
+  waiting_leases_++;
   begin([this, name, policy, caller, done = std::move(done)] {
+    waiting_leases_--;
     if (auto why = refuse_lease(name)) {
       done(std::unexpected(std::move(*why)));
       return finished();
@@ -86,13 +93,15 @@ void Manager::apply_lease(Leases::Lease lease, Leased done) {
 
 // Adds to a load the leases that still fit. The others end once it has succeeded: the policy files
 // do not wait for them.
-Manager::LeasesThatEnd Manager::fit_leases(Applier::Request& request) {
+std::expected<Manager::LeasesThatEnd, Refusal> Manager::fit_leases(Applier::Request& request) {
   request.leases = leases_.files();
-  if (request.leases.empty() || applier_.load(request, in_force_->users)) return {};
+  if (request.leases.empty() || applier_.load(request, in_force_->users)) return LeasesThatEnd{};
   LeasesThatEnd unfit;
   const std::vector<PolicyFile> all = std::exchange(request.leases, {});
   // An error of the policy itself is reported without those that leases have with it.
-  if (!applier_.load(request, in_force_->users)) return {};
+  // A second try, which may succeed by then, would leave all of them out.
+  if (const auto alone = applier_.load(request, in_force_->users); !alone)
+    return std::unexpected(alone.error());
   for (size_t i = 0; i < all.size(); i++) {
     request.leases.push_back(all[i]);
     const auto loaded = applier_.load(request, in_force_->users);

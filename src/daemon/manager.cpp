@@ -138,13 +138,16 @@ void Manager::succeeded(LogEvent event) {
 
 void Manager::load_and_apply(Applier::Request request, Done done) {
   changes_.run([this, request = std::move(request), done = std::move(done)]() mutable {
-    const LeasesThatEnd unfit = fit_leases(request);
-    apply_now(std::move(request), [this, unfit, done](const std::expected<void, Refusal>& applied) {
-      if (applied)
-        for (const auto& [name, why] : unfit)
-          if (leases_.contains(name)) lease_ended(name, why);  // else it has ended by itself
-      done(applied);
-    });
+    const auto fitted = fit_leases(request);
+    if (!fitted) return done(std::unexpected(fitted.error()));
+    apply_now(std::move(request),
+              [this, unfit = *fitted, done](const std::expected<void, Refusal>& applied) {
+                if (applied)
+                  for (const auto& [name, why] : unfit)
+                    if (leases_.contains(name))
+                      lease_ended(name, why);  // else it has ended by itself
+                done(applied);
+              });
   });
 }
 

@@ -1,6 +1,8 @@
 #include "rdtd/experiment/probe.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 #include <numeric>
 #include <random>
 #include <span>
+
+#include "rdtd/base/unique_fd.hpp"
 
 namespace rdtd::experiment {
 
@@ -24,11 +28,23 @@ struct Unmap {
 };
 using Memory = std::unique_ptr<void, Unmap>;
 
+Result<Memory> memory_of_device(const std::string& path, uint64_t bytes) {
+  const UniqueFd device(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!device) return errno_error("open", path);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device.get(), 0);
+  if (memory == MAP_FAILED) return errno_error("map", path);
+  return Memory(memory, Unmap{bytes});
+}
+
 Result<Memory> memory_of(uint64_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return errno_error("allocate", std::to_string(bytes) + " bytes");
   return Memory(memory, Unmap{bytes});
+}
+
+Result<Memory> memory_of(const Probe& probe) {
+  return probe.device.empty() ? memory_of(probe.size) : memory_of_device(probe.device, probe.size);
 }
 
 uint64_t now() {
@@ -48,8 +64,10 @@ void link_randomly(std::span<Line> lines) {
   for (size_t i = 0; i < order.size(); ++i) lines[i].next = order[i];
 }
 
+// Another program may write to the memory of a device: no index leads out of it.
 uint32_t follow(std::span<const Line> lines, uint32_t at, size_t reads) {
-  for (size_t i = 0; i < reads; ++i) at = lines[at].next;
+  const auto last = static_cast<uint32_t>(lines.size() - 1);
+  for (size_t i = 0; i < reads; ++i) at = std::min(lines[at].next, last);
   // The compiler must not drop the reads.
   asm volatile("" : "+r"(at));
   return at;
@@ -70,7 +88,7 @@ size_t batch_size(std::span<const Line> lines) {
 
 Result<void> read_randomly(const Probe& probe, double seconds, Distribution& times) {
   const size_t count = probe.size / sizeof(Line);
-  auto memory = memory_of(probe.size);
+  auto memory = memory_of(probe);
   if (!memory) return std::unexpected(memory.error());
   const std::span lines(static_cast<Line*>(memory->get()), count);
   link_randomly(lines);
@@ -89,11 +107,13 @@ Result<void> read_randomly(const Probe& probe, double seconds, Distribution& tim
 }
 
 Result<void> wake_up_periodically(const Probe& probe, double seconds, ProbeTimes& times) {
-  auto memory = memory_of(probe.size);
+  auto memory = memory_of(probe);
   if (!memory) return std::unexpected(memory.error());
   const std::span lines(static_cast<Line*>(memory->get()), probe.size / sizeof(Line));
   link_randomly(lines);
   (void)follow(lines, 0, lines.size());
+  // The kernel may delay a wake-up by 50 us otherwise, which is as long as a short period.
+  (void)::prctl(PR_SET_TIMERSLACK, 1UL);
   uint64_t planned = now() + probe.period;
   for (const uint64_t end = now() + nanoseconds(seconds); planned < end;) {
     const timespec at{static_cast<time_t>(planned / 1'000'000'000),
@@ -117,17 +137,36 @@ Result<void> run_probe(const Probe& probe, double seconds, ProbeTimes& times) {
                                             : wake_up_periodically(probe, seconds, times);
 }
 
+namespace {
+
+constexpr size_t chunk = 64 << 10;
+
+uint64_t whole_chunks(uint64_t bytes) { return std::max<uint64_t>(bytes / chunk, 1) * chunk; }
+
+void change_lines(volatile uint64_t* words, size_t from, size_t to) {
+  for (size_t word = from / 8; word < to / 8; word += 8) words[word] = words[word] + 1;
+}
+
+}  // namespace
+
 Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done) {
-  constexpr size_t chunk = 64 << 10;
-  bytes = std::max<uint64_t>(bytes / chunk, 1) * chunk;
+  bytes = whole_chunks(bytes);
   const auto memory = memory_of(bytes);
   if (!memory) return memory.error();
   auto* const words = static_cast<volatile uint64_t*>(memory->get());
   for (;;)
     for (size_t at = 0; at < bytes; at += chunk) {
-      for (size_t word = at / 8; word < (at + chunk) / 8; word += 8) words[word] = words[word] + 1;
+      change_lines(words, at, at + chunk);
       done.fetch_add(chunk, std::memory_order_relaxed);
     }
+}
+
+Error evict_others(uint64_t bytes) {
+  bytes = whole_chunks(bytes);
+  const auto memory = memory_of(bytes);
+  if (!memory) return memory.error();
+  change_lines(static_cast<volatile uint64_t*>(memory->get()), 0, bytes);
+  return {};
 }
 
 }  // namespace rdtd::experiment

@@ -18,7 +18,7 @@ constexpr size_t longest_comm = 15;
 // The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
 constexpr uint32_t highest_identity = 4294967294;
 
-bool is_number(std::string_view text) {
+bool is_whole_number(std::string_view text) {
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
   return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -49,7 +49,7 @@ void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string
   if (text.empty())
     return in.error(pattern.where, fmt::format("'{}' is empty: nothing can match it", key));
   if (kind == ConditionKind::user || kind == ConditionKind::user_group) {
-    if (is_number(text) && !is_identity_number(text))
+    if (is_whole_number(text) && !is_identity_number(text))
       in.error(pattern.where,
                fmt::format("{} is not a {} number: they range from 0 to {}", text,
                            kind == ConditionKind::user ? "user" : "group", highest_identity));

@@ -4,26 +4,13 @@
 #include <algorithm>
 
 #include "bench_report.hpp"
+#include "html.hpp"
 
 namespace rdtd::bench {
 
 namespace {
 
-constexpr double width = 640, left = 150, row_height = 36;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable_lines(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
+constexpr double width = 640, left = 210, row_height = 36;
 
 // A row of dots for each condition, one dot a run, and a line at the median.
 std::string dots(const BenchResult& result) {
@@ -39,7 +26,7 @@ std::string dots(const BenchResult& result) {
     const double y = row_height * (static_cast<double>(i) + 0.5);
     std::vector<double> values;
     out += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 4,
-                       escaped(condition_name(result, i)));
+                       html_escaped(condition_name(result, i)));
     for (const Sample& sample : result.samples[i]) {
       values.push_back(sample.value);
       out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\"/>\n", x(sample.value), y);
@@ -53,13 +40,25 @@ std::string dots(const BenchResult& result) {
   return out + "</svg>\n";
 }
 
+// As on the terminal.
+std::string table(const BenchResult& result) {
+  std::string out = "<table>\n<tr>";
+  const auto [heads, rows] = counted_table(result);
+  for (const std::string& head : heads) out += fmt::format("<th>{}</th>", html_escaped(head));
+  for (const auto& row : rows) {
+    out += "</tr>\n<tr>";
+    for (const std::string& cell : row) out += fmt::format("<td>{}</td>", html_escaped(cell));
+  }
+  return out + "</tr>\n</table>\n";
+}
+
 // The height of a bar is the share of its bucket among all of the condition.
 std::string bars(const std::string& name, const experiment::Distribution& times) {
   const auto buckets = experiment::histogram(times);
   if (buckets.empty()) return {};
   const double bar = width / static_cast<double>(buckets.size());
   std::string out =
-      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", escaped(name), width);
+      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", html_escaped(name), width);
   uint64_t most = 1;
   for (const auto& bucket : buckets) most = std::max(most, bucket.count);
   for (size_t i = 0; i < buckets.size(); ++i) {
@@ -76,25 +75,19 @@ std::string bars(const std::string& name, const experiment::Distribution& times)
 }  // namespace
 
 std::string bench_html(const BenchResult& result) {
-  std::string out = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<title>rdtctl bench: {0}</title>\n<style>\n"
-      "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; }}\n"
-      "svg {{ width: 100%; }}\ntext {{ font-size: 12px; }}\n"
-      "circle, rect {{ fill: #2a6ebb; fill-opacity: 0.6; }}\n"
-      "line {{ stroke: #b22; stroke-width: 2; }}\n</style>\n</head>\n<body>\n"
-      "<h1>{0}</h1>\n<p>{1}</p>\n<h2>Runs{2}</h2>\n",
-      escaped(result.command), escaped(sentence(result)),
-      result.unit.empty() ? "" : fmt::format(" ({})", escaped(result.unit)));
-  out += dots(result);
-  if (result.probe) out += "<h2>Times</h2>\n";
+  std::string body =
+      fmt::format("<p>{}</p>\n<h2>Runs{}</h2>\n", html_escaped(sentence(result)),
+                  result.unit.empty() ? "" : fmt::format(" ({})", html_escaped(result.unit)));
+  body += dots(result);
+  body += table(result);
+  if (result.probe) body += "<h2>Times</h2>\n";
   for (size_t i = 0; i < conditions; ++i) {
-    out += bars(condition_name(result, i), result.times[i].time);
-    out += bars(condition_name(result, i) + ", lateness", result.times[i].lateness);
+    body += bars(condition_name(result, i), result.times[i].time);
+    body += bars(condition_name(result, i) + ", lateness", result.times[i].lateness);
   }
-  out += "<h2>Machine and policy</h2>\n<ul>\n";
-  for (const std::string& fact : result.facts) out += fmt::format("<li>{}</li>\n", escaped(fact));
-  return out + "</ul>\n</body>\n</html>\n";
+  body += html_list("What may have disturbed the measurement", result.disturbances);
+  body += html_list("Machine and policy", result.facts);
+  return html_page("rdtctl bench: " + result.command, body);
 }
 
 }  // namespace rdtd::bench

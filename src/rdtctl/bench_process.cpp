@@ -1,6 +1,7 @@
 #include "bench_process.hpp"
 
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 
 #include "print.hpp"
 #include "rdtd/bus/client.hpp"
+#include "rdtd/proc/perf_events.hpp"
 
 namespace rdtd::bench {
 
@@ -62,6 +65,11 @@ Result<Process> Process::start(const Program& program) {
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return errno_error("allocate", "memory");
   out.shared_.reset(new (memory) Shared);
+  int sockets[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, sockets) < 0)
+    return errno_error("create", "a socket");
+  out.counters_ = UniqueFd(sockets[0]);
+  out.counters_of_child_ = UniqueFd(sockets[1]);
   const pid_t parent = ::getpid();
   out.pid_ = ::fork();
   if (out.pid_ < 0) return errno_error("start", "a process");
@@ -77,7 +85,11 @@ void Process::begin(const Program& program, pid_t parent) {
   (void)::setpgid(0, 0);
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(exit_not_executed);  // it ended before the line above
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) (void)::dup2(output_.get(), stream);
+  // A run must not take the input of the next one, and reading a terminal would stop it.
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  (void)::dup2(nothing.get(), STDIN_FILENO);
+  (void)::dup2(program.keeps_output ? output_.get() : nothing.get(), STDOUT_FILENO);
+  (void)::dup2(output_.get(), STDERR_FILENO);
   sigset_t none;
   (void)::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -88,6 +100,8 @@ void Process::begin(const Program& program, pid_t parent) {
         client ? client->assign(::getpid(), program.group) : std::unexpected(client.error());
     if (!assigned) leave(assigned.error().text);
   }
+  if (program.counted)
+    PerfEvents::send(counters_of_child_.get(), PerfEvents::open(hardware_events()));
   rusage usage{};
   (void)::getrusage(RUSAGE_SELF, &usage);
   shared_->cpu_before = static_cast<uint64_t>(seconds_of(usage) * 1e9);
@@ -121,8 +135,14 @@ Process::End Process::wait() {
   (void)::kill(-pid_, SIGKILL);
   while (::wait4(pid_, &end.status, 0, &usage) < 0 && errno == EINTR) {}
   pid_ = -1;
-  end.cpu_seconds = seconds_of(usage) - static_cast<double>(shared_->cpu_before) * 1e-9;
+  end.cpu_seconds_before = static_cast<double>(shared_->cpu_before) * 1e-9;
+  end.cpu_seconds = seconds_of(usage) - end.cpu_seconds_before;
   return end;
+}
+
+Result<std::vector<double>> Process::counts() const {
+  const auto events = PerfEvents::receive(counters_.get());
+  return events ? events->read() : std::unexpected(events.error());
 }
 
 std::string Process::output() const {

@@ -1,5 +1,6 @@
-// The processes of bench: each is pinned, in its group before it begins, and killed when rdtctl
-// ends for whatever reason.
+// The processes of bench and suggest: each is pinned, in its group before it begins, has no
+// standard input, and is killed when rdtctl ends for whatever reason. Its children are killed with
+// it, unless rdtctl itself is killed by SIGKILL.
 #pragma once
 
 #include <sys/types.h>
@@ -32,6 +33,8 @@ struct Program {
   std::function<Error(Shared&)> built_in;  // an Error without text: success
   std::string group;
   CpuSet cpus;
+  bool counted = false;       // with the processor's performance counters
+  bool keeps_output = false;  // standard output too: without a reader it goes to /dev/null
 };
 
 class Process {
@@ -44,14 +47,17 @@ class Process {
   // Readable once it has ended.
   [[nodiscard]] int descriptor() const { return pidfd_.get(); }
   [[nodiscard]] const Shared& shared() const { return *shared_; }
-  // What it has written to standard output and standard error.
+  // What it has written to standard error, and to standard output if that is kept.
   [[nodiscard]] std::string output() const;
   struct End {
-    int status = 0;  // as of wait(2)
-    double cpu_seconds = 0;
+    int status = 0;                 // as of wait(2)
+    double cpu_seconds = 0;         // of the program
+    double cpu_seconds_before = 0;  // until it began
   };
   // Waits for its end.
   [[nodiscard]] End wait();
+  // As hardware_events(), after its end.
+  [[nodiscard]] Result<std::vector<double>> counts() const;
 
  private:
   struct Unmap {
@@ -62,6 +68,7 @@ class Process {
 
   pid_t pid_ = -1;
   UniqueFd pidfd_, output_;
+  UniqueFd counters_, counters_of_child_;  // sockets
   std::unique_ptr<Shared, Unmap> shared_;
 };
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+
+#include "rdtd/proc/perf_events.hpp"
 
 namespace rdtd::bench {
 
@@ -40,8 +43,33 @@ std::string times_text(const BenchResult& result, const Ratio& ratio) {
 std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   if (!found) return "no ratio";
+  if (!found->interval) return times_text(result, *found) + ", of too few rounds for an interval";
   if (!found->differs()) return "no difference beyond the scatter";
   return times_text(result, *found);
+}
+
+// The median of what every run of the condition has.
+template <class Get>
+std::optional<double> median_if_known(const BenchResult& result, size_t condition, Get get) {
+  std::vector<double> out;
+  for (const Sample& sample : result.samples[condition]) {
+    const std::optional<double> value = get(sample);
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out.empty() ? std::nullopt : std::optional(experiment::median(std::move(out)));
+}
+
+auto event(size_t index) {
+  return [index](const Sample& sample) {
+    return index < sample.events.size() ? std::optional(sample.events[index]) : std::nullopt;
+  };
+}
+
+// Instructions per cycle.
+std::optional<double> ipc_of(const Sample& sample) {
+  if (sample.events.size() < 2 || sample.events[1] == 0) return std::nullopt;
+  return sample.events[0] / sample.events[1];
 }
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
@@ -49,10 +77,10 @@ std::string number(double value) { return fmt::format("{:.4g}", value); }
 JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   JsonValue out = {{"condition", condition_name(result, condition)},
-                   {"base", condition_name(result, base)},
-                   {"differs", found && found->differs()}};
+                   {"base", condition_name(result, base)}};
   if (found) out["ratio"] = found->estimate;
   if (found && found->interval) {
+    out["differs"] = found->differs();
     out["low"] = found->interval->low;
     out["high"] = found->interval->high;
   }
@@ -79,22 +107,59 @@ std::vector<std::string> distribution_row(const std::string& name, const Distrib
           number(times.most)};
 }
 
+std::string third_condition(const BenchResult& result) {
+  std::string out;
+  if (!result.group.empty()) out = fmt::format("in '{}'", result.group);
+  if (!result.pseudo_lock.empty()) out = fmt::format("in pseudo_lock '{}'", result.pseudo_lock);
+  if (result.noise_group.empty()) return out;
+  return fmt::format("{}{}with noise in '{}'", out, out.empty() ? "" : ", ", result.noise_group);
+}
+
 }  // namespace
 
 std::string condition_name(const BenchResult& result, size_t condition) {
   if (condition == alone) return "alone";
-  return condition == with_noise ? "with noise" : fmt::format("in '{}'", result.group);
+  return condition == with_noise ? "with noise" : third_condition(result);
+}
+
+CountedTable counted_table(const BenchResult& result) {
+  const auto mebibytes = [](double bytes) { return fmt::format("{:.2f}", bytes / (1 << 20)); };
+  const auto ratio = [](double value) { return fmt::format("{:.2f}", value); };
+  const struct {
+    const char* head;
+    std::function<std::optional<double>(const Sample&)> get;
+    std::function<std::string(double)> text;
+  } columns[] = {{"INSTRUCTIONS", event(0), number},
+                 {"IPC", ipc_of, ratio},
+                 {"CACHE MISSES", event(2), number},
+                 {"OCCUPANCY (MiB)", [](const Sample& of) { return of.occupancy; }, mebibytes},
+                 {"TRAFFIC (MiB/s)", [](const Sample& of) { return of.traffic; }, mebibytes}};
+  CountedTable out{{"CONDITION"}, std::vector<std::vector<std::string>>(conditions)};
+  for (size_t i = 0; i < conditions; ++i) out.rows[i].push_back(condition_name(result, i));
+  for (const auto& column : columns) {
+    std::vector<std::optional<double>> values;
+    for (size_t i = 0; i < conditions; ++i)
+      values.push_back(median_if_known(result, i, column.get));
+    if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) continue;
+    out.heads.emplace_back(column.head);
+    for (size_t i = 0; i < conditions; ++i)
+      out.rows[i].push_back(values[i] ? column.text(*values[i]) : "-");
+  }
+  return out.heads.size() > 1 ? out : CountedTable{};
 }
 
 std::string sentence(const BenchResult& result) {
   const std::string what = result.time ? "the command takes " : "the number is ";
   const auto phrase = [&](size_t condition, size_t base) {
     const auto found = ratio(result, condition, base);
-    return (found && found->differs() ? what : "") + verdict(result, condition, base);
+    const bool number = found && (found->differs() || !found->interval);
+    return (number ? what : "") + verdict(result, condition, base);
   };
-  std::string out = fmt::format("With the noise, compared with alone: {}; in '{}': {}. ",
-                                phrase(with_noise, alone), result.group, phrase(in_group, alone));
-  out += fmt::format("In '{}', compared with the noise without it: {}", result.group,
+  std::string third = third_condition(result);
+  std::string out = fmt::format("With the noise, compared with alone: {}; {}: {}. ",
+                                phrase(with_noise, alone), third, phrase(in_group, alone));
+  third.front() = third.front() == 'i' ? 'I' : 'W';
+  out += fmt::format("{}, compared with the noise without it: {}", third,
                      phrase(in_group, with_noise));
   const double rate = median_of(result, with_noise, &Sample::noise_rate);
   if (result.noise_has_rate && rate > 0)
@@ -110,6 +175,10 @@ JsonValue bench_json(const BenchResult& result) {
     for (const Sample& sample : result.samples[i]) {
       JsonValue run = {{"value", sample.value}, {"cpu_seconds", sample.cpu_seconds}};
       if (result.noise_has_rate && i != alone) run["noise_bytes_per_second"] = sample.noise_rate;
+      for (size_t k = 0; k < sample.events.size(); ++k)
+        run[hardware_events()[k].name] = sample.events[k];
+      if (sample.occupancy) run["occupancy_bytes"] = *sample.occupancy;
+      if (sample.traffic) run["traffic_bytes_per_second"] = *sample.traffic;
       runs.push_back(run);
     }
     JsonValue entry = {{"condition", condition_name(result, i)},
@@ -127,6 +196,7 @@ JsonValue bench_json(const BenchResult& result) {
                                        ratio_json(result, in_group, alone),
                                        ratio_json(result, in_group, with_noise)})},
           {"facts", result.facts},
+          {"disturbances", result.disturbances},
           {"sentence", sentence(result)}};
 }
 
@@ -169,7 +239,14 @@ void print_bench(const Context& context, const BenchResult& result) {
                  {"MAX", true}},
                 times);
   }
+  if (const auto [heads, counted] = counted_table(result); !heads.empty()) {
+    std::vector<Column> columns;
+    for (const std::string& head : heads) columns.push_back({head, head != heads.front()});
+    print("\n");
+    print_table(context, columns, counted);
+  }
   print("\n{}\n", sentence(result));
+  for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
 }
 
 }  // namespace rdtd::bench

@@ -1,18 +1,41 @@
 // The options of bench, and what is wrong with them.
 #include <fmt/format.h>
 
-#include <regex>
-
+#include "workload_options.hpp"
 #include "verb_table.hpp"
 
 namespace rdtd {
+
+namespace {
+
+void check_third_condition(const verbs::BenchOptions& options) {
+  const bool own = !options.lease.amounts.empty();
+  const int given =
+      (own ? 1 : 0) + (options.group.empty() ? 0 : 1) + (options.pseudo_lock.empty() ? 0 : 1);
+  if (given == 0 && options.noise_group.empty())
+    throw UsageError{
+        "bench requires --group GROUP, an amount such as --l3 \"2 ways\", --noise-group "
+        "or --pseudo-lock"};
+  if (given > 1)
+    throw UsageError{options.pseudo_lock.empty()
+                         ? "bench takes either --group or the amounts of a group of its own"
+                         : "bench takes either --pseudo-lock or a group of the command"};
+  if (options.noise_group == "default")
+    throw UsageError{"the noise is in the default group without --noise-group too"};
+  if (!options.pseudo_lock.empty() && !options.workload.command.empty())
+    throw UsageError{"--pseudo-lock is for --probe: bench does not know a command's memory"};
+}
+
+}  // namespace
 
 void VerbTable::add_bench() {
   CLI::App& bench =
       add("bench", "Measure a command alone, beside noise, and in a group beside noise",
           "rdtctl bench -g redis --noise stream --probe latency:384K", {});
   verbs::BenchOptions& options = given_.bench;
-  refuse_empty(*bench.add_option("-g,--group", options.group, "The group of the third condition")
+  refuse_empty(*bench
+                    .add_option("-g,--group", options.group,
+                                "The group of the command under the third condition")
                     ->type_name("GROUP"));
   for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA})
     refuse_empty(
@@ -20,25 +43,22 @@ void VerbTable::add_bench() {
              .add_option("--" + resource_key(resource), options.lease.amounts[resource],
                          fmt::format("Make that group, with this much {}", to_string(resource)))
              ->type_name("AMOUNT"));
+  bench.add_flag("--exclusive", options.lease.exclusive,
+                 "With an amount: no other group may fill the ways of that group");
+  refuse_empty(*bench
+                    .add_option("--pseudo-lock", options.pseudo_lock,
+                                "The third condition: the probe's memory is this region")
+                    ->type_name("REGION"));
   add_bench_noise(bench);
   auto* rounds = bench.add_option("--rounds", options.rounds,
                                   "Counted runs of each condition, 6 to 99 (default 9)");
   allow_numbers(*rounds->type_name("N"), 6, 99);
-  refuse_empty(*bench
-                    .add_option("--metric", options.metric,
-                                "Compare the number that the command prints, not its time")
-                    ->type_name("REGEX"));
-  refuse_empty(*bench
-                    .add_option("--probe", options.probe_text,
-                                "Measure latency[:SIZE] or timer[:PERIOD] instead of a command")
-                    ->type_name("PROBE"));
-  auto* seconds = bench.add_option("--seconds", options.seconds,
+  add_workload_options(bench, options.workload);
+  auto* seconds = bench.add_option("--seconds", options.workload.seconds,
                                    "The length of each run of a probe, 0.1 to 60 (default 1)");
   allow_numbers(*seconds->type_name("SECONDS"), 0.1, 60);
   refuse_empty(*bench.add_option("--html", options.html, "Write the result to this file too")
                     ->type_name("FILE"));
-  // From its first word on, the command's options are its own.
-  bench.prefix_command()->fallthrough(false);
   bench.callback([this, &bench] { exit_ = this->bench(bench); });
 }
 
@@ -55,35 +75,20 @@ void VerbTable::add_bench_noise(CLI::App& bench) {
                     ->allow_extra_args(false));
   refuse_empty(*bench
                     .add_option("--noise-group", given_.bench.noise_group,
-                                "The group of the noise; default is the resctrl root")
+                                "The group of the noise under the third condition")
                     ->type_name("GROUP"));
 }
 
 int VerbTable::bench(const CLI::App& verb) {
   check_live("bench");
   verbs::BenchOptions options = given_.bench;
-  options.command = verb.remaining();
-  if (!options.command.empty() && options.command.front().starts_with('-') &&
-      options.command.size() != marked_)
-    throw UsageError{
-        fmt::format("unknown option '{}' of bench: '--' precedes a command that "
-                    "begins with '-'",
-                    options.command.front())};
+  take_workload(verb, options.workload, marked_);
+  check_length(verb, options.workload, "--seconds");
   std::erase_if(options.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
-  if (options.lease.amounts.empty() == options.group.empty())
-    throw UsageError{options.group.empty()
-                         ? "bench requires --group GROUP, or an amount such as --l3 \"2 ways\""
-                         : "bench takes either --group or the amounts of a group of its own"};
-  if (options.command.empty() == options.probe_text.empty())
-    throw UsageError{options.command.empty() ? "bench requires COMMAND or --probe PROBE"
-                                             : "bench takes either COMMAND or --probe, not both"};
-  if (!options.probe_text.empty() && !options.metric.empty())
-    throw UsageError{"--metric is for a command: it does not go with --probe"};
-  if (!options.probe_text.empty() && !(options.probe = experiment::parse_probe(options.probe_text)))
-    throw UsageError{
-        fmt::format("invalid PROBE '{}' of --probe: use latency, latency:384K, timer or "
-                    "timer:500us, with 4K to 4G or 50us to 1s",
-                    options.probe_text)};
+  check_third_condition(options);
+  if (options.lease.exclusive && options.lease.amounts.empty())
+    throw UsageError{"--exclusive requires an amount, such as --l3 \"2 ways\""};
+  if (!options.workload.given()) throw UsageError{"bench requires COMMAND or --probe PROBE"};
   for (const std::string& noise : given_.noise) {
     const auto streams = experiment::parse_noise(noise);
     if (!streams)
@@ -94,11 +99,6 @@ int VerbTable::bench(const CLI::App& verb) {
     options.streams += *streams;
   }
   if (options.streams == 0 && options.noise_commands.empty()) options.streams = 1;
-  try {
-    (void)std::regex(options.metric);
-  } catch (const std::regex_error&) {
-    throw UsageError{fmt::format("invalid REGEX '{}' of --metric", options.metric)};
-  }
   return verbs::bench(context_, options);
 }
 

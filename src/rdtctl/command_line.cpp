@@ -58,8 +58,11 @@ std::string usage_line(const CLI::App& app) {
     const std::string text = name_of(*option) + (option->get_expected_max() > 1 ? "..." : "");
     out += option->get_required() ? " " + text : " [" + text + "]";
   }
-  if (app.get_prefix_command()) out += " [--] COMMAND [ARGUMENT...]";
-  return out + "\n";
+  if (!app.get_prefix_command()) return out + "\n";
+  const std::string command = "[--] COMMAND [ARGUMENT...]";
+  // A probe takes the command's place.
+  return out + (app.get_option_no_throw("--probe") != nullptr ? " [" + command + "]\n"
+                                                              : " " + command + "\n");
 }
 
 std::string help_line(const std::string& name, const std::string& description) {

@@ -65,7 +65,7 @@ constexpr size_t most_units = 256;
 void check_units(const Policy& policy, MachineFacts& facts) {
   std::map<std::string, std::string> places;
   for (const Rule& rule : policy.rules)
-    for (const Condition& condition : rule.conditions)
+    for (const auto& condition : rule.conditions)
       if (condition.kind == ConditionKind::unit)
         for (const Located<std::string>& unit : condition.patterns)
           if (places.size() < most_units && unit.value.find_first_of("*?[\\") == std::string::npos)

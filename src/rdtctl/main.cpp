@@ -137,6 +137,8 @@ int parse(CLI::App& app, std::vector<std::string> arguments, rdtd::VerbTable& ve
 
 int main(int argc, char** argv) {
   (void)std::setlocale(LC_ALL, "");
+  // Numbers of options and of programs have a point, in every locale.
+  (void)std::setlocale(LC_NUMERIC, "C");
   Context context;
   look_at_terminal(context);
   std::vector<std::string> arguments(argv + 1, argv + argc);

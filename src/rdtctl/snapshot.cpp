@@ -67,7 +67,7 @@ Result<void> fill(const Context& context, const TreeMachine& machine,
   return target->replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
 }
 
-int report_failure(const Error& error) {
+int report_error(const Error& error) {
   const int exit = report(error);
   return exit == Exit::no_resctrl ? Exit::failed : exit;  // the copy fails, not resctrl
 }
@@ -82,16 +82,16 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "DIR/"
   if (fs::symlink_status(target).type() != fs::file_type::not_found)
-    return report_failure({"make", directory, EEXIST, {}});
+    return report_error({"make", directory, EEXIST, {}});
   const fs::path temporary = target.parent_path() / fmt::format(".rdtctl-{}.new", ::getpid());
-  if (::mkdir(temporary.c_str(), 0777) != 0) return report_failure({"make", directory, errno, {}});
+  if (::mkdir(temporary.c_str(), 0777) != 0) return report_error({"make", directory, errno, {}});
   Result<void> done = fill(context, *machine, temporary.string());
   if (done && std::rename(temporary.c_str(), target.c_str()) != 0)
     done = errno_error("make", directory);
   if (done) return Exit::ok;
   std::error_code ignored;
   fs::remove_all(temporary, ignored);
-  return report_failure(done.error());
+  return report_error(done.error());
 }
 
 }  // namespace rdtd

@@ -215,43 +215,6 @@ void VerbTable::add_assignment() {
   add_bench();
 }
 
-void VerbTable::add_suggest() {
-  CLI::App& verb =
-      add_live("suggest", "Measure how many ways a group needs, while its tasks are at work",
-               "rdtctl suggest -g redis --ways 2-10", [&] { return suggest(); });
-  add_group_option(verb, "A group of the policy in force");
-  refuse_empty(*verb.add_option("--ways", given_.ways, "Measure these numbers of ways only")
-                    ->type_name("FROM-TO"));
-  verb.add_flag("--mb", given_.suggest.bandwidth,
-                "Measure limits of memory bandwidth instead of ways");
-  auto* seconds = verb.add_option("--for", given_.suggest.seconds,
-                                  "Seconds of each measurement, 0.1 to 3600 (default 2)");
-  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 3600);
-  auto* repeats = verb.add_option("--repeats", given_.suggest.repeats,
-                                  "Measurements of each amount, 3 to 1000 (default 5)");
-  allow_numbers(*repeats->type_name("N"), 3, 1000);
-}
-
-int VerbTable::suggest() {
-  verbs::SuggestOptions& options = given_.suggest;
-  options.group = given_.group;
-  if (given_.ways.empty()) return verbs::suggest(context_, options);
-  if (options.bandwidth) throw UsageError{"suggest takes either --ways or --mb, not both"};
-  const size_t dash = given_.ways.find('-');
-  const auto number = [&](size_t from, size_t length) {
-    return from > given_.ways.size() ? std::nullopt
-                                     : parse_unsigned<unsigned>(given_.ways.substr(from, length));
-  };
-  const auto from = number(0, dash),
-             to = dash == std::string::npos ? from : number(dash + 1, std::string::npos);
-  if (!from || !to || *from < 1 || *to <= *from)
-    throw UsageError{fmt::format(
-        "invalid FROM-TO '{}' of --ways: use two numbers of ways such as 2-10", given_.ways)};
-  options.from = *from;
-  options.to = *to;
-  return verbs::suggest(context_, options);
-}
-
 int VerbTable::assign() {
   if (given_.pids.empty() == given_.unit.empty())
     throw UsageError{given_.unit.empty() ? "assign requires PID or --unit UNIT"

@@ -50,7 +50,7 @@ class VerbTable {
   int explain();
   int assign();
   void add_suggest();
-  int suggest();
+  int suggest(const CLI::App& verb);
   void add_watch();
   void add_machine();
   void add_policy();

@@ -11,8 +11,8 @@
 
 #include "context.hpp"
 #include "lease_text.hpp"
-#include "rdtd/experiment/probe.hpp"
 #include "rdtd/rules/explain.hpp"
+#include "workload.hpp"
 
 namespace rdtd::verbs {
 
@@ -21,15 +21,13 @@ int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
 int assign_unit(const std::string& group, const std::string& unit, bool runtime);
 struct BenchOptions {
-  std::string group, noise_group = "default", metric, html;
+  std::string group, noise_group, html;
+  std::string pseudo_lock;
   LeaseGroup lease;  // amounts: a group of its own
   size_t rounds = 9;
-  double seconds = 1;  // of each run of a probe
-  std::string probe_text;
-  std::optional<experiment::Probe> probe;  // instead of the command
   unsigned streams = 0;
   std::vector<std::string> noise_commands;  // for the shell
-  std::vector<std::string> command;
+  Workload workload;
 };
 int bench(const Context& context, BenchOptions options);
 int cat_config(const Context& context);
@@ -59,8 +57,12 @@ struct SuggestOptions {
   std::string group;
   bool bandwidth = false;            // instead of ways
   unsigned from = 1, to = UINT_MAX;  // ways
-  double seconds = 2;                // each measurement
+  double seconds = 2;                // each measurement of running tasks
   unsigned repeats = 5;              // of each amount
+  Workload workload;                 // none: the tasks that run in the group
+  bool traffic = false;              // instead of the workload's number
+  bool lower_is_better = false;      // the number of a metric
+  std::string html;
 };
 int suggest(const Context& context, const SuggestOptions& options);
 

@@ -80,6 +80,25 @@ class LeasesTest : public test::World {
   Refusal::Kind kind{};
 };
 
+TEST_F(LeasesTest, WhatItsRulesHaveMovedIsForgottenWithIt) {
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)processes.start({.name = "redis-server"});
+  manager->reconcile();
+  run();
+  const auto moved = [&] {
+    std::string out;
+    for (const AssignmentCount& row : manager->properties().assignments)
+      if (row.result == "moved") out += row.group + " " + std::to_string(row.threads) + "\n";
+    return out;
+  };
+  const std::string before = moved();
+  EXPECT_TRUE(before.contains("redis 1\n")) << before;
+  EXPECT_EQ(lease("bench", bench + "[[rule]]\ngroup = \"bench\"\nname = \"gzip\"\n"), "");
+  EXPECT_EQ(moved(), "bench 0\n" + before);
+  close("bench");
+  EXPECT_EQ(moved(), before);
+}
+
 TEST_F(LeasesTest, IsInForceUntilItsLastCopyIsClosed) {
   ASSERT_EQ(reload(redis_policy), "");
   const std::string before = tree();
@@ -182,6 +201,27 @@ TEST_F(LeasesTest, ARefusedReloadEndsNone) {
   EXPECT_EQ(schemata("bench"), "none");
   // That the last reload failed does not end with a lease.
   EXPECT_EQ(problems(), std::vector<std::string>{"the last reload failed"});
+}
+
+// The loads with and without the leases fail; a third one would succeed, without them.
+TEST_F(LeasesTest, StayIfTheKernelCannotBeReadForAMoment) {
+  ASSERT_EQ(reload(redis_policy), "");
+  ASSERT_EQ(lease("bench", bench), "");
+  const std::string before = tree();
+  int reads = 0;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        return call.operation == "read" && call.path == "schemata" && reads++ < 2;
+      },
+      EIO);
+  EXPECT_NE(reload(redis_policy), "");
+  EXPECT_EQ(reads, 2);
+  kernel.calls.reset();
+  EXPECT_EQ(names(), "bench");
+  EXPECT_EQ(tree(), before);
+  EXPECT_FALSE(hung_up("bench"));
+  EXPECT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(tree(), before);
 }
 
 TEST_F(LeasesTest, ResetEndsAll) {
@@ -300,6 +340,26 @@ TEST_F(LeasesTest, AreSixteenAtMost) {
 }
 
 // What the kernel refuses leaves no lease and no group.
+TEST_F(LeasesTest, OnlySoManyRequestsWait) {
+  start();
+  std::vector<UniqueFd> granted;
+  std::vector<std::string> refused;
+  for (int i = 0; i < 20; i++)
+    manager->lease(fmt::format("l{}", i), "[[rule]]\ngroup = \"default\"\nname = \"x\"\n", {},
+                   [&](std::expected<UniqueFd, Refusal> fd) {
+                     if (fd)
+                       granted.push_back(std::move(*fd));
+                     else
+                       refused.push_back(fd.error().text);
+                   });
+  // One is at work, 16 wait.
+  EXPECT_EQ(refused, std::vector<std::string>(3, "16 requests for a lease wait already"));
+  for (int i = 0; i < 20; i++) run(std::chrono::seconds(5));
+  EXPECT_EQ(granted.size(), 16U);
+  ASSERT_EQ(refused.size(), 4U);
+  EXPECT_EQ(refused.back(), "there are 16 leases, and no more are possible");
+}
+
 TEST_F(LeasesTest, TheKernelRefuses) {
   ASSERT_EQ(reload(redis_policy), "");
   const std::string before = tree();

@@ -6,7 +6,7 @@
 namespace rdtd {
 namespace {
 
-const std::string redis = "[group.redis]\nl3 = \"4 ways\"\n";
+const std::string redis_text = "[group.redis]\nl3 = \"4 ways\"\n";
 
 std::string rule(const std::string& name, const std::string& monitor = "",
                  const std::string& group = "redis") {
@@ -14,7 +14,7 @@ std::string rule(const std::string& name, const std::string& monitor = "",
          (monitor.empty() ? "" : "monitor = \"" + monitor + "\"\n");
 }
 
-const std::string web_and_others = redis + rule("web", "front") + rule("db");
+const std::string web_and_others = redis_text + rule("web", "front") + rule("db");
 
 class MonitorTest : public test::World {
  protected:
@@ -93,10 +93,10 @@ TEST_F(MonitorTest, LeavesTheMonitoringGroup) {
 TEST_F(MonitorTest, FollowsThePolicy) {
   const pid_t pid = processes.start({.name = "web"});
   ASSERT_EQ(reload(web_and_others), "");
-  ASSERT_EQ(reload(redis + rule("web", "back")), "");
+  ASSERT_EQ(reload(redis_text + rule("web", "back")), "");
   EXPECT_EQ(group_of(pid), "redis/back");
   EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/front/tasks"));
-  ASSERT_EQ(reload(redis + rule("web")), "");
+  ASSERT_EQ(reload(redis_text + rule("web")), "");
   EXPECT_EQ(group_of(pid), "redis");
   ASSERT_EQ(reload(rule("web", "all", "default")), "");
   EXPECT_EQ(group_of(pid), "default/all");
@@ -147,7 +147,7 @@ TEST_F(MonitorTest, OthersMayMonitorToo) {
   reconcile();
   EXPECT_EQ(group_of(pid), "redis/theirs");
   EXPECT_EQ(drift, std::vector<std::string>{});
-  ASSERT_EQ(reload(redis + rule("db")), "");
+  ASSERT_EQ(reload(redis_text + rule("db")), "");
   EXPECT_EQ(group_of(pid), "redis/theirs");
 }
 
@@ -261,7 +261,7 @@ TEST_F(MonitorTest, LetsGoWhatItCouldNotExamine) {
   ASSERT_EQ(reload(web_and_others), "");
   ASSERT_EQ(group_of(pid), "redis/front");
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
-  EXPECT_EQ(reload(redis), "");
+  EXPECT_EQ(reload(redis_text), "");
   EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/front/tasks"));
   EXPECT_EQ(group_of(pid), "redis");
   processes.calls.reset();

@@ -31,18 +31,91 @@ TEST(BenchReport, Sentence) {
             "31% of its rate.");
 }
 
+TEST(BenchReport, ThirdCondition) {
+  const struct {
+    BenchResult result;
+    const char* name;
+  } rows[] = {
+      {{.group = "redis"}, "in 'redis'"},
+      {{.pseudo_lock = "buffer"}, "in pseudo_lock 'buffer'"},
+      {{.noise_group = "batch"}, "with noise in 'batch'"},
+      {{.group = "redis", .noise_group = "batch"}, "in 'redis', with noise in 'batch'"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(condition_name(row.result, in_group), row.name);
+  BenchResult limited = measured(1);
+  limited.group = "";
+  limited.noise_group = "batch";
+  EXPECT_TRUE(
+      sentence(limited).contains(". With noise in 'batch', compared with the noise without"))
+      << sentence(limited);
+}
+
+// After an interruption there may be too few rounds to say anything about the scatter.
+TEST(BenchReport, FewRounds) {
+  BenchResult few = measured(1);
+  for (auto& samples : few.samples) samples.resize(3);
+  EXPECT_EQ(sentence(few),
+            "With the noise, compared with alone: the command takes 2.00 times as long, of too few "
+            "rounds for an interval; in 'redis': the command takes 1.00 times as long, of too few "
+            "rounds for an interval. In 'redis', compared with the noise without it: the command "
+            "takes 0.50 times as long, of too few rounds for an interval; the noise keeps 31% of "
+            "its rate.");
+  EXPECT_EQ(bench_json(few)["ratios"][0].dump(),
+            R"({"condition":"with noise","base":"alone","ratio":2.0})");
+}
+
 TEST(BenchReport, Json) {
   const JsonValue json = bench_json(measured(1));
   EXPECT_EQ(json["conditions"][1]["runs"][0].dump(),
             R"({"value":2.0,"cpu_seconds":0.5,"noise_bytes_per_second":1000.0})");
   EXPECT_EQ(json["ratios"][0].dump(),
-            R"({"condition":"with noise","base":"alone","differs":true,"ratio":2.0,"low":2.0,)"
+            R"({"condition":"with noise","base":"alone","ratio":2.0,"differs":true,"low":2.0,)"
             R"("high":2.0})");
+}
+
+BenchResult counted() {
+  BenchResult out = measured(1);
+  for (auto& samples : out.samples)
+    for (Sample& sample : samples) {
+      sample.events = {4e9, 2e9, 1e6};
+      sample.occupancy = 3 << 20;
+    }
+  for (Sample& sample : out.samples[in_group]) sample.traffic = 5 << 20;
+  out.samples[alone].front().events.clear();  // of one run: not known
+  return out;
+}
+
+TEST(BenchReport, WhatWasCounted) {
+  EXPECT_TRUE(counted_table(measured(1)).heads.empty());
+  const CountedTable table = counted_table(counted());
+  EXPECT_EQ(table.heads,
+            (std::vector<std::string>{"CONDITION", "INSTRUCTIONS", "IPC", "CACHE MISSES",
+                                      "OCCUPANCY (MiB)", "TRAFFIC (MiB/s)"}));
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(table.rows,
+            (std::vector<Row>{{"alone", "-", "-", "-", "3.00", "-"},
+                              {"with noise", "4e+09", "2.00", "1e+06", "3.00", "-"},
+                              {"in 'redis'", "4e+09", "2.00", "1e+06", "3.00", "5.00"}}));
+  EXPECT_EQ(bench_json(counted())["conditions"][2]["runs"][0].dump(),
+            R"({"value":1.0,"cpu_seconds":0.5,"noise_bytes_per_second":310.0,)"
+            R"("instructions":4000000000.0,"cycles":2000000000.0,"cache_misses":1000000.0,)"
+            R"("occupancy_bytes":3145728.0,"traffic_bytes_per_second":5242880.0})");
+}
+
+TEST(BenchReport, DisturbancesAreInTheHtml) {
+  BenchResult result = counted();
+  result.disturbances = {"Turbo is on."};
+  const std::string html = bench_html(result);
+  EXPECT_NE(
+      html.find("<h2>What may have disturbed the measurement</h2>\n<ul>\n<li>Turbo is on.</li>"),
+      std::string::npos);
+  EXPECT_NE(html.find("<td>5.00</td>"), std::string::npos);
+  EXPECT_EQ(bench_html(measured(1)).find("disturbed"), std::string::npos);
 }
 
 TEST(BenchReport, HtmlEscapesTextAndRefersToNothing) {
   const std::string html = bench_html(measured(1));
-  EXPECT_NE(html.find("<h1>a &lt;b&gt; &amp; &quot;c&quot;</h1>"), std::string::npos);
+  EXPECT_NE(html.find("<h1>rdtctl bench: a &lt;b&gt; &amp; &quot;c&quot;</h1>"), std::string::npos);
   EXPECT_EQ(html.find("<b>"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos);
   size_t circles = 0;

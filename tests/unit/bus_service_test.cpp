@@ -230,13 +230,21 @@ TEST_F(BusTest, LimitsTheSizeOfALease) {
   start_all();
   start_polkit();
   sd_bus* client = connect(stranger);
-  const std::string fits((size_t{64} << 10), '#');
+  const std::string fits((size_t{8} << 10), '#');
   EXPECT_EQ(call(client, "Lease", std::string("a"), fits + "#").error_text(),
-            "the policy of a lease has at most 65536 bytes");
+            "the policy of a lease has at most 8192 bytes");
   EXPECT_EQ(call(client, "Lease", std::string(256, 'a'), std::string("#")).error_text(),
             "the name of a lease has at most 255 bytes");
   EXPECT_TRUE(asked_.empty());
   EXPECT_EQ(call(client, "Lease", std::string(255, 'a'), fits).error(), "");
+}
+
+// Its text would go into a reply, several times copied.
+TEST_F(BusTest, LimitsTheNameOfAGroup) {
+  start_all();
+  const uint32_t pid = 1;
+  EXPECT_EQ(call(connect(stranger), "Assign", pid, std::string(512, 'a')).error_text(),
+            "the name of a group has at most 511 bytes");
 }
 
 TEST_F(BusTest, WithoutPolkitOnlyRoot) {

@@ -7,7 +7,7 @@ namespace {
 using test::expect_errors;
 using test::PolicyAndErrors;
 
-constexpr PolicyAndErrors errors[] = {
+constexpr PolicyAndErrors rule_errors[] = {
     {"[group.l3]\nmb = \"10%\"\n[group]\nl2 = { mb = \"10%\" }\nmb = {}\n", ""},
     {"[[rule]]\ngroup = \"default\"\nuser = -1\n",
      R"(p.toml:3:8: error: -1 is not a user number: they range from 0 to 4294967294
@@ -165,7 +165,7 @@ constexpr PolicyAndErrors errors[] = {
 )"},
 };
 
-TEST(PolicyRules, Errors) { expect_errors(errors); }
+TEST(PolicyRules, Errors) { expect_errors(rule_errors); }
 
 }  // namespace
 }  // namespace rdtd

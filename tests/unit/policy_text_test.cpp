@@ -9,7 +9,7 @@ using test::diagnostics;
 using test::expect_errors;
 using test::PolicyAndErrors;
 
-constexpr PolicyAndErrors errors[] = {
+constexpr PolicyAndErrors text_errors[] = {
     {"[\n",
      R"(p.toml:1:1: error: a name must follow '['
     1 | [
@@ -177,7 +177,7 @@ constexpr PolicyAndErrors errors[] = {
 )"},
 };
 
-TEST(PolicyText, Errors) { expect_errors(errors); }
+TEST(PolicyText, Errors) { expect_errors(text_errors); }
 
 // The keys are unknown, so each text has errors, but none of its form: with one more line behind
 // it, that line is reported as well.

@@ -8,7 +8,7 @@ using test::diagnostics;
 using test::expect_errors;
 using test::PolicyAndErrors;
 
-constexpr PolicyAndErrors errors[] = {
+constexpr PolicyAndErrors value_errors[] = {
     {"a =\n",
      R"(p.toml:1:4: error: a value is missing
     1 | a =
@@ -193,7 +193,7 @@ constexpr PolicyAndErrors errors[] = {
 )"},
 };
 
-TEST(PolicyValues, Errors) { expect_errors(errors); }
+TEST(PolicyValues, Errors) { expect_errors(value_errors); }
 
 // toml++ has its own words for values that it cannot represent; they differ between its versions.
 TEST(PolicyValues, ErrorsOfTomlPlusPlus) {

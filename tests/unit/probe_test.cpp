@@ -49,5 +49,17 @@ TEST(Probe, EachMeasuresSomething) {
   EXPECT_EQ(timer.lateness.count, timer.time.count);
 }
 
+TEST(Probe, MemoryOfADevice) {
+  ProbeTimes times;
+  const auto missing = run_probe({.size = 4 << 10, .device = "/nowhere"}, 0.01, times);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(), "cannot open /nowhere: No such file or directory");
+  const auto unmapped = run_probe({.size = 4 << 10, .device = "/dev/null"}, 0.01, times);
+  ASSERT_FALSE(unmapped);
+  EXPECT_EQ(unmapped.error().text(), "cannot map /dev/null: No such device");
+  ASSERT_TRUE(run_probe({.size = 4 << 10, .device = "/dev/zero"}, 0.01, times));
+  EXPECT_GT(times.time.count, 0U);
+}
+
 }  // namespace
 }  // namespace rdtd::experiment

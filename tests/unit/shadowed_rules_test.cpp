@@ -3,17 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "support.hpp"
+#include "policy_support.hpp"
 
 namespace rdtd {
 namespace {
 
-std::string diagnostics(const std::string& policy) {
-  const ParsedPolicy parsed = test::parse(policy);
-  return format_diagnostics(parsed.diagnostics, parsed.policy.sources);
-}
+using test::diagnostics;
 
-std::string rule(const std::string& conditions) {
+std::string default_rule(const std::string& conditions) {
   return fmt::format("[[rule]]\ngroup = \"default\"\n{}\n", conditions);
 }
 
@@ -31,9 +28,9 @@ TEST(ShadowedRules, AcrossFiles) {
   const auto file = [](const char* path, const std::string& text) {
     return PolicyFile{path, PolicyFile::State::active, text, {}};
   };
-  const ParsedPolicy parsed = parse_policy(std::vector{file("10.toml", rule("name = \"b\"")),
-                                                       file("20.toml", rule("name = \"a\"")),
-                                                       file("30.toml", rule("name = \"b\""))});
+  const ParsedPolicy parsed = parse_policy(std::vector{
+      file("10.toml", default_rule("name = \"b\"")), file("20.toml", default_rule("name = \"a\"")),
+      file("30.toml", default_rule("name = \"b\""))});
   EXPECT_EQ(
       format_diagnostics(parsed.diagnostics, {}),
       "30.toml:1:1: warning: this rule never decides: the rule at 10.toml:1 matches everything "
@@ -89,14 +86,16 @@ TEST(ShadowedRules, Pairs) {
       {"name = \"a*\"", "name = \"a*\"", true},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(diagnostics(rule(row.first) + rule(row.second)).contains("never decides"),
-              row.shadowed)
+    EXPECT_EQ(
+        diagnostics(default_rule(row.first) + default_rule(row.second)).contains("never decides"),
+        row.shadowed)
         << row.first << "\n---\n"
         << row.second;
 }
 
 TEST(ShadowedRules, NotBesideErrors) {
-  EXPECT_FALSE(diagnostics(rule("name = \"a\"") + rule("name = \"a\"") + "[group.a]\nl3 = 0\n")
+  EXPECT_FALSE(diagnostics(default_rule("name = \"a\"") + default_rule("name = \"a\"") +
+                           "[group.a]\nl3 = 0\n")
                    .contains("never decides"));
 }
 
@@ -104,7 +103,7 @@ size_t shadowed(const std::string& policy) { return test::parse(policy).diagnost
 
 std::string rules(size_t count, const auto& conditions) {
   std::string out;
-  for (size_t i = 0; i < count; i++) out += rule(conditions(i));
+  for (size_t i = 0; i < count; i++) out += default_rule(conditions(i));
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "knee.hpp"
 #include "stepped_group.hpp"
+#include "suggest_report.hpp"
 #include "support.hpp"
 
 namespace rdtd {
@@ -141,6 +142,26 @@ TEST(Order, EachRoundHasEachAmount) {
   EXPECT_EQ(order, random_order(amounts, 50, 7));
 }
 
+TEST(Verdict, SaysWhatWasMeasured) {
+  SuggestResult result{.group = "a", .knee = {.amount = 8, .at_begin = true, .margin = 1.05}};
+  EXPECT_EQ(verdict(result),
+            "More than 8 ways do not improve the traffic of 'a': fewer were not measured.");
+  EXPECT_FALSE(result.conclusive());
+  result.least_ways = 8;
+  EXPECT_EQ(verdict(result),
+            "More than 8 ways do not improve the traffic of 'a': ways do not help.");
+  result.knee = {.amount = 3, .margin = 1.6};
+  EXPECT_EQ(verdict(result),
+            "The values scatter by 60%, which hides what matters: measure longer or more often.");
+  EXPECT_FALSE(result.conclusive());
+  result.command = true;
+  EXPECT_EQ(verdict(result),
+            "The values scatter by 60%, which hides what matters: measure more often.");
+  result.knee.margin = 1.4;
+  EXPECT_EQ(verdict(result), "The smallest amount within 40% of the best: 3 ways.");
+  EXPECT_TRUE(result.conclusive());
+}
+
 // All settings but the amount that is stepped are those of the policy.
 TEST(SteppedGroup, KeepsOtherSettings) {
   const ParsedPolicy before = test::parse(
@@ -155,6 +176,58 @@ TEST(SteppedGroup, KeepsOtherSettings) {
   const ParsedPolicy again = test::parse(text);
   EXPECT_FALSE(has_errors(again.diagnostics))
       << format_diagnostics(again.diagnostics, again.policy.sources);
+}
+
+SuggestResult suggested(const Curve& curve) {
+  SuggestResult out{.group = "redis",
+                    .measure = {"the traffic", "MiB/s", 1 << 20, Better::lower},
+                    .curve = measured(curve, 0, 1, 8, 1),
+                    .policy = "[group.redis]\nl3 = \"6 ways\"\n",
+                    .others = {{"default", 16}, {"batch", 4}},
+                    .then = {{"default", 14}, {"batch", 4}}};
+  out.knee = find_knee(out.curve, out.measure.better);
+  return out;
+}
+
+double cliff(unsigned ways) { return ways < 6 ? 8 << 20 : 1 << 20; }
+double flat(unsigned) { return 8 << 20; }
+
+TEST(SuggestReport, Verdicts) {
+  EXPECT_EQ(verdict(suggested(cliff)), "The smallest amount within 5% of the best: 6 ways.");
+  EXPECT_EQ(verdict(suggested(flat)),
+            "More than 1 way do not improve the traffic of 'redis': ways do not help.");
+  SuggestResult limit = suggested(flat);
+  limit.resource = Resource::MB;
+  EXPECT_EQ(verdict(limit), "No limit that was measured changes the traffic of 'redis'.");
+  SuggestResult last = suggested([](unsigned ways) { return 100.0 / ways; });
+  EXPECT_EQ(verdict(last),
+            "The smallest amount within 5% of the best: 8 ways. It is the largest that was "
+            "measured: more may be better.");
+  SuggestResult scattered = suggested(flat);
+  scattered.knee.margin = 1.5;
+  EXPECT_EQ(verdict(scattered),
+            "The values scatter by 50%, which hides what matters: measure longer or more often.");
+}
+
+TEST(SuggestReport, Costs) {
+  EXPECT_EQ(cost_lines(suggested(cliff)),
+            (std::vector<std::string>{"batch: 4 ways", "default: 14 ways (now 16)"}));
+}
+
+TEST(SuggestReport, OnlyAConclusionHasAPolicy) {
+  EXPECT_EQ(suggest_json(suggested(cliff))["policy"], "[group.redis]\nl3 = \"6 ways\"\n");
+  EXPECT_EQ(suggest_json(suggested(flat))["policy"], JsonValue());
+  EXPECT_NE(suggest_html(suggested(cliff)).find("<pre>[group.redis]"), std::string::npos);
+  EXPECT_EQ(suggest_html(suggested(flat)).find("<pre>"), std::string::npos);
+}
+
+TEST(SuggestReport, HtmlHasADotForEachMeasurement) {
+  const std::string html = suggest_html(suggested(cliff));
+  size_t circles = 0;
+  for (size_t at = 0; (at = html.find("<circle", at)) != std::string::npos; ++at) ++circles;
+  EXPECT_EQ(circles, 40U);
+  EXPECT_NE(html.find("<td>6 ways</td><td>1</td>"), std::string::npos);
+  EXPECT_EQ(html.find("http"), std::string::npos);
 }
 
 }  // namespace

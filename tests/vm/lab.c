@@ -162,13 +162,13 @@ static void chase(size_t kib, double duration) {
   volatile uint64_t *m = random_cycle(lines);
   uint64_t at = 0;
   for (size_t i = 0; i < 2 * lines; i++) at = m[at * 8];
-  for (double begin = now(), end = begin + duration; begin < end && count < MOST; count++) {
+  for (double begin = now(), end = begin + duration; begin < end; count++) {
     for (int i = 0; i < GROUP; i++) at = m[at * 8];
     double after = now();
-    took[count] = (after - begin) / GROUP;
+    took[count % MOST] = (after - begin) / GROUP;  // the latest ones
     begin = after;
   }
-  printf("%.0f\n", median_ns(took, count));
+  printf("%.0f\n", median_ns(took, count < MOST ? count : MOST));
 }
 
 static double single_read_ns(volatile uint64_t *m, uint64_t *at) {

@@ -20,10 +20,12 @@
 // writes the mask of CLOSID 0, and takes the feature as there if it can read what it wrote. `events` are those of
 // monitoring, as in leaf 0xF: occupancy 1, total bandwidth 2, local bandwidth 4.
 //
-// cpus_per_l2 CPUs share an L2, and cpus_per_socket an L3 and a memory channel. With code and data divided (cdp), the
-// memory model goes by the masks of CLOSIDs that are not: it is for mounts without that option.
+// cpus_per_l2 CPUs share an L2, and cpus_per_socket an L3 and a memory channel. The memory model is that of the L3, or
+// without l3_ways that of the L2. With code and data divided (cdp), it goes by the masks of CLOSIDs that are not: it is
+// for mounts without that option. Of the kernel's accesses it sees those that lock a region of a cache: the kernel
+// switches the prefetchers off first (MSR 0x1a4), and the code that it enters then is instrumented too.
 //
-// With hit_ns and miss_ns, accesses to the L3 take time (memory_model.h). lines_per_way makes it more associative than a CBM
+// With hit_ns and miss_ns, accesses to that cache take time (memory_model.h). lines_per_way makes it more associative than a CBM
 // has bits: with few sets and many lines a way, it does not matter which pages a program has.
 //
 // With the argument amd, the bandwidths are AMD's: MBA and SMBA as rates, in registers of their own. The memory model
@@ -84,13 +86,15 @@ EXPORT int qemu_plugin_version = 7;
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
   uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
-  uint32_t cpus_per_l2, events, haswell, amd, mbm_counters, sdciae;
+  uint32_t cpus_per_l2, cpus_per_socket, events, haswell, amd, mbm_counters, sdciae;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
         .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0,
-        .cpus_per_l2 = 1, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0};
+        .cpus_per_l2 = 1, .cpus_per_socket = 2, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0};
 
-static struct memory_config memory = {.cpus_per_socket = 2, .sets = 1024, .lines_per_way = 1};
+static struct memory_config memory = {.sets = 1024, .lines_per_way = 1};
 static bool memory_armed;
+static bool models_l2;  // and not the L3
+static __thread bool locks_region;  // the kernel does, on the CPU of this thread
 
 static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx;
 
@@ -101,7 +105,7 @@ struct msr {
   uint32_t writes;
 };
 enum { MSR_COUNT = 0x1000 };
-static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_CPUS][MSR_COUNT], socket_msr[MAX_SOCKETS][MSR_COUNT];
+static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_DOMAINS][MSR_COUNT], socket_msr[MAX_DOMAINS][MSR_COUNT];
 static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
@@ -110,9 +114,9 @@ enum { AMD_MBA = 0xc0000200, AMD_SMBA = 0xc0000280, ABMC_CFG = 0xc00003fd, EXT_C
 enum { AMD_KEPT_AT = 0xe00, AMD_REGISTERS = 0x200 };
 // An assignable counter of a socket: its RMID, and what that had counted when the counter was assigned.
 enum { MAX_COUNTERS = 32 };
-static struct { unsigned rmid; uint64_t base; bool enabled; } mbm_counter[MAX_SOCKETS][MAX_COUNTERS];
+static struct { unsigned rmid; uint64_t base; bool enabled; } mbm_counter[MAX_DOMAINS][MAX_COUNTERS];
 enum { QM_EVTSEL = 0xc8d, QM_CTR = 0xc8e, PQR_ASSOC = 0xc8f, L3_MASK = 0xc90, L2_MASK = 0xd10, MBA_DELAY = 0xd50 };
-enum { LAB_LEAF = 0x52445400 };
+enum { LAB_LEAF = 0x52445400, MISC_FEATURE_CONTROL = 0x1a4 };
 
 static uint64_t get(struct qemu_plugin_register *reg) {
   GByteArray *bytes = g_byte_array_new();
@@ -130,7 +134,8 @@ static void set(struct qemu_plugin_register *reg, uint64_t value) {
   g_byte_array_free(bytes, TRUE);
 }
 
-static unsigned socket_of(unsigned cpu) { return cpu / memory.cpus_per_socket % MAX_SOCKETS; }
+static unsigned socket_of(unsigned cpu) { return cpu / hw.cpus_per_socket % MAX_DOMAINS; }
+static unsigned l2_of(unsigned cpu) { return cpu / hw.cpus_per_l2 % MAX_DOMAINS; }
 
 static uint32_t place_of(uint32_t index) {
   return index - AMD_MBA < AMD_REGISTERS ? index - AMD_MBA + AMD_KEPT_AT : index;
@@ -140,7 +145,7 @@ static struct msr *msr_at(unsigned cpu, uint32_t index) {
   index = place_of(index);
   if (index < L3_MASK) return &cpu_msr[cpu % MAX_CPUS][index];
   bool of_l2 = index >= L2_MASK && index < MBA_DELAY;
-  return of_l2 ? &l2_msr[cpu / hw.cpus_per_l2 % MAX_CPUS][index] : &socket_msr[socket_of(cpu)][index];
+  return of_l2 ? &l2_msr[l2_of(cpu)][index] : &socket_msr[socket_of(cpu)][index];
 }
 
 static bool is_rdt_msr(uint32_t index) {
@@ -154,7 +159,7 @@ static bool is_rdt_msr(uint32_t index) {
 
 static bool is_amended(uint32_t leaf, uint32_t sub) {
   if (leaf == 7) return sub == 0;
-  if (leaf == (hw.amd ? 0x8000001d : 4)) return sub == 3 && hw.l3_ways;
+  if (leaf == (hw.amd ? 0x8000001d : 4)) return sub == (models_l2 ? 2 : 3) && memory.ways;
   return hw.amd && (leaf == 0x80000001 || leaf == 0x80000008);
 }
 
@@ -196,15 +201,17 @@ static void on_cpuid(unsigned cpu, void *pc) {
 }
 
 // After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4, AMD's 0x8000001d, tells the size of the modelled
-// L3. AMD's 0x80000001 gains the topology extensions (bit 22), which that leaf belongs to, and 0x80000008 MBA (bit 6).
+// cache, and who shares it if it is the L2 (EAX, bits 14 to 25). AMD's 0x80000001 gains the topology extensions (bit
+// 22), which that leaf belongs to, and 0x80000008 MBA (bit 6).
 static void after_cpuid(unsigned cpu, void *unused) {
   uint32_t leaf = patch_leaf[cpu % MAX_CPUS];
   patch_leaf[cpu % MAX_CPUS] = 0;
   if (leaf == 7) set(rbx, (uint32_t)get(rbx) | (hw.haswell ? 0 : 1u << 15) | (hw.rmids ? 1u << 12 : 0));
   if (leaf == 0x80000001) set(rcx, (uint32_t)get(rcx) | 1u << 22);
   if (leaf == 0x80000008) set(rbx, (uint32_t)get(rbx) | (hw.mba_closids ? 1u << 6 : 0));
-  if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(hw.l3_ways - 1) << 22 | (LINE_BYTES - 1)),
+  if (leaf == 4 || leaf == 0x8000001d) set(rbx, (uint64_t)(memory.ways - 1) << 22 | (LINE_BYTES - 1)),
     set(rcx, memory.sets * memory.lines_per_way - 1);
+  if (leaf == 4 && models_l2) set(rax, ((uint32_t)get(rax) & ~(0xfffu << 14)) | (hw.cpus_per_l2 - 1) << 14);
 }
 
 // ABMC_CFG: the RMID in bits 32 to 43, the counter in bits 48 to 52, 62 enables it, 63 says that the rest is to be taken.
@@ -218,13 +225,15 @@ static void assign_counter(unsigned socket, uint64_t value) {
 
 static void on_wrmsr(unsigned cpu, void *pc) {
   uint32_t index = get(rcx);
+  if (index == MISC_FEATURE_CONTROL) locks_region = (uint32_t)get(rax);
   if (!is_rdt_msr(index)) return;
   uint64_t value = get(rdx) << 32 | (uint32_t)get(rax);
   unsigned socket = socket_of(cpu);
   struct msr *reg = msr_at(cpu, index);
   reg->value = value;
   reg->writes++;
-  if (index >= L3_MASK && index < L3_MASK + MAX_CLOSIDS) memory_set_cbm(socket, index - L3_MASK, value);
+  uint32_t mask = models_l2 ? L2_MASK : L3_MASK;
+  if (index >= mask && index < mask + MAX_CLOSIDS) memory_set_cbm(models_l2 ? l2_of(cpu) : socket, index - mask, value);
   if (index >= MBA_DELAY && index < MBA_DELAY + MAX_CLOSIDS) memory_set_mba_delay(socket, index - MBA_DELAY, value);
   if (index == ABMC_CFG) assign_counter(socket, value);
   if (msr_log && index != QM_EVTSEL) {
@@ -245,6 +254,8 @@ static uint64_t read_counter(unsigned cpu, uint64_t evtsel) {
   }
   return (evtsel & 0xff) == 1 ? memory_occupancy_lines(socket, rmid) : memory_miss_lines(socket, rmid);
 }
+
+static void on_wbinvd(unsigned cpu, void *unused) { memory_flush(models_l2 ? l2_of(cpu) : socket_of(cpu)); }
 
 static void on_rdmsr(unsigned cpu, void *pc) {
   uint32_t index = get(rcx);
@@ -279,8 +290,9 @@ static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
     struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
     uint8_t op[2];
     bool user_space = qemu_plugin_insn_vaddr(insn) < 1ull << 47;
-    if (user_space && hw.l3_ways) qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
+    if ((user_space || locks_region) && memory.ways) qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
     if (qemu_plugin_insn_data(insn, op, 2) < 2 || op[0] != 0x0f) continue;
+    if (op[1] == 0x09) qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wbinvd, CB_NO_REGS, NULL);
     vcpu_cb cb = op[1] == 0xa2 ? on_cpuid : op[1] == 0x30 ? on_wrmsr : op[1] == 0x32 ? on_rdmsr : NULL;
     if (!cb) continue;
     if (cb == on_cpuid && i + 1 < n)
@@ -306,7 +318,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"l3_ways", &hw.l3_ways},         {"l3_closids", &hw.l3_closids}, {"l2_ways", &hw.l2_ways},
       {"l2_closids", &hw.l2_closids},   {"mba_closids", &hw.mba_closids}, {"rmids", &hw.rmids},
       {"io_mask", &hw.io_mask},         {"cdp", &hw.cdp},               {"sparse", &hw.sparse},
-      {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &memory.cpus_per_socket},
+      {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &hw.cpus_per_socket},
       {"events", &hw.events},           {"haswell", &hw.haswell},
       {"amd", &hw.amd},                 {"mbm_counters", &hw.mbm_counters},
       {"sdciae", &hw.sdciae},
@@ -327,7 +339,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       return 1;
     }
   }
-  memory.ways = hw.l3_ways;
+  models_l2 = !hw.l3_ways && hw.l2_ways;
+  memory.ways = models_l2 ? hw.l2_ways : hw.l3_ways;
+  memory.cpus_per_domain = models_l2 ? hw.cpus_per_l2 : hw.cpus_per_socket;
   memory_init(&memory);
   qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate, NULL);

@@ -79,10 +79,10 @@ class Applier {
   // The policy divides nothing any more: the default group is not rdtd's.
   void release_default_group();
   [[nodiscard]] Result<void> store() { return ownership_.store(); }
-  // By directory; a group that goes keeps its figures.
-  [[nodiscard]] const std::map<std::string, AssignmentCounter>& counters() const {
-    return counters_;
-  }
+  // By directory, of the groups that rules lead to. The figures of a group go when no rule leads to
+  // it any more: leases make ever new ones.
+  using Counters = std::map<std::string, std::shared_ptr<AssignmentCounter>>;
+  [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
   [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
@@ -93,7 +93,7 @@ class Applier {
 
   System& system_;
   Ownership ownership_;
-  std::map<std::string, AssignmentCounter> counters_;
+  Counters counters_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   bool made_again_ = false;
 };

@@ -129,7 +129,7 @@ class Manager final : public ManagerInterface {
   void load_and_apply(Applier::Request request, Done done);
   void apply_now(Applier::Request request, Done done);
   using LeasesThatEnd = std::map<std::string, std::string>;  // why, by name
-  [[nodiscard]] LeasesThatEnd fit_leases(Applier::Request& request);
+  [[nodiscard]] std::expected<LeasesThatEnd, Refusal> fit_leases(Applier::Request& request);
   [[nodiscard]] std::optional<Refusal> refuse_lease(const std::string& name) const;
   [[nodiscard]] std::optional<Refusal> refuse_to_displace(const Applier::Request& request);
   void apply_lease(Leases::Lease lease, Leased done);
@@ -180,6 +180,7 @@ class Manager final : public ManagerInterface {
   Observer observer_;
 
   std::shared_ptr<const InForce> in_force_;
+  size_t waiting_leases_ = 0;    // requests in jobs_
   bool ended_in_force_ = false;  // what leases that have ended had put in force still is
   std::shared_ptr<const GroupList> group_list_;  // of in_force_, made when somebody asks
   std::vector<PolicyFile> wanted_files_;  // of the first load, while the machine permits none of it

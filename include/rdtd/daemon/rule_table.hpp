@@ -30,8 +30,8 @@ struct Place {
   // Null if the control group is another tool's or is not there: then its rules leave processes
   // where they are.
   const resctrl::Tasks* control_group = nullptr;
-  const resctrl::Tasks* mon_group = nullptr;  // null: none
-  AssignmentCounter* counter = nullptr;       // the control group's
+  const resctrl::Tasks* mon_group = nullptr;   // null: none
+  std::shared_ptr<AssignmentCounter> counter;  // the control group's
 
   [[nodiscard]] bool exists() const { return control_group != nullptr; }
   // Moves one thread there. Returns 0 or errno, as resctrl::Tasks does.

@@ -19,6 +19,7 @@ struct Probe {
   Kind kind = Kind::latency;
   uint64_t size = 256 << 10;    // latency: bytes that are read; timer: bytes of a cycle
   uint64_t period = 1'000'000;  // timer: nanoseconds
+  std::string device;           // whose memory it reads, such as /dev/pseudo_lock/NAME; "": its own
   bool operator==(const Probe&) const = default;
 };
 
@@ -42,5 +43,9 @@ struct ProbeTimes {
 // Reads and writes `bytes` of memory from the first to the last, again and again, and adds what it
 // has read and written to `done`. Returns only if the memory cannot be had.
 [[nodiscard]] Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done);
+
+// Reads and writes `bytes` of memory once: a cache of half the size has nothing else then, in the
+// ways that the caller may fill. An Error without text: success.
+[[nodiscard]] Error evict_others(uint64_t bytes);
 
 }  // namespace rdtd::experiment

@@ -2,6 +2,8 @@
 // the names of D-Bus errors.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 
@@ -31,5 +33,9 @@ struct Refusal {
     return root || !public_text ? text : *public_text;
   }
 };
+
+inline Refusal no_such_process(pid_t pid) {
+  return {Refusal::Kind::no_such_process, "there is no process " + std::to_string(pid)};
+}
 
 }  // namespace rdtd

@@ -4,12 +4,13 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == @(run|bench) && $first -gt 0 ]]; then
+  if [[ $verb == @(run|bench|suggest) && $first -gt 0 ]]; then
     if declare -F _command_offset >/dev/null; then _command_offset "$first"; else mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi
     return
   fi
@@ -29,6 +30,7 @@ _rdtctl() {
   COMPREPLY=()
   case $previous in
     -g | --group | --noise-group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
+    --pseudo-lock) _rdtctl_lines < <(ls /dev/pseudo_lock 2>/dev/null); return ;;
     --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user-unit) _rdtctl_lines < <(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user) _rdtctl_lines < <(compgen -u); return ;;
@@ -38,7 +40,8 @@ _rdtctl() {
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     --output | --exe | --html) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    --mb) [[ $verb == suggest ]] || return ;;
+    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
     --noise) _rdtctl_lines < <(_rdtctl_words "stream"); return ;;
     --probe) _rdtctl_lines < <(_rdtctl_words "latency timer"); return ;;
   esac
@@ -54,7 +57,7 @@ _rdtctl() {
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-      run | bench) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+      run | bench | suggest) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
     esac
   fi
 }

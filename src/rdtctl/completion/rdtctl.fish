@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --rounds --metric --probe --seconds --html
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --rounds --metric --probe --seconds --html
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -46,6 +46,7 @@ complete -c rdtctl -l html -r -F
 complete -c rdtctl -l noise -x -a stream
 complete -c rdtctl -l probe -x -a 'latency timer'
 complete -c rdtctl -l noise-group -x -a '(__rdtctl_groups)'
+complete -c rdtctl -l pseudo-lock -x -a '(ls /dev/pseudo_lock 2>/dev/null)'
 complete -c rdtctl -s d -l interval -x
 complete -c rdtctl -l ways -x
 complete -c rdtctl -l for -x
@@ -56,4 +57,4 @@ complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
 complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n '__rdtctl_is check' -F
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
-complete -c rdtctl -n '__rdtctl_is run bench' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'
+complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

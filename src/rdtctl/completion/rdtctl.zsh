@@ -7,12 +7,13 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
     esac
   done
-  if [[ $verb == (run|bench) ]] && ((first > 0)); then
+  if [[ $verb == (run|bench|suggest) ]] && ((first > 0)); then
     words=("${(@)words[first,-1]}")
     ((CURRENT -= first - 1))
     _normal
@@ -20,6 +21,7 @@ _rdtctl() {
   fi
   case ${words[CURRENT-1]} in
     -g | --group | --noise-group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
+    --pseudo-lock) found=(${(f)"$(ls /dev/pseudo_lock 2>/dev/null)"}); compadd -a found; return ;;
     --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user-unit) found=(${(f)"$(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user) _users; return ;;
@@ -29,7 +31,8 @@ _rdtctl() {
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
     --output | --exe | --html) _files; return ;;
-    -d | --interval | --l2 | --l3 | --mb | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    --mb) [[ $verb == suggest ]] || return ;;
+    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
     --noise) compadd stream; return ;;
     --probe) compadd latency timer; return ;;
   esac
@@ -46,7 +49,7 @@ _rdtctl() {
       completion) compadd bash zsh fish ;;
       check) _files -g '*.toml' ;;
       snapshot) _files -/ ;;
-      run | bench) _command_names -e ;;
+      run | bench | suggest) _command_names -e ;;
     esac
   fi
 }

@@ -40,6 +40,14 @@ add_user() {
   [[ -z $other ]] || { fail "add_user $1 $2: there is $other"; return; }
   echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group
 }
+# Of the result of `rdtctl bench -j` in /tmp/bench.json: spoken, its sentence; value NAME CONDITION BASE, of the ratio of
+# two conditions, whose names are regular expressions without blanks.
+spoken() { sed -n 's/.*"sentence": *"\([^"]*\)".*/\1/p' /tmp/bench.json; }
+value() {
+  tr -d '\n ' </tmp/bench.json | grep -o "{\"condition\":\"$2\",\"base\":\"$3\"[^}]*}" | sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"
+}
+# is_true "A < B": of numbers with fractions
+is_true() { awk "BEGIN {exit !($1)}"; }
 property() { busctl get-property org.rdtd1 /org/rdtd1 org.rdtd1.Manager "$1" | cut -d' ' -f2-; }
 
 # The group of a process, "" for the default one.

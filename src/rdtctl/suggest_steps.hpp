@@ -1,13 +1,12 @@
-// The two ends of suggest: the amounts that this machine can give the group, and the result of
-// their measurement for people and programs.
+// The amounts that suggest can give a group on this machine, and what each costs other groups.
 #pragma once
 
 #include <expected>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "context.hpp"
-#include "knee.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -17,15 +16,15 @@ struct StepPlan {
   Group group;  // as the policy has it
   Resource resource = Resource::L3;
   std::vector<unsigned> amounts;  // ways or percent, ascending
+  // The ways that each other group may fill on the domain where they are fewest, now and with each
+  // amount; none for bandwidth.
+  std::map<std::string, unsigned> others;
+  std::map<unsigned, std::map<std::string, unsigned>> others_at;
 
   // "6 ways", "20%".
   [[nodiscard]] std::string amount_text(unsigned amount) const;
   // The policy of the lease.
   [[nodiscard]] std::string text_of(unsigned amount) const;
-  // Less traffic is better if it comes from misses, more if bandwidth limits it.
-  [[nodiscard]] Better better() const {
-    return is_cache(resource) ? Better::lower : Better::higher;
-  }
 };
 
 // Those that the policy allows on this machine. Prints why there are none; the error is the exit
@@ -33,8 +32,5 @@ struct StepPlan {
 [[nodiscard]] std::expected<StepPlan, int> plan_steps(const Context& context,
                                                       const Planned& planned,
                                                       const verbs::SuggestOptions& options);
-
-void show_suggestion(const Context& context, const Planned& planned, const StepPlan& steps,
-                     const std::vector<AmountRuns>& curve);
 
 }  // namespace rdtd

@@ -1,0 +1,25 @@
+// HTML files of rdtctl: one page each, without references to anything outside.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rdtd/base/error.hpp"
+
+namespace rdtd {
+
+// For text and for values of attributes.
+[[nodiscard]] std::string html_escaped(std::string_view text);
+// A page; the title becomes its heading too. `body` is HTML, the title is text.
+[[nodiscard]] std::string html_page(std::string_view title, std::string_view body);
+// A list of texts under a heading; "" without texts.
+[[nodiscard]] std::string html_list(std::string_view heading,
+                                    const std::vector<std::string>& texts);
+
+// Into the file that --html names; "": nowhere. Returns the exit code, after a note if it fails.
+[[nodiscard]] int write_html(const std::string& file, const std::string& page);
+// Whether that will work: before a measurement that takes an hour.
+[[nodiscard]] int check_html(const std::string& file);
+
+}  // namespace rdtd

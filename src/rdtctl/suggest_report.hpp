@@ -1,0 +1,48 @@
+// The result of suggest for people and programs. Pure functions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "knee.hpp"
+#include "output.hpp"
+#include "rdtd/model/resource.hpp"
+
+namespace rdtd {
+
+// What is compared: its name in a sentence, and how it is shown.
+struct Measure {
+  std::string name = "the traffic";
+  std::string unit;      // of the values as they are shown
+  double unit_size = 1;  // value / unit_size is shown
+  Better better = Better::lower;
+};
+
+struct SuggestResult {
+  std::string group, workload;  // workload: "" if the tasks of the group were measured
+  bool command = false;         // that is a command
+  Resource resource = Resource::L3;
+  unsigned least_ways = 1;  // that the kernel lets a group have
+  Measure measure;
+  std::vector<AmountRuns> curve;
+  Knee knee;
+  std::string policy;                            // of the knee, without what the policy has anyway
+  std::map<std::string, unsigned> others, then;  // ways now, and with the knee
+
+  // "6 ways", "20%".
+  [[nodiscard]] std::string amount_text(unsigned amount) const;
+  // Whether the knee tells how much to allocate.
+  [[nodiscard]] bool conclusive() const;
+};
+
+// "6 ways", "20%".
+[[nodiscard]] std::string amount_text(Resource resource, unsigned amount);
+[[nodiscard]] std::string verdict(const SuggestResult& result);
+// What the knee takes from other groups, a line each; none for bandwidth.
+[[nodiscard]] std::vector<std::string> cost_lines(const SuggestResult& result);
+[[nodiscard]] JsonValue suggest_json(const SuggestResult& result);
+[[nodiscard]] std::string suggest_html(const SuggestResult& result);
+void print_suggestion(const Context& context, const SuggestResult& result);
+
+}  // namespace rdtd

@@ -1,0 +1,109 @@
+#include "workload.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "context.hpp"
+#include "print.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t shown_lines = 10;
+constexpr const char* instructions_per_cycle = "ipc";
+
+std::string last_lines(const std::string& text) {
+  const std::string_view all = trim(text);
+  size_t at = all.size(), lines = 0;
+  while (at > 0 && lines < shown_lines) lines += all[--at] == '\n' ? 1 : 0;
+  return std::string(trim(all.substr(at)));
+}
+
+// The number in the first group of the expression, or in all of what it matches. The standard
+// library's matching takes stack for each character.
+std::optional<double> printed_number(const std::string& output, const std::regex& expression) {
+  constexpr size_t longest_line = 8192;
+  std::smatch match;
+  std::string line;
+  for (std::istringstream lines(output); std::getline(lines, line);)
+    if (line.size() <= longest_line && std::regex_search(line, match, expression)) break;
+  if (match.empty()) return std::nullopt;
+  const std::string text = match[match.size() > 1 ? 1 : 0].str();
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return end == text.c_str() || !std::isfinite(value) ? std::nullopt : std::optional(value);
+}
+
+}  // namespace
+
+std::string Workload::text() const {
+  return probe ? "probe " + probe_text : fmt::format("{}", fmt::join(command, " "));
+}
+
+std::string Workload::unit() const {
+  if (!metric.empty()) return "";
+  return probe ? "ns" : "s";
+}
+
+bench::Program Workload::program(std::string group, CpuSet cpus, std::string device) const {
+  std::optional<experiment::Probe> placed = probe;
+  if (placed) placed->device = std::move(device);
+  const auto run = [probe = std::move(placed), seconds = seconds](bench::Shared& shared) {
+    const auto done = experiment::run_probe(*probe, seconds, shared.times);
+    return done ? Error{} : done.error();
+  };
+  const bool reads_output = !metric.empty() && metric != instructions_per_cycle;
+  return {command, run, std::move(group), std::move(cpus), true, reads_output};
+}
+
+std::string end_text(int status) {
+  return WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
+                             : fmt::format("failed with status {}", WEXITSTATUS(status));
+}
+
+int report_failure(const std::string& what, const std::string& output) {
+  note("rdtctl: {}\n", what);
+  if (const std::string lines = last_lines(output); !lines.empty()) note("{}\n", lines);
+  return Exit::failed;
+}
+
+std::expected<Numbers, int> numbers_of(const Workload& workload, bench::Process& process,
+                                       uint64_t ended_at) {
+  const auto end = process.wait();
+  const std::string name = workload.probe ? "the probe" : "the command";
+  if (end.status != 0)
+    return std::unexpected(report_failure(name + " " + end_text(end.status), process.output()));
+  Numbers out{.cpu_seconds = end.cpu_seconds,
+              .cpu_seconds_before = end.cpu_seconds_before,
+              .times = process.shared().times};
+  const auto counts = process.counts();
+  if (counts)
+    out.events = *counts;
+  else
+    out.no_events = counts.error().text();
+  if (workload.metric == instructions_per_cycle) {
+    if (!counts) return std::unexpected(report_failure(counts.error().text(), ""));
+    out.value = out.events.at(1) > 0 ? out.events.at(0) / out.events.at(1) : 0;
+  } else if (!workload.metric.empty()) {
+    const auto number = printed_number(process.output(), std::regex(workload.metric));
+    if (!number)
+      return std::unexpected(
+          report_failure("the command printed no number that --metric matches", process.output()));
+    out.value = *number;
+  } else if (workload.probe) {
+    out.value = out.times.time.mean();
+  } else {
+    out.value = static_cast<double>(ended_at - process.shared().started) * 1e-9;
+  }
+  return out;
+}
+
+}  // namespace rdtd
