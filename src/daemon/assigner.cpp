@@ -267,13 +267,14 @@ bool Visit::list_threads() {
   return false;
 }
 
-bool Visit::in_group(pid_t tid, size_t destination) const {
+Visit::Where Visit::where(pid_t tid, size_t destination) const {
   if (options_.in_place != nullptr &&
       std::ranges::binary_search((*options_.in_place)[destination], tid))
-    return true;
+    return Where::in_group;
   // The lists were read before: a thread may have come into its group since.
   const auto now = process_->read_thread_group(tid);
-  return now && placement_.table.is_at(destination, *now);
+  if (!now) return Where::unknown;
+  return placement_.table.is_at(destination, *now) ? Where::in_group : Where::elsewhere;
 }
 
 // False if there is no point in going on with the other threads.
@@ -281,7 +282,8 @@ bool Visit::put(pid_t tid, size_t rule) {
   const size_t destination = placement_.table.rules.rules()[rule].destination;
   const Place& place = placement_.table.places[destination];
   if (!place.exists()) return finish(Assignment::Kind::unmatched);
-  if (in_group(tid, destination)) return true;
+  const Where before = where(tid, destination);
+  if (before == Where::in_group) return true;
   if (options_.only_report != nullptr &&
       std::ranges::binary_search((*options_.only_report)[destination], tid)) {
     reported_.emplace_back(destination, tid);
@@ -290,6 +292,7 @@ bool Visit::put(pid_t tid, size_t rule) {
   const int error = add_counted(place, tid);
   if (error == 0) {
     result_.moved++;
+    if (before == Where::unknown) result_.unseen++;
     return true;
   }
   if (error == ESRCH) {

@@ -119,7 +119,7 @@ Classifier::~Classifier() {
   if (!thread_.joinable()) return;
   stop_ = true;
   started_.release();
-  beat();
+  wake();
   thread_.join();
 }
 
@@ -138,8 +138,14 @@ uint64_t Classifier::publish(std::shared_ptr<const RuleTable> table) {
     table_.swap(table);
     number = ++published_;
   }
-  beat();
+  wake();
   return number;
+}
+
+// The signal may come just before the thread waits: then it is the event that ends the wait.
+void Classifier::wake() {
+  (void)::pthread_kill(thread_.native_handle(), SIGURG);
+  beat();
 }
 
 bool Classifier::heartbeat() {
@@ -155,11 +161,14 @@ void Classifier::beat() {
 
 template <class Change>
 void Classifier::request(Change change) {
+  bool first = false;
   {
     const std::lock_guard lock(requests_mutex_);
     change(requests_);
+    first = !std::exchange(requests_.any, true);
   }
-  (void)::eventfd_write(requests_fd_, 1);
+  // The others are taken with it.
+  if (first) (void)::eventfd_write(requests_fd_, 1);
 }
 
 Classifier::Requests Classifier::take_requests() {
@@ -175,6 +184,9 @@ void Classifier::run() {
   action.sa_handler = leave_real_time;
   action.sa_flags = SA_RESTART;
   (void)::sigaction(SIGXCPU, &action, nullptr);
+  // A receiving with a timeout ends all the same.
+  action.sa_handler = [](int) {};
+  (void)::sigaction(SIGURG, &action, nullptr);
 
   std::vector<ProcEvent> events;
   std::shared_ptr<const RuleTable> table;
@@ -295,20 +307,19 @@ void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
 void Classifier::finish(pid_t pid, const Assignment& assignment, const RuleTable& table) {
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
-  const auto hand_over = [pid](Requests& r) {
-    if (r.moved.size() < max_queued)
-      r.moved.push_back(pid);
+  const auto hand_over = [pid](std::vector<pid_t>& pids, Requests& r) {
+    if (pids.size() < max_queued)
+      pids.push_back(pid);
     else
       r.events_lost = true;
   };
-  // It is not examined now: the main thread does that.
   if (assignment.kind == Assignment::Kind::unknown ||
       assignment.kind == Assignment::Kind::held_up || assignment.kind == Assignment::Kind::deferred)
-    request(hand_over);
+    request([&](Requests& r) { hand_over(r.unexamined, r); });
   if (assignment.moved == 0) return;
   const bool report = watched_;
   request([&](Requests& r) {
-    hand_over(r);
+    hand_over(r.moved, r);
     if (!report) return;
     if (r.assigned.size() < max_queued)
       r.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),

@@ -1,6 +1,7 @@
 #include "rdtd/daemon/loop.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
@@ -81,7 +82,7 @@ int Loop::add_sources() {
                         on_io<&Loop::read_resctrl>, this);
     if (r >= 0) r = sd_event_source_set_ratelimit(resctrl_, resctrl_interval_usec, 1);
   }
-  if (r >= 0) r = add_timer(&requests_timer_, on_timer<&Loop::resume_requests>);
+  if (r >= 0) r = add_timer(&requests_timer_, on_timer<&Loop::take_requests>);
   if (r >= 0) r = add_timer(&changes_timer_, on_timer<&Loop::resume_changes>);
   if (r >= 0) r = add_timer(&cgroups_timer_, on_timer<&Loop::resume_cgroups>);
   if (r >= 0) r = add_timer(&reconcile_, on_timer<&Loop::reconcile>);
@@ -242,6 +243,8 @@ void Loop::set_events_available(bool available) {
 void Loop::beat() {
   set_timer(heartbeat_, heartbeat_interval_);
   manager_.store();
+  // What a load or a burst took, which is several times what is kept.
+  (void)::malloc_trim(0);
   if (sources_.classifier == nullptr) return;
   manager_.set_event_counters(sources_.classifier->events_seen(),
                               sources_.classifier->event_overruns() + changes_dropped_);

@@ -22,6 +22,8 @@ using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's time
 
 // Requests of the classifier are collected: what they ask for has this much time.
 constexpr milliseconds request_interval(5);
+// As long as a second look waits, so that one wake-up serves what was moved and what is due.
+constexpr milliseconds take_interval = Sweeper::second_look_delay;
 // Looks at all processes that events ask for, at most so often.
 constexpr seconds sweep_interval(1);
 // A storm of processes overruns the kernel's queue again and again; the log says so at most so
@@ -39,8 +41,11 @@ void Loop::take_requests() {
   eventfd_t ignored = 0;
   (void)::eventfd_read(sources_.requests_fd, &ignored);
   const Classifier::Requests requests = sources_.classifier->take_requests();
+  // The next one wakes this up at once.
+  if (!requests.any) return (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
   if (requests.table_in_use != 0) manager_.table_taken(requests.table_in_use);
-  for (const pid_t pid : requests.moved)
+  manager_.sweeper().look_for_more(requests.moved);
+  for (const pid_t pid : requests.unexamined)
     manager_.sweeper().visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
   for (const Classifier::Assigned& assigned : requests.assigned)
     report_assigned(assigned.pid, assigned.group, assigned.rule);
@@ -61,10 +66,8 @@ void Loop::take_requests() {
   }
   // One wake-up for many requests.
   (void)sd_event_source_set_enabled(requests_, SD_EVENT_OFF);
-  set_timer(requests_timer_, request_interval);
+  set_timer(requests_timer_, take_interval);
 }
-
-void Loop::resume_requests() { (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON); }
 
 void Loop::read_changes() {
   const RuleSet& rules = manager_.in_force().table->rules;

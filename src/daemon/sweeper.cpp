@@ -86,18 +86,40 @@ void Sweeper::visit(One one, std::chrono::milliseconds delay) {
   schedule({one.pid, one.only_thread}, {system_.now() + delay, one.children});
 }
 
+void Sweeper::look_for_more(std::span<const pid_t> pids) {
+  if (second_looks_.size() >= max_waiting) {
+    overflowed_ = true;
+    return;
+  }
+  // Of the same time, so that one wake-up serves all.
+  const Time due = system_.now() + second_look_delay;
+  for (const pid_t pid : pids) second_looks_.emplace_back(due, pid);
+}
+
 Sweeper::Time Sweeper::next_due() const {
   if (!running_.empty() || pass_ || !requested_.empty()) return Time::min();
-  return due_.empty() ? Time::max() : due_.begin()->first;
+  const Time visit = due_.empty() ? Time::max() : due_.begin()->first;
+  return second_looks_.empty() ? visit : std::min(visit, second_looks_.front().first);
 }
 
 bool Sweeper::slice(Time deadline) {
   if (!table_) return false;
-  // Half of the time for each, so that neither keeps the other waiting.
-  const auto middle = system_.now() + (deadline - system_.now()) / 2;
-  const bool more_visits = work_on_visits(middle);
+  // A part of the time for each, so that none keeps another waiting.
+  const auto part = (deadline - system_.now()) / 4;
+  const bool more_looks = look_for_more(system_.now() + part);
+  const bool more_visits = work_on_visits(system_.now() + part);
   const bool more_sweep = work_on_sweep(deadline);
-  return more_visits || more_sweep;
+  return more_looks || more_visits || more_sweep;
+}
+
+bool Sweeper::look_for_more(Time deadline) {
+  for (Time now = system_.now(); now < deadline; now = system_.now()) {
+    if (second_looks_.empty() || second_looks_.front().first > now) return false;
+    const pid_t pid = second_looks_.front().second;
+    second_looks_.pop_front();
+    if (!system_.processes.is_alone(pid)) visit({.pid = pid, .children = true});
+  }
+  return true;
 }
 
 void Sweeper::look_again(pid_t pid, const Assignment& result) {
@@ -109,11 +131,12 @@ void Sweeper::report_moved(pid_t pid, const Assignment& result) {
   if (result.moved > 0 && result.kind != Assignment::Kind::unmatched) moved_(pid, result, *table_);
 }
 
-void Sweeper::finish_visit(const Visit& visit) {
+void Sweeper::finish_visit(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   look_again(visit.pid(), result);
-  if (result.moved == 0) return;
+  // If the kernel does not say where threads are, each look moves them, and there is no third one.
+  if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;
   report_moved(visit.pid(), result);
   schedule({visit.pid(), 0}, {system_.now() + second_look_delay, true});
 }
@@ -127,7 +150,7 @@ bool Sweeper::turn_of_children(Running& running) {
                                               Visit::Options{});
     }
     if (!running.child->step(threads_per_turn)) return false;
-    finish_visit(*running.child);
+    finish_visit(*running.child, false);
     running.child.reset();
   }
   return false;
@@ -137,7 +160,7 @@ bool Sweeper::turn_of_children(Running& running) {
 bool Sweeper::turn(Running& running) {
   if (!running.visit) return turn_of_children(running);
   if (!running.visit->step(threads_per_turn)) return false;
-  finish_visit(*running.visit);
+  finish_visit(*running.visit, running.with_children);
   if (running.with_children)
     if (auto children = running.visit->children()) running.children = std::move(*children);
   running.visit.reset();

@@ -68,7 +68,7 @@ class FileReader {
   [[nodiscard]] size_t problems() const { return diagnostics_->size(); }
 
  private:
-  std::string path_;
+  FileName path_;
   std::vector<Diagnostic>* diagnostics_;
 };
 

@@ -121,12 +121,14 @@ class Builder {
 };
 
 void Builder::add(const PolicyFile& file) {
-  if (file.state == PolicyFile::State::unreadable)
+  if (file.state == PolicyFile::State::unreadable) {
+    const Location whole_file{.file = file.path};
     out_.diagnostics.push_back({Severity::error,
-                                {file.path},
+                                whole_file,
                                 file.problem,
                                 {},
                                 file.transient ? Cause::machine : Cause::policy});
+  }
   if (file.state != PolicyFile::State::active) return;
   out_.policy.sources[file.path] = file.text;
   const FileReader in(file.path, out_.diagnostics);

@@ -33,7 +33,8 @@ class Scanner {
 
   std::optional<Diagnostic> scan() {
     if (text_.size() > policy_file_limit) {
-      error_ = {Severity::error, {file_}, "is larger than 1 MiB, which no policy is", {}};
+      const Location whole_file{.file = file_};
+      error_ = {Severity::error, whole_file, "is larger than 1 MiB, which no policy is", {}};
       return error_;
     }
     if (!check_characters()) return error_;

@@ -100,8 +100,8 @@ Result<Connector> Connector::open(Events events, int receive_buffer, bool blocki
 }
 
 Result<Connector> Connector::from_socket(UniqueFd fd, bool blocking) {
-  const timeval second{1, 0};
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second) < 0)
+  const timeval timeout{longest_wait.count(), 0};
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) < 0)
     return errno_error("set a timeout on", "process events");
   return Connector(std::move(fd), blocking);
 }

@@ -15,18 +15,30 @@ namespace rdtd::proc {
 
 namespace {
 
-// A path below /proc. It is on the stack because a process waits for its group meanwhile.
+// A path below /proc, from texts and numbers. It is on the stack, and not formatted, because a
+// process waits for its group meanwhile.
 class ProcPath {
  public:
-  template <class... Args>
-  explicit ProcPath(fmt::format_string<Args...> format, Args... args) {
-    *fmt::vformat_to_n(text_.data(), text_.size() - 1, format, fmt::make_format_args(args...)).out =
-        '\0';
+  template <class... Parts>
+  explicit ProcPath(Parts... parts) {
+    (append(parts), ...);
+    text_[size_] = '\0';
   }
   [[nodiscard]] const char* c_str() const { return text_.data(); }
 
  private:
-  std::array<char, 64> text_{};
+  void append(std::string_view part) {
+    const size_t size = std::min(part.size(), text_.size() - 1 - size_);
+    std::copy_n(part.data(), size, text_.data() + size_);
+    size_ += size;
+  }
+  void append(pid_t id) {
+    const fmt::format_int text(id);
+    append(std::string_view(text.data(), text.size()));
+  }
+
+  std::array<char, 64> text_;
+  size_t size_ = 0;
 };
 
 // How a file ends. A file of one record ends with a short read, which saves a system call. A list
@@ -138,8 +150,7 @@ template <class T>
 Result<T> OpenProcess::if_alive(Result<T> answer) const {
   if (!answer) return answer;
   char first;
-  if (::pread(comm_.get(), &first, 1, 0) < 0)
-    return failed("read", root_, ProcPath("{}/comm", pid_));
+  if (::pread(comm_.get(), &first, 1, 0) < 0) return failed("read", root_, ProcPath(pid_, "/comm"));
   return answer;
 }
 
@@ -150,18 +161,18 @@ Result<std::string> OpenProcess::read_text(const ProcPath& path) const {
 Result<std::string> OpenProcess::read_name() const {
   std::array<char, 64> buffer;
   const ssize_t n = ::pread(comm_.get(), buffer.data(), buffer.size(), 0);
-  if (n < 0) return failed("read", root_, ProcPath("{}/comm", pid_));
+  if (n < 0) return failed("read", root_, ProcPath(pid_, "/comm"));
   return without_newline(std::string(buffer.data(), static_cast<size_t>(n)));
 }
 
 Result<uid_t> OpenProcess::owner() const {
   struct stat status{};
-  if (::fstat(comm_.get(), &status) < 0) return failed("examine", root_, ProcPath("{}/comm", pid_));
+  if (::fstat(comm_.get(), &status) < 0) return failed("examine", root_, ProcPath(pid_, "/comm"));
   return status.st_uid;
 }
 
 Result<std::string> OpenProcess::read_exe() const {
-  const ProcPath path("{}/exe", pid_);
+  const ProcPath path(pid_, "/exe");
   std::array<char, 4096> target;
   const ssize_t n = ::readlinkat(root_.fd(), path.c_str(), target.data(), target.size());
   if (n < 0 && errno != ENOENT) return failed("read", root_, path);
@@ -177,7 +188,7 @@ Result<std::string> OpenProcess::read_cmdline() const {
   // A process that cannot be traced looks as if it were root's, except here.
   const auto status = read_status();
   if (!status) return std::unexpected(status.error());
-  const ProcPath path("{}/cmdline", pid_);
+  const ProcPath path(pid_, "/cmdline");
   UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return failed("open", root_, path);
   const std::string whole_path = root_.path_of(path.c_str());
@@ -191,7 +202,7 @@ Result<std::string> OpenProcess::read_cmdline() const {
 }
 
 Result<Status> OpenProcess::read_status() const {
-  const ProcPath path("{}/status", pid_);
+  const ProcPath path(pid_, "/status");
   const auto text = read_text(path);
   if (!text) return std::unexpected(text.error());
   const auto status = parse_status(*text);
@@ -225,7 +236,7 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
     case Fact::name: return fill(read_name(), facts.name, {});
     case Fact::exe: return fill(read_exe(), facts.exe, {});
     case Fact::cgroup: {
-      auto cgroup = transform(read_text(ProcPath("{}/cgroup", pid_)), parse_cgroup);
+      auto cgroup = transform(read_text(ProcPath(pid_, "/cgroup")), parse_cgroup);
       facts.cgroup_too_long = !cgroup && cgroup.error().code == ENAMETOOLONG;
       return fill(std::move(cgroup), facts.cgroup, {});
     }
@@ -239,27 +250,27 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
 
 size_t OpenProcess::thread_count() const {
   // The link count of a directory is that of its subdirectories and two more.
-  const ProcPath path("{}/task", pid_);
+  const ProcPath path(pid_, "/task");
   struct stat status{};
   if (::fstatat(root_.fd(), path.c_str(), &status, 0) < 0 || status.st_nlink < 2) return 0;
   return if_alive(Result<size_t>(status.st_nlink - 2)).value_or(0);
 }
 
 Result<std::vector<pid_t>> OpenProcess::threads() const {
-  return if_alive(list_numbers(root_, ProcPath("{}/task", pid_)));
+  return if_alive(list_numbers(root_, ProcPath(pid_, "/task")));
 }
 
 Result<std::string> OpenProcess::read_thread_name(pid_t tid) const {
-  return transform(read_text(ProcPath("{}/task/{}/comm", pid_, tid)), without_newline);
+  return transform(read_text(ProcPath(pid_, "/task/", tid, "/comm")), without_newline);
 }
 
 Result<std::string> OpenProcess::read_thread_group(pid_t tid) const {
-  const ProcPath path("{}/task/{}/cpu_resctrl_groups", pid_, tid);
+  const ProcPath path(pid_, "/task/", tid, "/cpu_resctrl_groups");
   const auto text = read_text(path);
   if (!text) {
     // A kernel without CONFIG_PROC_CPU_RESCTRL has no such file even if the thread exists.
     const bool thread_exists =
-        ::faccessat(root_.fd(), ProcPath("{}/task/{}", pid_, tid).c_str(), F_OK, 0) == 0;
+        ::faccessat(root_.fd(), ProcPath(pid_, "/task/", tid).c_str(), F_OK, 0) == 0;
     if (text.error().code == ENOENT && thread_exists) return failed(ENOTSUP, "open", root_, path);
     return std::unexpected(text.error());
   }
@@ -277,7 +288,7 @@ Result<pid_t> OpenProcess::read_parent() const {
 }
 
 Result<uint64_t> OpenProcess::read_start_time() const {
-  const ProcPath path("{}/stat", pid_);
+  const ProcPath path(pid_, "/stat");
   const auto text = read_text(path);
   if (!text) return std::unexpected(text.error());
   const auto time = parse_start_time(*text);
@@ -294,7 +305,7 @@ Result<std::vector<pid_t>> OpenProcess::children() const {
   }
   std::vector<pid_t> children;
   for (const pid_t tid : tids) {
-    const auto text = read_file(root_, ProcPath("{}/task/{}/children", pid_, tid), Kind::list);
+    const auto text = read_file(root_, ProcPath(pid_, "/task/", tid, "/children"), Kind::list);
     // The thread has ended, or the kernel has no such file.
     if (!text && ended(text.error())) continue;
     if (!text) return std::unexpected(text.error());
@@ -307,10 +318,23 @@ Result<std::vector<pid_t>> OpenProcess::children() const {
 }  // namespace
 
 Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
-  const ProcPath path("{}/comm", pid);
+  const ProcPath path(pid, "/comm");
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
   return std::make_unique<OpenProcess>(root_, *command_lines_, pid, std::move(comm));
+}
+
+bool ProcFs::is_alone(pid_t pid) const {
+  // The link count of a directory is that of its subdirectories and two more.
+  struct stat status{};
+  if (::fstatat(root_.fd(), ProcPath(pid, "/task").c_str(), &status, 0) < 0)
+    return errno == ENOENT || errno == ESRCH;
+  if (status.st_nlink > 3) return false;
+  const ProcPath path(pid, "/task/", pid, "/children");
+  const UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return errno == ENOENT || errno == ESRCH;
+  char first;
+  return ::read(fd.get(), &first, 1) == 0;
 }
 
 Result<std::vector<pid_t>> ProcFs::list() const { return list_numbers(root_, ProcPath(".")); }

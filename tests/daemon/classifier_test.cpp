@@ -68,11 +68,17 @@ class ClassifierTest : public test::World {
     all.table_old |= some.table_old;
     if (some.failed) all.failed = some.failed;
     all.moved.insert(all.moved.end(), some.moved.begin(), some.moved.end());
+    all.unexamined.insert(all.unexamined.end(), some.unexamined.begin(), some.unexamined.end());
     all.assigned.insert(all.assigned.end(), some.assigned.begin(), some.assigned.end());
     all.dropped += some.dropped;
   }
   [[nodiscard]] static auto moved(pid_t pid) {
     return [pid](const Requests& r) { return std::ranges::find(r.moved, pid) != r.moved.end(); };
+  }
+  [[nodiscard]] static auto unexamined(pid_t pid) {
+    return [pid](const Requests& r) {
+      return std::ranges::find(r.unexamined, pid) != r.unexamined.end();
+    };
   }
   // Waits for a condition without requests, 20 s at most.
   template <class Condition>
@@ -241,7 +247,7 @@ TEST_F(ClassifierTest, AProcessThatCannotBeExaminedIsLeftToTheMainThread) {
                             EMFILE);
   }
   events_.exec(redis);
-  EXPECT_EQ(collect(moved(redis)).moved, std::vector{redis});
+  EXPECT_EQ(collect(unexamined(redis)).unexamined, std::vector{redis});
   EXPECT_EQ(group_of(redis), "default");
 }
 

@@ -131,6 +131,38 @@ TEST_F(SweeperTest, ManySingleThreadsBecomeOneProcess) {
   EXPECT_EQ(threads_in(redis, "redis"), 101U);
 }
 
+// Another thread has put it in its group, and asks for a look at what it may have forked meanwhile.
+TEST_F(SweeperTest, AProcessThatRemainedAloneIsNotVisited) {
+  const pid_t alone = processes.start({.name = "redis-server"});
+  const pid_t ended = processes.start({.name = "redis-server"});
+  const pid_t parent = processes.start({.name = "redis-server"});
+  const pid_t many = start_with_threads("redis-server", 2);
+  const pid_t child = processes.fork(parent);
+  sweeper().look_for_more(std::array{alone, ended, parent, many});
+  processes.exit(ended);
+  run(Sweeper::second_look_delay - milliseconds(1));
+  EXPECT_EQ(processes.calls.log().size(), 0U);
+  run(milliseconds(2));
+  EXPECT_EQ(looks_at(alone) + looks_at(ended), 0U);
+  EXPECT_EQ(group_of(child), "redis");
+  EXPECT_EQ(threads_in(many, "redis"), 3U);
+}
+
+// Without cpu_resctrl_groups, each look moves the threads, as far as it can see.
+TEST_F(SweeperTest, LooksEndIfTheKernelDoesNotSayWhereThreadsAre) {
+  processes.reports_groups = false;
+  const pid_t parent = start_with_threads("redis-server", 2);
+  const pid_t child = processes.fork(parent);
+  sweeper().look_for_more(std::array{parent});
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(threads_in(parent, "redis"), 3U);
+  EXPECT_EQ(group_of(child), "redis");
+  EXPECT_EQ(sweeper().next_due(), Sweeper::Time::max());
+  processes.calls.reset();
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(processes.calls.log().size(), 0U);
+}
+
 TEST_F(SweeperTest, ASingleThreadIsVisitedAlone) {
   const pid_t redis = start_with_threads("redis-server", 3);
   const pid_t thread = processes.find(redis)->threads[2].tid;

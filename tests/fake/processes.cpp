@@ -158,6 +158,16 @@ Result<std::unique_ptr<proc::Process>> Processes::open(pid_t pid) const {
   return std::unexpected(Error{"open", path_of(pid), ENOENT, {}});
 }
 
+bool Processes::is_alone(pid_t pid) const {
+  const std::lock_guard guard(kernel_.mutex);
+  if (calls.begin("is_alone", std::to_string(pid))) return false;
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return true;
+  const auto is_child = [&](const auto& entry) { return entry.second.parent == pid; };
+  return found->second.threads.size() == 1 &&
+         !(reports_children && std::ranges::any_of(processes_, is_child));
+}
+
 Result<std::vector<pid_t>> Processes::list() const {
   const std::lock_guard guard(kernel_.mutex);
   if (const auto failure = calls.begin("list", {}))

@@ -5,10 +5,12 @@
 #include <compare>
 #include <string>
 
+#include "rdtd/base/file_name.hpp"
+
 namespace rdtd {
 
 struct Location {
-  std::string file;
+  FileName file;
   unsigned line = 0;    // from 1; 0: the file as a whole
   unsigned column = 0;  // from 1
   unsigned width = 1;   // characters, for the underline
@@ -16,7 +18,7 @@ struct Location {
 
   // "FILE:LINE", or just the file.
   [[nodiscard]] std::string text() const {
-    return line == 0 ? file : file + ":" + std::to_string(line);
+    return line == 0 ? file.text() : file.text() + ":" + std::to_string(line);
   }
 };
 

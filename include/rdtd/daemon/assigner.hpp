@@ -33,6 +33,7 @@ struct Assignment {
   Kind kind = Kind::unmatched;
   size_t rule = 0;                 // in_group: index into RuleSet::rules()
   size_t moved = 0;                // threads written to `tasks`
+  size_t unseen = 0;               // of these: the kernel did not say where they were
   int error = 0;                   // refused, unknown: errno
   std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
   bool hidden = false;             // it looks like root's, and is another user's
@@ -92,7 +93,8 @@ class Visit {
   void look_at(pid_t tid);
   [[nodiscard]] bool put(pid_t tid, size_t rule);
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
-  [[nodiscard]] bool in_group(pid_t tid, size_t destination) const;
+  enum class Where { in_group, elsewhere, unknown };
+  [[nodiscard]] Where where(pid_t tid, size_t destination) const;
 
   Placement placement_;
   pid_t pid_;

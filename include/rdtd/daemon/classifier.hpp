@@ -57,11 +57,13 @@ class Classifier {
   };
   // What it asks the main thread for since that last looked.
   struct Requests {
+    bool any = false;                // whether there is one
     bool events_lost = false;        // look at all processes
     uint64_t table_in_use = 0;       // by its number
     bool table_old = false;          // a group of the table was removed
     std::optional<Error> failed;     // receiving events fails
-    std::vector<pid_t> moved;        // a moment later: look at their threads and children
+    std::vector<pid_t> moved;        // a moment later: look for their threads and children
+    std::vector<pid_t> unexamined;   // a moment later: look at all of them
     std::vector<Assigned> assigned;  // while they are watched
     size_t dropped = 0;              // of `assigned`: too many
   };
@@ -74,6 +76,8 @@ class Classifier {
  private:
   Classifier(int requests_fd, std::chrono::milliseconds error_pause)
       : requests_fd_(requests_fd), error_pause_(error_pause) {}
+  // Makes the thread notice what has changed, also while no events arrive.
+  void wake();
   void run();
   class Pacer;
   void handle(const ProcEvent& event, const RuleTable& table, bool others_wait);

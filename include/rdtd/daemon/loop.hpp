@@ -60,7 +60,6 @@ class Loop {
   void observe();
 
   void take_requests();
-  void resume_requests();
   void read_changes();
   void resume_changes();
   void read_cgroups();

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -74,6 +75,10 @@ class Sweeper {
   };
   void visit(One one, std::chrono::milliseconds delay = {});
 
+  // A moment from now: a visit to each of these processes, and its children, that has not remained
+  // alone. Another thread has just put them in their groups.
+  void look_for_more(std::span<const pid_t> pids);
+
   // Whether visits were dropped since the last call: all processes must be looked at.
   [[nodiscard]] bool take_overflow() { return std::exchange(overflowed_, false); }
 
@@ -120,7 +125,8 @@ class Sweeper {
   [[nodiscard]] bool work_on_visits(Time deadline);
   [[nodiscard]] bool turn(Running& running);
   [[nodiscard]] bool turn_of_children(Running& running);
-  void finish_visit(const Visit& visit);
+  [[nodiscard]] bool look_for_more(Time deadline);
+  void finish_visit(const Visit& visit, bool second_look);
   void look_again(pid_t pid, const Assignment& result);
   void report_moved(pid_t pid, const Assignment& result);
   [[nodiscard]] bool work_on_sweep(Time deadline);
@@ -139,6 +145,7 @@ class Sweeper {
   ManualAssignments& manual_;
   Moved moved_;
   std::shared_ptr<const RuleTable> table_;
+  std::deque<std::pair<Time, pid_t>> second_looks_;  // at processes that may be alone
   std::multimap<Time, Key> due_;
   std::map<Key, Waiting> waiting_;  // the same by key
   std::map<Key, Waiting> again_;    // to be scheduled when the visit before it is over

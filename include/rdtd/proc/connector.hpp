@@ -20,6 +20,9 @@ class Connector {
  public:
   // The most events that one call receives.
   static constexpr size_t batch_size = 64;
+  // The longest wait of a blocking connector. Heartbeats are more frequent, so it waits that long
+  // only while no event arrives at all.
+  static constexpr std::chrono::seconds longest_wait{30};
 
   // Acknowledgements are in each of these sets.
   enum class Events {
@@ -52,7 +55,7 @@ class Connector {
     bool lost = false;  // the kernel dropped events since the last batch
   };
   // Appends the events that are there, at most batch_size, to `events`. If there are none, a
-  // blocking connector waits for up to a second.
+  // blocking connector waits for up to longest_wait, or until a signal.
   [[nodiscard]] Result<Batch> receive(std::vector<ProcEvent>& events);
   // The number of events that the kernel has dropped so far.
   [[nodiscard]] uint64_t dropped() const;

@@ -18,6 +18,7 @@ class ProcFs final : public Processes {
   explicit ProcFs(Directory root, std::chrono::milliseconds max_wait = default_wait)
       : root_(std::move(root)), command_lines_(std::make_unique<CommandLines>(max_wait)) {}
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
+  [[nodiscard]] bool is_alone(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
 
  private:

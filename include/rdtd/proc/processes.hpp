@@ -72,6 +72,9 @@ class Processes {
   virtual ~Processes() = default;
 
   [[nodiscard]] virtual Result<std::unique_ptr<Process>> open(pid_t pid) const = 0;
+  // Whether a process has one thread and no child, or has ended, in as few system calls as show it.
+  // False if that cannot be seen now.
+  [[nodiscard]] virtual bool is_alone(pid_t pid) const = 0;
   // All of them, in no particular order.
   [[nodiscard]] virtual Result<std::vector<pid_t>> list() const = 0;
 };
