@@ -30,7 +30,7 @@ for rules in 10 10000; do
   policy_of $rules >/etc/rdtd/10-bench.toml
   systemctl restart rdtd.service || exit 1
   rdtd=$(systemctl show -P MainPID rdtd)
-  "$bench" listen bench & bare=$!
+  chrt -f 1 "$bench" listen "$resctrl/bench/tasks" >/dev/null & bare=$!
   sleep 1
   rm -f /tmp/*.latency
   declare -A cpu=([rdtd]=0 [bare]=0)
