@@ -98,7 +98,8 @@ void log(LogEvent event, std::string_view text, std::initializer_list<LogField> 
 
 void log(LogEvent event, std::string_view text, const Location& where) {
   if (where.file.empty()) return log(event, text);
-  log(event, text, {{"CONFIG_FILE", where.file.text()}, {"CONFIG_LINE", std::to_string(where.line)}});
+  log(event, text,
+      {{"CONFIG_FILE", where.file.text()}, {"CONFIG_LINE", std::to_string(where.line)}});
 }
 
 void log_assignment(pid_t pid, const std::string& group, const std::string& rule) {
