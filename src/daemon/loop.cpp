@@ -118,11 +118,12 @@ Result<void> Loop::prepare(Sources sources) {
 
 void Loop::observe() {
   manager_.observe(
-      {.publish =
-           [this](std::shared_ptr<const RuleTable> table) {
-             return sources_.classifier == nullptr ? 0
-                                                   : sources_.classifier->publish(std::move(table));
-           },
+      {.publish = [this](std::shared_ptr<const RuleTable> table) -> uint64_t {
+         if (sources_.classifier == nullptr) return 0;
+         // A load waits for the answer.
+         (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
+         return sources_.classifier->publish(std::move(table));
+       },
        .before_reload =
            [] {
              (void)sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading",

@@ -28,9 +28,7 @@ class ProcPath {
 
  private:
   void append(std::string_view part) {
-    const size_t size = std::min(part.size(), text_.size() - 1 - size_);
-    std::copy_n(part.data(), size, text_.data() + size_);
-    size_ += size;
+    size_ += part.copy(text_.data() + size_, text_.size() - 1 - size_);
   }
   void append(pid_t id) {
     const fmt::format_int text(id);
