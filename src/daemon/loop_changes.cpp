@@ -57,7 +57,8 @@ void Loop::take_requests() {
     manager_.set_events_available(false);
     classifier_drops_ = sources_.classifier->event_overruns();
     sources_.classifier = nullptr;
-    (void)sd_event_source_set_enabled(requests_, SD_EVENT_OFF);
+    for (sd_event_source* source : {requests_, requests_timer_})
+      (void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
     return report_state();
   }
   if (requests.events_lost) {
