@@ -7,7 +7,9 @@
 //   lab await CPU INDEX VALUE SECONDS  waits until the register has that value (hexadecimal), and prints when, in seconds of
 //                                      CLOCK_MONOTONIC; fails if it takes longer
 //   lab writes CPU INDEX               how often it was written
-//   lab victim KIB SECONDS             random reads of a working set; prints how many reads missed the last-level cache
+//   lab victim KIB SECONDS [TURNS]     random reads of a working set; prints how many reads missed the last-level cache.
+//                                      With TURNS, a FIFO, each 20,000 reads wait until the noise has passed once more, so
+//                                      that the host's scheduler does not decide how much noise there is
 //   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1 reads each once; prints how
 //                                      many of these reads missed the last-level cache
 //   lab chase KIB SECONDS              dependent reads of a working set in random order; prints the
@@ -15,7 +17,7 @@
 //   lab read-times KIB                 the same with each read timed; prints the medians for lines in
 //                                      the cache, for lines that a span of 4 MiB has evicted, and for
 //                                      two readings of the clock with nothing between
-//   lab noise KIB SECONDS              linear reads of a span
+//   lab noise KIB SECONDS [TURNS]      linear reads of a span; with TURNS it is one pass ahead of the victim at most
 //   lab burst LINK COUNT SECONDS       starts COUNT children as LINK, each living SECONDS; prints how many found
 //                                      themselves outside GROUP (environment) at their end, one line when all are started
 //   lab threads LINK TIMES COUNT       TIMES children one after the other, each starting COUNT threads at once; prints how
@@ -87,20 +89,40 @@ static void print_misses(uint32_t reads, uint32_t misses) {
   printf("reads %u misses %u percent %.2f\n", reads, misses, reads ? 100.0 * misses / reads : 0.0);
 }
 
-static void victim(size_t kib, double seconds) {
+enum { TURN = 4096 };  // the least that a pipe can hold: a turn fills it
+
+// Both ends, so that neither program ends when the other does. -1 without a path.
+static int open_turns(const char *path) {
+  int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+  if (path && (fd < 0 || fcntl(fd, F_SETPIPE_SZ, TURN) != TURN)) perror(path), exit(1);
+  return fd;
+}
+
+static void give_turn(int fd) {
+  static const char turn[TURN];
+  if (fd >= 0 && write(fd, turn, TURN) != TURN) perror("turn"), exit(1);
+}
+
+static void take_turn(int fd) {
+  char turn[TURN];
+  if (fd >= 0 && read(fd, turn, TURN) != TURN) perror("turn"), exit(1);
+}
+
+static void victim(size_t kib, double seconds, int turns) {
   size_t lines = kib * 1024 / 64;
   double end = now() + seconds;
   uint64_t x = 88172645463325252ull, sum = 0;
   uint32_t reads0, misses0, reads1, misses1;
   volatile uint64_t *m = touched_lines(lines, &sum);
   lab(2, 0, 0, &reads0, &misses0);
-  do
+  do {
+    take_turn(turns);
     for (int i = 0; i < 20000; i++) {
       // Some work between the reads, so that a neighbour has time to evict what this one will come back to.
       for (int round = 0; round < 8; round++) x ^= x << 13, x ^= x >> 7, x ^= x << 17;
       sum += m[x % lines * 8];
     }
-  while (now() < end);
+  } while (now() < end);
   lab(2, 0, 0, &reads1, &misses1);
   print_misses(reads1 - reads0, misses1 - misses0);
 }
@@ -121,15 +143,16 @@ static void read_lines(size_t kib) {
   print_misses(reads1 - reads0, misses1 - misses0);
 }
 
-static void noise(size_t kib, double seconds) {
+static void noise(size_t kib, double seconds, int turns) {
   size_t lines = kib * 1024 / 64;
   double end = now() + seconds;
   volatile uint64_t *m = aligned_alloc(4096, lines * 64);
   memset((void *)m, 1, lines * 64);
   uint64_t sum = 0;
-  do
+  do {
     for (size_t i = 0; i < lines; i++) sum += m[i * 8];
-  while (now() < end);
+    give_turn(turns);
+  } while (now() < end);
 }
 
 // Lines that each hold the number of another, in one random cycle.
@@ -325,7 +348,7 @@ int main(int argc, char **argv) {
     lab(4, atoi(a), strtoul(b, NULL, 0), &low, NULL);
     printf("%u\n", low);
   } else if (!strcmp(job, "victim")) {
-    victim(atoi(a), atof(b));
+    victim(atoi(a), atof(b), open_turns(argc > 4 ? c : NULL));
   } else if (!strcmp(job, "lines")) {
     read_lines(atoi(a));
   } else if (!strcmp(job, "chase")) {
@@ -333,7 +356,7 @@ int main(int argc, char **argv) {
   } else if (!strcmp(job, "read-times")) {
     read_times(atoi(a));
   } else if (!strcmp(job, "noise")) {
-    noise(atoi(a), atof(b));
+    noise(atoi(a), atof(b), open_turns(argc > 4 ? c : NULL));
   } else if (!strcmp(job, "burst")) {
     burst(a, atoi(b), c);
   } else if (!strcmp(job, "live")) {
