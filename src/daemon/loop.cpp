@@ -43,8 +43,9 @@ Loop::~Loop() {
   sd_device_monitor_unref(cpus_);
   for (sd_event_source* source :
        {requests_, requests_timer_, changes_, changes_timer_, cgroups_, cgroups_timer_, resctrl_,
-        leases_, reconcile_, heartbeat_, sweep_, work_})
+        leases_, reconcile_, heartbeat_, sweep_, work_, policy_timer_})
     sd_event_source_unref(source);
+  for (sd_event_source* source : policy_) sd_event_source_disable_unref(source);
   sd_event_unref(event_);
 }
 
@@ -89,6 +90,7 @@ int Loop::add_sources() {
   if (r >= 0) r = add_timer(&heartbeat_, on_timer<&Loop::beat>);
   if (r >= 0) r = add_timer(&sweep_, on_timer<&Loop::sweep_now>);
   if (r >= 0) r = add_timer(&work_, on_timer<&Loop::work>);
+  if (r >= 0) r = add_timer(&policy_timer_, on_timer<&Loop::reload_changed>);
   if (r >= 0) r = sd_event_source_set_prepare(work_, before_poll);
   if (r >= 0) r = sd_event_source_set_enabled(work_, SD_EVENT_ON);
   if (r >= 0) r = sd_event_set_watchdog(event_, 1);
@@ -102,6 +104,7 @@ Result<void> Loop::prepare(Sources sources) {
   if (const int r = add_sources(); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
   watch_cpus();
+  watch_policy();
   set_timer(heartbeat_, heartbeat_interval_);
   observe();
   auto service = Service::open(event_, manager_, [](const Result<void>& connection) {
@@ -216,8 +219,7 @@ void Loop::started(const std::expected<void, Refusal>& result) {
 }
 
 int Loop::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
-  // Its error is logged and shown by the manager.
-  static_cast<Loop*>(self)->manager_.reload([](const auto&) {});
+  static_cast<Loop*>(self)->reload_changed();
   return 0;
 }
 

@@ -1,8 +1,9 @@
 // What the loop hears of changes: requests of the classifier, renames and changes of users, moves
-// between cgroups, changes of resctrl, and events that were lost.
+// between cgroups, changes of resctrl and of policy files, and events that were lost.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 
 #include <algorithm>
 #include <set>
@@ -24,6 +25,8 @@ using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's time
 constexpr milliseconds request_interval(5);
 // As long as a second look waits, so that one wake-up serves what was moved and what is due.
 constexpr milliseconds take_interval = Sweeper::second_look_delay;
+// A change of a policy has this long to become complete.
+constexpr seconds policy_interval(1);
 // Looks at all processes that events ask for, at most so often.
 constexpr seconds sweep_interval(1);
 // A storm of processes overruns the kernel's queue again and again; the log says so at most so
@@ -166,6 +169,33 @@ int Loop::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
       (action == SD_DEVICE_ONLINE || action == SD_DEVICE_OFFLINE || action == SD_DEVICE_ADD ||
        action == SD_DEVICE_REMOVE))
     static_cast<Loop*>(self)->manager_.cpu_changed();
+  return 0;
+}
+
+// A ConfigMap changes by a link of another name that is replaced, so every name counts.
+void Loop::watch_policy() {
+  std::string watched;
+  for (const std::string& path : sources_.policy_directories) {
+    sd_event_source* source = nullptr;
+    const int r = sd_event_add_inotify(
+        event_, &source, path.c_str(),
+        IN_ONLYDIR | IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE,
+        on_policy_change, this);
+    if (r >= 0) policy_.push_back(source);
+    if (r >= 0) watched += (watched.empty() ? "" : ", ") + path;
+    if (r < 0 && r != -ENOENT) spdlog::warn("{}", Error{"watch", path, -r, {}}.text());
+  }
+  if (!watched.empty()) spdlog::info("reloading the policy when a file changes in {}", watched);
+  if (watched.empty() && !sources_.policy_directories.empty())
+    spdlog::warn("there is no directory of policy files to watch");
+}
+
+int Loop::on_policy_change(sd_event_source*, const inotify_event*, void* self) {
+  auto* loop = static_cast<Loop*>(self);
+  int waiting = SD_EVENT_OFF;
+  (void)sd_event_source_get_enabled(loop->policy_timer_, &waiting);
+  // One that waits already is not put off: a file that changes all the time is read nevertheless.
+  if (waiting == SD_EVENT_OFF) loop->set_timer(loop->policy_timer_, policy_interval);
   return 0;
 }
 

@@ -14,11 +14,13 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/loop.hpp"
+#include "rdtd/proc/cgroup_namespace.hpp"
 #include "rdtd/proc/device_holders.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "rdtd/proc/users.hpp"
@@ -88,18 +90,39 @@ Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Direct
 }
 
 // The first directory that is a unified cgroup hierarchy.
-std::unique_ptr<CgroupWatch> open_cgroups(const std::vector<std::string>& candidates) {
+std::optional<Directory> open_hierarchy(const std::vector<std::string>& candidates) {
   for (const std::string& candidate : candidates) {
     auto root = Directory::open(candidate);
-    if (!root || !root->open_file("cgroup.controllers", O_RDONLY)) continue;
-    auto watch = CgroupWatch::open(std::move(*root));
-    if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
-    spdlog::warn("{}", watch.error().text());
+    if (root && root->open_file("cgroup.controllers", O_RDONLY)) return std::move(*root);
   }
-  spdlog::warn(
-      "no unified cgroup hierarchy is mounted: moves between cgroups are noticed at the "
-      "next reconcile only");
+  return std::nullopt;
+}
+
+std::unique_ptr<CgroupWatch> watch_cgroups(const std::vector<std::string>& candidates) {
+  auto root = open_hierarchy(candidates);
+  if (!root) {
+    spdlog::warn(
+        "no unified cgroup hierarchy is mounted: moves between cgroups are noticed at the "
+        "next reconcile only");
+    return nullptr;
+  }
+  auto watch = CgroupWatch::open(std::move(*root));
+  if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
+  spdlog::warn("{}", watch.error().text());
   return nullptr;
+}
+
+// "" where /proc/PID/cgroup needs no translation.
+std::string namespace_root(const Directory& proc, const std::vector<std::string>& candidates) {
+  const auto hierarchy = open_hierarchy(candidates);
+  if (!hierarchy) return "";
+  auto root = proc::find_namespace_root(*hierarchy, proc, ::getpid());
+  if (root) return std::move(*root);
+  spdlog::warn(
+      "{}; rules that name cgroups or units match only what this container's cgroup namespace "
+      "shows",
+      root.error().text());
+  return "";
 }
 
 std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
@@ -143,11 +166,12 @@ Result<Opened> open_all(const Paths& paths) {
   std::filesystem::create_directories(paths.state, made);
   if (auto taken = take(Directory::open(paths.proc), out.proc); !taken)
     return std::unexpected(taken.error());
+  const std::string cgroups = namespace_root(*out.proc, paths.cgroups);
   for (const auto& [place, wait] : {std::pair{&out.processes, proc::ProcFs::default_wait},
                                     {&out.classifier_processes, classifier_wait}}) {
     auto proc = Directory::open(paths.proc);
     if (!proc) return std::unexpected(proc.error());
-    *place = std::make_unique<proc::ProcFs>(std::move(*proc), wait);
+    *place = std::make_unique<proc::ProcFs>(std::move(*proc), wait, cgroups);
   }
   if (auto taken = take(Directory::open(paths.state), out.state); !taken)
     return std::unexpected(taken.error());
@@ -196,8 +220,9 @@ System system_of(const Opened& opened, const Paths& paths) {
 Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* classifier,
                            const proc::Processes& processes, ManualAssignments& manual) {
   Loop::Sources out{.requests_fd = requests_fd,
-                    .cgroups = open_cgroups(paths.cgroups),
+                    .cgroups = watch_cgroups(paths.cgroups),
                     .resctrl = watch_resctrl(paths.resctrl)};
+  if (paths.watch) out.policy_directories = policy_directories(paths.policy_root);
   auto exec = classifier != nullptr
                   ? subscribe(Connector::Events::exec, paths.receive_buffer, true)
                   : Result<Connector>(std::unexpected(Error{"start", "the classifier", 0, {}}));

@@ -68,11 +68,16 @@ PolicyFile read_policy_file(const std::string& path) {
   return {path, PolicyFile::State::active, std::move(*text), {}};
 }
 
+std::vector<std::string> policy_directories(const std::string& root) {
+  std::vector<std::string> out;
+  for (const char* name : directories) out.push_back((std::filesystem::path(root) / name).string());
+  return out;
+}
+
 std::vector<PolicyFile> find_policy_files(const std::string& root) {
   std::map<std::string, std::vector<PolicyFile>> by_name;
   std::vector<PolicyFile> files;
-  for (const char* name : directories) {
-    const std::string path = (std::filesystem::path(root) / name).string();
+  for (const std::string& path : policy_directories(root)) {
     const auto directory = Directory::open(path);
     if (!directory) {
       if (directory.error().code != ENOENT)

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/proc/cgroup_namespace.hpp"
 #include "rdtd/proc/parse.hpp"
 
 namespace rdtd::proc {
@@ -114,8 +115,13 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
 // only if this process had the pid all the time.
 class OpenProcess final : public Process {
  public:
-  OpenProcess(const Directory& root, CommandLines& command_lines, pid_t pid, UniqueFd comm)
-      : root_(root), command_lines_(command_lines), pid_(pid), comm_(std::move(comm)) {}
+  OpenProcess(const Directory& root, const std::string& namespace_root, CommandLines& command_lines,
+              pid_t pid, UniqueFd comm)
+      : root_(root),
+        namespace_root_(namespace_root),
+        command_lines_(command_lines),
+        pid_(pid),
+        comm_(std::move(comm)) {}
 
   [[nodiscard]] pid_t pid() const override { return pid_; }
   [[nodiscard]] Result<std::string> read_name() const override;
@@ -139,6 +145,7 @@ class OpenProcess final : public Process {
   [[nodiscard]] Result<T> if_alive(Result<T> answer) const;
 
   const Directory& root_;
+  const std::string& namespace_root_;
   CommandLines& command_lines_;
   pid_t pid_;
   UniqueFd comm_;
@@ -236,6 +243,7 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
     case Fact::cgroup: {
       auto cgroup = transform(read_text(ProcPath(pid_, "/cgroup")), parse_cgroup);
       facts.cgroup_too_long = !cgroup && cgroup.error().code == ENAMETOOLONG;
+      if (cgroup && !namespace_root_.empty()) cgroup = from_hierarchy(namespace_root_, *cgroup);
       return fill(std::move(cgroup), facts.cgroup, {});
     }
     case Fact::cmdline: return fill(transform(read_cmdline(), join_arguments), facts.cmdline, {});
@@ -319,7 +327,8 @@ Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   const ProcPath path(pid, "/comm");
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
-  return std::make_unique<OpenProcess>(root_, *command_lines_, pid, std::move(comm));
+  return std::make_unique<OpenProcess>(root_, namespace_root_, *command_lines_, pid,
+                                       std::move(comm));
 }
 
 bool ProcFs::is_alone(pid_t pid) const {

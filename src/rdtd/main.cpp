@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       ->type_name("BYTES")
       ->capture_default_str()
       ->check(CLI::Range(4096, 1 << 30).description(""));
+  app.add_flag("--watch", paths.watch, "Reload the policy if a file in its directories changes");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -247,5 +247,32 @@ TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
   EXPECT_FALSE(restored());
 }
 
+// As the kubelet changes a ConfigMap: a link to the directory of the files is replaced.
+TEST_F(LoopTest, AChangeInADirectoryOfPolicyFilesReloads) {
+  if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
+  fs::create_directories(root_ / "policy/..1");
+  fs::create_directory_symlink("..1", root_ / "policy/..data");
+  const std::string directory = (root_ / "policy").string();
+  Loop::Sources sources;
+  sources.policy_directories = {directory, (root_ / "absent").string()};
+  const auto change = [&] {
+    policy = redis_policy;
+    fs::create_directories(root_ / "policy/..2");
+    fs::create_directory_symlink("..2", root_ / "policy/..new");
+    fs::rename(root_ / "policy/..new", root_ / "policy/..data");
+  };
+  EXPECT_EQ(run_loop(std::move(sources),
+                     {{ready(), change}, {[&] { return schemata("redis") != "none"; }}}),
+            0);
+  EXPECT_TRUE(logged("info: reloading the policy when a file changes in " + directory + "\n")());
+}
+
+TEST_F(LoopTest, NoDirectoryOfPolicyFiles) {
+  Loop::Sources sources;
+  sources.policy_directories = {(root_ / "absent").string()};
+  EXPECT_EQ(run_loop(std::move(sources), {{ready()}}), 0);
+  EXPECT_TRUE(logged("warning: there is no directory of policy files to watch\n")());
+}
+
 }  // namespace
 }  // namespace rdtd

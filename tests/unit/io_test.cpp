@@ -158,12 +158,6 @@ TEST(Io, Domains) {
             "L3:0-2=3 MB:0-2=100");
 }
 
-std::string refusal(const std::string& policy, const Capabilities& capabilities,
-                    const Snapshot& now) {
-  const auto plan = make_plan(parse(policy).policy, capabilities, now);
-  return plan ? "granted" : format_diagnostics(plan.error(), {});
-}
-
 TEST(Io, Refusals) {
   Capabilities without = machine();
   without.caches[Resource::L3].io_alloc = false;
@@ -212,7 +206,8 @@ TEST(Io, Refusals) {
        "p.toml:2:6: error: db: 'ways 0-1' cannot be exclusive: I/O devices (io_alloc, which rdtd "
        "did not enable: [io] would set their ways) fill ways 0-1 of L3 domain 0 too\n"},
   };
-  for (const auto& row : rows) EXPECT_EQ(refusal(row.policy, row.machine, row.now), row.error);
+  for (const auto& row : rows)
+    EXPECT_EQ(test::refusal(row.policy, row.machine, row.now), row.error);
 }
 
 // Groups lie elsewhere than the devices if there is room, whoever set these.

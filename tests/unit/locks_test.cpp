@@ -100,12 +100,6 @@ std::string lock_l3(const std::string& name, const std::string& amount) {
   return "[pseudo_lock." + name + "]\nl3 = { \"0\" = \"" + amount + "\" }\n";
 }
 
-std::string refusal(const std::string& policy, const Capabilities& capabilities,
-                    const Snapshot& now) {
-  const auto plan = make_plan(test::parse(policy).policy, capabilities, now);
-  return plan ? "granted" : format_diagnostics(plan.error(), {});
-}
-
 TEST(Locks, Refusals) {
   Capabilities other_processor = atom();
   other_processor.pseudo_locking = false;
@@ -170,7 +164,8 @@ TEST(Locks, Refusals) {
        "p.toml:1:8: error: the name of group 'buffer' is not free: process 812 (app) has "
        "/dev/pseudo_lock/buffer open\n"},
   };
-  for (const auto& row : rows) EXPECT_EQ(refusal(row.policy, row.machine, row.now), row.error);
+  for (const auto& row : rows)
+    EXPECT_EQ(test::refusal(row.policy, row.machine, row.now), row.error);
 }
 
 // Of CLOSIDs and RMIDs there are few: the text names who asks for one and who has one.
@@ -205,7 +200,7 @@ TEST(Locks, OutOfNumbers) {
        "needed to lock regions (buffer, other)\n"},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(refusal(row.policy, row.machine, untouched(row.machine)), row.error);
+    EXPECT_EQ(test::refusal(row.policy, row.machine, untouched(row.machine)), row.error);
 }
 
 // What other tools keep from being locked is left out at the start, and named.
@@ -267,10 +262,11 @@ TEST(Locks, InUse) {
     EXPECT_EQ(prepared->missing[0].reason, "process 812 (app) has /dev/pseudo_lock/buffer open");
   }
   EXPECT_EQ(
-      refusal("[group.a]\nl2 = \"7 ways\"\nexclusive = true\n", atom(), busy(locked("3", "fc"))),
+      test::refusal("[group.a]\nl2 = \"7 ways\"\nexclusive = true\n", atom(),
+                    busy(locked("3", "fc"))),
       "p.toml:2:6: error: 7 ways asked for exclusively (a 7), but L2 domain 1 has 8 ways, 2 held "
       "by pseudo_lock 'buffer', which is still in use, and 1 must be left to default\n");
-  EXPECT_EQ(refusal(lock("other", "1 MiB"), atom(), busy(locked("3", "fc"))),
+  EXPECT_EQ(test::refusal(lock("other", "1 MiB"), atom(), busy(locked("3", "fc"))),
             "p.toml:2:14: error: pseudo_lock 'other': pseudo_lock 'buffer', which is still in use, "
             "is locked in L2 domain 1, and the kernel locks one region in a domain\n");
 }

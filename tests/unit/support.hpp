@@ -49,6 +49,13 @@ inline GroupState group_state(const std::string& schemata, Mode mode = Mode::sha
   return {mode, *parse_schemata(schemata), {}};
 }
 
+// Why the planner refuses a policy without errors of its own.
+inline std::string refusal(const std::string& policy, const Capabilities& capabilities,
+                           const Snapshot& now) {
+  const auto plan = make_plan(parse(policy).policy, capabilities, now);
+  return plan ? "granted" : format_diagnostics(plan.error(), {});
+}
+
 // What the plan comes to, as text: the steps or everything that is wrong.
 inline std::string plan_text(const std::string& policy, const Capabilities& capabilities,
                              const Snapshot& snapshot) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rdtd/bus/service.hpp"
 #include "rdtd/daemon/classifier.hpp"
@@ -30,6 +31,7 @@ class Loop {
     std::optional<Connector> changes;  // renames and changes of user
     std::unique_ptr<CgroupWatch> cgroups;
     std::unique_ptr<resctrl::ChangeWatch> resctrl;
+    std::vector<std::string> policy_directories;  // a change in one of them reloads the policy
   };
   // `heartbeat_interval`: how often it checks that process events arrive.
   explicit Loop(Manager& manager,
@@ -68,6 +70,11 @@ class Loop {
   void read_resctrl();
   void read_leases() { manager_.leases_abandoned(); }
   void watch_resctrl();
+  void watch_policy();
+  static int on_policy_change(sd_event_source*, const inotify_event*, void* self);
+  void reload_changed() {
+    manager_.reload([](const auto&) {});  // the manager logs and shows its error
+  }
   void watch_cpus();
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
   void reconcile();
@@ -108,6 +115,8 @@ class Loop {
   sd_event_source* heartbeat_ = nullptr;
   sd_event_source* sweep_ = nullptr;
   sd_event_source* work_ = nullptr;
+  sd_event_source* policy_timer_ = nullptr;
+  std::vector<sd_event_source*> policy_;
   std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{}, next_unwatched_log_{};
   const char* sweep_reason_ = nullptr;  // a look at all processes waits, or is under way
   const char* sweep_again_ = nullptr;   // another one was asked for meanwhile

@@ -17,6 +17,7 @@ struct Paths {
   std::string state;                 // directory of the records; made if it does not exist
   std::vector<std::string> cgroups;  // where the unified cgroup hierarchy may be mounted
   int receive_buffer = 0;            // of the process connector, bytes
+  bool watch = false;                // reload if something in a directory of policy files changes
 };
 
 // Runs until it is asked to stop. Returns the exit status: 0; 1 failed, worth another start; 69 no

@@ -24,6 +24,8 @@ inline constexpr size_t policy_file_limit = 1 << 20;
 // The text of a lease as the parser reads it, at the place "lease:NAME". It follows all files.
 [[nodiscard]] PolicyFile lease_file(const std::string& name, std::string text);
 
+// The directories of the search path below `root`, by falling precedence.
+[[nodiscard]] std::vector<std::string> policy_directories(const std::string& root);
 // All policy files below `root` ("/" on a running system), sorted by file name, then by falling
 // precedence. Directories that do not exist are ignored.
 [[nodiscard]] std::vector<PolicyFile> find_policy_files(const std::string& root);

@@ -15,14 +15,19 @@ class ProcFs final : public Processes {
  public:
   // How long a command line is waited for.
   static constexpr std::chrono::milliseconds default_wait{20};
-  explicit ProcFs(Directory root, std::chrono::milliseconds max_wait = default_wait)
-      : root_(std::move(root)), command_lines_(std::make_unique<CommandLines>(max_wait)) {}
+  // `namespace_root`: see find_namespace_root.
+  explicit ProcFs(Directory root, std::chrono::milliseconds max_wait = default_wait,
+                  std::string namespace_root = {})
+      : root_(std::move(root)),
+        namespace_root_(std::move(namespace_root)),
+        command_lines_(std::make_unique<CommandLines>(max_wait)) {}
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
   [[nodiscard]] bool is_alone(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
 
  private:
   Directory root_;
+  std::string namespace_root_;
   std::unique_ptr<CommandLines> command_lines_;
 };
 
