@@ -6,6 +6,7 @@
 #include <sys/inotify.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -172,7 +173,6 @@ int Loop::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
   return 0;
 }
 
-// A ConfigMap changes by a link of another name that is replaced, so every name counts.
 void Loop::watch_policy() {
   std::string watched;
   for (const std::string& path : sources_.policy_directories) {
@@ -190,7 +190,12 @@ void Loop::watch_policy() {
     spdlog::warn("there is no directory of policy files to watch");
 }
 
-int Loop::on_policy_change(sd_event_source*, const inotify_event*, void* self) {
+// Files of ConfigMaps are links over ..data, which is replaced (AtomicWriter in pkg/volume/util of
+// Kubernetes). /run/rdtd has files that rdtd itself writes.
+int Loop::on_policy_change(sd_event_source*, const inotify_event* event, void* self) {
+  const std::string_view name(event->name, ::strnlen(event->name, event->len));
+  const bool lost = (event->mask & IN_Q_OVERFLOW) != 0;
+  if (!lost && !name.ends_with(".toml") && name != "..data") return 0;
   auto* loop = static_cast<Loop*>(self);
   int waiting = SD_EVENT_OFF;
   (void)sd_event_source_get_enabled(loop->policy_timer_, &waiting);
