@@ -55,7 +55,7 @@ void block_signals() {
   sigset_t blocked;
   (void)::sigemptyset(&blocked);
   for (const int signal : {SIGHUP, SIGTERM, SIGINT}) (void)::sigaddset(&blocked, signal);
-  (void)::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  (void)::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
 }
 
 // The process that holds a lock on a directory, from /proc/locks (proc_locks(5)):

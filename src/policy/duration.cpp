@@ -34,7 +34,7 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
       {"days", 86400 * second},
       {"w", 604800 * second},
   }};
-  constexpr uint64_t longest = 100 * 86400 * second;
+  constexpr uint64_t longest = uint64_t{100} * 86400 * second;
   const auto bad = [&] {
     return std::unexpected(
         fmt::format("'{}' is not a time span; write \"30s\", \"5min\" or \"0\"", text));

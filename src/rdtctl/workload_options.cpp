@@ -45,8 +45,8 @@ void take_workload(const CLI::App& verb, Workload& workload, size_t marked) {
     throw UsageError{fmt::format("{} takes either COMMAND or --probe, not both", verb.get_name())};
   if (!workload.probe_text.empty() && !workload.metric.empty() && workload.metric != "ipc")
     throw UsageError{"--metric REGEX is for a command: it does not go with --probe"};
-  if (!workload.probe_text.empty() &&
-      !(workload.probe = experiment::parse_probe(workload.probe_text)))
+  if (!workload.probe_text.empty()) workload.probe = experiment::parse_probe(workload.probe_text);
+  if (!workload.probe_text.empty() && !workload.probe)
     throw UsageError{
         fmt::format("invalid PROBE '{}' of --probe: use latency, latency:384K, timer or "
                     "timer:500us, with 4K to 4G or 50us to 1s",
