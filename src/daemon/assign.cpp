@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/manager.hpp"
 

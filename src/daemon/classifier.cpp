@@ -14,14 +14,15 @@
 #include <system_error>
 #include <utility>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// Requests that wait; more assignments are only counted, more moved processes are found by a look
-// at all of them.
+// Requests that wait; more assignments are only counted, more processes are found by a look at all
+// of them.
 constexpr size_t max_queued = 4096;
 // Receiving fails for good after so many errors in a row.
 constexpr int max_errors = 10;
@@ -105,7 +106,10 @@ class Classifier::Pacer {
 
 Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd,
                                                      std::chrono::milliseconds error_pause) {
-  std::unique_ptr<Classifier> out(new Classifier(requests_fd, error_pause));
+  auto second_looks = SecondLooks::make();
+  if (!second_looks) return std::unexpected(second_looks.error());
+  std::unique_ptr<Classifier> out(
+      new Classifier(requests_fd, error_pause, std::move(*second_looks)));
   try {
     out->thread_ = std::thread([self = out.get()] { self->run(); });
   } catch (const std::system_error& error) {
@@ -263,7 +267,7 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool oth
   if (assignment.kind == Assignment::Kind::deferred && defer(event.pid, *assignment.user, begin))
     return;
   charge(assignment, begin);
-  finish(event.pid, assignment, table);
+  finish(event.pid, event.timestamp_ns, assignment, table);
 }
 
 // False if the main thread has to look at it. It does not for a user who rests: each look takes
@@ -292,7 +296,7 @@ void Classifier::handle_deferred(const RuleTable* table) {
   }
   const Assignment assignment = place_leader({*table, *processes_, *manual_, &memo_}, process->pid);
   charge(assignment, begin);
-  finish(process->pid, assignment, *table);
+  finish(process->pid, 0, assignment, *table);
 }
 
 void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
@@ -304,23 +308,23 @@ void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
                                              rest_factor * (end - begin), longest_rest));
 }
 
-void Classifier::finish(pid_t pid, const Assignment& assignment, const RuleTable& table) {
+void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignment,
+                        const RuleTable& table) {
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
-  const auto hand_over = [pid](std::vector<pid_t>& pids, Requests& r) {
-    if (pids.size() < max_queued)
-      pids.push_back(pid);
-    else
-      r.events_lost = true;
-  };
   if (assignment.kind == Assignment::Kind::unknown ||
       assignment.kind == Assignment::Kind::held_up || assignment.kind == Assignment::Kind::deferred)
-    request([&](Requests& r) { hand_over(r.unexamined, r); });
+    request([pid](Requests& r) {
+      if (r.unexamined.size() < max_queued)
+        r.unexamined.push_back(pid);
+      else
+        r.events_lost = true;
+    });
   if (assignment.moved == 0) return;
-  const bool report = watched_;
+  if (!second_looks_->add({pid, exec_at, monotonic_nanoseconds()}))
+    request([](Requests& r) { r.events_lost = true; });
+  if (!watched_) return;
   request([&](Requests& r) {
-    hand_over(r.moved, r);
-    if (!report) return;
     if (r.assigned.size() < max_queued)
       r.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),
                             table.rules.rules()[assignment.rule].where.text()});

@@ -42,8 +42,8 @@ Loop::~Loop() {
   service_.reset();
   sd_device_monitor_unref(cpus_);
   for (sd_event_source* source :
-       {requests_, requests_timer_, changes_, changes_timer_, cgroups_, cgroups_timer_, resctrl_,
-        leases_, reconcile_, heartbeat_, sweep_, work_, policy_timer_})
+       {requests_, requests_timer_, second_looks_, changes_, changes_timer_, cgroups_,
+        cgroups_timer_, resctrl_, leases_, reconcile_, heartbeat_, sweep_, work_, policy_timer_})
     sd_event_source_unref(source);
   for (sd_event_source* source : policy_) sd_event_source_disable_unref(source);
   sd_event_unref(event_);
@@ -69,6 +69,9 @@ int Loop::add_sources() {
   if (r >= 0)
     r = sd_event_add_io(event_, &requests_, sources_.requests_fd, EPOLLIN,
                         on_io<&Loop::take_requests>, this);
+  if (r >= 0 && sources_.classifier != nullptr)
+    r = sd_event_add_io(event_, &second_looks_, sources_.classifier->second_looks().fd(), EPOLLIN,
+                        on_io<&Loop::look_again>, this);
   if (r >= 0)
     r = sd_event_add_io(event_, &leases_, manager_.leases_fd(), EPOLLIN, on_io<&Loop::read_leases>,
                         this);

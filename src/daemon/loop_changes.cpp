@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "log.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/daemon/loop.hpp"
 
 namespace rdtd {
@@ -22,10 +23,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's timers here
 
-// Requests of the classifier are collected: what they ask for has this much time.
-constexpr milliseconds request_interval(5);
-// As long as a second look waits, so that one wake-up serves what was moved and what is due.
-constexpr milliseconds take_interval = Sweeper::second_look_delay;
+// Changes are collected: what they ask for has this much time.
+constexpr milliseconds change_interval(5);
+// The same for requests of the classifier.
+constexpr milliseconds request_interval(20);
+// To read one fork event takes so many times less than to look whether one process is alone.
+constexpr size_t forks_per_look = 50;
 // A change of a policy has this long to become complete.
 constexpr seconds policy_interval(1);
 // Looks at all processes that events ask for, at most so often.
@@ -48,7 +51,6 @@ void Loop::take_requests() {
   // The next one wakes this up at once.
   if (!requests.any) return (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
   if (requests.table_in_use != 0) manager_.table_taken(requests.table_in_use);
-  manager_.sweeper().look_for_more(requests.moved);
   for (const pid_t pid : requests.unexamined)
     manager_.sweeper().visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
   for (const Classifier::Assigned& assigned : requests.assigned)
@@ -61,7 +63,7 @@ void Loop::take_requests() {
     manager_.set_events_available(false);
     classifier_drops_ = sources_.classifier->event_overruns();
     sources_.classifier = nullptr;
-    for (sd_event_source* source : {requests_, requests_timer_})
+    for (sd_event_source* source : {requests_, requests_timer_, second_looks_})
       (void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
     return report_state();
   }
@@ -71,7 +73,25 @@ void Loop::take_requests() {
   }
   // One wake-up for many requests.
   (void)sd_event_source_set_enabled(requests_, SD_EVENT_OFF);
-  set_timer(requests_timer_, take_interval);
+  set_timer(requests_timer_, request_interval);
+}
+
+// The processes that the classifier moved a moment ago may have begun threads or children before.
+void Loop::look_again() {
+  using proc::ForkWatch;
+  const auto due = sources_.classifier->second_looks().take_due(monotonic_nanoseconds());
+  std::optional<ForkWatch>& forks = sources_.forks;
+  const bool ask_forks = forks && forks->waiting() <= forks_per_look * due.size();
+  if (ask_forks) forks->update();
+  std::vector<pid_t> unknown;
+  for (const SecondLooks::Process& process : due) {
+    const auto forked =
+        ask_forks ? forks->has_forked(process.pid, process.exec_at) : ForkWatch::Answer::unknown;
+    if (forked == ForkWatch::Answer::unknown) unknown.push_back(process.pid);
+    if (forked == ForkWatch::Answer::yes)
+      manager_.sweeper().visit({.pid = process.pid, .children = true});
+  }
+  manager_.sweeper().look_for_more(unknown);
 }
 
 void Loop::read_changes() {
@@ -98,7 +118,7 @@ void Loop::read_changes() {
   }
   // A flood of renames takes a quarter of a CPU at most; a failure is tried again later.
   (void)sd_event_source_set_enabled(changes_, SD_EVENT_OFF);
-  const auto pause = std::max<Clock::duration>(request_interval, 3 * (Clock::now() - begin));
+  const auto pause = std::max<Clock::duration>(change_interval, 3 * (Clock::now() - begin));
   set_timer(changes_timer_,
             std::chrono::duration_cast<microseconds>(failed ? Clock::duration(seconds(1)) : pause));
   if (!lost) return;
@@ -132,7 +152,7 @@ void Loop::read_cgroups() {
   more_cgroups_ = changes.more || walk_in_parts_;
   // A flood of moves takes a quarter of a CPU at most.
   (void)sd_event_source_set_enabled(cgroups_, SD_EVENT_OFF);
-  const auto pause = std::max<Clock::duration>(request_interval, 3 * (Clock::now() - begin));
+  const auto pause = std::max<Clock::duration>(change_interval, 3 * (Clock::now() - begin));
   set_timer(cgroups_timer_, std::chrono::duration_cast<microseconds>(pause));
 }
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
@@ -25,12 +25,6 @@ bool has_ended(const proc::Process& process) {
 }
 
 }  // namespace
-
-uint64_t monotonic_nanoseconds() {
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 std::optional<ManualAssignments::Entry> ManualAssignments::find(pid_t pid) {
   if (count_ == 0) return std::nullopt;

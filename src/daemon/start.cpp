@@ -238,6 +238,12 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
     out.changes.emplace(std::move(*changes));
   else
     spdlog::warn("{}; renamed processes are found at each reconcile only", changes.error().text());
+  // Without them, each process that was moved is looked at, which takes longer.
+  auto forks = subscribe(Connector::Events::forks, proc::ForkWatch::receive_buffer, false);
+  if (forks)
+    out.forks.emplace(std::move(*forks));
+  else
+    spdlog::debug("{}, ignoring", forks.error().text());
   return out;
 }
 

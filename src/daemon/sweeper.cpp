@@ -91,15 +91,13 @@ void Sweeper::look_for_more(std::span<const pid_t> pids) {
     overflowed_ = true;
     return;
   }
-  // Of the same time, so that one wake-up serves all.
-  const Time due = system_.now() + second_look_delay;
-  for (const pid_t pid : pids) second_looks_.emplace_back(due, pid);
+  second_looks_.insert(second_looks_.end(), pids.begin(), pids.end());
 }
 
 Sweeper::Time Sweeper::next_due() const {
-  if (!running_.empty() || pass_ || !requested_.empty()) return Time::min();
-  const Time visit = due_.empty() ? Time::max() : due_.begin()->first;
-  return second_looks_.empty() ? visit : std::min(visit, second_looks_.front().first);
+  if (!running_.empty() || pass_ || !requested_.empty() || !second_looks_.empty())
+    return Time::min();
+  return due_.empty() ? Time::max() : due_.begin()->first;
 }
 
 bool Sweeper::slice(Time deadline) {
@@ -113,9 +111,9 @@ bool Sweeper::slice(Time deadline) {
 }
 
 bool Sweeper::look_for_more(Time deadline) {
-  for (Time now = system_.now(); now < deadline; now = system_.now()) {
-    if (second_looks_.empty() || second_looks_.front().first > now) return false;
-    const pid_t pid = second_looks_.front().second;
+  while (system_.now() < deadline) {
+    if (second_looks_.empty()) return false;
+    const pid_t pid = second_looks_.front();
     second_looks_.pop_front();
     if (!system_.processes.is_alone(pid)) visit({.pid = pid, .children = true});
   }

@@ -5,7 +5,6 @@
 #include <linux/connector.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
-#include <linux/sock_diag.h>
 #include <poll.h>
 #include <sys/time.h>
 
@@ -55,6 +54,9 @@ std::vector<sock_filter> make_filter(Connector::Events events, pid_t own) {
               jump_if(process, 0, 1),
               drop,
               pass};
+    case Connector::Events::forks:
+      return {load(what_offset), jump_if(event_number::none, 2, 0),
+              jump_if(event_number::fork, 1, 0), drop, pass};
     case Connector::Events::all: break;
   }
   return {load(what_offset),
@@ -174,11 +176,15 @@ Result<Connector::Batch> Connector::receive(std::vector<ProcEvent>& events) {
   return Batch{};
 }
 
-uint64_t Connector::dropped() const {
-  std::array<uint32_t, SK_MEMINFO_VARS> memory{};
-  socklen_t length = sizeof memory;
-  if (::getsockopt(fd_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &length) < 0) return 0;
-  return memory[SK_MEMINFO_DROPS];
+std::array<uint32_t, SK_MEMINFO_VARS> Connector::memory() const {
+  std::array<uint32_t, SK_MEMINFO_VARS> out{};
+  socklen_t length = sizeof out;
+  if (::getsockopt(fd_.get(), SOL_SOCKET, SO_MEMINFO, out.data(), &length) < 0) return {};
+  return out;
 }
+
+size_t Connector::waiting() const { return memory()[SK_MEMINFO_RMEM_ALLOC] / event_size; }
+
+uint64_t Connector::dropped() const { return memory()[SK_MEMINFO_DROPS]; }
 
 }  // namespace rdtd

@@ -28,9 +28,19 @@ struct EventHead {
 };
 
 struct EventBody {
-  uint32_t first;   // pid of the thread; of an acknowledgement the error
-  uint32_t second;  // thread group id
+  uint32_t first;   // pid of the thread; of an acknowledgement the error; of a fork the parent's
+  uint32_t second;  // thread group id; of a fork the parent's
+  uint32_t third;   // of a fork: the new pid
+  uint32_t fourth;  // of a fork: the new thread group id
 };
+
+// The parent of a new thread is the parent of its process (copy_process in kernel/fork.c).
+void decode_fork(const EventBody& body, ProcEvent& event) {
+  const bool is_thread = body.third != body.fourth;
+  event.kind = ProcEvent::Kind::fork;
+  event.tid = static_cast<pid_t>(body.third);
+  event.pid = static_cast<pid_t>(is_thread ? body.fourth : body.second);
+}
 
 ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
   ProcEvent event;
@@ -44,6 +54,7 @@ ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {
   event.tid = static_cast<pid_t>(body.first);
   event.pid = static_cast<pid_t>(body.second);
   switch (head.what) {
+    case event_number::fork: decode_fork(body, event); break;
     case event_number::exec: event.kind = ProcEvent::Kind::exec; break;
     case event_number::comm: event.kind = ProcEvent::Kind::comm; break;
     case event_number::uid:
@@ -71,7 +82,7 @@ std::optional<ProcEvent> next_event(std::span<const std::byte>& datagram) {
   message = message.subspan(sizeof(cn_msg));
   if (!copy_front(message, head)) return ProcEvent{};
   message = message.subspan(sizeof(EventHead));
-  // An acknowledgement's union may be shorter than two numbers.
+  // An acknowledgement's union may be shorter than these numbers.
   EventBody body{};
   std::memcpy(&body, message.data(), std::min(message.size(), sizeof body));
   return decode(connector.ack, head, body);

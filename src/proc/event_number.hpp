@@ -7,6 +7,7 @@
 namespace rdtd::event_number {
 
 inline constexpr uint32_t none = 0x0;  // the acknowledgement of a subscription
+inline constexpr uint32_t fork = 0x1;
 inline constexpr uint32_t exec = 0x2;
 inline constexpr uint32_t uid = 0x4;
 inline constexpr uint32_t gid = 0x40;

@@ -15,7 +15,10 @@ namespace rdtd {
 namespace {
 
 using test::redis_policy;
-using Requests = Classifier::Requests;
+// What the classifier asks for, and the processes that it has moved.
+struct Requests : Classifier::Requests {
+  std::vector<pid_t> moved;
+};
 using std::chrono::milliseconds;
 
 class ClassifierTest : public test::World {
@@ -55,19 +58,25 @@ class ClassifierTest : public test::World {
         break;
       }
       pollfd ready{requests_fd_.get(), POLLIN, 0};
-      if (::poll(&ready, 1, 100) <= 0) continue;
-      eventfd_t ignored = 0;
-      (void)::eventfd_read(requests_fd_.get(), &ignored);
-      add(all, classifier_->take_requests());
+      if (::poll(&ready, 1, 10) > 0) {
+        eventfd_t ignored = 0;
+        (void)::eventfd_read(requests_fd_.get(), &ignored);
+      }
+      take(all);
     }
     return all;
   }
-  static void add(Requests& all, Requests some) {
+  // What there is now.
+  void take(Requests& all) {
+    add(all, classifier_->take_requests());
+    for (const SecondLooks::Process& process : classifier_->second_looks().take_due(UINT64_MAX))
+      all.moved.push_back(process.pid);
+  }
+  static void add(Requests& all, Classifier::Requests some) {
     all.events_lost |= some.events_lost;
     all.table_in_use = std::max(all.table_in_use, some.table_in_use);
     all.table_old |= some.table_old;
     if (some.failed) all.failed = some.failed;
-    all.moved.insert(all.moved.end(), some.moved.begin(), some.moved.end());
     all.unexamined.insert(all.unexamined.end(), some.unexamined.begin(), some.unexamined.end());
     all.assigned.insert(all.assigned.end(), some.assigned.begin(), some.assigned.end());
     all.dropped += some.dropped;
@@ -215,7 +224,7 @@ TEST_F(ClassifierTest, LostEventsAskForASweepOnceTheQueueIsDrained) {
   start(std::move(connector));
   Requests requests;
   wait_for([&] {
-    add(requests, classifier_->take_requests());
+    take(requests);
     return requests.events_lost;
   });
   EXPECT_GT(classifier_->events_seen(), Connector::batch_size);
@@ -293,12 +302,14 @@ TEST_F(ClassifierTest, RequestsAreBounded) {
   constexpr size_t events = 5000;
   for (size_t i = 0; i < events; i++) events_.exec(redis[i % redis.size()]);
   wait_until_handled();
-  Requests requests = classifier_->take_requests();
-  EXPECT_EQ(requests.moved.size(), 4096U);
+  Requests requests;
+  take(requests);
+  EXPECT_EQ(requests.moved.size(), SecondLooks::capacity);
   EXPECT_EQ(requests.assigned.size(), 4096U);
   EXPECT_EQ(requests.dropped, events - 4096);
   EXPECT_TRUE(requests.events_lost);
-  requests = classifier_->take_requests();
+  requests = {};
+  take(requests);
   EXPECT_TRUE(requests.moved.empty() && requests.assigned.empty());
   EXPECT_FALSE(requests.events_lost);
 }

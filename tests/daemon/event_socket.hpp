@@ -32,9 +32,16 @@ class EventSocket {
   }
   void hang_up() { sender_.reset(); }
 
-  void exec(pid_t pid) const { EXPECT_TRUE(send(event_number::exec, pid, pid)); }
+  void exec(pid_t pid, uint64_t time = event_time) const {
+    EXPECT_TRUE(send(event_number::exec, pid, pid, 0, time));
+  }
   void comm(pid_t tid, pid_t pid) const { EXPECT_TRUE(send(event_number::comm, tid, pid)); }
   void uid(pid_t pid) const { EXPECT_TRUE(send(event_number::uid, pid, pid)); }
+  void fork(pid_t parent, pid_t child, uint64_t time) const {
+    send_fork(parent, child, child, time);
+  }
+  // A new thread of a process whose parent is 1.
+  void clone(pid_t pid, pid_t tid, uint64_t time) const { send_fork(1, tid, pid, time); }
   // The kernel's answer to a thread of this process that renames itself. Lost if the queue is full.
   void beat() const { (void)send(event_number::comm, 1, 1, MSG_DONTWAIT); }
   // Whether the reader has sent something since the last call.
@@ -44,8 +51,16 @@ class EventSocket {
   }
 
  private:
-  [[nodiscard]] bool send(uint32_t what, pid_t tid, pid_t pid, int flags = 0) const {
-    const auto bytes = message(what, static_cast<uint32_t>(tid), static_cast<uint32_t>(pid));
+  void send_fork(pid_t parent, pid_t child, pid_t child_process, uint64_t time) const {
+    const auto number = [](pid_t pid) { return static_cast<uint32_t>(pid); };
+    const auto bytes = message(event_number::fork, number(parent), number(parent), 0, number(child),
+                               number(child_process), time);
+    EXPECT_GT(::send(sender_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), 0);
+  }
+  [[nodiscard]] bool send(uint32_t what, pid_t tid, pid_t pid, int flags = 0,
+                          uint64_t time = event_time) const {
+    const auto bytes =
+        message(what, static_cast<uint32_t>(tid), static_cast<uint32_t>(pid), 0, 0, 0, time);
     return ::send(sender_.get(), bytes.data(), bytes.size(), flags | MSG_NOSIGNAL) > 0;
   }
   UniqueFd sender_, receiver_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "loop_world.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
 namespace rdtd {
@@ -22,8 +23,44 @@ class LoopChangesTest : public LoopTest {
     ASSERT_EQ(manager->manual().add({.process = *processes.open(pid), .group = "default"}),
               std::nullopt);
   }
-  test::EventSocket changes_;
+  test::EventSocket changes_, forks_;
 };
+
+// A child of a process that was moved began in its old group. Fork events show that another one has
+// none, so nobody looks at it again.
+TEST_F(LoopChangesTest, ForkEventsShowWhoRemainedAlone) {
+  policy = redis_policy + never;
+  pid_t alone = 0, parent = 0, child = 0;
+  Loop::Sources sources = with_classifier();
+  sources.forks.emplace(forks_.connector(false));
+  const auto exec = [&] {
+    alone = processes.start({.name = "redis-server"});
+    parent = processes.start({.name = "redis-server"});
+    child = processes.fork(parent);
+    processes.calls.reset();
+    const uint64_t now = monotonic_nanoseconds();
+    forks_.fork(parent, child, now);
+    for (const pid_t pid : {alone, parent}) events_.exec(pid, now);
+  };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), exec}, {in_group(child, "redis")}}), 0);
+  EXPECT_EQ(group_of(alone), "redis");
+  EXPECT_EQ(count_calls("open", alone), 1U);
+  EXPECT_EQ(count_calls("is_alone", alone) + count_calls("is_alone", parent), 0U);
+}
+
+// Without them, each process that was moved is looked at.
+TEST_F(LoopChangesTest, WithoutForkEventsEachIsLookedAtAgain) {
+  policy = redis_policy + never;
+  pid_t parent = 0, child = 0;
+  const auto exec = [&] {
+    parent = processes.start({.name = "redis-server"});
+    child = processes.fork(parent);
+    processes.calls.reset();
+    events_.exec(parent, monotonic_nanoseconds());
+  };
+  EXPECT_EQ(run_loop(with_classifier(), {{ready(), exec}, {in_group(child, "redis")}}), 0);
+  EXPECT_EQ(count_calls("is_alone", parent), 1U);
+}
 
 TEST_F(LoopChangesTest, ARenamedProcessIsVisited) {
   policy = redis_policy + never;

@@ -11,10 +11,16 @@
 
 namespace rdtd::test {
 
-// A message as the kernel sends it. Its timestamp is 0x200000001.
+// When the events of messages happened, CLOCK_MONOTONIC.
+inline constexpr uint64_t event_time = 0x200000001;
+
+// A message as the kernel sends it.
 inline std::vector<std::byte> message(uint32_t what, uint32_t first, uint32_t second,
-                                      uint32_t ack = 0) {
-  const uint32_t body[] = {what, 0, 1, 2, first, second, 0, 0};
+                                      uint32_t ack = 0, uint32_t third = 0, uint32_t fourth = 0,
+                                      uint64_t time = event_time) {
+  const uint32_t body[] = {
+      what,  0,     static_cast<uint32_t>(time), static_cast<uint32_t>(time >> 32), first, second,
+      third, fourth};
   std::vector<std::byte> out(NLMSG_LENGTH(sizeof(cn_msg) + sizeof body));
   nlmsghdr netlink{};
   netlink.nlmsg_len = static_cast<uint32_t>(out.size());

@@ -24,8 +24,8 @@ TEST(Event, Decode) {
   const struct {
     uint32_t what;
     Kind kind;
-  } rows[] = {{0x0, Kind::acknowledged}, {0x1, Kind::other},     {0x2, Kind::exec},
-              {0x4, Kind::identity},     {0x40, Kind::identity}, {0x200, Kind::comm},
+  } rows[] = {{0x0, Kind::acknowledged}, {0x2, Kind::exec},   {0x4, Kind::identity},
+              {0x40, Kind::identity},    {0x80, Kind::other}, {0x200, Kind::comm},
               {0x80000000, Kind::other}};
   for (const auto& row : rows) {
     const auto bytes = message(row.what, 11, 10, 7);
@@ -33,7 +33,7 @@ TEST(Event, Decode) {
     const auto event = next_event(datagram);
     ASSERT_TRUE(event) << row.what;
     EXPECT_EQ(event->kind, row.kind) << row.what;
-    EXPECT_EQ(event->timestamp_ns, 0x200000001U) << row.what;
+    EXPECT_EQ(event->timestamp_ns, test::event_time) << row.what;
     if (row.kind == Kind::acknowledged) {
       EXPECT_EQ(event->ack, 7U);
       EXPECT_EQ(event->error, 11);
@@ -42,6 +42,25 @@ TEST(Event, Decode) {
       EXPECT_EQ(event->pid, 10);
     }
     EXPECT_FALSE(next_event(datagram));
+  }
+}
+
+// The parent of a new thread is the parent of its process.
+TEST(Event, DecodeFork) {
+  const struct {
+    uint32_t parent, parent_process, child, child_process;
+    pid_t pid;
+  } rows[] = {{11, 10, 20, 20, 10}, {6, 5, 21, 20, 20}, {1, 1, 20, 20, 1}};
+  for (const auto& row : rows) {
+    const auto bytes =
+        message(0x1, row.parent, row.parent_process, 0, row.child, row.child_process);
+    std::span<const std::byte> datagram(bytes);
+    const auto event = next_event(datagram);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, ProcEvent::Kind::fork);
+    EXPECT_EQ(event->pid, row.pid);
+    EXPECT_EQ(event->tid, static_cast<pid_t>(row.child));
+    EXPECT_EQ(event->timestamp_ns, test::event_time);
   }
 }
 
@@ -98,31 +117,34 @@ TEST(Event, Filter) {
   const struct {
     uint32_t what;
     uint32_t process;
-    bool exec, changes;
+    bool exec, changes, forks;
   } rows[] = {
-      {0x0, 0, true, true},              // acknowledged
-      {0x0, own, true, true},            //
-      {0x1, 7, false, false},            // fork
-      {0x2, 7, true, false},             // exec
-      {0x2, own, true, false},           //
-      {0x4, 7, false, true},             // uid
-      {0x4, own, false, false},          //
-      {0x40, 7, false, true},            // gid
-      {0x40, own, false, false},         //
-      {0x80, 7, false, false},           // sid
-      {0x100, 7, false, false},          // ptrace
-      {0x200, 7, false, true},           // comm
-      {0x200, own, true, false},         //
-      {0x200, 0x45230100, false, true},  // the own pid in the other byte order
-      {0x80000000, 7, false, false},     // exit
-      {0x02000000, 7, false, false},     // exec in the other byte order
-      {0x202, 7, false, false},          // no event
+      {0x0, 0, true, true, true},               // acknowledged
+      {0x0, own, true, true, true},             //
+      {0x1, 7, false, false, true},             // fork
+      {0x1, own, false, false, true},           //
+      {0x2, 7, true, false, false},             // exec
+      {0x2, own, true, false, false},           //
+      {0x4, 7, false, true, false},             // uid
+      {0x4, own, false, false, false},          //
+      {0x40, 7, false, true, false},            // gid
+      {0x40, own, false, false, false},         //
+      {0x80, 7, false, false, false},           // sid
+      {0x100, 7, false, false, false},          // ptrace
+      {0x200, 7, false, true, false},           // comm
+      {0x200, own, true, false, false},         //
+      {0x200, 0x45230100, false, true, false},  // the own pid in the other byte order
+      {0x80000000, 7, false, false, false},     // exit
+      {0x02000000, 7, false, false, false},     // exec in the other byte order
+      {0x01000000, 7, false, false, false},     // fork in the other byte order
+      {0x202, 7, false, false, false},          // no event
   };
   for (const auto& row : rows) {
     // The thread is never the one that the filter compares.
     const auto datagram = message(row.what, own + 1, row.process);
     EXPECT_EQ(passes(Connector::Events::exec, own, datagram), row.exec) << row.what;
     EXPECT_EQ(passes(Connector::Events::changes, own, datagram), row.changes) << row.what;
+    EXPECT_EQ(passes(Connector::Events::forks, own, datagram), row.forks) << row.what;
   }
 }
 

@@ -1,7 +1,7 @@
 // Classifier: the real-time thread. It hears of each exec and puts the process in its group at
 // once. All that can wait or take long is the main thread's: other threads and children of a
-// process that was moved, renames, looks at all processes, reports. It asks for these through an
-// eventfd.
+// process that was moved (SecondLooks), renames, looks at all processes, reports. It asks for these
+// through an eventfd.
 //
 // It is bounded by time, not by the number of events: after max_work without waiting it sleeps, the
 // longer the more often that happens in a row. If the kernel's limit for real-time threads comes
@@ -17,10 +17,12 @@
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/deferred.hpp"
+#include "rdtd/daemon/second_looks.hpp"
 #include "rdtd/proc/connector.hpp"
 
 namespace rdtd {
@@ -32,7 +34,8 @@ class Classifier {
 
   // Makes the thread, which inherits the caller's scheduling, and waits in it until start or
   // destruction. `requests_fd`: an eventfd, written to when there are requests. `error_pause`: how
-  // long it waits after an error before it receives again. Fails if there can be no more threads.
+  // long it waits after an error before it receives again. Fails if there can be no more threads or
+  // descriptors.
   [[nodiscard]] static Result<std::unique_ptr<Classifier>> make(
       int requests_fd, std::chrono::milliseconds error_pause = std::chrono::seconds(1));
   Classifier(const Classifier&) = delete;
@@ -62,20 +65,24 @@ class Classifier {
     uint64_t table_in_use = 0;       // by its number
     bool table_old = false;          // a group of the table was removed
     std::optional<Error> failed;     // receiving events fails
-    std::vector<pid_t> moved;        // a moment later: look for their threads and children
     std::vector<pid_t> unexamined;   // a moment later: look at all of them
     std::vector<Assigned> assigned;  // while they are watched
     size_t dropped = 0;              // of `assigned`: too many
   };
   [[nodiscard]] Requests take_requests();
+  // The processes that it has moved.
+  [[nodiscard]] SecondLooks& second_looks() { return *second_looks_; }
   void watch_assignments(bool on) { watched_ = on; }
 
   [[nodiscard]] uint64_t events_seen() const { return events_seen_; }
   [[nodiscard]] uint64_t event_overruns() const { return event_overruns_; }
 
  private:
-  Classifier(int requests_fd, std::chrono::milliseconds error_pause)
-      : requests_fd_(requests_fd), error_pause_(error_pause) {}
+  Classifier(int requests_fd, std::chrono::milliseconds error_pause,
+             std::unique_ptr<SecondLooks> second_looks)
+      : requests_fd_(requests_fd),
+        error_pause_(error_pause),
+        second_looks_(std::move(second_looks)) {}
   // Makes the thread notice what has changed, also while no events arrive.
   void wake();
   void run();
@@ -85,7 +92,8 @@ class Classifier {
   [[nodiscard]] bool belongs_to(const Deferred::Process& process) const;
   void handle_deferred(const RuleTable* table);
   void charge(const Assignment& assignment, UserShares::Time begin);
-  void finish(pid_t pid, const Assignment& assignment, const RuleTable& table);
+  // `exec_at`: as in SecondLooks::Process.
+  void finish(pid_t pid, uint64_t exec_at, const Assignment& assignment, const RuleTable& table);
   void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table, Pacer& pacer);
   template <class Change>
   void request(Change change);
@@ -93,6 +101,7 @@ class Classifier {
 
   int requests_fd_;
   std::chrono::milliseconds error_pause_;
+  std::unique_ptr<SecondLooks> second_looks_;
   std::binary_semaphore started_{0};
   std::optional<Connector> connector_;
   const proc::Processes* processes_ = nullptr;

@@ -18,6 +18,7 @@
 #include "rdtd/daemon/manager.hpp"
 #include "rdtd/proc/cgroup_watch.hpp"
 #include "rdtd/proc/connector.hpp"
+#include "rdtd/proc/fork_watch.hpp"
 #include "rdtd/resctrl/change_watch.hpp"
 
 namespace rdtd {
@@ -29,6 +30,7 @@ class Loop {
     int requests_fd = -1;              // of the classifier
     Classifier* classifier = nullptr;  // null: no process events
     std::optional<Connector> changes;  // renames and changes of user
+    std::optional<proc::ForkWatch> forks;
     std::unique_ptr<CgroupWatch> cgroups;
     std::unique_ptr<resctrl::ChangeWatch> resctrl;
     std::vector<std::string> policy_directories;  // a change in one of them reloads the policy
@@ -62,6 +64,7 @@ class Loop {
   void observe();
 
   void take_requests();
+  void look_again();
   void read_changes();
   void resume_changes();
   void read_cgroups();
@@ -104,6 +107,7 @@ class Loop {
   sd_event* event_ = nullptr;
   sd_event_source* requests_ = nullptr;
   sd_event_source* requests_timer_ = nullptr;
+  sd_event_source* second_looks_ = nullptr;
   sd_event_source* changes_ = nullptr;
   sd_event_source* changes_timer_ = nullptr;
   sd_event_source* cgroups_ = nullptr;

@@ -80,7 +80,4 @@ class ManualAssignments {
   bool stored_ = true;
 };
 
-// CLOCK_MONOTONIC in nanoseconds: the clock of the kernel's process events.
-[[nodiscard]] uint64_t monotonic_nanoseconds();
-
 }  // namespace rdtd

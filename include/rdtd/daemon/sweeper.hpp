@@ -23,6 +23,7 @@
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/release.hpp"
+#include "rdtd/daemon/second_looks.hpp"
 #include "rdtd/daemon/system.hpp"
 
 namespace rdtd {
@@ -45,7 +46,7 @@ class Sweeper {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::milliseconds min_interval{20};
   // The kernel may hold a clone(2) that has copied its parent's group and is not in /proc yet.
-  static constexpr std::chrono::milliseconds second_look_delay{20};
+  static constexpr std::chrono::milliseconds second_look_delay = SecondLooks::delay;
   // Until the next look at a process that keeps its command line from being read.
   static constexpr std::chrono::seconds held_up_delay{1};
 
@@ -75,8 +76,8 @@ class Sweeper {
   };
   void visit(One one, std::chrono::milliseconds delay = {});
 
-  // A moment from now: a visit to each of these processes, and its children, that has not remained
-  // alone. Another thread has just put them in their groups.
+  // A visit to each of these processes, and its children, that has not remained alone. Another
+  // thread put them in their groups a moment ago.
   void look_for_more(std::span<const pid_t> pids);
 
   // Whether visits were dropped since the last call: all processes must be looked at.
@@ -145,7 +146,7 @@ class Sweeper {
   ManualAssignments& manual_;
   Moved moved_;
   std::shared_ptr<const RuleTable> table_;
-  std::deque<std::pair<Time, pid_t>> second_looks_;  // at processes that may be alone
+  std::deque<pid_t> second_looks_;  // at processes that may be alone
   std::multimap<Time, Key> due_;
   std::map<Key, Waiting> waiting_;  // the same by key
   std::map<Key, Waiting> again_;    // to be scheduled when the visit before it is over

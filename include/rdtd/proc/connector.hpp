@@ -4,8 +4,10 @@
 // Sources: linux/cn_proc.h, drivers/connector/cn_proc.c.
 #pragma once
 
+#include <linux/sock_diag.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -20,6 +22,8 @@ class Connector {
  public:
   // The most events that one call receives.
   static constexpr size_t batch_size = 64;
+  // Bytes of the receive buffer that a waiting event takes (skb_truesize of the kernel's message).
+  static constexpr int event_size = 832;
   // The longest wait of a blocking connector. Heartbeats are more frequent, so it waits that long
   // only while no event arrives at all.
   static constexpr std::chrono::seconds longest_wait{30};
@@ -28,11 +32,12 @@ class Connector {
   enum class Events {
     exec,     // each exec, and renamed threads of this process: a heartbeat
     changes,  // renamed threads and changed users and groups of all other processes
+    forks,    // new threads and processes
     all,      // exec and the changes of every process
   };
 
   // Opens a socket that is bound and filtered, but not subscribed. `receive_buffer` is in bytes and
-  // may exceed the system's limit; a waiting event takes 832 of them. Requires CAP_NET_ADMIN.
+  // may exceed the system's limit. Requires CAP_NET_ADMIN.
   [[nodiscard]] static Result<Connector> open(Events events, int receive_buffer, bool blocking);
   [[nodiscard]] static Result<Connector> open(int receive_buffer) {
     return open(Events::all, receive_buffer, true);
@@ -57,12 +62,15 @@ class Connector {
   // Appends the events that are there, at most batch_size, to `events`. If there are none, a
   // blocking connector waits for up to longest_wait, or until a signal.
   [[nodiscard]] Result<Batch> receive(std::vector<ProcEvent>& events);
+  // About as many events wait; 0 if the kernel does not say.
+  [[nodiscard]] size_t waiting() const;
   // The number of events that the kernel has dropped so far.
   [[nodiscard]] uint64_t dropped() const;
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
   static constexpr size_t datagram_size = 512;
+  [[nodiscard]] std::array<uint32_t, SK_MEMINFO_VARS> memory() const;
   Connector(UniqueFd fd, bool blocking);
   UniqueFd fd_;
   int receive_flags_;

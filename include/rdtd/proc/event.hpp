@@ -17,11 +17,12 @@ struct ProcEvent {
     exec,
     comm,      // a thread was renamed by prctl or through /proc/PID/comm
     identity,  // effective user or group changed
+    fork,      // a process has a new thread or a new child
     other,
   };
   Kind kind = Kind::other;
-  pid_t tid = 0;
-  pid_t pid = 0;     // thread group id: the process
+  pid_t tid = 0;     // fork: the new thread, or the first thread of the child
+  pid_t pid = 0;     // thread group id: the process; fork: the one that began it
   uint32_t ack = 0;  // acknowledged: the subscriber's number plus 1
   int error = 0;     // acknowledged: errno, 0 if subscribed
   // When it happened, on CLOCK_MONOTONIC. It can be read much later, out of a full buffer.
