@@ -117,9 +117,10 @@ bool Manager::degraded() const {
 }
 
 std::string Manager::status_line() {
-  const std::string line = fmt::format(
-      "{}, {}, {} assigned", counted(in_force_->groups.size(), "group"),
-      counted(in_force_->policy.rules.size(), "rule"), counted(properties().assigned(), "thread"));
+  const std::string line =
+      fmt::format("{}, {}, {} assigned", counted(in_force_->groups.size(), "group"),
+                  counted(in_force_->table->rules.rules().size(), "rule"),
+                  counted(properties().assigned(), "thread"));
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!last_reload_error_.empty())
     return fmt::format("{}; last reload failed: {}", line, first_line(last_reload_error_public_));
@@ -204,9 +205,10 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
 
 std::shared_ptr<const GroupList> Manager::list_groups() {
   if (group_list_) return group_list_;
-  std::map<std::string_view, std::vector<std::string>> rules;  // by group
-  for (const Rule& rule : in_force_->policy.rules)
-    rules[rule.group.value].push_back(rule.where.text());
+  std::map<std::string, std::vector<std::string>> rules;  // by group
+  const RuleSet& compiled = in_force_->table->rules;
+  for (size_t i = 0; i < compiled.rules().size(); i++)
+    rules[group_label(compiled.group_of(i))].push_back(compiled.rules()[i].where.text());
   std::vector<GroupStatus> out;
   for (const GroupTarget& target : in_force_->groups) {
     GroupStatus& status = out.emplace_back(status_of(target));
@@ -219,10 +221,12 @@ std::shared_ptr<const GroupList> Manager::list_groups() {
 
 std::vector<RuleStatus> Manager::list_rules() {
   std::vector<RuleStatus> out;
-  for (const Rule& rule : in_force_->policy.rules) {
-    const auto count = processes_by_rule_.find(out.size());
+  const RuleSet& rules = in_force_->table->rules;
+  for (size_t i = 0; i < rules.rules().size(); i++) {
+    const auto count = processes_by_rule_.find(i);
     const size_t processes = count == processes_by_rule_.end() ? 0 : count->second;
-    out.push_back({rule.where.text(), rule.group.value, static_cast<uint32_t>(processes)});
+    out.push_back({rules.rules()[i].where.text(), group_label(rules.group_of(i)),
+                   static_cast<uint32_t>(processes)});
   }
   return out;
 }

@@ -107,11 +107,10 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, co
   return Loaded{std::move(*machine), std::move(*prepared), std::move(users)};
 }
 
-Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& policy,
-                                                             const Users& users,
+Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<const RuleSet> rules,
+                                                             const std::vector<Group>& groups,
                                                              const std::set<std::string>& taken) {
-  auto table = std::make_shared<RuleTable>();
-  table->rules = RuleSet(policy, users);
+  auto table = std::make_shared<RuleTable>(std::move(rules));
   const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
     const auto [known, is_new] = table->tasks.try_emplace(group);
     if (!is_new || taken.contains(group)) return known->second.get();
@@ -141,7 +140,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(const Policy& polic
     place.directory = directory;
     table->mon_groups.insert(directory);
   }
-  for (const Group& group : policy.groups)
+  for (const Group& group : groups)
     if (const auto tasks = open(group_directory(group.name.value)); !tasks)
       return std::unexpected(tasks.error());
   if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
@@ -182,7 +181,8 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   if (!loaded.machine.snapshot.mbm_assignments.empty())
     if (const auto now = read_machine())
       without_counters = assign_counters(plan_counters(plan.groups, now->snapshot), *now);
-  auto table = make_table(loaded.prepared.policy, loaded.users, {});
+  Policy& policy = loaded.prepared.policy;
+  auto table = make_table(std::make_shared<const RuleSet>(policy, loaded.users), policy.groups, {});
   if (!table) {
     Error error = table.error();
     const auto problems = transaction.undo();
@@ -192,9 +192,12 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
     return std::unexpected(rdtd::refusal(error));
   }
   // Also if it had its part already: a later policy may have to give it everything back.
-  if (!loaded.prepared.policy.divides_nothing()) ownership_.own_default_group();
+  if (!policy.divides_nothing()) ownership_.own_default_group();
+  // A policy can have very many rules, and the table has them in another form.
+  std::erase_if(policy.rules, [](const Rule& rule) { return !rule.monitor; });
+  policy.rules.shrink_to_fit();
   auto in_force = std::make_shared<InForce>();
-  in_force->policy = std::move(loaded.prepared.policy);
+  in_force->policy = std::move(policy);
   in_force->users = std::move(loaded.users);
   in_force->groups = std::move(plan.groups);
   in_force->locks = std::move(plan.locks);

@@ -217,11 +217,11 @@ void Manager::finish_load(const Applier::Applied& applied, const Result<SweepRes
       !warnings.empty())
     spdlog::warn("{}", trim(warnings));
   const SweepResult found = swept.value_or(SweepResult{});
-  summary_ =
-      fmt::format("policy in force: {}, {}, {}; {}, {} moved, {} released",
-                  counted(in_force_->groups.size(), "group"), counted(policy.rules.size(), "rule"),
-                  counted(applied.steps, "step"), matched_text(found.matched),
-                  counted(found.moved, "thread"), found.released);
+  summary_ = fmt::format("policy in force: {}, {}, {}; {}, {} moved, {} released",
+                         counted(in_force_->groups.size(), "group"),
+                         counted(in_force_->table->rules.rules().size(), "rule"),
+                         counted(applied.steps, "step"), matched_text(found.matched),
+                         counted(found.moved, "thread"), found.released);
   adopted_ = applied.adopted;
   if (!adopted_.empty())
     spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));
@@ -280,7 +280,7 @@ void Manager::reset(Done done) {
   waiting_reload_.reset();
   begin([this, done = std::move(done)] {
     observer_.before_reload();
-    auto table = applier_.make_table(Policy{}, {}, {});
+    auto table = applier_.make_table(std::make_shared<const RuleSet>(), {}, {});
     auto nothing = std::make_shared<InForce>();
     nothing->policy.daemon = in_force_->policy.daemon;
     nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
@@ -321,7 +321,8 @@ Result<void> Manager::remove_all() {
 
 // Opens the `tasks` files again, for groups that were removed and made again under the same name.
 void Manager::renew_table(std::function<void()> then) {
-  auto table = applier_.make_table(in_force_->policy, in_force_->users, in_force_->taken);
+  auto table =
+      applier_.make_table(in_force_->table->rule_set, in_force_->policy.groups, in_force_->taken);
   if (!table) {
     problem("table", table.error().text());
     return then();

@@ -32,6 +32,7 @@ void remove_duplicates(Candidates& candidates) {
 
 RuleSet::RuleSet(const Policy& policy, const Users& users) {
   std::map<Destination, size_t> destinations;
+  rules_.reserve(policy.rules.size());
   for (const Rule& rule : policy.rules) {
     CompiledRule compiled;
     const Destination destination{group_directory(rule.group.value),

@@ -70,7 +70,8 @@ class Applier {
   // The rules of a policy in force with the `tasks` files as they are now, except those of groups
   // that another tool has taken.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
-      const Policy& policy, const Users& users, const std::set<std::string>& taken);
+      std::shared_ptr<const RuleSet> rules, const std::vector<Group>& groups,
+      const std::set<std::string>& taken);
 
   [[nodiscard]] Result<Machine> read_machine();
   // Adds to the snapshot which of the regions that must go are in use. Those of no target are taken

@@ -16,6 +16,7 @@
 namespace rdtd {
 
 struct InForce {
+  // Of its rules, only those that make monitoring groups: the table has all of them.
   Policy policy;
   Users users;                      // that the policy names, as they were when it was loaded
   std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rdtd/rules/rule_set.hpp"
@@ -39,7 +40,12 @@ struct Place {
 };
 
 struct RuleTable {
-  RuleSet rules;
+  explicit RuleTable(std::shared_ptr<const RuleSet> compiled = std::make_shared<const RuleSet>())
+      : rule_set(std::move(compiled)), rules(*rule_set) {}
+
+  // Of one policy, shared by the tables that are made for it one after the other.
+  std::shared_ptr<const RuleSet> rule_set;
+  const RuleSet& rules;
   std::vector<Place> places;  // by index into rules.destinations()
   // Of the policy's groups, its monitoring groups and the root, by directory. A null one is another
   // tool's, or was not there.
