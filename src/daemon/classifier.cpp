@@ -242,19 +242,21 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
     const ProcEvent& event = events[i];
     if (event.kind == ProcEvent::Kind::comm) beat_seen_ = true;
     if (event.kind != ProcEvent::Kind::exec || table == nullptr) continue;
-    // The last exec of a process in a batch decides; /proc shows its result already.
-    const bool repeated =
-        std::any_of(events.begin() + static_cast<std::ptrdiff_t>(i) + 1, events.end(),
-                    [&](const ProcEvent& later) {
-                      return later.pid == event.pid && later.kind == ProcEvent::Kind::exec;
-                    });
-    if (repeated) continue;
-    handle(event, *table, events.size() >= batch_that_waits);
+    const auto same = [&](const ProcEvent& other) {
+      return other.pid == event.pid && other.kind == ProcEvent::Kind::exec;
+    };
+    // The last exec of a process in a batch decides; /proc shows its result already. What it forked
+    // since the first one is in its old group.
+    const auto next = events.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    if (std::any_of(next, events.end(), same)) continue;
+    const uint64_t first = std::find_if(events.begin(), next, same)->timestamp_ns;
+    handle(event, first, *table, events.size() >= batch_that_waits);
     pacer.pace();
   }
 }
 
-void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool others_wait) {
+void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTable& table,
+                        bool others_wait) {
   if (manual_->exec(event.pid, event.timestamp_ns) || deferred_.contains(event.pid)) return;
   const auto begin = std::chrono::steady_clock::now();
   // To examine all of root's would double the cost of each.
@@ -267,7 +269,7 @@ void Classifier::handle(const ProcEvent& event, const RuleTable& table, bool oth
   if (assignment.kind == Assignment::Kind::deferred && defer(event.pid, *assignment.user, begin))
     return;
   charge(assignment, begin);
-  finish(event.pid, event.timestamp_ns, assignment, table);
+  finish(event.pid, exec_at, assignment, table);
 }
 
 // False if the main thread has to look at it. It does not for a user who rests: each look takes

@@ -18,6 +18,7 @@ using test::redis_policy;
 // What the classifier asks for, and the processes that it has moved.
 struct Requests : Classifier::Requests {
   std::vector<pid_t> moved;
+  std::vector<uint64_t> exec_at;  // of these
 };
 using std::chrono::milliseconds;
 
@@ -69,8 +70,10 @@ class ClassifierTest : public test::World {
   // What there is now.
   void take(Requests& all) {
     add(all, classifier_->take_requests());
-    for (const SecondLooks::Process& process : classifier_->second_looks().take_due(UINT64_MAX))
+    for (const SecondLooks::Process& process : classifier_->second_looks().take_due(UINT64_MAX)) {
       all.moved.push_back(process.pid);
+      all.exec_at.push_back(process.exec_at);
+    }
   }
   static void add(Requests& all, Classifier::Requests some) {
     all.events_lost |= some.events_lost;
@@ -155,13 +158,17 @@ TEST_F(ClassifierTest, OtherEventsAndEventsWithoutRulesAreIgnored) {
 TEST_F(ClassifierTest, TheLastExecOfABatchDecides) {
   const pid_t redis = processes.start({.name = "redis-server"});
   const pid_t other = processes.start({.name = "redis-cli"});
-  for (const pid_t pid : {redis, other, redis, redis}) events_.exec(pid);
+  for (const uint64_t time : {7, 8, 9}) events_.exec(redis, time);
+  events_.exec(other, 9);
+  events_.exec(redis, 10);
   events_.comm(redis, redis);
   processes.calls.reset();
   (void)classifier_->publish(manager->in_force().table);
   start(events_.connector(true));
   const Requests requests = collect(moved(redis));
   EXPECT_EQ(requests.moved, (std::vector{other, redis}));
+  // Forks since the first exec count.
+  EXPECT_EQ(requests.exec_at, (std::vector<uint64_t>{9, 7}));
   EXPECT_EQ(opened(redis), 1U);
   EXPECT_EQ(opened(other), 1U);
 }

@@ -87,12 +87,12 @@ class Classifier {
   void wake();
   void run();
   class Pacer;
-  void handle(const ProcEvent& event, const RuleTable& table, bool others_wait);
+  // `exec_at`: as in SecondLooks::Process.
+  void handle(const ProcEvent& event, uint64_t exec_at, const RuleTable& table, bool others_wait);
   [[nodiscard]] bool defer(pid_t pid, uid_t user, UserShares::Time now);
   [[nodiscard]] bool belongs_to(const Deferred::Process& process) const;
   void handle_deferred(const RuleTable* table);
   void charge(const Assignment& assignment, UserShares::Time begin);
-  // `exec_at`: as in SecondLooks::Process.
   void finish(pid_t pid, uint64_t exec_at, const Assignment& assignment, const RuleTable& table);
   void handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table, Pacer& pacer);
   template <class Change>

@@ -29,7 +29,7 @@ class SecondLooks {
   struct Process {
     pid_t pid = 0;
     // CLOCK_MONOTONIC, nanoseconds.
-    uint64_t exec_at = 0;  // 0: unknown
+    uint64_t exec_at = 0;  // its first exec since it was looked at; 0: unknown
     uint64_t moved_at = 0;
   };
 
