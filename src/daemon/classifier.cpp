@@ -201,6 +201,7 @@ void Classifier::run() {
   const auto take_table = [&] {
     if (published_ == in_use) return;
     request([&](Requests& r) {
+      if (table) r.retired.push_back(std::move(table));
       table = table_;
       r.table_in_use = in_use = published_;
       pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));

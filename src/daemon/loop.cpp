@@ -28,6 +28,8 @@ using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's time
 constexpr milliseconds slice_length(50);
 // Changes in resctrl are read at most so often.
 constexpr uint64_t resctrl_interval_usec = 20'000;
+// A burst of so many events may have taken memory.
+constexpr uint64_t events_per_trim = 10'000;
 constexpr int exit_bad_policy = 78;  // EX_CONFIG
 constexpr int exit_try_again = 1;    // systemd starts the daemon again
 
@@ -185,6 +187,7 @@ void Loop::take_log_level() {
 }
 
 void Loop::rules_changed() {
+  rules_changed_since_trim_ = true;
   take_log_level();
   watch_resctrl();
   watch_cgroups();
@@ -246,11 +249,20 @@ void Loop::set_events_available(bool available) {
   report_state();
 }
 
+// What a load or a burst took is several times what is kept. Not at each beat: the classifier may
+// wait for the allocator meanwhile.
+void Loop::return_memory() {
+  const uint64_t seen = sources_.classifier != nullptr ? sources_.classifier->events_seen() : 0;
+  if (!rules_changed_since_trim_ && seen < seen_at_trim_ + events_per_trim) return;
+  rules_changed_since_trim_ = false;
+  seen_at_trim_ = seen;
+  (void)::malloc_trim(0);
+}
+
 void Loop::beat() {
   set_timer(heartbeat_, heartbeat_interval_);
   manager_.store();
-  // What a load or a burst took, which is several times what is kept.
-  (void)::malloc_trim(0);
+  return_memory();
   if (sources_.classifier == nullptr) return;
   manager_.set_event_counters(sources_.classifier->events_seen(),
                               sources_.classifier->event_overruns() + changes_dropped_);

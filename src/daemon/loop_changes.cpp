@@ -29,6 +29,7 @@ constexpr milliseconds change_interval(5);
 constexpr milliseconds request_interval(20);
 // To read one fork event takes so many times less than to look whether one process is alone.
 constexpr size_t forks_per_look = 50;
+constexpr seconds fork_interval(1);
 // A change of a policy has this long to become complete.
 constexpr seconds policy_interval(1);
 // Looks at all processes that events ask for, at most so often.
@@ -65,6 +66,8 @@ void Loop::take_requests() {
     sources_.classifier = nullptr;
     for (sd_event_source* source : {requests_, requests_timer_, second_looks_})
       (void)sd_event_source_set_enabled(source, SD_EVENT_OFF);
+    // Those that it has moved get no second look.
+    sweep_soon("process events have ended");
     return report_state();
   }
   if (requests.events_lost) {
@@ -78,20 +81,30 @@ void Loop::take_requests() {
 
 // The processes that the classifier moved a moment ago may have begun threads or children before.
 void Loop::look_again() {
-  using proc::ForkWatch;
   const auto due = sources_.classifier->second_looks().take_due(monotonic_nanoseconds());
-  std::optional<ForkWatch>& forks = sources_.forks;
-  const bool ask_forks = forks && forks->waiting() <= forks_per_look * due.size();
-  if (ask_forks) forks->update();
+  const bool ask_forks = update_forks(forks_per_look * due.size());
   std::vector<pid_t> unknown;
   for (const SecondLooks::Process& process : due) {
-    const auto forked =
-        ask_forks ? forks->has_forked(process.pid, process.exec_at) : ForkWatch::Answer::unknown;
-    if (forked == ForkWatch::Answer::unknown) unknown.push_back(process.pid);
-    if (forked == ForkWatch::Answer::yes)
-      manager_.sweeper().visit({.pid = process.pid, .children = true});
+    using Kind = proc::ForkWatch::Forks::Kind;
+    const auto forks = ask_forks ? sources_.forks->forks_of(process.pid, process.exec_at)
+                                 : proc::ForkWatch::Forks{Kind::unknown};
+    if (forks.kind == Kind::unknown) unknown.push_back(process.pid);
+    if (forks.kind == Kind::more) manager_.sweeper().visit({.pid = process.pid, .children = true});
+    // Their parent may have ended by now.
+    for (const pid_t child : forks.children) manager_.sweeper().visit({.pid = child});
   }
   manager_.sweeper().look_for_more(unknown);
+}
+
+// False if more fork events wait than are worth reading now. A full buffer is emptied all the same,
+// at most once a second.
+bool Loop::update_forks(size_t worth_reading) {
+  if (!sources_.forks) return false;
+  const auto now = Clock::now();
+  if (sources_.forks->waiting() > worth_reading && now < next_fork_update_) return false;
+  sources_.forks->update();
+  next_fork_update_ = now + fork_interval;
+  return true;
 }
 
 void Loop::read_changes() {

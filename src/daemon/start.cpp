@@ -275,8 +275,9 @@ int run_daemon(const Paths& paths) {
         !prepared)
       return fail(prepared.error());
     status = loop.run();
-    if (classifier) classifier->reset();  // before what it uses
   }
+  // After the loop, which uses it, and before what it uses itself.
+  if (classifier) classifier->reset();
   // systemd stops a unit that is bound to a mount that has gone, and does not log why.
   if (status == 0 && !resctrl::Kernel::open(paths.resctrl))
     spdlog::warn(

@@ -36,10 +36,10 @@ struct EventBody {
 
 // The parent of a new thread is the parent of its process (copy_process in kernel/fork.c).
 void decode_fork(const EventBody& body, ProcEvent& event) {
-  const bool is_thread = body.third != body.fourth;
   event.kind = ProcEvent::Kind::fork;
+  event.is_thread = body.third != body.fourth;
   event.tid = static_cast<pid_t>(body.third);
-  event.pid = static_cast<pid_t>(is_thread ? body.fourth : body.second);
+  event.pid = static_cast<pid_t>(event.is_thread ? body.fourth : body.second);
 }
 
 ProcEvent decode(uint32_t ack, const EventHead& head, const EventBody& body) {

@@ -22,12 +22,25 @@ ForkWatch::ForkWatch(Connector connector, size_t max_batches)
       known_since_(monotonic_nanoseconds()) {}
 
 void ForkWatch::forget() {
-  last_.clear();
+  begun_.clear();
   known_since_ = monotonic_nanoseconds();
 }
 
+void ForkWatch::note(const ProcEvent& event) {
+  Begun& begun = begun_[event.pid];
+  if (event.is_thread) {
+    begun.last_other = std::max(begun.last_other, event.timestamp_ns);
+    return;
+  }
+  if (begun.children.size() == max_children) {
+    begun.last_other = std::max(begun.last_other, begun.children.front().time);
+    begun.children.erase(begun.children.begin());
+  }
+  begun.children.push_back({event.tid, event.timestamp_ns});
+}
+
 void ForkWatch::update() {
-  bool lost = last_.size() > max_processes || known_since_ == never;
+  bool lost = begun_.size() > max_processes || known_since_ == never;
   bool drained = false;
   for (size_t i = 0; i < max_batches_ && !drained; i++) {
     events_.clear();
@@ -35,21 +48,27 @@ void ForkWatch::update() {
     // After a loss the kernel drops every event until the queue is empty.
     const bool now_lost = !batch || batch->lost;
     lost = lost || now_lost;
-    for (const ProcEvent& event : events_) {
-      if (event.kind != ProcEvent::Kind::fork) continue;
-      uint64_t& last = last_[event.pid];
-      last = std::max(last, event.timestamp_ns);
-    }
-    drained = !now_lost && events_.size() < Connector::batch_size;
+    for (const ProcEvent& event : events_)
+      if (event.kind == ProcEvent::Kind::fork) note(event);
+    // A call that fails after it has received some says so in the next one.
+    drained = !now_lost && events_.empty();
   }
   if (lost) forget();
   if (!drained) known_since_ = never;
 }
 
-ForkWatch::Answer ForkWatch::has_forked(pid_t pid, uint64_t since) const {
-  if (since < known_since_) return Answer::unknown;
-  const auto found = last_.find(pid);
-  return found != last_.end() && found->second >= since ? Answer::yes : Answer::no;
+ForkWatch::Forks ForkWatch::forks_of(pid_t pid, uint64_t since) const {
+  if (since < known_since_) return {Forks::Kind::unknown};
+  const auto found = begun_.find(pid);
+  if (found == begun_.end()) return {};
+  Forks out;
+  for (const Child& child : found->second.children)
+    if (child.time >= since) out.children.push_back(child.pid);
+  if (found->second.last_other >= since)
+    out.kind = Forks::Kind::more;
+  else if (!out.children.empty())
+    out.kind = Forks::Kind::children;
+  return out;
 }
 
 }  // namespace rdtd::proc

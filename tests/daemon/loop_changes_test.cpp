@@ -26,26 +26,57 @@ class LoopChangesTest : public LoopTest {
   test::EventSocket changes_, forks_;
 };
 
-// A child of a process that was moved began in its old group. Fork events show that another one has
-// none, so nobody looks at it again.
-TEST_F(LoopChangesTest, ForkEventsShowWhoRemainedAlone) {
+// A child of a process that was moved began in its old group, and its parent may have ended since.
+// Fork events name it, and show that another process has none, so nobody looks at that one again.
+TEST_F(LoopChangesTest, ForkEventsNameWhomToLookAtAgain) {
   policy = redis_policy + never;
-  pid_t alone = 0, parent = 0, child = 0;
+  pid_t alone = 0, parent = 0, child = 0, threads = 0, thread = 0;
   Loop::Sources sources = with_classifier();
   sources.forks.emplace(forks_.connector(false));
   const auto exec = [&] {
-    alone = processes.start({.name = "redis-server"});
-    parent = processes.start({.name = "redis-server"});
+    for (pid_t* const pid : {&alone, &parent, &threads})
+      *pid = processes.start({.name = "redis-server"});
     child = processes.fork(parent);
+    thread = processes.clone(threads);
     processes.calls.reset();
     const uint64_t now = monotonic_nanoseconds();
     forks_.fork(parent, child, now);
-    for (const pid_t pid : {alone, parent}) events_.exec(pid, now);
+    forks_.clone(threads, thread, now);
+    for (const pid_t pid : {alone, parent, threads}) events_.exec(pid, now);
   };
-  EXPECT_EQ(run_loop(std::move(sources), {{ready(), exec}, {in_group(child, "redis")}}), 0);
+  // Before the second look.
+  const auto exit_parent = [&] { processes.exit(parent); };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), exec},
+                                          {in_group(threads, "redis"), exit_parent},
+                                          {in_group(child, "redis")},
+                                          {in_group(thread, "redis")}}),
+            0);
   EXPECT_EQ(group_of(alone), "redis");
   EXPECT_EQ(count_calls("open", alone), 1U);
-  EXPECT_EQ(count_calls("is_alone", alone) + count_calls("is_alone", parent), 0U);
+  for (const pid_t pid : {alone, parent, threads}) EXPECT_EQ(count_calls("is_alone", pid), 0U);
+}
+
+// Nobody reads fork events while nothing is moved, so the first second look may find very many.
+TEST_F(LoopChangesTest, ManyForkEventsAreReadOnceASecond) {
+  policy = redis_policy + never;
+  pid_t first = 0, second = 0;
+  Loop::Sources sources = with_classifier();
+  test::OverrunSocket overrun;
+  sources.forks.emplace(overrun.connector(false));
+  const auto exec = [&](pid_t& pid) {
+    return [&] {
+      overrun.overrun();
+      pid = processes.start({.name = "redis-server"});
+      events_.exec(pid, monotonic_nanoseconds());
+    };
+  };
+  const auto looked_at = [&](const pid_t& pid) {
+    return [&] { return count_calls("is_alone", pid) > 0; };
+  };
+  EXPECT_EQ(
+      run_loop(std::move(sources),
+               {{ready(), exec(first)}, {looked_at(first), exec(second)}, {looked_at(second)}}),
+      0);
 }
 
 // Without them, each process that was moved is looked at.

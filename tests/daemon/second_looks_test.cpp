@@ -14,7 +14,7 @@ namespace rdtd {
 namespace {
 
 using proc::ForkWatch;
-using Answer = ForkWatch::Answer;
+using Kind = ForkWatch::Forks::Kind;
 constexpr uint64_t millisecond = 1'000'000;
 
 std::vector<pid_t> pids(const std::vector<SecondLooks::Process>& processes) {
@@ -90,52 +90,63 @@ class ForkWatchTest : public testing::Test {
 
 TEST_F(ForkWatchTest, ThreadsAndChildrenSinceATime) {
   events_.fork(10, 11, start_ + 5);
-  events_.clone(20, 21, start_ + 7);
+  events_.fork(10, 12, start_ + 8);
   events_.fork(20, 22, start_ + 6);
+  events_.clone(20, 21, start_ + 7);
+  for (pid_t child = 31; child <= 40; child++)
+    events_.fork(30, child, start_ + static_cast<uint64_t>(child));
   const struct {
     pid_t pid;
     uint64_t since;
-    Answer answer;
-  } rows[] = {{10, start_, Answer::yes},
-              {10, start_ + 5, Answer::yes},
-              {10, start_ + 6, Answer::no},
-              {11, start_, Answer::no},
-              {20, start_ + 7, Answer::yes},
-              {20, start_ + 8, Answer::no},
-              {1, start_, Answer::no},
-              {30, start_, Answer::no},
-              {30, 0, Answer::unknown},
-              {10, 0, Answer::unknown},
-              {30, start_ - 1'000'000'000, Answer::unknown}};
-  EXPECT_EQ(watch_.has_forked(10, start_), Answer::no) << "nothing has been read";
+    Kind kind;
+    std::vector<pid_t> children;
+  } rows[] = {{10, start_, Kind::children, {11, 12}},
+              {10, start_ + 5, Kind::children, {11, 12}},
+              {10, start_ + 6, Kind::children, {12}},
+              {10, start_ + 9, Kind::none, {}},
+              {11, start_, Kind::none, {}},
+              {20, start_, Kind::more, {22}},
+              {20, start_ + 7, Kind::more, {}},
+              {20, start_ + 8, Kind::none, {}},
+              {30, start_ + 33, Kind::children, {33, 34, 35, 36, 37, 38, 39, 40}},
+              {30, start_ + 32, Kind::more, {33, 34, 35, 36, 37, 38, 39, 40}},
+              {1, start_, Kind::none, {}},
+              {50, start_, Kind::none, {}},
+              {50, 0, Kind::unknown, {}},
+              {10, 0, Kind::unknown, {}},
+              {50, start_ - 1'000'000'000, Kind::unknown, {}}};
+  EXPECT_EQ(watch_.forks_of(10, start_).kind, Kind::none) << "nothing has been read";
   watch_.update();
-  for (const auto& row : rows)
-    EXPECT_EQ(watch_.has_forked(row.pid, row.since), row.answer) << row.pid << " " << row.since;
+  for (const auto& row : rows) {
+    const auto forks = watch_.forks_of(row.pid, row.since);
+    EXPECT_EQ(forks.kind, row.kind) << row.pid << " " << row.since - start_;
+    EXPECT_EQ(forks.children, row.children) << row.pid << " " << row.since - start_;
+  }
 }
 
 TEST_F(ForkWatchTest, OtherEventsAreIgnored) {
   events_.exec(10);
   events_.comm(10, 10);
   watch_.update();
-  EXPECT_EQ(watch_.has_forked(10, start_), Answer::no);
+  EXPECT_EQ(watch_.forks_of(10, start_).kind, Kind::none);
 }
 
 // An update is bounded. Behind the events that it has read may be any process.
 TEST(ForkWatch, AFloodMakesAnswersUnknown) {
   test::EventSocket events;
-  ForkWatch watch(events.connector(false), 1);
+  ForkWatch watch(events.connector(false), 2);
   const uint64_t start = monotonic_nanoseconds();
-  for (size_t i = 0; i < Connector::batch_size + 10; i++) events.fork(10, 11, start);
+  for (size_t i = 0; i < 2 * Connector::batch_size + 10; i++) events.fork(10, 11, start);
   watch.update();
-  EXPECT_EQ(watch.has_forked(30, start), Answer::unknown);
-  EXPECT_EQ(watch.has_forked(30, monotonic_nanoseconds()), Answer::unknown);
+  EXPECT_EQ(watch.forks_of(30, start).kind, Kind::unknown);
+  EXPECT_EQ(watch.forks_of(30, monotonic_nanoseconds()).kind, Kind::unknown);
   watch.update();
-  EXPECT_EQ(watch.has_forked(30, start), Answer::unknown);
+  EXPECT_EQ(watch.forks_of(30, start).kind, Kind::unknown);
   const uint64_t later = monotonic_nanoseconds();
   events.fork(30, 31, later);
   watch.update();
-  EXPECT_EQ(watch.has_forked(30, later), Answer::yes);
-  EXPECT_EQ(watch.has_forked(10, later), Answer::no);
+  EXPECT_EQ(watch.forks_of(30, later).kind, Kind::children);
+  EXPECT_EQ(watch.forks_of(10, later).kind, Kind::none);
 }
 
 // What happened before the queue was drained may have been dropped.
@@ -147,15 +158,15 @@ TEST(ForkWatch, ALossMakesAnswersUnknown) {
   EXPECT_GT(watch.waiting(), 0U);
   watch.update();
   EXPECT_EQ(watch.waiting(), 0U);
-  EXPECT_EQ(watch.has_forked(30, before), Answer::unknown);
-  EXPECT_EQ(watch.has_forked(30, monotonic_nanoseconds()), Answer::no);
+  EXPECT_EQ(watch.forks_of(30, before).kind, Kind::unknown);
+  EXPECT_EQ(watch.forks_of(30, monotonic_nanoseconds()).kind, Kind::none);
 }
 
 // A socket that fails tells nothing, and is asked a bounded number of times.
 TEST(ForkWatch, AFailureMakesAnswersUnknown) {
   ForkWatch watch(test::broken_connector());
   watch.update();
-  EXPECT_EQ(watch.has_forked(30, monotonic_nanoseconds()), Answer::unknown);
+  EXPECT_EQ(watch.forks_of(30, monotonic_nanoseconds()).kind, Kind::unknown);
 }
 
 // It remembers a bounded number of processes.
@@ -164,8 +175,8 @@ TEST_F(ForkWatchTest, ManyProcessesAreForgotten) {
     events_.fork(pid, pid + 1, start_);
     if (pid % 60 == 0) watch_.update();
   }
-  EXPECT_EQ(watch_.has_forked(1, start_), Answer::unknown);
-  EXPECT_EQ(watch_.has_forked(6001, monotonic_nanoseconds()), Answer::no);
+  EXPECT_EQ(watch_.forks_of(1, start_).kind, Kind::unknown);
+  EXPECT_EQ(watch_.forks_of(6001, monotonic_nanoseconds()).kind, Kind::none);
 }
 
 }  // namespace

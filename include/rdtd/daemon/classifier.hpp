@@ -60,10 +60,12 @@ class Classifier {
   };
   // What it asks the main thread for since that last looked.
   struct Requests {
-    bool any = false;                // whether there is one
-    bool events_lost = false;        // look at all processes
-    uint64_t table_in_use = 0;       // by its number
-    bool table_old = false;          // a group of the table was removed
+    bool any = false;           // whether there is one
+    bool events_lost = false;   // look at all processes
+    uint64_t table_in_use = 0;  // by its number
+    bool table_old = false;     // a group of the table was removed
+    // Tables that it does not use any more: to destroy one can take long.
+    std::vector<std::shared_ptr<const RuleTable>> retired;
     std::optional<Error> failed;     // receiving events fails
     std::vector<pid_t> unexamined;   // a moment later: look at all of them
     std::vector<Assigned> assigned;  // while they are watched

@@ -65,6 +65,7 @@ class Loop {
 
   void take_requests();
   void look_again();
+  [[nodiscard]] bool update_forks(size_t worth_reading);
   void read_changes();
   void resume_changes();
   void read_cgroups();
@@ -82,6 +83,7 @@ class Loop {
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
   void reconcile();
   void beat();
+  void return_memory();
   void sweep_now();
   void work();
   static int before_poll(sd_event_source*, void* self);
@@ -121,11 +123,14 @@ class Loop {
   sd_event_source* work_ = nullptr;
   sd_event_source* policy_timer_ = nullptr;
   std::vector<sd_event_source*> policy_;
-  std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{}, next_unwatched_log_{};
+  std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{}, next_unwatched_log_{},
+      next_fork_update_{};
   const char* sweep_reason_ = nullptr;  // a look at all processes waits, or is under way
   const char* sweep_again_ = nullptr;   // another one was asked for meanwhile
   uint64_t drops_logged_ = 0;           // process events
   uint64_t classifier_drops_ = 0, changes_dropped_ = 0;
+  uint64_t seen_at_trim_ = 0;
+  bool rules_changed_since_trim_ = false;
   bool events_available_ = true;
   bool unwatched_logged_ = false;  // files of resctrl
   bool walk_in_parts_ = false;     // the walk over the cgroups took more than one call so far
