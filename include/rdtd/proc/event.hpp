@@ -21,11 +21,11 @@ struct ProcEvent {
     other,
   };
   Kind kind = Kind::other;
-  pid_t tid = 0;     // fork: the new thread, or the first thread of the child
-  pid_t pid = 0;     // thread group id: the process; fork: the one that began it
+  pid_t tid = 0;           // fork: the new thread, or the first thread of the child
+  pid_t pid = 0;           // thread group id: the process; fork: the one that began it
   bool is_thread = false;  // fork: a thread of the same process
-  uint32_t ack = 0;  // acknowledged: the subscriber's number plus 1
-  int error = 0;     // acknowledged: errno, 0 if subscribed
+  uint32_t ack = 0;        // acknowledged: the subscriber's number plus 1
+  int error = 0;           // acknowledged: errno, 0 if subscribed
   // When it happened, on CLOCK_MONOTONIC. It can be read much later, out of a full buffer.
   uint64_t timestamp_ns = 0;
 };
