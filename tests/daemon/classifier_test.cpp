@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 
 #include "event_socket.hpp"
 #include "world.hpp"
@@ -83,6 +84,7 @@ class ClassifierTest : public test::World {
     all.unexamined.insert(all.unexamined.end(), some.unexamined.begin(), some.unexamined.end());
     all.assigned.insert(all.assigned.end(), some.assigned.begin(), some.assigned.end());
     all.dropped += some.dropped;
+    std::ranges::move(some.retired, std::back_inserter(all.retired));
   }
   [[nodiscard]] static auto moved(pid_t pid) {
     return [pid](const Requests& r) { return std::ranges::find(r.moved, pid) != r.moved.end(); };
@@ -334,6 +336,22 @@ TEST_F(ClassifierTest, TellsWhichTableItUses) {
   events_.exec(nginx);
   (void)collect(moved(nginx));
   EXPECT_EQ(group_of(nginx), "web");
+}
+
+// To destroy a large table takes long, so the main thread does it.
+TEST_F(ClassifierTest, ATableThatItDoesNotUseAnyMoreIsHandedBack) {
+  start_all();
+  auto first = std::make_shared<RuleTable>();
+  const std::weak_ptr<RuleTable> watched = first;
+  EXPECT_EQ(classifier_->publish(std::move(first)), 2U);
+  events_.beat();
+  (void)collect([](const Requests& r) { return r.table_in_use == 2; });
+  EXPECT_EQ(classifier_->publish(manager->in_force().table), 3U);
+  events_.beat();
+  Requests requests = collect([](const Requests& r) { return r.table_in_use == 3; });
+  EXPECT_FALSE(watched.expired());
+  requests.retired.clear();
+  EXPECT_TRUE(watched.expired());
 }
 
 TEST_F(ClassifierTest, AHeartbeatIsSeenByItsEvent) {
