@@ -91,12 +91,16 @@ class OverrunSocket {
     EXPECT_NE(dropped(), before);
   }
 
+  // Bytes of the queue in use. The socket must be open.
+  [[nodiscard]] uint32_t waiting() const { return memory(SK_MEMINFO_RMEM_ALLOC); }
+
  private:
-  [[nodiscard]] uint32_t dropped() const {
+  [[nodiscard]] uint32_t dropped() const { return memory(SK_MEMINFO_DROPS); }
+  [[nodiscard]] uint32_t memory(size_t which) const {
     std::array<uint32_t, SK_MEMINFO_VARS> memory{};
     socklen_t length = sizeof memory;
     EXPECT_EQ(::getsockopt(number_, SOL_SOCKET, SO_MEMINFO, memory.data(), &length), 0);
-    return memory[SK_MEMINFO_DROPS];
+    return memory[which];
   }
   UniqueFd fd_;
   int number_;
