@@ -23,6 +23,13 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(space) - begin + 1);
 }
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
 std::string join(std::span<const std::string> parts, std::string_view separator) {
   std::string out;
   for (const std::string& part : parts) {

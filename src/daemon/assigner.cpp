@@ -14,7 +14,7 @@ namespace {
 constexpr int max_passes = 16;
 // A process that keeps renaming itself is left to the events that its renames send.
 constexpr int max_attempts = 3;
-// A longer command line is left to the main thread: patterns can make it expensive.
+// A longer command line is left to the loop thread: patterns can make it expensive.
 constexpr size_t max_cmdline = 4096;
 // The kernel takes time in the square of the depth to build a path, with a lock held that every
 // fork and exit takes (kernfs_path_from_node in fs/kernfs/dir.c, proc_cgroup_show). At this depth
@@ -79,7 +79,7 @@ void correct_placement(const Placement& placement, pid_t pid) {
   if (tasks != nullptr) (void)tasks->add(pid);
 }
 
-// The main thread may have assigned the process manually while the classifier carried out a rule.
+// The loop thread may have assigned the process manually while the classifier carried out a rule.
 // The manual assignment has the last word.
 void respect_manual(const Placement& placement, pid_t pid) {
   const auto label = placement.manual.group_of(pid);

@@ -1,17 +1,16 @@
 #include "rdtd/daemon/classifier.hpp"
 
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <ctime>
-#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "rdtd/base/clock.hpp"
@@ -34,8 +33,8 @@ constexpr std::chrono::seconds longest_rest(30);
 // One of so many processes that look like root's is examined, and all once one was another user's.
 constexpr unsigned examined_part = 16;
 
-// The thread's id, for the handler of SIGXCPU.
-std::atomic<pid_t> classifier_thread = 0;
+// As the process was started with, for the handler of SIGXCPU.
+rlimit real_time_limit{};
 
 // For poll(2): rounded up, and so short that a new table and the end are noticed.
 std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point time) {
@@ -44,10 +43,26 @@ std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point time)
   return std::clamp(left, milliseconds(0), milliseconds(1000));
 }
 
-// The limit on CPU time of real-time threads is near: an ordinary thread has none.
-void leave_real_time(int) {
-  const sched_param ordinary{0};
-  (void)::sched_setscheduler(classifier_thread, SCHED_OTHER, &ordinary);
+// The limit on CPU time of real-time threads is near: the kernel sends SIGXCPU at the soft limit,
+// which it raises by a second each time, and SIGKILL at the hard one (setrlimit(2), RLIMIT_RTTIME).
+// After each wait, it counts from zero again.
+void rest(int) {
+  const int error = errno;
+  const timespec pause{1, 0};
+  (void)::nanosleep(&pause, nullptr);
+  (void)::setrlimit(RLIMIT_RTTIME, &real_time_limit);
+  errno = error;
+}
+
+// SIGURG ends a wait for events; one with a timeout ends all the same.
+void handle_signals() {
+  (void)::getrlimit(RLIMIT_RTTIME, &real_time_limit);
+  struct sigaction action{};
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = rest;
+  (void)::sigaction(SIGXCPU, &action, nullptr);
+  action.sa_handler = [](int) {};
+  (void)::sigaction(SIGURG, &action, nullptr);
 }
 
 }  // namespace
@@ -108,23 +123,23 @@ Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd,
                                                      std::chrono::milliseconds error_pause) {
   auto second_looks = SecondLooks::make();
   if (!second_looks) return std::unexpected(second_looks.error());
-  std::unique_ptr<Classifier> out(
+  handle_signals();
+  return std::unique_ptr<Classifier>(
       new Classifier(requests_fd, error_pause, std::move(*second_looks)));
-  try {
-    out->thread_ = std::thread([self = out.get()] { self->run(); });
-  } catch (const std::system_error& error) {
-    return std::unexpected(
-        Error{"start", "the thread for process events", error.code().value(), {}});
-  }
-  return out;
 }
 
-Classifier::~Classifier() {
-  if (!thread_.joinable()) return;
+void Classifier::run() {
+  thread_ = ::gettid();
+  started_.acquire();
+  handle_events();
+  ended_.release();
+}
+
+void Classifier::stop() {
   stop_ = true;
   started_.release();
   wake();
-  thread_.join();
+  ended_.acquire();
 }
 
 void Classifier::start(Connector connector, const proc::Processes& processes,
@@ -148,7 +163,7 @@ uint64_t Classifier::publish(std::shared_ptr<const RuleTable> table) {
 
 // The signal may come just before the thread waits: then it is the event that ends the wait.
 void Classifier::wake() {
-  (void)::pthread_kill(thread_.native_handle(), SIGURG);
+  if (const pid_t thread = thread_; thread != 0) (void)::tgkill(::getpid(), thread, SIGURG);
   beat();
 }
 
@@ -180,18 +195,7 @@ Classifier::Requests Classifier::take_requests() {
   return std::exchange(requests_, {});
 }
 
-void Classifier::run() {
-  (void)::prctl(PR_SET_NAME, "rdtd-events");
-  started_.acquire();
-  classifier_thread = static_cast<pid_t>(::syscall(SYS_gettid));
-  struct sigaction action{};
-  action.sa_handler = leave_real_time;
-  action.sa_flags = SA_RESTART;
-  (void)::sigaction(SIGXCPU, &action, nullptr);
-  // A receiving with a timeout ends all the same.
-  action.sa_handler = [](int) {};
-  (void)::sigaction(SIGURG, &action, nullptr);
-
+void Classifier::handle_events() {
   std::vector<ProcEvent> events;
   std::shared_ptr<const RuleTable> table;
   uint64_t in_use = 0;
@@ -273,7 +277,7 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
   finish(event.pid, exec_at, assignment, table);
 }
 
-// False if the main thread has to look at it. It does not for a user who rests: each look takes
+// False if the loop thread has to look at it. It does not for a user who rests: each look takes
 // long, and the next reconcile finds the process.
 bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
   const auto rest = shares_.resting_until(user);

@@ -1,5 +1,5 @@
 // The daemon's log: spdlog, into the journal where standard error is one, else onto standard error.
-// Only the main thread logs.
+// Only the loop thread logs, and before there is one, the first thread.
 #pragma once
 
 #include <sys/types.h>

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sched.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <systemd/sd-daemon.h>
@@ -15,6 +17,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "log.hpp"
@@ -33,7 +37,7 @@ namespace rdtd {
 namespace {
 
 constexpr int exit_no_resctrl = 69;  // EX_UNAVAILABLE
-// The classifier waits for a command line no longer than this; then it is the main thread's turn.
+// The classifier waits for a command line no longer than this; then it is the loop thread's turn.
 constexpr std::chrono::milliseconds classifier_wait{2};
 
 int fail(const Error& error, int status = 1) {
@@ -42,9 +46,11 @@ int fail(const Error& error, int status = 1) {
   return status;
 }
 
-// The unit starts the daemon under a real-time policy for the classifier's sake, and forbids to
-// take it later: a thread inherits it, and the others leave it.
+// The unit starts the daemon under a real-time policy for the classifier's sake, which no other
+// thread inherits (SCHED_RESET_ON_FORK in sched(7)). Who starts it by chrt(1) may forget that.
 void leave_real_time() {
+  if (const int policy = ::sched_getscheduler(0); policy != SCHED_FIFO && policy != SCHED_RR)
+    return;
   const sched_param ordinary{0};
   if (::sched_setscheduler(0, SCHED_OTHER, &ordinary) < 0)
     spdlog::warn("cannot leave the real-time policy: {}, ignoring", std::strerror(errno));
@@ -247,16 +253,47 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
   return out;
 }
 
+// What the loop thread does. `classifier`: null if there is none. Returns the exit status.
+int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int requests_fd,
+             Classifier* classifier) {
+  leave_real_time();
+  Result<int> status = 1;
+  {
+    Loop loop(manager);
+    const auto prepared = loop.prepare(open_sources(
+        paths, requests_fd, classifier, *opened.classifier_processes, manager.manual()));
+    if (prepared)
+      status = loop.run();
+    else
+      status = std::unexpected(prepared.error());
+  }
+  // After the loop, which uses it.
+  if (classifier != nullptr) classifier->stop();
+  if (!status) return fail(status.error());
+  // systemd stops a unit that is bound to a mount that has gone, and does not log why.
+  if (*status == 0 && !resctrl::Kernel::open(paths.resctrl))
+    spdlog::warn(
+        "{} was unmounted, so rdtd stops; 'systemctl start sys-fs-resctrl.mount' mounts it again "
+        "and starts rdtd",
+        paths.resctrl);
+  manager.store();
+  // If the loop failed, the next rdtd takes over.
+  if (*status == 0 && manager.in_force().policy.daemon.on_stop == OnStop::remove)
+    if (const auto removed = manager.remove_all(); !removed) return fail(removed.error());
+  return *status;
+}
+
 }  // namespace
 
 int run_daemon(const Paths& paths) {
   open_log();
   block_signals();
+  // The loop thread's memory is not that of the first one: malloc_trim(3) does not return the free
+  // end of it, so free(3) has to.
+  (void)::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
   const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   auto classifier = Classifier::make(requests.get());
-  leave_real_time();
   if (!classifier) spdlog::warn("{}", classifier.error().text());
-
   auto opened = open_all(paths);
   if (!opened) {
     const Error& error = opened.error();
@@ -266,28 +303,20 @@ int run_daemon(const Paths& paths) {
   }
   Manager manager(system_of(*opened, paths), std::move(*opened->ownership),
                   std::move(*opened->state));
+  Classifier* const made = classifier ? classifier->get() : nullptr;
   int status = 1;
-  {
-    Loop loop(manager);
-    if (const auto prepared = loop.prepare(
-            open_sources(paths, requests.get(), classifier ? classifier->get() : nullptr,
-                         *opened->classifier_processes, manager.manual()));
-        !prepared)
-      return fail(prepared.error());
-    status = loop.run();
+  std::thread loop;
+  try {
+    loop = std::thread([&] {
+      (void)::prctl(PR_SET_NAME, "rdtd-loop");
+      status = run_loop(paths, *opened, manager, requests.get(), made);
+    });
+  } catch (const std::system_error& error) {
+    return fail({"start", "the loop thread", error.code().value(), {}});
   }
-  // After the loop, which uses it, and before what it uses itself.
-  if (classifier) classifier->reset();
-  // systemd stops a unit that is bound to a mount that has gone, and does not log why.
-  if (status == 0 && !resctrl::Kernel::open(paths.resctrl))
-    spdlog::warn(
-        "{} was unmounted, so rdtd stops; 'systemctl start sys-fs-resctrl.mount' mounts it again "
-        "and starts rdtd",
-        paths.resctrl);
-  manager.store();
-  // If the loop failed, the next rdtd takes over.
-  if (status == 0 && manager.in_force().policy.daemon.on_stop == OnStop::remove)
-    if (const auto removed = manager.remove_all(); !removed) return fail(removed.error());
+  // This thread is the one that the unit gives a real-time policy.
+  if (made != nullptr) made->run();
+  loop.join();
   return status;
 }
 

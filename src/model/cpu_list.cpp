@@ -35,4 +35,6 @@ std::string format_cpu_list(const CpuSet& cpus) {
   return out;
 }
 
+std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
+
 }  // namespace rdtd

@@ -45,8 +45,6 @@ CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
 
 constexpr const char* was_made_again = " was removed and made again by another tool";
 
-std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
-
 void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<Difference>& out) {
   const Schemata changed = changed_values(now, io.state.schemata);
   if (now.empty())

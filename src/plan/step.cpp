@@ -10,8 +10,6 @@ namespace rdtd {
 
 namespace {
 
-std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
-
 std::string change_text(const WriteSchemata& step) {
   std::string out;
   for (const auto& [resource, values] : step.after) {

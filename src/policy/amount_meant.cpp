@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 
 #include "rdtd/base/text.hpp"
@@ -13,17 +12,10 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t longest = 32;  // nobody's slip is longer
+constexpr size_t longest_slip = 32;  // nobody's slip is longer
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 // A number with a word behind it.
@@ -84,14 +76,14 @@ std::string bandwidth_candidate(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> cache_amount_meant(std::string_view text) {
-  if (text.size() > longest) return std::nullopt;
+  if (text.size() > longest_slip) return std::nullopt;
   std::string candidate = cache_candidate(lower(trim(text)));
   if (candidate == text || !parse_cache_amount(candidate)) return std::nullopt;
   return candidate;
 }
 
 std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
-  if (text.size() > longest) return std::nullopt;
+  if (text.size() > longest_slip) return std::nullopt;
   std::string candidate = bandwidth_candidate(lower(trim(text)));
   if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
   return candidate;

@@ -76,9 +76,7 @@ void check_name(const FileReader& in, std::string_view kind, const Located<std::
   const std::string_view name = located.value;
   if (auto problem = problem_of(kind, name))
     return in.error(located.where, text_of(*problem, kind, name), std::move(problem->hint));
-  const bool like_default = std::ranges::equal(name, std::string_view("default"), {},
-                                               [](unsigned char c) { return std::tolower(c); });
-  if (kind == "group" && like_default && name != "default")
+  if (kind == "group" && lower(name) == "default" && name != "default")
     in.warning(located.where, fmt::format("[group.{}] is not the default group", name),
                "the resctrl root is [group.default]");
 }

@@ -30,12 +30,7 @@ std::string_view to_string(ConditionKind kind) {
   return names.at(static_cast<size_t>(kind));
 }
 
-std::string resource_key(Resource resource) {
-  std::string key(to_string(resource));
-  std::ranges::transform(key, key.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return key;
-}
+std::string resource_key(Resource resource) { return lower(to_string(resource)); }
 
 std::string complete_unit_name(std::string name) {
   return name.ends_with('*') || has_unit_type(name) ? name : name + ".service";

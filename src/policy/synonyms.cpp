@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "rdtd/base/text.hpp"
 
@@ -76,14 +75,6 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {"devices", "io", "write [io]"},
     {"rules", "rule", "write [[rule]]"},
 });
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) {
-    return c < 0x80 ? static_cast<char>(std::tolower(c)) : static_cast<char>(c);
-  });
-  return out;
-}
 
 }  // namespace
 

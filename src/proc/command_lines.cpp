@@ -1,12 +1,13 @@
 #include "rdtd/proc/command_lines.hpp"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <set>
+#include <ctime>
+#include <semaphore>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -20,74 +21,134 @@ constexpr std::chrono::milliseconds free_time{1};
 constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
 constexpr uid_t all_users = 0;
 
-struct Job {
-  uid_t user = 0;
-  CommandLines::Read read;
-  std::optional<Result<std::string>> answer;
-  std::optional<CommandLines::Clock::time_point> begin;  // of the read
-  std::chrono::nanoseconds time{};                       // that it took
-  bool abandoned = false;
+timespec timespec_of(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {seconds.count(), (time - seconds).count()};
+}
+
+// Who holds it runs at the priority of who waits for it (pthread_mutexattr_setprotocol(3)).
+class InheritingMutex {
+ public:
+  InheritingMutex() {
+    pthread_mutexattr_t attributes;
+    (void)::pthread_mutexattr_init(&attributes);
+    (void)::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    (void)::pthread_mutex_init(&mutex_, &attributes);
+    (void)::pthread_mutexattr_destroy(&attributes);
+  }
+  InheritingMutex(const InheritingMutex&) = delete;
+  InheritingMutex& operator=(const InheritingMutex&) = delete;
+  ~InheritingMutex() { (void)::pthread_mutex_destroy(&mutex_); }
+
+  void lock() { (void)::pthread_mutex_lock(&mutex_); }
+  void unlock() { (void)::pthread_mutex_unlock(&mutex_); }
+  [[nodiscard]] bool lock_until(CommandLines::Clock::time_point time) {
+    const timespec end = timespec_of(time.time_since_epoch());
+    const int error = ::pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &end);
+    if (error != EINVAL) return error == 0;
+    // Before Linux 5.14, a wait for such a mutex ends only by the clock that can be set.
+    const auto left = time - CommandLines::Clock::now();
+    const timespec wall = timespec_of(std::chrono::system_clock::now().time_since_epoch() + left);
+    return ::pthread_mutex_timedlock(&mutex_, &wall) == 0;
+  }
+
+ private:
+  pthread_mutex_t mutex_{};
 };
 
 }  // namespace
 
-// What the threads share. Each of them keeps it alive.
-struct CommandLines::Shared {
-  std::mutex mutex;
-  std::condition_variable wanted, answered;
-  std::shared_ptr<Job> job;  // for the thread that is not held up
-  std::set<uid_t> held_up;   // users, each with one read
-  bool stop = false;
+struct CommandLines::Job {
+  enum class State { waiting, reading, done, withdrawn, abandoned, ended };
 
-  void run() {
-    (void)::prctl(PR_SET_NAME, "rdtd-cmdline");
-    std::unique_lock lock(mutex);
-    while (true) {
-      wanted.wait(lock, [this] { return stop || job != nullptr; });
-      if (stop) return;
-      const std::shared_ptr<Job> mine = std::exchange(job, nullptr);
-      const auto begin = Clock::now();
-      mine->begin = begin;
-      lock.unlock();
-      Result<std::string> answer = mine->read();
-      const auto end = Clock::now();
-      mine->read = nullptr;  // closes what it holds
-      lock.lock();
-      mine->time = end - begin;
-      if (mine->abandoned) {
-        held_up.erase(mine->user);
-        return;
-      }
-      mine->answer = std::move(answer);
-      answered.notify_one();
-    }
+  uid_t user = 0;
+  Read read;
+  Result<std::string> answer;
+  Clock::time_point begin, end;  // of the read
+  std::atomic<State> state = State::waiting;
+
+  [[nodiscard]] bool change(State from, State to) {
+    return state.compare_exchange_strong(from, to);
   }
 };
 
-CommandLines::CommandLines(std::chrono::milliseconds max_wait)
-    : max_wait_(max_wait), shared_(std::make_shared<Shared>()) {}
+// A thread that reads, and who waits for it, share this. An ordinary thread might find no
+// processor, so it works at the priority of who waits: it holds one of two mutexes while it reads,
+// which the other one then waits for, and takes the second one before it releases the first.
+struct CommandLines::Reader {
+  std::binary_semaphore ready{0};       // to take a job
+  std::counting_semaphore<> wanted{0};  // a job, or the end
+  std::array<InheritingMutex, 2> turns;
+  size_t turn = 0;  // of who waits
+  std::shared_ptr<Job> job;
+  std::atomic<bool> stop = false;
+
+  void run() {
+    (void)::prctl(PR_SET_NAME, "rdtd-cmdline");
+    size_t mine = 0;
+    turns[mine].lock();
+    ready.release();
+    while (true) {
+      wanted.acquire();
+      if (stop) break;
+      std::shared_ptr<Job> now = std::exchange(job, nullptr);
+      now->begin = Clock::now();
+      if (!now->change(Job::State::waiting, Job::State::reading)) {
+        ready.release();
+        continue;
+      }
+      now->answer = now->read();
+      now->read = nullptr;  // closes what it holds
+      now->end = Clock::now();
+      if (!now->change(Job::State::reading, Job::State::done)) {
+        now->state = Job::State::ended;
+        break;
+      }
+      now.reset();  // who waits has it too, and frees it
+      const size_t other = 1 - mine;
+      turns[other].lock();
+      ready.release();
+      turns[std::exchange(mine, other)].unlock();
+    }
+    turns[mine].unlock();
+  }
+};
+
+CommandLines::CommandLines(std::chrono::milliseconds max_wait) : max_wait_(max_wait) {}
 
 CommandLines::~CommandLines() {
-  const std::lock_guard lock(shared_->mutex);
-  shared_->stop = true;
-  shared_->wanted.notify_one();
+  for (const auto& reader : readers_) {
+    reader->stop = true;
+    reader->wanted.release();
+  }
 }
 
-bool CommandLines::must_wait(uid_t user) const {
+bool CommandLines::must_wait(uid_t user) {
+  std::erase_if(held_up_, [](const auto& job) { return job->state == Job::State::ended; });
   const size_t most = user < first_ordinary_user ? max_held_up + more_for_system : max_held_up;
-  if (shared_->held_up.contains(user) || shared_->held_up.size() >= most) return true;
+  if (held_up_.size() >= most) return true;
+  for (const auto& job : held_up_)
+    if (job->user == user) return true;
   const auto now = Clock::now();
   return of_user_.exhausted(user, now) || of_all_.exhausted(all_users, now);
 }
 
-bool CommandLines::start_thread() {
-  if (has_thread_) return true;
-  try {
-    std::thread([shared = shared_] { shared->run(); }).detach();
-  } catch (const std::system_error&) {
-    return false;
+// One that is ready, or null. A thread that has just been made, or that has found no processor for
+// its last job, is not ready before it has found one: the others are there for this time.
+std::shared_ptr<CommandLines::Reader> CommandLines::ready_reader(Clock::time_point end) {
+  const bool first = readers_.empty();
+  while (readers_.size() < threads) {
+    auto reader = std::make_shared<Reader>();
+    try {
+      std::thread([reader] { reader->run(); }).detach();
+    } catch (const std::system_error&) {
+      break;
+    }
+    readers_.push_back(std::move(reader));
   }
-  return has_thread_ = true;
+  for (const auto& reader : readers_)
+    if (first ? reader->ready.try_acquire_until(end) : reader->ready.try_acquire()) return reader;
+  return nullptr;
 }
 
 void CommandLines::charge(uid_t user, std::chrono::nanoseconds time) {
@@ -101,27 +162,28 @@ Result<std::string> CommandLines::read(uid_t user, const std::string& path, Read
   const auto later = [&](const char* why) {
     return std::unexpected(Error{"read", path, EAGAIN, why});
   };
-  std::unique_lock lock(shared_->mutex);
+  const auto end = Clock::now() + max_wait_;
   if (must_wait(user)) return later("such reads were held up");
-  if (!start_thread()) return later("there can be no more threads");
+  const std::shared_ptr<Reader> reader = ready_reader(end);
+  if (readers_.empty()) return later("there can be no more threads");
+  if (!reader) return later("the machine is busy");
   const auto job = std::make_shared<Job>();
   job->user = user;
   job->read = std::move(read);
-  shared_->job = job;
-  shared_->wanted.notify_one();
-  const bool answered = shared_->answered.wait_until(lock, Clock::now() + max_wait_,
-                                                     [&] { return job->answer.has_value(); });
-  if (answered) {
-    charge(user, job->time);
-    return std::move(*job->answer);
-  }
+  reader->job = job;
+  reader->wanted.release();
+  if (InheritingMutex& turn = reader->turns[reader->turn]; turn.lock_until(end)) turn.unlock();
   // The thread has found no processor. It must not begin now.
-  if (std::exchange(shared_->job, nullptr) != nullptr) return later("the machine is busy");
-  charge(user, Clock::now() - *job->begin);
-  job->abandoned = true;
-  shared_->held_up.insert(user);
-  has_thread_ = false;
-  return later("the process holds it up");
+  if (job->change(Job::State::waiting, Job::State::withdrawn)) return later("the machine is busy");
+  if (job->change(Job::State::reading, Job::State::abandoned)) {
+    charge(user, Clock::now() - job->begin);
+    held_up_.push_back(job);
+    std::erase(readers_, reader);
+    return later("the process holds it up");
+  }
+  reader->turn = 1 - reader->turn;
+  charge(user, job->end - job->begin);
+  return std::move(job->answer);
 }
 
 }  // namespace rdtd::proc

@@ -12,9 +12,8 @@ policy_of() {  # policy_of RULES: only the last one matches
   awk -v n="$1" 'BEGIN {for (i = 1; i < n; i++) printf "[[rule]]\ngroup = \"bench\"\nname = \"other-%d\"\n", i}'
   printf '[[rule]]\ngroup = "bench"\nname = "bench-child"\n'
 }
-# Of the thread that hears the events: rdtd's classifier, the listener's only one.
-events_thread() { basename "$(dirname "$(grep -lx 'rdtd-events' /proc/"$1"/task/*/comm || echo /proc/"$1"/task/"$1"/comm)")"; }
-cpu_usec() { echo $(($(cut -d' ' -f1 "/proc/$1/task/$(events_thread "$1")/schedstat") / 1000)); }
+# Of the thread that hears the events: rdtd's first one, its classifier; the listener's only one.
+cpu_usec() { echo $(($(cut -d' ' -f1 "/proc/$1/task/$1/schedstat") / 1000)); }
 rss_kib() { awk '/^VmRSS/ {print $2}' "/proc/$1/status"; }
 summary() { sort -n "$1" | awk '{v[NR] = $1; late += $1 < 0} END {printf "%9.0f %9.0f %6d", v[int(NR * 0.5) + 1], v[int(NR * 0.99)], late}'; }
 # The stopped one has all the events of the other's turn to catch up on before its own begins.
@@ -60,7 +59,7 @@ done
 echo
 echo "system calls of the classifier thread per exec, 200 execs:"
 systemctl restart rdtd.service
-thread=$(events_thread "$(systemctl show -P MainPID rdtd)")
+thread=$(systemctl show -P MainPID rdtd)
 ln -sf "$bench" /tmp/unmatched
 for link in /tmp/unmatched /tmp/bench-child; do
   strace -qq -c -o /tmp/calls -p "$thread" & tracer=$!

@@ -21,7 +21,7 @@ class AssignerTest : public test::World {
   [[nodiscard]] Placement placement() const {
     return {*manager->in_force().table, processes, manager->manual()};
   }
-  // Places a process as the classifier does, or as the main thread does.
+  // Places a process as the classifier does, or as the loop thread does.
   Assignment place(pid_t pid, bool classifier) {
     if (classifier) return place_leader(placement(), pid);
     Visit visit(placement(), pid, {});
@@ -157,7 +157,7 @@ TEST_F(AssignerTest, AManualAssignmentBetweenTwoTurnsWins) {
   }
 }
 
-// To compare a long command line takes time: the main thread does that.
+// To compare a long command line takes time: the loop thread does that.
 TEST_F(AssignerTest, ALongCommandLineIsLeftToTheMainThread) {
   ASSERT_EQ(reload("[group.redis]\n[[rule]]\ngroup = \"redis\"\ncmdline = \"*x\"\n"), "");
   const pid_t small = processes.start({.cmdline = std::string(4000, 'x')});

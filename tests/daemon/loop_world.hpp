@@ -16,6 +16,7 @@
 
 #include "event_socket.hpp"
 #include "rdtd/daemon/loop.hpp"
+#include "running_classifier.hpp"
 #include "world.hpp"
 
 namespace rdtd::test {
@@ -37,11 +38,11 @@ class LoopTest : public World {
     for (const int signal : {SIGHUP, SIGTERM, SIGINT}) ::sigaddset(&signals_, signal);
     ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &signals_, &signals_before_), 0);
     requests_fd_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    classifier_ = std::move(*Classifier::make(requests_fd_.get(), std::chrono::milliseconds(1)));
+    classifier_.run(requests_fd_.get(), std::chrono::milliseconds(1));
   }
   void TearDown() override {
     events_.hang_up();
-    classifier_.reset();
+    classifier_.end();
     const timespec now{};
     while (::sigtimedwait(&signals_, nullptr, &now) > 0) {}
     ::pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
@@ -119,7 +120,7 @@ class LoopTest : public World {
   bool beats = true;  // the kernel answers heartbeats
   EventSocket events_;
   UniqueFd requests_fd_;
-  std::unique_ptr<Classifier> classifier_;
+  RunningClassifier classifier_;
   std::vector<std::string> notifications_;
   std::ostringstream log_;
 

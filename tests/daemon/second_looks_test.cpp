@@ -30,7 +30,7 @@ bool readable(const SecondLooks& looks, int timeout) {
 
 TEST(SecondLooks, ThoseThatWereMovedLongEnoughAgoAreDue) {
   const auto looks = std::move(*SecondLooks::make());
-  for (const uint64_t moved_at : {100, 101, 119, 120, 121})
+  for (const uint64_t moved_at : {100U, 101U, 119U, 120U, 121U})
     EXPECT_TRUE(looks->add({static_cast<pid_t>(moved_at), 7, moved_at * millisecond}));
   EXPECT_TRUE(looks->take_due(119 * millisecond).empty());
   const auto due = looks->take_due(140 * millisecond);

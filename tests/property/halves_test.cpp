@@ -196,7 +196,7 @@ std::string broken_rule(const Case& c, const Granted& granted) {
 }
 
 TEST(HalvesProperty, AgreesWithBruteForce) {
-  constexpr unsigned cases = 5000;
+  constexpr unsigned cases = test::random_cases(5000);
   unsigned all_granted = 0;
   for (unsigned seed = 1; seed <= cases; seed++) {
     const Case c = random_case(seed);

@@ -205,7 +205,7 @@ void judge(const Case& c) {
 }
 
 TEST(PlacementProperty, AgreesWithBruteForce) {
-  constexpr unsigned cases = 20000;
+  constexpr unsigned cases = test::random_cases(20000);
   unsigned granted = 0, judged = 0;
   for (unsigned seed = 1; seed <= cases; seed++) {
     const Case c = random_case(seed);

@@ -39,6 +39,11 @@ TEST(Text, ParseUnsigned) {
     EXPECT_FALSE(parse_unsigned<uint8_t>(bad)) << bad;
 }
 
+TEST(Text, LowerIsOfAsciiAlone) {
+  EXPECT_EQ(lower("L3 Ways, 50%_@[`{Zz"), "l3 ways, 50%_@[`{zz");
+  EXPECT_EQ(lower("\xc3\x84"), "\xc3\x84");  // a capital letter of Latin-1
+}
+
 TEST(Text, Printable) {
   const struct {
     const char* text;

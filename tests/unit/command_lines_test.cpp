@@ -2,13 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -121,6 +126,41 @@ TEST(CommandLines, HeldUpReadsAreFew) {
   EXPECT_FALSE(begun);
   traps.pop_back();
   EXPECT_EQ(ask(lines, 1000), "redis-server");
+}
+
+// proc_pid_stat(5): 20 for an ordinary thread, -2 for SCHED_FIFO 1.
+std::string own_priority() {
+  std::ifstream stat("/proc/thread-self/stat");
+  const std::string text(std::istreambuf_iterator<char>(stat), {});
+  std::string field;
+  if (text.empty()) return field;
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  for (int number = 3; number <= 18; number++) fields >> field;
+  return field;
+}
+
+// As the unit starts it: without this, programs that keep all CPUs busy would hold it up.
+TEST(CommandLines, ReadsAtThePriorityOfWhoWaits) {
+  bool permitted = false;
+  std::string reader, waits;
+  std::thread([&] {
+    const sched_param priority{1};
+    permitted = ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) == 0;
+    if (!permitted) return;
+    CommandLines lines{milliseconds(60'000)};
+    reader = lines
+                 .read(1000, path,
+                       []() -> Result<std::string> {
+                         std::this_thread::sleep_for(milliseconds(50));
+                         return own_priority();
+                       })
+                 .value_or("no answer");
+    waits = own_priority();
+  }).join();
+  if (!permitted) GTEST_SKIP() << "this user may not take a real-time policy";
+  if (waits.empty()) GTEST_SKIP() << "no /proc/thread-self here";
+  EXPECT_EQ(waits, "-2");
+  EXPECT_EQ(reader, "-2");
 }
 
 TEST(CommandLines, EndsWhileAReadIsHeldUp) {

@@ -69,8 +69,7 @@ std::string describe(const Snapshot& snapshot) {
   std::string out;
   for (const auto& [name, state] : snapshot.groups)
     out += fmt::format("group {}: {}, CPUs {}, {}\n", group_label(name), to_string(state.mode),
-                       state.cpus.empty() ? "none" : format_cpu_list(state.cpus),
-                       schemata_line(state.schemata));
+                       cpus_text(state.cpus), schemata_line(state.schemata));
   return out;
 }
 

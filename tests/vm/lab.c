@@ -337,8 +337,11 @@ int main(int argc, char **argv) {
   const char *job = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "", *c = argc > 4 ? argv[4] : "";
   const char *group = getenv("GROUP") ? getenv("GROUP") : "";
   uint32_t low, high;
-  if (!strcmp(job, "arm") || !strcmp(job, "disarm")) {
-    lab(!strcmp(job, "arm"), 0, 0, NULL, NULL);
+  if (!strcmp(job, "arm")) {
+    lab(1, 0, 0, &low, NULL);
+    if (!low) return fputs("lab: this machine has no memory model; say so in the scenario's head\n", stderr), 1;
+  } else if (!strcmp(job, "disarm")) {
+    lab(0, 0, 0, NULL, NULL);
   } else if (!strcmp(job, "register")) {
     lab(3, atoi(a), strtoul(b, NULL, 0), &low, &high);
     printf("%lx\n", (uint64_t)high << 32 | low);

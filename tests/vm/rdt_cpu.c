@@ -11,7 +11,7 @@
 // the laboratory leaf, CPUID 0x52445400:
 //
 //   ECX 0, 1  disarms, arms the memory model (memory_model.h): from then on partitions and throttles have their effect
-//             on user-space programs, and the monitoring counters tell what really happened
+//             on user-space programs, and the monitoring counters tell what really happened; EBX is 1 if there is one
 //   ECX 2     this CPU's last-level reads and misses, in EBX and ECX
 //   ECX 3     the register EDX as the CPU EBX has it: low half in EBX, high half in ECX
 //   ECX 4     how often that register was written, in EBX
@@ -19,6 +19,9 @@
 // A server of the Haswell generation (argument haswell, model 63) has L3 CAT but announces none: Linux knows the model,
 // writes the mask of CLOSID 0, and takes the feature as there if it can read what it wrote. `events` are those of
 // monitoring, as in leaf 0xF: occupancy 1, total bandwidth 2, local bandwidth 4.
+//
+// Without the argument memory there is no memory model: programs whose accesses are looked at run a third slower, also
+// while it is disarmed.
 //
 // cpus_per_l2 CPUs share an L2, and cpus_per_socket an L3 and a memory channel. The memory model is that of the L3, or
 // without l3_ways that of the L2. With code and data divided (cdp), it goes by the masks of CLOSIDs that are not: it is
@@ -86,10 +89,10 @@ EXPORT int qemu_plugin_version = 7;
 // What the CPU claims to have. Each is a plugin argument of the same name.
 static struct {
   uint32_t l3_ways, l3_closids, l2_ways, l2_closids, mba_closids, rmids, io_mask, cdp, sparse;
-  uint32_t cpus_per_l2, cpus_per_socket, events, haswell, amd, mbm_counters, sdciae;
+  uint32_t cpus_per_l2, cpus_per_socket, events, haswell, amd, mbm_counters, sdciae, memory;
 } hw = {.l3_ways = 20, .l3_closids = 16, .l2_ways = 0, .l2_closids = 8, .mba_closids = 8,
         .rmids = 64, .io_mask = 0, .cdp = 1, .sparse = 0,
-        .cpus_per_l2 = 1, .cpus_per_socket = 2, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0};
+        .cpus_per_l2 = 1, .cpus_per_socket = 2, .events = 7, .haswell = 0, .amd = 0, .mbm_counters = 0, .sdciae = 0, .memory = 0};
 
 static struct memory_config memory = {.sets = 1024, .lines_per_way = 1};
 static bool memory_armed;
@@ -185,6 +188,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
   } else if (leaf == LAB_LEAF) {
     if (sub < 2) {
       memory_armed = sub;
+      b = hw.memory;
     } else if (sub == 2) {
       struct cpu_counters now = memory_counters(cpu % MAX_CPUS);
       b = now.llc_reads, c = now.llc_misses;
@@ -290,7 +294,8 @@ static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
     struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
     uint8_t op[2];
     bool user_space = qemu_plugin_insn_vaddr(insn) < 1ull << 47;
-    if ((user_space || locks_region) && memory.ways) qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
+    if ((user_space || locks_region) && hw.memory && memory.ways)
+      qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
     if (qemu_plugin_insn_data(insn, op, 2) < 2 || op[0] != 0x0f) continue;
     if (op[1] == 0x09) qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wbinvd, CB_NO_REGS, NULL);
     vcpu_cb cb = op[1] == 0xa2 ? on_cpuid : op[1] == 0x30 ? on_wrmsr : op[1] == 0x32 ? on_rdmsr : NULL;
@@ -321,7 +326,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
       {"cpus_per_l2", &hw.cpus_per_l2}, {"cpus_per_socket", &hw.cpus_per_socket},
       {"events", &hw.events},           {"haswell", &hw.haswell},
       {"amd", &hw.amd},                 {"mbm_counters", &hw.mbm_counters},
-      {"sdciae", &hw.sdciae},
+      {"sdciae", &hw.sdciae},           {"memory", &hw.memory},
       {"sets", &memory.sets},           {"lines_per_way", &memory.lines_per_way},
       {"hit_ns", &memory.hit_ns},       {"miss_ns", &memory.miss_ns},
       {"channel_mbps", &memory.channel_mbps}};

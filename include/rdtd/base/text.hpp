@@ -25,6 +25,8 @@ template <std::unsigned_integral T>
 // The parts between the separators; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
+// With small ASCII letters; other characters stay.
+[[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 // "1 group", "2 groups". `many` is for words that do not just get an s.
 [[nodiscard]] std::string counted(uint64_t number, std::string_view one,

@@ -2,7 +2,7 @@
 // of the real-time thread, in as few system calls as decide it: open, read, close of its comm if
 // nothing matches; with a match also one write to `tasks` and a second read of comm, which proves
 // that the right process was moved. Visit does everything else, in parts of bounded length, for the
-// main thread.
+// loop thread.
 #pragma once
 
 #include <memory>

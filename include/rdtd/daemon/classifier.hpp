@@ -1,11 +1,11 @@
-// Classifier: the real-time thread. It hears of each exec and puts the process in its group at
-// once. All that can wait or take long is the main thread's: other threads and children of a
-// process that was moved (SecondLooks), renames, looks at all processes, reports. It asks for these
-// through an eventfd.
+// Classifier: what the real-time thread does. It hears of each exec and puts the process in its
+// group at once. All that can wait or take long is the loop thread's: other threads and children of
+// a process that was moved (SecondLooks), renames, looks at all processes, reports. It asks for
+// these through an eventfd.
 //
 // It is bounded by time, not by the number of events: after max_work without waiting it sleeps, the
 // longer the more often that happens in a row. If the kernel's limit for real-time threads comes
-// near nevertheless (RLIMIT_RTTIME, SIGXCPU), it goes on as an ordinary thread.
+// near nevertheless (RLIMIT_RTTIME, SIGXCPU), it sleeps for a second.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,6 @@
 #include <optional>
 #include <semaphore>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,24 +31,26 @@ class Classifier {
   // CPU time without waiting, before the thread sleeps.
   static constexpr std::chrono::milliseconds max_work{5};
 
-  // Makes the thread, which inherits the caller's scheduling, and waits in it until start or
-  // destruction. `requests_fd`: an eventfd, written to when there are requests. `error_pause`: how
-  // long it waits after an error before it receives again. Fails if there can be no more threads or
-  // descriptors.
+  // `requests_fd`: an eventfd, written to when there are requests. `error_pause`: how long it waits
+  // after an error before it receives again. Fails if there can be no more descriptors.
   [[nodiscard]] static Result<std::unique_ptr<Classifier>> make(
       int requests_fd, std::chrono::milliseconds error_pause = std::chrono::seconds(1));
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
-  ~Classifier();
 
-  // `processes` and `manual` must outlive this.
+  // Handles events in the calling thread, from start until stop. To be called once.
+  void run();
+  // For another thread: makes run return, and waits until it has; it may still be to come.
+  void stop();
+
+  // `processes` and `manual` must live until stop.
   void start(Connector connector, const proc::Processes& processes, ManualAssignments& manual);
 
   // Once Requests::table_in_use has reached the number that this returns, it uses this table or a
   // later one.
   [[nodiscard]] uint64_t publish(std::shared_ptr<const RuleTable> table);
   // Makes the kernel send an event, by renaming the calling thread to its present name. Whether the
-  // event of the last beat has come back. To be called by the main thread, with seconds between.
+  // event of the last beat has come back. To be called by the loop thread, with seconds between.
   [[nodiscard]] bool heartbeat();
   [[nodiscard]] Result<void> resubscribe() const { return connector_->send_subscription(0); }
 
@@ -58,7 +59,7 @@ class Classifier {
     std::string group;  // label
     std::string rule;   // FILE:LINE
   };
-  // What it asks the main thread for since that last looked.
+  // What it asks the loop thread for since that last looked.
   struct Requests {
     bool any = false;           // whether there is one
     bool events_lost = false;   // look at all processes
@@ -87,7 +88,7 @@ class Classifier {
         second_looks_(std::move(second_looks)) {}
   // Makes the thread notice what has changed, also while no events arrive.
   void wake();
-  void run();
+  void handle_events();
   class Pacer;
   // `exec_at`: as in SecondLooks::Process.
   void handle(const ProcEvent& event, uint64_t exec_at, const RuleTable& table, bool others_wait);
@@ -104,7 +105,9 @@ class Classifier {
   int requests_fd_;
   std::chrono::milliseconds error_pause_;
   std::unique_ptr<SecondLooks> second_looks_;
-  std::binary_semaphore started_{0};
+  std::counting_semaphore<2> started_{0};  // by start, and by stop
+  std::binary_semaphore ended_{0};
+  std::atomic<pid_t> thread_ = 0;  // that runs
   std::optional<Connector> connector_;
   const proc::Processes* processes_ = nullptr;
   ManualAssignments* manual_ = nullptr;
@@ -121,7 +124,6 @@ class Classifier {
   Deferred deferred_;
   unsigned handled_ = 0;
   UserShares::Time hidden_until_{};
-  std::thread thread_;
 };
 
 }  // namespace rdtd

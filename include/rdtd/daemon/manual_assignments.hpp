@@ -41,7 +41,7 @@ class ManualAssignments {
   // Those of the record that are still the same process and, as far as can be determined, the same
   // program.
   [[nodiscard]] Result<void> load(const proc::Processes& processes);
-  // Brings the record up to date, if it is not. For the main thread.
+  // Brings the record up to date, if it is not. For the loop thread.
   [[nodiscard]] Result<void> store();
 
   // The label of a full limit, "this user" or "all users", or nothing if it was added.

@@ -1,6 +1,6 @@
-// SecondLooks: hands the processes that the classifier has moved over to the main thread, which
+// SecondLooks: hands the processes that the classifier has moved over to the loop thread, which
 // looks at each once more a moment later. The classifier never waits here: there is no lock, no
-// allocation, and a system call only for the first process after a pause. The main thread is woken
+// allocation, and a system call only for the first process after a pause. The loop thread is woken
 // up once for all processes of an interval.
 #pragma once
 
@@ -39,7 +39,7 @@ class SecondLooks {
   // For the classifier. False if as many as `capacity` wait.
   [[nodiscard]] bool add(const Process& process);
 
-  // For the main thread. The descriptor is readable once take_due has something to do.
+  // For the loop thread. The descriptor is readable once take_due has something to do.
   [[nodiscard]] int fd() const { return timer_.get(); }
   // Those that were moved at least `delay` ago.
   [[nodiscard]] std::vector<Process> take_due(uint64_t now);

@@ -1,4 +1,4 @@
-// Sweeper: looks at processes for the main thread, in slices of bounded time: all of them after a
+// Sweeper: looks at processes for the loop thread, in slices of bounded time: all of them after a
 // reload, at a reconcile and after lost events; single ones when they were renamed, changed their
 // user or cgroup, or were moved a moment ago and may have had a thread or child in the making.
 //

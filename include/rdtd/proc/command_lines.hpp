@@ -8,7 +8,8 @@
 // The processes of a user, and of all users together, can make the caller wait for a quarter of its
 // time (UserShares). Time in which the other thread had no processor does not count.
 //
-// For one calling thread. The reading thread inherits its scheduling.
+// For one calling thread. The reading thread is an ordinary one, and works at the priority of the
+// calling thread while that waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rdtd/base/error.hpp"
 #include "rdtd/proc/user_shares.hpp"
@@ -30,6 +32,8 @@ class CommandLines {
   // system users.
   static constexpr size_t max_held_up = 8;
   static constexpr size_t more_for_system = 4;
+  // That can read, beside those that are held up.
+  static constexpr size_t threads = 3;
 
   explicit CommandLines(std::chrono::milliseconds max_wait);
   CommandLines(const CommandLines&) = delete;
@@ -43,14 +47,15 @@ class CommandLines {
   [[nodiscard]] Result<std::string> read(uid_t user, const std::string& path, Read read);
 
  private:
-  struct Shared;
-  [[nodiscard]] bool must_wait(uid_t user) const;
-  [[nodiscard]] bool start_thread();
+  struct Job;
+  struct Reader;
+  [[nodiscard]] bool must_wait(uid_t user);
+  [[nodiscard]] std::shared_ptr<Reader> ready_reader(Clock::time_point end);
   void charge(uid_t user, std::chrono::nanoseconds time);
 
   std::chrono::milliseconds max_wait_;
-  std::shared_ptr<Shared> shared_;
-  bool has_thread_ = false;
+  std::vector<std::shared_ptr<Reader>> readers_;  // that are not held up
+  std::vector<std::shared_ptr<Job>> held_up_;     // each of another user
   UserShares of_user_;
   UserShares of_all_;  // as if they were one user
 };
