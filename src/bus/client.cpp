@@ -19,7 +19,7 @@ namespace {
 
 // A reload looks at every process of the machine, after somebody may have had 120 s to enter a
 // password.
-constexpr uint64_t call_timeout = 180'000'000;  // microseconds
+constexpr uint64_t client_call_timeout = 180'000'000;  // microseconds
 
 class ErrorHolder {
  public:
@@ -91,7 +91,7 @@ Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* met
   if (r >= 0) r = sd_bus_message_set_auto_start(made, 0);
   ErrorHolder error;
   sd_bus_message* reply = nullptr;
-  if (r >= 0) r = sd_bus_call(bus, made, call_timeout, error.get(), &reply);
+  if (r >= 0) r = sd_bus_call(bus, made, client_call_timeout, error.get(), &reply);
   if (r < 0) return std::unexpected(failure(bus, error, r));
   return Message(reply);
 }

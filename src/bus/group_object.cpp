@@ -41,8 +41,8 @@ int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error
   return 0;
 }
 
-int get_property(sd_bus*, const char* path, const char*, const char* property,
-                 sd_bus_message* reply, void* userdata, sd_bus_error*) {
+int group_property(sd_bus*, const char* path, const char*, const char* property,
+                   sd_bus_message* reply, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
   const auto groups = objects.manager.list_groups();
   const GroupStatus* group = groups->find(name_in(path));
@@ -61,22 +61,22 @@ int get_property(sd_bus*, const char* path, const char*, const char* property,
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wpedantic"
-const std::array vtable = {
+const std::array group_vtable = {
     sd_bus_vtable SD_BUS_VTABLE_START(0),
-    sd_bus_vtable SD_BUS_PROPERTY("Name", "s", get_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-    sd_bus_vtable SD_BUS_PROPERTY("Description", "s", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("Name", "s", group_property, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+    sd_bus_vtable SD_BUS_PROPERTY("Description", "s", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Asked", "a(sus)", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("Asked", "a(sus)", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Granted", "a(sus)", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("Granted", "a(sus)", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Mode", "s", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("Mode", "s", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("CPUs", "s", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("CPUs", "s", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Rules", "as", get_property, 0,
+    sd_bus_vtable SD_BUS_PROPERTY("Rules", "as", group_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-    sd_bus_vtable SD_BUS_PROPERTY("Tasks", "u", get_property, 0, 0),
+    sd_bus_vtable SD_BUS_PROPERTY("Tasks", "u", group_property, 0, 0),
     sd_bus_vtable SD_BUS_VTABLE_END,
 };
 #pragma GCC diagnostic pop
@@ -94,7 +94,7 @@ std::string path_of_group(const std::string& name) {
 int add_group_objects(sd_bus* bus, Objects& objects) {
   int r = sd_bus_add_object_manager(bus, nullptr, bus_path);
   if (r >= 0)
-    r = sd_bus_add_fallback_vtable(bus, nullptr, group_path, group_interface, vtable.data(),
+    r = sd_bus_add_fallback_vtable(bus, nullptr, group_path, group_interface, group_vtable.data(),
                                    find_group, &objects);
   if (r >= 0) r = sd_bus_add_node_enumerator(bus, nullptr, group_path, list_nodes, &objects);
   return r;

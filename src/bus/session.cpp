@@ -10,7 +10,7 @@ namespace {
 
 // For the few questions to the bus itself that the service waits for. A bus that does not answer
 // must not stop the loop for longer.
-constexpr uint64_t call_timeout = 5'000'000;  // microseconds
+constexpr uint64_t daemon_call_timeout = 5'000'000;  // microseconds
 
 Error bus_error(const char* operation, int code) { return {operation, "the system bus", code, {}}; }
 
@@ -37,7 +37,7 @@ Session::~Session() {
 int Session::serve(sd_event* event, ManagerInterface& manager) {
   objects_ = std::make_unique<Objects>(bus_, manager);
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
-  if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, call_timeout);
+  if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, daemon_call_timeout);
   if (r >= 0) r = add_filter(bus_, *objects_);
   if (r >= 0) r = add_manager_object(bus_, *objects_);
   if (r >= 0) r = add_group_objects(bus_, *objects_);

@@ -18,11 +18,6 @@ namespace {
 constexpr const char* lasting_directory = "/etc/rdtd";
 constexpr const char* runtime_directory = "/run/rdtd";
 
-int report_file(const Error& error) {
-  const int exit = report(error);
-  return exit == Exit::no_resctrl ? Exit::failed : exit;  // a file does not exist, not resctrl
-}
-
 // Creates the directory if it does not exist.
 Result<Directory> open_policy_directory(const char* path) {
   if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);

@@ -281,7 +281,8 @@ int check_groups(Client& client, const verbs::BenchOptions& options) {
 std::expected<std::optional<Region>, int> region_of(const Context& context, Client& client,
                                                     verbs::BenchOptions& options) {
   if (options.pseudo_lock.empty()) return std::nullopt;
-  proc::DeviceHolders holders(context.proc, context.lock_devices);
+  proc::DeviceHolders holders(context.proc, context.lock_devices,
+                              proc::DeviceHolders::command_wait);
   auto region = find_region(client, holders, options.pseudo_lock);
   if (!region) return std::unexpected(region.error());
   if (const int exit = fit_probe(options.workload, *region); exit != Exit::ok)

@@ -10,7 +10,7 @@ namespace rdtd::bench {
 
 namespace {
 
-constexpr double width = 640, left = 210, row_height = 36;
+constexpr double picture_width = 640, names_width = 210, row_height = 36;
 
 // A row of dots for each condition, one dot a run, and a line at the median.
 std::string dots(const BenchResult& result) {
@@ -18,9 +18,9 @@ std::string dots(const BenchResult& result) {
   for (const auto& samples : result.samples)
     for (const Sample& sample : samples) most = std::max(most, sample.value);
   const auto x = [&](double value) {
-    return left + (most > 0 ? value / most : 0) * (width - left - 10);
+    return names_width + (most > 0 ? value / most : 0) * (picture_width - names_width - 10);
   };
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\">\n", width,
+  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\">\n", picture_width,
                                 row_height * static_cast<double>(conditions));
   for (size_t i = 0; i < conditions; ++i) {
     const double y = row_height * (static_cast<double>(i) + 0.5);
@@ -35,7 +35,7 @@ std::string dots(const BenchResult& result) {
     out += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n", x(median),
                        y - 12, y + 12);
     out += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{:.4g}</text>\n",
-                       std::min(x(median) + 4, width - 50), y - 8, median);
+                       std::min(x(median) + 4, picture_width - 50), y - 8, median);
   }
   return out + "</svg>\n";
 }
@@ -56,9 +56,9 @@ std::string table(const BenchResult& result) {
 std::string bars(const std::string& name, const experiment::Distribution& times) {
   const auto buckets = experiment::histogram(times);
   if (buckets.empty()) return {};
-  const double bar = width / static_cast<double>(buckets.size());
+  const double bar = picture_width / static_cast<double>(buckets.size());
   std::string out =
-      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", html_escaped(name), width);
+      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", html_escaped(name), picture_width);
   uint64_t most = 1;
   for (const auto& bucket : buckets) most = std::max(most, bucket.count);
   for (size_t i = 0; i < buckets.size(); ++i) {
@@ -69,7 +69,7 @@ std::string bars(const std::string& name, const experiment::Distribution& times)
   return out + fmt::format(
                    "<text x=\"0\" y=\"116\">{:.4g} ns</text>\n"
                    "<text x=\"{}\" y=\"116\">{:.4g} ns</text>\n</svg>\n",
-                   times.least, width - 90, times.most);
+                   times.least, picture_width - 90, times.most);
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ int report(const Error& error) {
   return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
 }
 
+int report_file(const Error& error) {
+  const int exit = report(error);
+  return exit == Exit::no_resctrl ? Exit::failed : exit;
+}
+
 int report(const Client::Failure& failure) {
   using enum Client::Failure::Kind;
   const bool ends_line = failure.text.ends_with('\n');

@@ -46,6 +46,7 @@ enum Exit {
 
 // Prints to standard error and returns the exit code that fits.
 int report(const Error& error);
+int report_file(const Error& error);  // of a file that is not resctrl's
 int report(const Client::Failure& failure);
 
 // Where a snapshot keeps the record of the groups that rdtd made: a directory that resctrl

@@ -52,11 +52,6 @@ std::string html_list(std::string_view heading, const std::vector<std::string>& 
 
 namespace {
 
-int report_file(const Error& error) {
-  note("rdtctl: {}\n", error.text());
-  return Exit::failed;
-}
-
 // The directory of the file, which is made or replaced in it: never opened through a link that
 // somebody else has put there.
 Result<Directory> directory_of(const std::string& file) {

@@ -27,7 +27,8 @@ int reset_directly(const Context& context) {
   if (const auto locked = ownership->lock(); !locked) return report(locked.error());
   const auto resctrl_lock = tree->filesystem().lock();  // if another tool has it, without
   auto machine = resctrl::read_machine(tree->filesystem(), mount_options(context, *tree), {});
-  proc::DeviceHolders holders(context.proc, context.lock_devices);
+  proc::DeviceHolders holders(context.proc, context.lock_devices,
+                              proc::DeviceHolders::command_wait);
   const auto removed = machine ? resctrl::remove_owned_groups(
                                      tree->filesystem(), *ownership, std::move(*machine),
                                      [&](const std::string& lock) { return holders.find(lock); })

@@ -28,10 +28,6 @@ unsigned possible_cpus(const Machine& machine) {
   return machine.cpus.empty() ? 1 : *machine.cpus.rbegin() + 1;
 }
 
-bool is_locking(const Group& group) {
-  return group.mode == Mode::pseudo_locksetup || group.mode == Mode::pseudo_locked;
-}
-
 }  // namespace
 
 int Resctrl::write_cpus(Group& group, MonGroup* mon, std::string_view text, bool list) {

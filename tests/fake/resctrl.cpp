@@ -10,11 +10,11 @@ namespace {
 
 constexpr size_t status_size = 512;
 
+}  // namespace
+
 bool is_locking(const Group& group) {
   return group.mode == Mode::pseudo_locksetup || group.mode == Mode::pseudo_locked;
 }
-
-}  // namespace
 
 void Status::clear() {
   text_.clear();

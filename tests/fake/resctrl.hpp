@@ -81,6 +81,9 @@ struct Group {
   Assigned assigned = {};
 };
 
+// It is or becomes a pseudo-locked region.
+[[nodiscard]] bool is_locking(const Group& group);
+
 struct Task {
   unsigned closid = 0;
   unsigned rmid = 0;

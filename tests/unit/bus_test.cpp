@@ -189,11 +189,11 @@ TEST(Methods, CostAndEffect) {
   }
 }
 
-constexpr uint64_t second = 1'000'000;
+constexpr uint64_t one_second = 1'000'000;
 
 TEST(CallBudget, BurstThenRate) {
   CallBudget budget;
-  uint64_t now = 7 * second;
+  uint64_t now = 7 * one_second;
   const auto spend_all = [&] {
     unsigned calls = 0;
     while (budget.spend(1000, 10, now)) calls++;
@@ -201,24 +201,24 @@ TEST(CallBudget, BurstThenRate) {
   };
   EXPECT_EQ(spend_all(), 50U);  // the burst
   EXPECT_EQ(spend_all(), 0U);
-  now += second;
+  now += one_second;
   EXPECT_EQ(spend_all(), 10U);
-  now += second / 20;
+  now += one_second / 20;
   EXPECT_FALSE(budget.spend(1000, 10, now));
   EXPECT_TRUE(budget.spend(1000, 5, now));
-  now += 3600 * second;
+  now += 3600 * one_second;
   EXPECT_EQ(spend_all(), 50U);
 }
 
 TEST(CallBudget, OneUserDoesNotSpendThatOfAnother) {
   CallBudget budget;
-  for (int i = 0; i < 20'000; i++) (void)budget.spend(1000, 10, second);
-  EXPECT_TRUE(budget.spend(1001, 10, second));
+  for (int i = 0; i < 20'000; i++) (void)budget.spend(1000, 10, one_second);
+  EXPECT_TRUE(budget.spend(1001, 10, one_second));
 }
 
 TEST(CallBudget, ForgetsIdleUsers) {
   CallBudget budget;
-  for (uid_t uid = 0; uid < 10'000; uid++) EXPECT_TRUE(budget.spend(uid, 1, uid * second));
+  for (uid_t uid = 0; uid < 10'000; uid++) EXPECT_TRUE(budget.spend(uid, 1, uid * one_second));
   EXPECT_LE(budget.users(), 256U);
 }
 

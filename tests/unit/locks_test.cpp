@@ -28,7 +28,7 @@ std::string lock(const std::string& name, const std::string& amount, const char*
   return "[pseudo_lock." + name + "]\nl2 = { \"" + domain + "\" = \"" + amount + "\" }\n";
 }
 
-const std::string buffer = lock("buffer", "1 MiB");
+const std::string buffer_policy = lock("buffer", "1 MiB");
 
 // rdtd has locked ways of domain 1 for 'buffer'; the default group has the others.
 Snapshot locked(const std::string& mask, const std::string& rest) {
@@ -56,12 +56,12 @@ TEST(Locks, Steps) {
     Snapshot now;
     std::string plan;
   } rows[] = {
-      {buffer, untouched(atom()),
+      {buffer_policy, untouched(atom()),
        "schemata  default  L2:1=fc (was 1=ff)\ncreate    buffer\nlock      buffer  L2:1=3\n3 "
        "steps: 1 to create, 1 to change, 0 to remove.\n"},
-      {buffer, locked("3", "fc"), "Nothing to change.\n"},
+      {buffer_policy, locked("3", "fc"), "Nothing to change.\n"},
       // It stays where it is.
-      {buffer, locked("30", "f"), "Nothing to change.\n"},
+      {buffer_policy, locked("30", "f"), "Nothing to change.\n"},
       {"", locked("3", "fc"),
        "remove    buffer\nschemata  default  L2:1=ff (was 1=fc)\n2 steps: 0 to create, 1 to "
        "change, 1 to remove.\n"},
@@ -69,19 +69,19 @@ TEST(Locks, Steps) {
        "remove    buffer\nschemata  default  L2:1=f8 (was 1=fc)\ncreate    buffer\nlock      "
        "buffer  L2:1=7\n4 steps: 1 to create, 1 to change, 1 to remove.\n"},
       // Another policy does not move it, unless only that makes room.
-      {buffer + "[group.a]\nl2 = \"4 ways\"\nexclusive = true\n", locked("c", "f3"),
+      {buffer_policy + "[group.a]\nl2 = \"4 ways\"\nexclusive = true\n", locked("c", "f3"),
        "schemata  default  L2:0=f0;1=3 (was 0=ff;1=f3)\ncreate    a\nschemata  a  "
        "L2:0=f;1=f0\nmode      a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
-      {buffer + "[group.a]\nl2 = \"ways 2-3\"\n", locked("c", "f3"),
+      {buffer_policy + "[group.a]\nl2 = \"ways 2-3\"\n", locked("c", "f3"),
        "remove    buffer\nschemata  default  L2:1=fc (was 1=f3)\ncreate    a\nschemata  a  "
        "L2:0-1=c\ncreate    buffer\nlock      buffer  L2:1=3\n6 steps: 2 to create, 1 to change, 1 "
        "to remove.\n"},
       // The domain was offline for a while, and the region is lost.
-      {buffer, with(locked("3", "fc"), "buffer", "", Mode::pseudo_locked),
+      {buffer_policy, with(locked("3", "fc"), "buffer", "", Mode::pseudo_locked),
        "remove    buffer\ncreate    buffer\nlock      buffer  L2:1=3\n3 steps: 1 to create, 0 to "
        "change, 1 to remove.\n"},
       // Beside other tools: no group may fill the ways.
-      {buffer, with(untouched(atom()), "theirs", "L2:0=1;1=1\n"),
+      {buffer_policy, with(untouched(atom()), "theirs", "L2:0=1;1=1\n"),
        "schemata  default  L2:1=f8 (was 1=ff)\ncreate    buffer\nlock      buffer  L2:1=6\n3 "
        "steps: 1 to create, 1 to change, 0 to remove.\n"},
   };
@@ -114,11 +114,11 @@ TEST(Locks, Refusals) {
     Snapshot now;
     std::string error;
   } rows[] = {
-      {buffer, other_processor, untouched(atom()),
+      {buffer_policy, other_processor, untouched(atom()),
        "p.toml:1:14: error: pseudo_lock 'buffer': the kernel cannot lock memory into the caches of "
        "this processor\n      | it can on some models only (Intel Broadwell-X, Apollo Lake, Gemini "
        "Lake)\n"},
-      {buffer, cdp, untouched(cdp),
+      {buffer_policy, cdp, untouched(cdp),
        "p.toml:1:14: error: pseudo_lock 'buffer': the kernel locks no memory while a cache is "
        "divided into code and data\n      | mount resctrl without cdp and cdpl2\n"},
       {lock("buffer", "3 ways"), large, untouched(large),
@@ -134,29 +134,30 @@ TEST(Locks, Refusals) {
        "p.toml:2:8: error: unknown L2 domain 7\n      | this machine has 0-1\n"},
       {"[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" }\n", atom(), untouched(atom()),
        "p.toml:2:14: error: 'l3': resctrl offers no L3 here; it offers L2\n"},
-      {buffer + lock("other", "1 MiB"), atom(), untouched(atom()),
+      {buffer_policy + lock("other", "1 MiB"), atom(), untouched(atom()),
        "p.toml:4:8: error: pseudo_lock 'other' and pseudo_lock 'buffer' in p.toml:1 are both in L2 "
        "domain 1, and the kernel locks one region in a domain\n"},
-      {buffer, atom(), with(untouched(atom()), "buffer", "L2:1=3\n", Mode::pseudo_locked),
+      {buffer_policy, atom(), with(untouched(atom()), "buffer", "L2:1=3\n", Mode::pseudo_locked),
        "p.toml:1:14: error: group 'buffer' exists in resctrl already and rdtd did not make it\n    "
        "  | choose another name, or remove that group\n"},
-      {buffer, atom(), with(untouched(atom()), "theirs", "L2:1=f0\n", Mode::pseudo_locked),
+      {buffer_policy, atom(), with(untouched(atom()), "theirs", "L2:1=f0\n", Mode::pseudo_locked),
        "p.toml:2:14: error: pseudo_lock 'buffer': group 'theirs', which rdtd did not make, is "
        "locked in L2 domain 1, and the kernel locks one region in a domain\n"},
-      {buffer, atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"),
+      {buffer_policy, atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"),
        "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
        "groups that rdtd did not make ('theirs') can fill ways of L2 domain 1\n"},
       // The only L3 is over all CPUs.
-      {lock_l3("large", "1 MiB") + buffer, two_caches(1), untouched(two_caches(1)),
+      {lock_l3("large", "1 MiB") + buffer_policy, two_caches(1), untouched(two_caches(1)),
        "p.toml:4:8: error: pseudo_lock 'buffer' in L2 domain 1 and pseudo_lock 'large' of p.toml:1 "
        "in L3 domain 0 are over the same CPUs, and the kernel locks one region there\n"},
-      {buffer, two_caches(1),
+      {buffer_policy, two_caches(1),
        with(untouched(two_caches(1)), "theirs", "L3:0=3\n", Mode::pseudo_locked),
        "p.toml:2:14: error: pseudo_lock 'buffer': group 'theirs', which rdtd did not make, is "
        "locked in L3, over the CPUs of L2 domain 1, and the kernel locks one region over the same "
        "CPUs\n"},
       // Of several, the kernel decides.
-      {lock_l3("large", "1 MiB") + buffer, two_caches(2), untouched(two_caches(2)), "granted"},
+      {lock_l3("large", "1 MiB") + buffer_policy, two_caches(2), untouched(two_caches(2)),
+       "granted"},
       // What the machine does not have is over no CPUs.
       {"[daemon]\nunsupported = \"skip\"\n" + lock_l3("large", "1 MiB") + lock("b", "1 MiB", "7"),
        two_caches(1), untouched(two_caches(1)), "granted"},
@@ -183,19 +184,19 @@ TEST(Locks, OutOfNumbers) {
     const Capabilities& machine;
     std::string error;
   } rows[] = {
-      {buffer + "[group.a]\n", two_closids,
+      {buffer_policy + "[group.a]\n", two_closids,
        "p.toml:3:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 is "
        "needed while pseudo_lock 'buffer' is locked\n"},
-      {buffer, one_closid,
+      {buffer_policy, one_closid,
        "p.toml:1:14: error: 0 groups asked for, 1 CLOSID here: 1 is the default group's, 1 is "
        "needed while pseudo_lock 'buffer' is locked\n"},
-      {buffer, one_rmid,
+      {buffer_policy, one_rmid,
        "p.toml:1:14: error: 0 groups asked for, 1 RMID here: 1 is the default group's, 1 is "
        "needed to lock a region (buffer)\n"},
-      {buffer + "[group.a]\n", two_rmids,
+      {buffer_policy + "[group.a]\n", two_rmids,
        "p.toml:3:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 is "
        "needed to lock a region (buffer)\n"},
-      {buffer + lock("other", "1 MiB", "0") + "[group.a]\n", two_rmids,
+      {buffer_policy + lock("other", "1 MiB", "0") + "[group.a]\n", two_rmids,
        "p.toml:5:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 2 are "
        "needed to lock regions (buffer, other)\n"},
   };
@@ -206,7 +207,7 @@ TEST(Locks, OutOfNumbers) {
 // What other tools keep from being locked is left out at the start, and named.
 TEST(Locks, WhatFits) {
   const Machine machine{atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"), {}};
-  const std::vector<PolicyFile> files = {{.path = "p.toml", .text = buffer}};
+  const std::vector<PolicyFile> files = {{.path = "p.toml", .text = buffer_policy}};
   const auto prepared = prepare_what_fits(files, machine);
   ASSERT_TRUE(prepared && prepared->missing.size() == 1);
   EXPECT_EQ(prepared->missing[0].what, "pseudo_lock 'buffer' is");
@@ -219,7 +220,8 @@ TEST(Locks, LeftOutWhereUnsupported) {
   Capabilities other_processor = atom();
   other_processor.pseudo_locking = false;
   EXPECT_EQ(
-      plan_text("[daemon]\nunsupported = \"skip\"\n" + buffer, other_processor, untouched(atom())),
+      plan_text("[daemon]\nunsupported = \"skip\"\n" + buffer_policy, other_processor,
+                untouched(atom())),
       "p.toml:3:14: warning: not available on this machine, left out: pseudo_lock 'buffer': the "
       "kernel cannot lock memory into the caches of this processor\n    3 | [pseudo_lock.buffer]\n "
       "     |              ^~~~~~\nNothing to change.\n");
@@ -231,9 +233,9 @@ TEST(Locks, LeftOutWithoutACost) {
   small.pseudo_locking = false;
   small.caches[Resource::L2].num_closids = 2;
   small.num_rmids = 2;
-  const auto plan =
-      make_plan(test::parse("[daemon]\nunsupported = \"skip\"\n" + buffer + "[group.a]\n").policy,
-                small, untouched(small));
+  const auto plan = make_plan(
+      test::parse("[daemon]\nunsupported = \"skip\"\n" + buffer_policy + "[group.a]\n").policy,
+      small, untouched(small));
   EXPECT_TRUE(plan) << format_diagnostics(plan.error(), {});
 }
 
@@ -272,7 +274,7 @@ TEST(Locks, InUse) {
 }
 
 TEST(Locks, Differences) {
-  const auto plan = make_plan(test::parse(buffer).policy, atom(), untouched(atom()));
+  const auto plan = make_plan(test::parse(buffer_policy).policy, atom(), untouched(atom()));
   ASSERT_TRUE(plan);
   const auto texts = [&](Snapshot now) {
     std::string out;

@@ -81,8 +81,8 @@ class Texts final : public resctrl::Filesystem {
   std::map<std::string, int> errors_;
 };
 
-std::map<std::string, std::string> group(const std::string& name, const std::string& schemata,
-                                         const std::string& cpus, const std::string& mode) {
+std::map<std::string, std::string> group_files(const std::string& name, const std::string& schemata,
+                                               const std::string& cpus, const std::string& mode) {
   const std::string prefix = name.empty() ? "" : name + "/";
   return {{prefix + "schemata", schemata}, {prefix + "cpus_list", cpus}, {prefix + "mode", mode}};
 }
@@ -99,7 +99,7 @@ TEST(Read, Rmids) {
               {"64\n", "48\n", 48},
               {"64\n", "512\n", 64}};
   for (const auto& row : rows) {
-    auto files = group("", "", "0-3\n", "shareable\n");
+    auto files = group_files("", "", "0-3\n", "shareable\n");
     if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
     if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
     const auto machine = resctrl::read_machine(Texts(files), {}, {});
@@ -134,7 +134,7 @@ TEST(Read, BandwidthUnit) {
   for (const auto& row : rows) {
     const std::string resource = row.resource;
     const std::string info = "info/" + resource + "/";
-    auto files = group("", resource + ":65536=" + row.root + "\n", "0-3\n", "shareable\n");
+    auto files = group_files("", resource + ":65536=" + row.root + "\n", "0-3\n", "shareable\n");
     files[info + "bandwidth_gran"] = "10\n";
     files[info + "min_bandwidth"] = "10\n";
     files[info + "num_closids"] = "8\n";
@@ -167,7 +167,7 @@ TEST(Read, Devices) {
        "cannot understand /resctrl/info/L3/io_alloc_cbm: cannot read schemata line 'L3:0=zz'"},
   };
   for (const auto& row : rows) {
-    auto files = group("", "L3:0=ffff;1=ffff\n", "0-3\n", "shareable\n");
+    auto files = group_files("", "L3:0=ffff;1=ffff\n", "0-3\n", "shareable\n");
     files["info/L3/cbm_mask"] = "ffff\n";
     files["info/L3/min_cbm_bits"] = "1\n";
     files["info/L3/num_closids"] = "16\n";
@@ -184,7 +184,7 @@ TEST(Read, Devices) {
 }
 
 TEST(Read, NoMaskIsEmpty) {
-  auto files = group("", "L3:0=ffff\n", "0-3\n", "shareable\n");
+  auto files = group_files("", "L3:0=ffff\n", "0-3\n", "shareable\n");
   files["info/L3/cbm_mask"] = "ffff\n";
   files["info/L3/min_cbm_bits"] = "0\n";
   files["info/L3/num_closids"] = "16\n";
@@ -194,16 +194,16 @@ TEST(Read, NoMaskIsEmpty) {
 }
 
 TEST(Read, Groups) {
-  auto files = group("", "L3:0=fffff\n", "0-2\n", "shareable\n");
-  files.merge(group("a", "L3:0=f\n", "3\n", "exclusive\n"));
+  auto files = group_files("", "L3:0=fffff\n", "0-2\n", "shareable\n");
+  files.merge(group_files("a", "L3:0=f\n", "3\n", "exclusive\n"));
   files["a/mon_groups/x/tasks"] = "";
   files["a/mon_groups/y/tasks"] = "";
   // The kernel shows the CPUs of the domain, which belong to other groups.
-  files.merge(group("locked", "L3:0=f0000\n", "0-3\n", "pseudo-locked\n"));
-  files.merge(group("setup", "L3:uninitialized\n", "\n", "pseudo-locksetup\n"));
-  files.merge(group("hidden", "L3:0=f\n", "\n", "shareable\n"));
-  files.merge(group("gone", "L3:0=f\n", "\n", "shareable\n"));
-  files.merge(group("going", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group_files("locked", "L3:0=f0000\n", "0-3\n", "pseudo-locked\n"));
+  files.merge(group_files("setup", "L3:uninitialized\n", "\n", "pseudo-locksetup\n"));
+  files.merge(group_files("hidden", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group_files("gone", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group_files("going", "L3:0=f\n", "\n", "shareable\n"));
   files["info/last_cmd_status"] = "ok\n";
   files["mon_groups/z/tasks"] = "";
   files["mon_data/mon_MB_01/mbm_total_bytes"] = "1\n";
@@ -257,7 +257,7 @@ TEST(Read, Errors) {
        "cannot understand /resctrl/info/L3_MON/num_rmids: '-1' is not a number"},
   };
   for (const auto& row : rows) {
-    auto files = group("", "L3:0=f\n", "0\n", "shareable\n");
+    auto files = group_files("", "L3:0=f\n", "0\n", "shareable\n");
     files["info/L3/cbm_mask"] = "f\n";
     files["info/L3/min_cbm_bits"] = "1\n";
     files["info/L3/num_closids"] = "4\n";

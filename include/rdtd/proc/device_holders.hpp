@@ -22,6 +22,8 @@ namespace rdtd::proc {
 class DeviceHolders {
  public:
   static constexpr std::chrono::milliseconds default_wait{500};
+  // Of a command, beside which nothing waits.
+  static constexpr std::chrono::milliseconds command_wait{10'000};
 
   // `proc`, `devices`: /proc and /sys/class/pseudo_lock.
   DeviceHolders(std::string proc, std::string devices,
