@@ -192,6 +192,21 @@ void Manager::report_missing() {
   }
 }
 
+// The same is missing, perhaps for another reason: it is known now which process has a device open.
+// The journal has the first one.
+void Manager::renew_reasons(const std::vector<MissingPart>& missing) {
+  if (!std::ranges::equal(missing, in_force_->missing, {}, &MissingPart::what,
+                          &MissingPart::what) ||
+      std::ranges::equal(missing, in_force_->missing, {}, &MissingPart::reason,
+                         &MissingPart::reason))
+    return;
+  auto renewed = std::make_shared<InForce>(*in_force_);
+  renewed->missing = missing;
+  replace(std::move(renewed));
+  report_missing();
+  observer_.state_changed();
+}
+
 // The machine may have changed: other tools' groups come and go.
 void Manager::try_what_is_missing() {
   const Applier::Request request = {
@@ -202,6 +217,7 @@ void Manager::try_what_is_missing() {
   const size_t missing = loaded ? loaded->prepared.missing.size() : SIZE_MAX;
   const bool more = ended_in_force_ || missing < in_force_->missing.size() ||
                     (loaded && loaded->users != in_force_->users);
+  if (loaded) renew_reasons(loaded->prepared.missing);
   if (!loaded || (wanted_files_.empty() && !more)) return finished();
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !wanted_files_.empty();

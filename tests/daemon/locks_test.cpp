@@ -185,6 +185,18 @@ TEST_F(LocksTest, StaysWhileItsDeviceIsOpen) {
   EXPECT_EQ(state(), "running");
 }
 
+// Who it is may take longer to find than a load waits.
+TEST_F(LocksTest, LearnsLaterWhoHasItsDeviceOpen) {
+  ASSERT_EQ(reload(buffer), "");
+  holders["buffer"] = "it is not known yet who has /dev/pseudo_lock/buffer open";
+  ASSERT_EQ(reload(""), "");
+  holders["buffer"] = in_use;
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"the end of pseudo_lock 'buffer' is not in force: " + in_use});
+  EXPECT_EQ(listed(), "buffer L2 1  3 1048576 waiting: " + in_use + "\n");
+}
+
 TEST_F(LocksTest, IsKeptInUseAlsoByAReset) {
   ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\n"), "");
   holders["buffer"] = in_use;

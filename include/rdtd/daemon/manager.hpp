@@ -162,6 +162,7 @@ class Manager final : public ManagerInterface {
   void finish_comparison(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
   void try_what_is_missing();
+  void renew_reasons(const std::vector<MissingPart>& missing);
   void report_missing();
   void note_sweep(const Result<SweepResult>& swept);
   // When an answer that took from `begin` to `end` to read may be read again: no user can make
