@@ -1,33 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// lab: the test programs that run in the guest, in one static binary. Called by another name (a link), it is a child
-// of that name: the kernel names a process after the file it was started from.
+// lab: the test programs that run in the guest, in one static binary. Called by another name (a
+// link), it is a child of that name: the kernel names a process after the file it was started from.
 //
 //   lab arm | disarm                   the memory model of the emulated CPU
 //   lab register CPU INDEX             an RDT register as that CPU has it, in hexadecimal
-//   lab await CPU INDEX VALUE SECONDS  waits until the register has that value (hexadecimal), and prints when, in seconds of
-//                                      CLOCK_MONOTONIC; fails if it takes longer
+//   lab await CPU INDEX VALUE SECONDS  waits until the register has that value (hexadecimal), and
+//                                      prints when, in seconds of CLOCK_MONOTONIC; fails if it
+//                                      takes longer
 //   lab writes CPU INDEX               how often it was written
-//   lab victim KIB SECONDS [TURNS]     random reads of a working set; prints how many reads missed the last-level cache.
-//                                      With TURNS, a FIFO, each 20,000 reads wait until the noise has passed once more, so
-//                                      that the host's scheduler does not decide how much noise there is
-//   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1 reads each once; prints how
-//                                      many of these reads missed the last-level cache
+//   lab victim KIB SECONDS [TURNS]     random reads of a working set; prints how many reads missed
+//                                      the last-level cache. With TURNS, a FIFO, each 20,000 reads
+//                                      wait until the noise has passed once more, so that the
+//                                      host's scheduler does not decide how much noise there is
+//   lab lines KIB                      touches that many lines, prints "touched", and after SIGUSR1
+//                                      reads each once; prints how many of these reads missed the
+//                                      last-level cache
 //   lab chase KIB SECONDS              dependent reads of a working set in random order; prints the
 //                                      median time of a read in ns, over groups of 256 reads
-//   lab read-times KIB                 the same with each read timed; prints the medians for lines in
-//                                      the cache, for lines that a span of 4 MiB has evicted, and for
-//                                      two readings of the clock with nothing between
-//   lab noise KIB SECONDS [TURNS]      linear reads of a span; with TURNS it is one pass ahead of the victim at most
-//   lab burst LINK COUNT SECONDS       starts COUNT children as LINK, each living SECONDS; prints how many found
-//                                      themselves outside GROUP (environment) at their end, one line when all are started
-//   lab threads LINK TIMES COUNT       TIMES children one after the other, each starting COUNT threads at once; prints how
-//                                      many threads were outside GROUP 100 ms later
-//   lab outside NAME GROUP             counts the threads of processes of that name that are outside the group
+//   lab read-times KIB                 the same with each read timed; prints the medians for lines
+//                                      in the cache, for lines that a span of 4 MiB has evicted,
+//                                      and for two readings of the clock with nothing between
+//   lab noise KIB SECONDS [TURNS]      linear reads of a span; with TURNS it is one pass ahead of
+//                                      the victim at most
+//   lab burst LINK COUNT SECONDS       starts COUNT children as LINK, each living SECONDS; prints
+//                                      how many found themselves outside GROUP (environment) at
+//                                      their end, one line when all are started
+//   lab threads LINK TIMES COUNT       TIMES children one after the other, each starting COUNT
+//                                      threads at once; prints how many threads were outside GROUP
+//                                      100 ms later
+//   lab outside NAME GROUP             counts the threads of processes of that name that are
+//                                      outside the group
 //   lab rename NAME SECONDS            renames itself, then sleeps
 //   lab thread NAME SECONDS            starts a thread of that name, then sleeps
 //   lab fork SECONDS                   a child by fork without exec; prints its pid
 //   lab exec-loop LINK COUNT           starts and awaits COUNT children, one after the other
-//   lab map DEVICE CPU SECONDS         maps a device whole, from that CPU, and closes it; writes and reads it, prints its size
+//   lab map DEVICE CPU SECONDS         maps a device whole, from that CPU, and closes it; writes
+//                                      and reads it, prints its size
 //   lab as UID GID PROGRAM [ARG...]    runs a program as another user
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -63,7 +71,9 @@ static double now(void) {
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static void nap(double seconds) { nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)}, NULL); }
+static void nap(double seconds) {
+  nanosleep(&(struct timespec){(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)}, NULL);
+}
 
 // Whether a thread, "self" or "PID/task/TID", is in the group; a thread that is gone is.
 static bool in_group(const char *thread, const char *group) {
@@ -73,7 +83,8 @@ static bool in_group(const char *thread, const char *group) {
   if (fd < 0) return true;
   ssize_t n = read(fd, text, sizeof text - 1);
   close(fd);
-  snprintf(wanted, sizeof wanted, "res:%s\n", *group ? group : "/");  // the default group has no name
+  snprintf(wanted, sizeof wanted, "res:%s\n",
+           *group ? group : "/");  // the default group has no name
   return n <= 0 || strncmp(text, wanted, strlen(wanted)) == 0;
 }
 
@@ -118,7 +129,8 @@ static void victim(size_t kib, double seconds, int turns) {
   do {
     take_turn(turns);
     for (int i = 0; i < 20000; i++) {
-      // Some work between the reads, so that a neighbour has time to evict what this one will come back to.
+      // Some work between the reads, so that a neighbour has time to evict what this one will come
+      // back to.
       for (int round = 0; round < 8; round++) x ^= x << 13, x ^= x >> 7, x ^= x << 17;
       sum += m[x % lines * 8];
     }
@@ -264,7 +276,8 @@ static unsigned own_threads_outside(const char *group) {
   return outside;
 }
 
-// How many are still outside when no more is to be hoped for: sooner than the next reconcile, later than any delay of a busy host.
+// How many are still outside when no more is to be hoped for: sooner than the next reconcile, later
+// than any delay of a busy host.
 static int start_threads(int count, const char *group) {
   pthread_t thread;
   unsigned outside;
@@ -284,7 +297,8 @@ static void count_outside(const char *name, const char *group) {
     snprintf(path, sizeof path, "/proc/%.20s/comm", entry->d_name);
     FILE *file = fopen(path, "r");
     if (!file) continue;
-    bool matches = fgets(comm, sizeof comm, file) && (comm[strcspn(comm, "\n")] = '\0', strcmp(comm, name) == 0);
+    bool matches = fgets(comm, sizeof comm, file) &&
+                   (comm[strcspn(comm, "\n")] = '\0', strcmp(comm, name) == 0);
     fclose(file);
     if (!matches) continue;
     snprintf(path, sizeof path, "/proc/%.20s/task", entry->d_name);
@@ -334,12 +348,16 @@ static int await(uint32_t cpu, uint32_t index, uint64_t value, double seconds) {
 }
 
 int main(int argc, char **argv) {
-  const char *job = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "", *b = argc > 3 ? argv[3] : "", *c = argc > 4 ? argv[4] : "";
+  const char *job = argc > 1 ? argv[1] : "", *a = argc > 2 ? argv[2] : "",
+             *b = argc > 3 ? argv[3] : "", *c = argc > 4 ? argv[4] : "";
   const char *group = getenv("GROUP") ? getenv("GROUP") : "";
   uint32_t low, high;
   if (!strcmp(job, "arm")) {
     lab(1, 0, 0, &low, NULL);
-    if (!low) return fputs("lab: this machine has no memory model; say so in the scenario's head\n", stderr), 1;
+    if (!low)
+      return fputs("lab: this machine has no memory model; say so in the scenario's head\n",
+                   stderr),
+             1;
   } else if (!strcmp(job, "disarm")) {
     lab(0, 0, 0, NULL, NULL);
   } else if (!strcmp(job, "register")) {
