@@ -19,7 +19,8 @@ summary() { sort -n "$1" | awk '{v[NR] = $1; late += $1 < 0} END {printf "%9.0f 
 # The stopped one has all the events of the other's turn to catch up on before its own begins.
 turn() { kill -STOP "$2"; kill -CONT "$1"; sleep "$3"; }
 
-# A daemon that is stopped for the other's turn answers no watchdog, and a reconcile has no part in what is measured.
+# A daemon that is stopped for the other's turn answers no watchdog, and a reconcile has no part in
+# what is measured.
 mkdir -p /etc/systemd/system/rdtd.service.d
 printf '[Service]\nWatchdogSec=0\n' >/etc/systemd/system/rdtd.service.d/bench.conf
 systemctl daemon-reload

@@ -1,4 +1,5 @@
-# What the tests of the packages share: rows, and a copy of a chroot that dev/package made, to install in.
+# What the tests of the packages share: rows, and a copy of a chroot that dev/package made, to
+# install in.
 # shellcheck shell=bash disable=SC2034  # $project is for those that read this
 set -euo pipefail
 project=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")
@@ -10,8 +11,8 @@ passed=0 failed=0
 
 die() { echo "${0##*/}: $2" >&2; exit "$1"; }
 
-# row WHAT COMMAND...: passes where the command succeeds; what it said is shown where it does not, and is in $work/said
-# for the next row.
+# row WHAT COMMAND...: passes where the command succeeds; what it said is shown where it does not,
+# and is in $work/said for the next row.
 row() {
   local what=$1 status=0
   shift
@@ -31,8 +32,9 @@ same() { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }  # same FOUND EXPEC
 
 summary() { echo "$passed passed, $failed failed"; [[ $failed -eq 0 ]]; }
 
-# A copy of the chroot in which nothing runs: systemctl, deb-systemd-invoke and rdtctl write down how they are called, in
-# /calls, and rdtctl fails while there is a file /reset-fails. systemctl --root, which only makes links, is the real one.
+# A copy of the chroot in which nothing runs: systemctl, deb-systemd-invoke and rdtctl write down
+# how they are called, in /calls, and rdtctl fails while there is a file /reset-fails. systemctl
+# --root, which only makes links, is the real one.
 copy_chroot() {  # copy_chroot NAME
   [[ -d $cache/package-$1 ]] || die 69 "no chroot $cache/package-$1: run dev/package first"
   [[ -z $copy ]] || rm -rf "$copy"
@@ -55,7 +57,8 @@ within() { chroot "$copy" env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/
 # The calls since the last time, without the reloads of the manager.
 calls() { grep -v daemon-reload "$copy/calls" || true; : >"$copy/calls"; }
 
-# All that is in the copy, but the books of dpkg, rpm and systemd, caches, logs, and what copy_chroot made.
+# All that is in the copy, but the books of dpkg, rpm and systemd, caches, logs, and what
+# copy_chroot made.
 everything() {  # everything [TEST OF find...]
   (cd "$copy" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/rpm -o -path ./usr/lib/sysimage -o -path ./root -o -path ./var/log -o -path ./var/cache \
     -o -path ./run/systemd -o -path ./packages -o -path ./calls -o -path ./reset-fails -o -path ./tmp \) -prune -o "$@" -print | sort)

@@ -1,5 +1,5 @@
-# What the scenarios are written with. A check that fails is told with what was expected and found; the scenario goes on
-# and fails at its end.
+# What the scenarios are written with. A check that fails is told with what was expected and found;
+# the scenario goes on and fails at its end.
 # shellcheck shell=bash
 failures=0
 resctrl=/sys/fs/resctrl
@@ -24,15 +24,17 @@ soon() {
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
 start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
 reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
-# mount_with OPTION,...: how systemd mounts resctrl from now on, in this scenario; rdtd must be started after it.
+# mount_with OPTION,...: how systemd mounts resctrl from now on, in this scenario; rdtd must be
+# started after it.
 mount_with() {
   systemctl stop rdtd.service sys-fs-resctrl.mount
   mkdir -p /etc/systemd/system/sys-fs-resctrl.mount.d
   printf '[Mount]\nOptions=%s\n' "$1" >/etc/systemd/system/sys-fs-resctrl.mount.d/scenario.conf
   systemctl daemon-reload
 }
-# add_user NAME ID: with a group of its own; the smallest guest has no useradd. Scenarios share a machine, so no two of them
-# give one number to users of different names: polkit would take the one for the other.
+# add_user NAME ID: with a group of its own; the smallest guest has no useradd. Scenarios share a
+# machine, so no two of them give one number to users of different names: polkit would take the one
+# for the other.
 add_user() {
   local other
   grep -q "^$1:x:$2:" /etc/passwd && return
@@ -40,8 +42,8 @@ add_user() {
   [[ -z $other ]] || { fail "add_user $1 $2: there is $other"; return; }
   echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group
 }
-# Of the result of `rdtctl bench -j` in /tmp/bench.json: spoken, its sentence; value NAME CONDITION BASE, of the ratio of
-# two conditions, whose names are regular expressions without blanks.
+# Of the result of `rdtctl bench -j` in /tmp/bench.json: spoken, its sentence; value NAME CONDITION
+# BASE, of the ratio of two conditions, whose names are regular expressions without blanks.
 spoken() { sed -n 's/.*"sentence": *"\([^"]*\)".*/\1/p' /tmp/bench.json; }
 value() {
   tr -d '\n ' </tmp/bench.json | grep -o "{\"condition\":\"$2\",\"base\":\"$3\"[^}]*}" | sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p"
@@ -58,12 +60,14 @@ all_in_group() { local t; for t in "/proc/$1/task"/*; do [[ $(group_of "${t#/pro
 # schemata GROUP RESOURCE: as the kernel has them, without padding.
 schemata() { sed -n "s/^ *$2:\(.*\)/\1/p" "$resctrl/${1:+$1/}schemata" | sed 's/ //g; s/=0*\([0-9a-f]\)/=\1/g'; }
 
-# The registers. register CPU INDEX; the CLOSID that runs on a CPU; the L3 mask and MBA delay that are in force there.
+# The registers. register CPU INDEX; the CLOSID that runs on a CPU; the L3 mask and MBA delay that
+# are in force there.
 register() { "$lab" register "$1" "$2"; }
 closid_on() { echo $((0x$(register "$1" 0xc8f) >> 32)); }
 mask_in_force() { register "$1" $((0xc90 + $(closid_on "$1"))); }
 mba_in_force() { register "$1" $((0xd50 + $(closid_on "$1"))); }
-# A CPU runs other tasks too, each under its own CLOSID: ask these with soon, of a value that no other group has there.
+# A CPU runs other tasks too, each under its own CLOSID: ask these with soon, of a value that no
+# other group has there.
 mask_in_force_is() { [[ $(mask_in_force "$1") == "$2" ]]; }
 mba_in_force_is() { [[ $(mba_in_force "$1") == "$2" ]]; }
 # Whether a mask stands in any CLOSID's register on the CPU's socket.
