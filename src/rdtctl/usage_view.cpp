@@ -38,7 +38,7 @@ size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
 std::string cell(const std::string& text, int columns, bool to_left) {
   const std::string plain = printable(text);
   return to_left ? fmt::format("{:<{}.{}}", plain, columns, columns - 1)
-              : fmt::format("{:>{}.{}}", plain, columns, columns - 1);
+                 : fmt::format("{:>{}.{}}", plain, columns, columns - 1);
 }
 
 // What does not fit is cut at the window's edge.
