@@ -11,9 +11,8 @@ namespace rdtd {
 
 namespace {
 
-constexpr double width = 640, height = 260, left = 60, bottom = 220, top = 20;
-
 std::string plot(const SuggestResult& result) {
+  constexpr double width = 640, height = 260, left = 60, bottom = 220, top = 20;
   double most = 0;
   for (const AmountRuns& runs : result.curve) most = std::max(most, std::ranges::max(runs.values));
   const unsigned from = result.curve.front().amount, to = result.curve.back().amount;
