@@ -35,10 +35,10 @@ std::string json_key(const std::string& counter) {
 // Between the heading and the keys.
 size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
 
-std::string cell(const std::string& text, int columns, bool to_left) {
+std::string cell(const std::string& text, int width, bool left) {
   const std::string plain = printable(text);
-  return to_left ? fmt::format("{:<{}.{}}", plain, columns, columns - 1)
-                 : fmt::format("{:>{}.{}}", plain, columns, columns - 1);
+  return left ? fmt::format("{:<{}.{}}", plain, width, width - 1)
+              : fmt::format("{:>{}.{}}", plain, width, width - 1);
 }
 
 // What does not fit is cut at the window's edge.
