@@ -135,7 +135,7 @@ void CgroupWatch::visit(Pending& cgroup, Changes& changes) {
   struct stat status{};
   entry->second.owner = ::fstat(directory->fd(), &status) == 0 ? status.st_uid : cgroup.creator;
   // The watch is in place, so nothing that comes after these reads is missed.
-  if (cgroup.is_new) (void)read_processes(*directory, changes);
+  if (cgroup.is_new) (void)read_processes(*directory, entry->second, changes);
   if (!cgroup.interest.below) return;
   const auto children = directory->list();
   if (!children && !gone(children.error())) skip(children.error());
@@ -168,6 +168,7 @@ void CgroupWatch::forget(Entry entry) {
   if (entry->second.events_watch >= 0)
     (void)::inotify_rm_watch(inotify_.get(), entry->second.events_watch);
   by_watch_.erase(entry->second.watch);
+  keep_members(entry->second, {});
   release(entry->second.creator);
   watched_.erase(entry);
 }
@@ -186,29 +187,44 @@ void CgroupWatch::forget_unvisited() {
   }
 }
 
-// Adds the processes of a cgroup to the changes; false if there are none.
-bool CgroupWatch::read_processes(const Directory& cgroup, Changes& changes) {
-  auto text = cgroup.read("cgroup.procs");
+// Forgets the members of a cgroup that are not among these, which are sorted.
+void CgroupWatch::keep_members(Watched& cgroup, std::vector<pid_t> kept) {
+  for (const pid_t id : cgroup.members) {
+    if (std::ranges::binary_search(kept, id)) continue;
+    const auto seen = seen_in_.find(id);
+    if (seen != seen_in_.end() && seen->second == cgroup.watch) seen_in_.erase(seen);
+  }
+  cgroup.members = std::move(kept);
+}
+
+// Adds to the changes the processes that were seen elsewhere, or nowhere, before; false if the
+// cgroup has none. One write to a cgroup with many processes must not cost a look at all of them.
+bool CgroupWatch::read_processes(const Directory& directory, Watched& cgroup, Changes& changes) {
+  auto text = directory.read("cgroup.procs");
   // In a threaded cgroup, only the threads can be read.
   const bool threaded = !text && text.error().code == EOPNOTSUPP;
-  if (threaded) text = cgroup.read("cgroup.threads");
+  if (threaded) text = directory.read("cgroup.threads");
   if (!text) {
     if (!gone(text.error())) changes.lost = true;
     return false;
   }
-  const std::vector<pid_t> pids = proc::parse_pids(*text);
+  std::vector<pid_t> ids = proc::parse_pids(*text);
   auto& found = threaded ? changes.threads : changes.processes;
-  found.insert(found.end(), pids.begin(), pids.end());
-  return !pids.empty();
+  for (const pid_t id : ids)
+    if (std::exchange(seen_in_[id], cgroup.watch) != cgroup.watch) found.push_back(id);
+  std::ranges::sort(ids);
+  keep_members(cgroup, std::move(ids));
+  return !cgroup.members.empty();
 }
 
 // Examines a cgroup that was written to.
-void CgroupWatch::examine(const std::string& path, Changes& changes) const {
+void CgroupWatch::examine(const std::string& path, Changes& changes) {
+  const auto entry = watched_.find(path);
+  if (entry == watched_.end()) return;  // removed since then, and reported
   const auto directory = open_cgroup(path);
   if (!directory && !gone(directory.error())) changes.lost = true;
-  if (!directory || read_processes(*directory, changes) || changes.lost) return;
-  const auto entry = watched_.find(path);
-  if (entry != watched_.end() && entry->second.interest.itself) changes.emptied.push_back(path);
+  if (!directory || read_processes(*directory, entry->second, changes) || changes.lost) return;
+  if (entry->second.interest.itself) changes.emptied.push_back(path);
 }
 
 CgroupWatch::Changes CgroupWatch::read_changes() {

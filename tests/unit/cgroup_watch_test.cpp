@@ -75,6 +75,28 @@ TEST_F(Cgroups, ReportsProcessesOfWrittenCgroups) {
   EXPECT_FALSE(changes.more);
 }
 
+// One write to a cgroup of many processes costs no look at all of them.
+TEST_F(Cgroups, ReportsTheDifferenceToTheLastRead) {
+  put("a/cgroup.procs", "1\n2\n3\n");
+  put("b/cgroup.procs", "4\n");
+  CgroupWatch watch = open();
+  walk(watch, everything);
+  put("a/cgroup.procs", "1\n2\n3\n5\n");
+  EXPECT_EQ(watch.read_changes().processes, (Pids{1, 2, 3, 5}));  // read for the first time
+  put("a/cgroup.procs", "1\n2\n3\n5\n6\n");
+  EXPECT_EQ(watch.read_changes().processes, Pids{6});
+  // One that goes to another cgroup and returns is new again, although it is known here.
+  put("b/cgroup.procs", "2\n4\n");
+  EXPECT_EQ(watch.read_changes().processes, (Pids{2, 4}));
+  put("a/cgroup.procs", "1\n2\n3\n5\n6\n");
+  EXPECT_EQ(watch.read_changes().processes, Pids{2});
+  // So is one that was not there meanwhile.
+  put("a/cgroup.procs", "1\n2\n");
+  EXPECT_EQ(watch.read_changes().processes, Pids{});
+  put("a/cgroup.procs", "1\n2\n3\n");
+  EXPECT_EQ(watch.read_changes().processes, Pids{3});
+}
+
 TEST_F(Cgroups, ReportsNewCgroups) {
   CgroupWatch watch = open();
   walk(watch, everything);
@@ -281,12 +303,12 @@ TEST_F(Cgroups, EachCallDoesLimitedWork) {
   put("a1/cgroup.procs", "8\n");
   while (watch.read_changes().more) {}
   for (int i = 0; i < 2500; i++) {
-    std::ofstream(root_ / "a0/cgroup.procs", std::ios::app) << "7\n";
-    std::ofstream(root_ / "a1/cgroup.procs", std::ios::app) << "8\n";
+    std::ofstream(root_ / "a0/cgroup.procs", std::ios::app) << "17\n";
+    std::ofstream(root_ / "a1/cgroup.procs", std::ios::app) << "18\n";
   }
   auto changes = watch.read_changes();
   EXPECT_TRUE(changes.more);
-  EXPECT_EQ(changes.processes, (Pids{7, 8}));
+  EXPECT_EQ(changes.processes, (Pids{17, 18}));
   for (calls = 1; changes.more; calls++) changes = watch.read_changes();
   EXPECT_LT(calls, 10U);
 }

@@ -5,7 +5,8 @@
 //
 // The kernel reports a move only in the cgroup that the process moves to. So the watch sees each
 // process that comes into a watched cgroup, and a cgroup that its last process leaves. It does not
-// see a process that leaves for a cgroup that is not watched while others stay behind: the next
+// see a process that leaves for a cgroup that is not watched while others stay behind, nor that
+// such a process returns, or that another one of its pid comes, before the next write: the next
 // look at all processes does.
 //
 // Users can create cgroups. So the number of watches is limited, for each user too; a cgroup that
@@ -20,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
@@ -54,7 +56,7 @@ class CgroupWatch {
   [[nodiscard]] bool walking() const { return walk_left_ > 0; }
 
   struct Changes {
-    // Processes that may have come into one of the cgroups, each once.
+    // Processes that may have come into one of the cgroups since it was read last, each once.
     std::vector<pid_t> processes;
     // The same of threaded cgroups, which tell only the threads.
     std::vector<pid_t> threads;
@@ -89,7 +91,8 @@ class CgroupWatch {
     Interest interest;
     uid_t creator = 0;
     uid_t owner = 0;
-    uint64_t walk = 0;  // the last one that came by
+    uint64_t walk = 0;                // the last one that came by
+    std::vector<pid_t> members = {};  // processes or threads, when it was read last; sorted
   };
   using Entry = std::map<std::string, Watched>::iterator;
 
@@ -103,8 +106,9 @@ class CgroupWatch {
   void visit(Pending& cgroup, Changes& changes);
   [[nodiscard]] Entry enter(const Pending& cgroup, int watch);
   void read_events(Changes& changes, std::set<std::string>& written);
-  void examine(const std::string& path, Changes& changes) const;
-  [[nodiscard]] static bool read_processes(const Directory& cgroup, Changes& changes);
+  void examine(const std::string& path, Changes& changes);
+  [[nodiscard]] bool read_processes(const Directory& directory, Watched& cgroup, Changes& changes);
+  void keep_members(Watched& cgroup, std::vector<pid_t> kept);
   void remove(Entry entry, Changes& changes);
   void forget(Entry entry);
   void forget_unvisited();
@@ -122,6 +126,8 @@ class CgroupWatch {
   uint64_t walk_ = 0;
   std::map<std::string, Watched> watched_;      // by path
   std::map<int, const std::string*> by_watch_;  // the keys of watched_
+  // The watch of the cgroup that each process or thread was seen in last.
+  std::unordered_map<pid_t, int> seen_in_;
   size_t charged_ = 0;
   std::map<uid_t, size_t> charged_to_;
   size_t skipped_ = 0;
