@@ -30,6 +30,8 @@ constexpr milliseconds slice_length(50);
 constexpr uint64_t resctrl_interval_usec = 20'000;
 // A burst of so many events may have taken memory.
 constexpr uint64_t events_per_trim = 10'000;
+// The two clocks are not read at the same time.
+constexpr uint64_t least_suspend_nanoseconds = 1'000'000'000;
 constexpr int exit_bad_policy = 78;  // EX_CONFIG
 constexpr int exit_try_again = 1;    // systemd starts the daemon again
 
@@ -108,6 +110,7 @@ Result<void> Loop::prepare(Sources sources) {
   manager_.set_events_available(events_available_);
   if (const int r = add_sources(); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
+  suspended_ = sources_.suspended();
   watch_cpus();
   watch_policy();
   set_timer(heartbeat_, heartbeat_interval_);
@@ -259,8 +262,16 @@ void Loop::return_memory() {
   (void)::malloc_trim(0);
 }
 
+// A suspend that nobody announced: `echo mem >/sys/power/state`, or a machine without logind. CPUs
+// were offline meanwhile, without uevents.
+void Loop::notice_suspend() {
+  const uint64_t before = std::exchange(suspended_, sources_.suspended());
+  if (suspended_ > before + least_suspend_nanoseconds) manager_.cpu_changed();
+}
+
 void Loop::beat() {
   set_timer(heartbeat_, heartbeat_interval_);
+  notice_suspend();
   manager_.store();
   return_memory();
   if (sources_.classifier == nullptr) return;

@@ -247,6 +247,23 @@ TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
   EXPECT_FALSE(restored());
 }
 
+// Without logind nobody announces it, and no reconcile is due.
+TEST_F(LoopTest, NoticesASuspendByTheClocks) {
+  policy = redis_policy + "[daemon]\nreconcile_interval = \"0\"\n";
+  heartbeat_interval = milliseconds(20);
+  uint64_t suspended = 7'000'000'000;
+  Loop::Sources sources;
+  sources.suspended = [&] { return suspended; };
+  const auto suspend = [&] {
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+    for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+    EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+    suspended += 2'000'000'000;
+  };
+  const auto restored = [this] { return schemata("redis") == "L3:0-1=f MB:0-1=100"; };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), suspend}, {restored}}), 0);
+}
+
 // As the kubelet changes a ConfigMap: a link to the directory of the files is replaced.
 TEST_F(LoopTest, AChangeInADirectoryOfPolicyFilesReloads) {
   if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";

@@ -1,4 +1,5 @@
-// CLOCK_MONOTONIC in nanoseconds: the clock of the kernel's process events.
+// CLOCK_MONOTONIC in nanoseconds, the clock of the kernel's process events, and how it differs from
+// the one that goes on while the machine is suspended.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,18 @@
 
 namespace rdtd {
 
-[[nodiscard]] inline uint64_t monotonic_nanoseconds() {
+[[nodiscard]] inline uint64_t nanoseconds_of(clockid_t clock) {
   timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
+  (void)::clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+[[nodiscard]] inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
+
+// How long the machine was suspended since it booted; up to the time between two readings more.
+[[nodiscard]] inline uint64_t suspended_nanoseconds() {
+  const uint64_t awake = monotonic_nanoseconds();
+  return nanoseconds_of(CLOCK_BOOTTIME) - awake;
 }
 
 }  // namespace rdtd

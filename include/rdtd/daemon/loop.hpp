@@ -8,11 +8,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/bus/service.hpp"
 #include "rdtd/daemon/classifier.hpp"
 #include "rdtd/daemon/manager.hpp"
@@ -34,6 +36,8 @@ class Loop {
     std::unique_ptr<CgroupWatch> cgroups;
     std::unique_ptr<resctrl::ChangeWatch> resctrl;
     std::vector<std::string> policy_directories;  // a change in one of them reloads the policy
+    // How long the machine was suspended since it booted, in nanoseconds.
+    std::function<uint64_t()> suspended = suspended_nanoseconds;
   };
   // `heartbeat_interval`: how often it checks that process events arrive.
   explicit Loop(Manager& manager,
@@ -83,6 +87,7 @@ class Loop {
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
   void reconcile();
   void beat();
+  void notice_suspend();
   void return_memory();
   void sweep_now();
   void work();
@@ -130,6 +135,7 @@ class Loop {
   uint64_t drops_logged_ = 0;           // process events
   uint64_t classifier_drops_ = 0, changes_dropped_ = 0;
   uint64_t seen_at_trim_ = 0;
+  uint64_t suspended_ = 0;  // nanoseconds, at the last beat
   bool rules_changed_since_trim_ = false;
   bool events_available_ = true;
   bool unwatched_logged_ = false;  // files of resctrl
