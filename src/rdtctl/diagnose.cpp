@@ -41,6 +41,10 @@ Finding processor(const MachineFacts& facts) {
           ""};
 }
 
+bool is_control(std::string_view flag) {
+  return std::ranges::find(control_flags, flag) != control_flags.end();
+}
+
 struct TurnedOff {
   std::string_view feature, parameter;
 };
@@ -54,6 +58,42 @@ std::vector<TurnedOff> turned_off(const MachineFacts& facts) {
       if (feature.starts_with('!')) out.push_back({feature.substr(1), word});
   }
   return out;
+}
+
+// A flag of /proc/cpuinfo, what info/ has if the kernel uses it, and its word in `rdt=`.
+struct Feature {
+  const char* flag;
+  std::vector<std::string_view> offered;  // any of these
+  const char* word;
+};
+
+// The kernel turns some off by itself: L3 CAT and counters of Skylake-SP and Cascade Lake, whose
+// errata make them unreliable (arch/x86/kernel/cpu/resctrl/core.c, __check_quirks_intel).
+void check_features(const MachineFacts& facts, std::vector<Finding>& out) {
+  static const std::vector<Feature> features = {
+      {"cat_l3", {"L3", "L3CODE"}, "l3cat"},
+      {"cat_l2", {"L2", "L2CODE"}, "l2cat"},
+      {"mba", {"MB"}, "mba"},
+      {"cqm_occup_llc", {"llc_occupancy"}, "cmt"},
+      {"cqm_mbm_total", {"mbm_total_bytes"}, "mbmtotal"},
+      {"cqm_mbm_local", {"mbm_local_bytes"}, "mbmlocal"},
+  };
+  const std::vector<TurnedOff> off = turned_off(facts);
+  for (const Feature& feature : features) {
+    const bool offered = std::ranges::any_of(feature.offered, [&](std::string_view name) {
+      return facts.offered->contains(std::string(name));
+    });
+    if (offered || !facts.cpu_flags.contains(feature.flag) ||
+        std::ranges::find(off, feature.word, &TurnedOff::feature) != off.end())
+      continue;
+    out.push_back(
+        {is_control(feature.flag) ? problem : warning,
+         fmt::format("the processor has {}, but the kernel does not offer {}: it turns this off "
+                     "by itself on processors with an erratum (Skylake-SP, Cascade Lake)",
+                     feature.flag, feature.offered.front()),
+         fmt::format("to use it nevertheless, add rdt={} to the kernel command line and reboot",
+                     feature.word)});
+  }
 }
 
 Finding mount(const MachineFacts& facts) {
@@ -135,11 +175,14 @@ Finding daemon(const MachineFacts& facts) {
   if (!facts.daemon_runs)
     return {problem, "rdtd is not running",
             "systemctl start rdtd; if it has failed, journalctl -u rdtd shows why"};
-  if (!facts.last_reload_error.empty())
+  if (!facts.last_reload_error.empty()) {
+    const std::string error = facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'));
+    const bool known = error == facts.policy_error || error == facts.plan_error;
     return {problem,
-            fmt::format("the last reload failed: {}",
-                        facts.last_reload_error.substr(0, facts.last_reload_error.find('\n'))),
+            known ? "the last reload failed for one of these reasons"
+                  : fmt::format("the last reload failed: {}", error),
             "fix the policy, verify it with rdtctl check, then systemctl reload rdtd"};
+  }
   if (facts.daemon_state != "running")
     return {problem,
             fmt::format("rdtd is {}{}{}", facts.daemon_state, facts.problems.empty() ? "" : ": ",
@@ -177,14 +220,23 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
     return out;
   out.push_back(mount(facts));
   if (!facts.policy_error.empty())
-    out.push_back({problem, fmt::format("the policy is invalid: {}", trim(facts.policy_error)),
-                   "rdtctl check shows all errors"});
+    out.push_back({problem, fmt::format("the policy is invalid: {}", facts.policy_error),
+                   facts.policy_hint.empty()
+                       ? "rdtctl check shows all errors"
+                       : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
   if (facts.mount_options && !facts.tree_error.empty()) {
     out.push_back({problem, facts.tree_error, "try again as root"});
   } else if (facts.mount_options) {
+    if (facts.offered) check_features(facts, out);
+    const size_t before = out.size();
     check_cdp(facts, out);
     check_names(facts, out);
+    const bool explained = out.size() > before;
     out.push_back(closids(facts));
+    if (!facts.plan_error.empty() && !explained && out.back().kind == fine)
+      out.push_back({problem,
+                     fmt::format("this machine cannot have the policy: {}", facts.plan_error),
+                     "rdtctl check shows all errors"});
   }
   for (const MachineFacts::UnitName& unit : facts.wrong_units) out.push_back(wrong_unit(unit));
   for (const RuntimeSetting& setting : facts.runtimes)

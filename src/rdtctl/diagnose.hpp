@@ -21,12 +21,16 @@ struct MachineFacts {
 
   // Of the mounted tree.
   std::string tree_error;  // why it cannot be read; empty: it can
+  // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
+  // a copy of another machine's tree.
+  std::optional<std::set<std::string>> offered;
   unsigned num_closids = 0;
   bool io_holds_closid = false;  // now, or under the policy
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.
-  std::string policy_error;                // the first, with its place; empty: none
+  std::string policy_error, policy_hint;   // the first, with its place; empty: none
+  std::string plan_error;                  // the same, if only this machine forbids the policy
   std::vector<std::string> policy_groups;  // without the default one
   // FILE:LINE of the first l3code or l3data, and of the first l2code or l2data; empty: none.
   std::string l3_halves_requested, l2_halves_requested;

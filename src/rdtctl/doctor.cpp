@@ -9,6 +9,7 @@
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/units.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
 
@@ -17,6 +18,12 @@ namespace rdtd {
 namespace {
 
 namespace fs = std::filesystem;
+
+// "FILE:LINE:COLUMN: error: MESSAGE".
+std::string first_line(const Diagnostic& diagnostic) {
+  const std::string text = format_diagnostic(diagnostic, {});
+  return text.substr(0, text.find('\n'));
+}
 
 // Empty if it cannot be read.
 std::string text_of(const fs::path& path) {
@@ -80,6 +87,27 @@ void check_units(const Policy& policy, MachineFacts& facts) {
   }
 }
 
+// The names of info/ that say what the kernel offers.
+std::set<std::string> offered(const TreeMachine& machine) {
+  std::set<std::string> out;
+  for (const auto& [resource, cache] : machine.capabilities.caches)
+    out.emplace(to_string(resource));
+  for (const auto& [resource, bandwidth] : machine.capabilities.bandwidths)
+    out.emplace(to_string(resource));
+  for (const char* name : resctrl::monitoring_directories) {
+    const std::string features =
+        machine.tree.filesystem().read(fmt::format("info/{}/mon_features", name)).value_or("");
+    for (const std::string_view event : split(features, '\n')) out.emplace(trim(event));
+  }
+  return out;
+}
+
+// The first error of a plan for this machine, without its excerpt.
+std::string plan_error(const TreeMachine& machine, const Policy& policy) {
+  const auto plan = make_plan(policy, machine.capabilities, machine.snapshot);
+  return plan ? "" : first_line(plan.error().front());
+}
+
 // A group that the policy adopts is as good as rdtd's own.
 void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts& facts) {
   std::set<std::string> own = machine.snapshot.owned;
@@ -99,8 +127,10 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
   ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
   if (const auto first =
           std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
-      first != parsed.diagnostics.end())
-    facts.policy_error = format_diagnostic(*first, {});  // without the excerpt
+      first != parsed.diagnostics.end()) {
+    facts.policy_error = first_line(*first);
+    facts.policy_hint = first->hint;
+  }
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default") facts.policy_groups.push_back(group.name.value);
   const auto note = [](std::string& place, const AmountTable& table) {
@@ -130,7 +160,9 @@ MachineFacts find_facts(const Context& context) {
   if (!machine) {
     facts.tree_error = machine.error().text();
   } else {
+    if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(*machine, policy, facts);
+    if (facts.policy_error.empty()) facts.plan_error = plan_error(*machine, policy);
   }
   auto client = Client::connect();
   if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {

@@ -25,6 +25,7 @@ MachineFacts healthy() {
   facts.kernel_has_resctrl = true;
   facts.mount_point = "/r";
   facts.mount_options = "rw,relatime";
+  facts.offered = std::set<std::string>{"L3", "MB", "llc_occupancy"};
   facts.num_closids = 8;
   facts.own_groups = {"redis"};
   facts.policy_groups = {"redis"};
@@ -108,7 +109,7 @@ TEST(Diagnose, Troubles) {
        "problem cannot open /r/schemata: Permission denied -> try again as root\n"},
       {"a bad policy kept rdtd from starting",
        [](MachineFacts& facts) {
-         facts.policy_error = "a.toml:1:1: error: x\n";
+         facts.policy_error = "a.toml:1:1: error: x";
          facts.daemon_runs = false;
        },
        "problem the policy is invalid: a.toml:1:1: error: x -> rdtctl check shows all "
@@ -187,6 +188,42 @@ TEST(Diagnose, Troubles) {
        "warning containerd manages RDT itself (/etc/containerd/config.toml:4): it deletes every "
        "group that it does not know -> remove rdt_config_file there and restart containerd; a "
        "container can still name a group of rdtd as its closID\n"},
+      {"L3 CAT that the kernel does not use because of an erratum",
+       [](MachineFacts& facts) { facts.offered->erase("L3"); },
+       "problem the processor has cat_l3, but the kernel does not offer L3: it turns this off by "
+       "itself on processors with an erratum (Skylake-SP, Cascade Lake) -> to use it nevertheless, "
+       "add rdt=l3cat to the kernel command line and reboot\n"},
+      {"the same of counters",
+       [](MachineFacts& facts) {
+         facts.cpu_flags.insert({"cqm_mbm_total", "cqm_mbm_local"});
+         facts.command_line = "rdt=!mbmlocal";
+       },
+       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\nwarning the processor has cqm_mbm_total, but "
+       "the kernel does not offer mbm_total_bytes: it turns this off by itself on processors with "
+       "an erratum (Skylake-SP, Cascade Lake) -> to use it nevertheless, add rdt=mbmtotal to the "
+       "kernel command line and reboot\n"},
+      {"L3 CAT, mounted with cdp",
+       [](MachineFacts& facts) {
+         facts.offered->erase("L3");
+         facts.offered->insert({"L3CODE", "L3DATA"});
+       },
+       ""},
+      {"a hint belongs to the error",
+       [](MachineFacts& facts) {
+         facts.policy_error = facts.last_reload_error = "a.toml:1:1: error: x";
+         facts.policy_hint = "did you mean 'mb'?";
+       },
+       "problem the policy is invalid: a.toml:1:1: error: x -> did you mean 'mb'?; rdtctl check "
+       "shows all errors\nproblem the last reload failed for one of these reasons -> fix the "
+       "policy, verify "
+       "it with rdtctl check, then systemctl reload rdtd\n"},
+      {"a policy that this machine cannot have",
+       [](MachineFacts& facts) {
+         facts.plan_error = "a.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3";
+       },
+       "problem this machine cannot have the policy: a.toml:2:6: error: 'l2': resctrl offers no L2 "
+       "here; it offers L3 -> rdtctl check shows all errors\n"},
       {"a bad policy",
        [](MachineFacts& facts) { facts.last_reload_error = "a.toml:1:1: error: x\n  1 | x"; },
        "problem the last reload failed: a.toml:1:1: error: x -> fix the policy, verify it with "
