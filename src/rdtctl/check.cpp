@@ -1,15 +1,32 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 
 #include "output.hpp"
+#include "rdtd/base/directory.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
+
+// "-" stands for standard input.
+PolicyFile read(const std::string& path) {
+  if (path != "-") return read_policy_file(path);
+  auto text = read_all(STDIN_FILENO, "standard input", policy_file_limit);
+  if (text) return {.path = "<stdin>", .text = std::move(*text), .problem = {}};
+  const bool large = text.error().code == EFBIG;
+  return {.path = "<stdin>",
+          .state = PolicyFile::State::unreadable,
+          .text = {},
+          .problem = large ? "is larger than 1 MiB, which no policy is"
+                           : fmt::format("cannot be read: {}", std::strerror(text.error().code))};
+}
 
 JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
   JsonValue out = JsonValue::array();
@@ -28,9 +45,9 @@ JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
 }  // namespace
 
 int verbs::check(const Context& context, const std::vector<std::string>& files) {
-  std::vector<PolicyFile> read;
-  for (const std::string& file : files) read.push_back(read_policy_file(file));
-  ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : read);
+  std::vector<PolicyFile> given;
+  for (const std::string& file : files) given.push_back(read(file));
+  ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : given);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
   // Single files are a part of a policy; only the whole policy is checked against this machine.
   if (!has_errors(diagnostics) && (files.empty() || context.snapshot_given)) {

@@ -132,6 +132,11 @@ void add_groups(const TreeMachine& machine, Facts& out) {
   others.insert(others.end(), machine.snapshot.unreadable.begin(),
                 machine.snapshot.unreadable.end());
   const bool io = !machine.snapshot.io.empty();
+  if (machine.capabilities.caches.empty() && machine.capabilities.bandwidths.empty()) {
+    out.lines.emplace_back("Groups", "only default: resctrl divides nothing here that rdtd knows");
+    out.json["groups"] = {{"most", 1}, {"rdtd", own}, {"others", others}};
+    return;
+  }
   const size_t most = machine.capabilities.num_closids(),
                used = 1 + own.size() + others.size() + (io ? 1 : 0);
   out.lines.emplace_back(
@@ -141,6 +146,20 @@ void add_groups(const TreeMachine& machine, Facts& out) {
                   most - std::min(most, used)));
   out.json["groups"] = {{"most", most}, {"rdtd", own}, {"others", others}};
   if (io) out.json["groups"]["io"] = 1;
+}
+
+// Lines of `schemata` that rdtd has no word for: it leaves them alone.
+void add_unknown_controls(const TreeMachine& machine, Facts& out) {
+  std::vector<std::string> names;
+  const std::string schemata = machine.tree.filesystem().read("schemata").value_or("");
+  for (const std::string_view line : split(schemata, '\n')) {
+    const std::string_view name = trim(line.substr(0, line.find(':')));
+    if (!name.empty() && !parse_resource(name)) names.push_back(printable(name));
+  }
+  if (names.empty()) return;
+  out.lines.emplace_back(
+      "Unknown", fmt::format("{}; rdtd leaves such lines of schemata alone", join(names, ", ")));
+  out.json["unknown_controls"] = names;
 }
 
 void add_monitoring(const TreeMachine& machine, Facts& out) {
@@ -251,6 +270,7 @@ int verbs::info(const Context& context) {
     add_cache(*machine, resource, cache, facts);
   for (const auto& [resource, bandwidth] : machine->capabilities.bandwidths)
     add_bandwidth(*machine, resource, bandwidth, facts);
+  add_unknown_controls(*machine, facts);
   add_groups(*machine, facts);
   add_monitoring(*machine, facts);
   add_assignable_counters(*machine, facts);

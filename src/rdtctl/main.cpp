@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "first_guesses.hpp"
 #include "print.hpp"
 #include "verb_table.hpp"
 
@@ -150,6 +151,12 @@ int main(int argc, char** argv) {
   add_common_options(app, context);
   rdtd::VerbTable verbs(app, context);
   verbs.add_all();
+  auto understood = rdtd::understand(std::move(arguments));
+  if (!understood) {
+    rdtd::note("rdtctl: {}\n", understood.error());
+    return Exit::usage;
+  }
+  arguments = std::move(*understood);
   verbs.set_marked(arrange_words(app, arguments));
 
   int exit = Exit::ok;

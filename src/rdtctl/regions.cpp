@@ -9,7 +9,7 @@ namespace rdtd {
 
 namespace {
 
-struct Region {
+struct LockedRegion {
   std::string name;
   Resource resource{};
   DomainId domain{};
@@ -17,12 +17,12 @@ struct Region {
   uint64_t bytes = 0;
 };
 
-std::vector<Region> regions_of(const TreeMachine& machine) {
-  std::vector<Region> out;
+std::vector<LockedRegion> regions_of(const TreeMachine& machine) {
+  std::vector<LockedRegion> out;
   const auto& caches = machine.capabilities.caches;
   for (const auto& [name, state] : machine.snapshot.groups) {
     if (state.mode != Mode::pseudo_locked) continue;
-    Region& region = out.emplace_back(Region{.name = name});
+    LockedRegion& region = out.emplace_back(LockedRegion{.name = name});
     if (state.schemata.empty() || state.schemata.begin()->second.empty()) continue;
     const auto& [resource, masks] = *state.schemata.begin();
     const auto [domain, bits] = *masks.begin();
@@ -37,7 +37,7 @@ std::vector<Region> regions_of(const TreeMachine& machine) {
   return out;
 }
 
-const char* state_of(const Region& region) { return region.mask.empty() ? "lost" : "locked"; }
+const char* state_of(const LockedRegion& region) { return region.mask.empty() ? "lost" : "locked"; }
 
 }  // namespace
 
@@ -78,7 +78,7 @@ JsonValue policy_regions_json(const std::vector<LockStatus>& locks) {
 
 void print_regions(const Context& context, const TreeMachine& machine) {
   std::vector<std::vector<std::string>> rows;
-  for (const Region& region : regions_of(machine)) {
+  for (const LockedRegion& region : regions_of(machine)) {
     const bool lost = region.mask.empty();
     rows.push_back({region.name, made_by(machine, region.name),
                     lost ? "" : std::string(to_string(region.resource)),
@@ -96,7 +96,7 @@ void print_regions(const Context& context, const TreeMachine& machine) {
 
 JsonValue regions_json(const TreeMachine& machine) {
   JsonValue out = JsonValue::array();
-  for (const Region& region : regions_of(machine)) {
+  for (const LockedRegion& region : regions_of(machine)) {
     JsonValue& entry = out.emplace_back(
         JsonValue{{"pseudo_lock", region.name}, {"made_by", made_by(machine, region.name)}});
     if (!region.mask.empty()) {

@@ -12,14 +12,6 @@ const std::string io = "[io]\nl3 = \"2 ways\"\n";
 class IoTest : public test::World {
  protected:
   void SetUp() override { use(fake::with_io_alloc(fake::amd())); }
-  // A machine, and a daemon on it.
-  void use(fake::Machine machine) {
-    machine.num_rmids = 4096;  // one may be in limbo for seconds
-    kernel.resctrl = fake::Resctrl(std::move(machine));
-    Files::SetUp();
-    spdlog::set_level(spdlog::level::off);
-    start();
-  }
   [[nodiscard]] std::string file(const std::string& name) const {
     const auto text = kernel.resctrl.read(name);
     return text ? *text : "none\n";

@@ -13,12 +13,7 @@ const std::string buffer =
 
 class LocksTest : public test::World {
  protected:
-  void SetUp() override {
-    kernel.resctrl = fake::Resctrl(fake::atom());
-    Files::SetUp();
-    spdlog::set_level(spdlog::level::off);
-    start();
-  }
+  void SetUp() override { use(fake::atom()); }
   [[nodiscard]] std::string file(const std::string& name) const {
     return kernel.resctrl.read(name).value_or("none\n");
   }

@@ -22,11 +22,15 @@ namespace rdtd::test {
 
 class World : public Files {
  protected:
-  void SetUp() override {
-    Files::SetUp();
+  void SetUp() override { use(kernel.resctrl.machine); }
+  // A machine, and a daemon on it that has made nothing yet.
+  void use(fake::Machine machine) {
+    manager.reset();
+    if (!root_.empty()) Files::TearDown();
     // An RMID may be in limbo for seconds; that is not what these tests are about.
-    kernel.resctrl.machine.num_rmids = 4096;
-    kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+    if (machine.num_rmids != 0) machine.num_rmids = 4096;
+    kernel.resctrl = fake::Resctrl(std::move(machine));
+    Files::SetUp();
     spdlog::set_level(spdlog::level::off);
     start();
   }

@@ -16,11 +16,12 @@ class ManualAssignmentsTest : public Files {
   [[nodiscard]] std::string record() const {
     return Directory::open(root_.string())->read("by_hand").value_or("");
   }
-  ManualAssignments::Held held(pid_t pid, std::string group, bool next = false, uid_t user = 0) {
+  ManualAssignments::Held held(pid_t pid, std::string group, bool through_execs = false,
+                               uid_t user = 0) {
     return {.process = std::move(*processes_.open(pid)),
             .group = std::move(group),
             .user = user,
-            .for_next_program = next,
+            .through_execs = through_execs,
             .since = 100};
   }
   fake::Kernel kernel_{fake::xeon()};
@@ -45,8 +46,8 @@ TEST_F(ManualAssignmentsTest, TakesUpTheRecord) {
       {"another program by now", "7 5000 this batch 0 shell\n", "", "", false},
       {"another process of that pid", "7 4999 this batch 0 worker\n", "", "", false},
       {"ended", "9 5000 this batch 0 worker\n", "", "", false},
-      {"the program it was for has begun", "8 6000 next batch 0 rdtctl\n", "", "batch", false},
-      {"it has still to begin", "8 6000 next batch 0 tar\n", "", "batch", true},
+      {"another program of the same process", "8 6000 all batch 0 rdtctl\n", "", "batch", true},
+      {"as version 0.2 wrote it", "8 6000 next batch 0 tar\n", "", "batch", true},
       {"both", "7 5000 this a 0 worker\n8 6000 this b 0 tar\n", "a", "b", false},
       {"cut short", "7 5000 this batch 0\n8 6000", "", "", false},
       {"no numbers", "x 5000 this batch 0 worker\n7 y this batch 0 worker\n", "", "", false},
@@ -64,17 +65,17 @@ TEST_F(ManualAssignmentsTest, TakesUpTheRecord) {
 TEST_F(ManualAssignmentsTest, EndsWithExec) {
   const struct {
     const char* name;
-    bool for_next_program;
+    bool through_execs;
     uint64_t timestamp;  // of the exec; the assignment was made at 100
     bool held_after, held_after_another;
   } rows[] = {{"its next exec", false, 101, false, false},
               {"an exec before the assignment, reported late", false, 99, true, false},
-              {"the exec that it was for", true, 101, true, false},
+              {"of rdtctl run: a wrapper, then the command", true, 101, true, true},
               {"an exec before that, reported late", true, 99, true, true}};
   for (const auto& row : rows) {
     const pid_t pid = processes_.start({.name = "tar"});
     ManualAssignments manual = this->manual();
-    ASSERT_FALSE(manual.add(held(pid, "batch", row.for_next_program))) << row.name;
+    ASSERT_FALSE(manual.add(held(pid, "batch", row.through_execs))) << row.name;
     EXPECT_EQ(manual.exec(pid, row.timestamp), row.held_after) << row.name;
     EXPECT_EQ(manual.group_of(pid).has_value(), row.held_after) << row.name;
     if (row.held_after) {
@@ -83,19 +84,18 @@ TEST_F(ManualAssignmentsTest, EndsWithExec) {
   }
 }
 
-// A program that renames itself is recognized by its new name; while an exec is awaited, the name
-// says whether it has come.
+// A program that renames itself is recognized by its new name, unless any program is meant.
 TEST_F(ManualAssignmentsTest, Renamed) {
-  for (const bool next : {false, true}) {
+  for (const bool all : {false, true}) {
     processes_.next_pid = 7;
     processes_.now = 5000;
     const pid_t pid = processes_.start({.name = "node"});
     ManualAssignments manual = this->manual();
-    ASSERT_FALSE(manual.add(held(pid, "batch", next)));
+    ASSERT_FALSE(manual.add(held(pid, "batch", all)));
     processes_.rename(pid, "MainThread");
     manual.rename(pid);
     ASSERT_TRUE(manual.store());
-    EXPECT_EQ(record(), next ? "7 5000 next batch 0 node\n" : "7 5000 this batch 0 MainThread\n");
+    EXPECT_EQ(record(), all ? "7 5000 all batch 0 node\n" : "7 5000 this batch 0 MainThread\n");
     processes_.exit(pid);
   }
 }
