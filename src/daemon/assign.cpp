@@ -94,7 +94,7 @@ std::expected<void, Refusal> Manager::assign(const std::shared_ptr<const proc::P
   if (const auto full = manual_.add({.process = process,
                                      .group = group,
                                      .user = caller.uid,
-                                     .for_next_program = caller.pid == pid,
+                                     .through_execs = caller.pid == pid,
                                      .since = monotonic_nanoseconds()}))
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});

@@ -61,8 +61,8 @@ void ManualAssignments::drop_ended() {
   for (const Held& held : all()) (void)held;
 }
 
-// A line each: PID START_TIME, "next" or "this" program, GROUP, USER, NAME. Only a name may contain
-// spaces.
+// A line each: PID START_TIME, "this" program or "all" of the process, GROUP, USER, NAME. Only a
+// name may contain spaces. Version 0.2 wrote "next" instead of "all".
 Result<void> ManualAssignments::load(const proc::Processes& processes) {
   const auto text = record_.read(manual_record);
   if (!text && text.error().code == ENOENT) return {};
@@ -78,11 +78,11 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
     const auto name = process ? name_of(**process) : std::nullopt;
     if (!name || (*process)->read_start_time() != *start_time) continue;
     const auto recorded = line.substr(static_cast<size_t>(words[5].data() - line.data()));
-    const bool for_next_program = words[2] == "next";
-    // Under another name it is another program: the one that was meant, or the one after.
-    if (*name != recorded && !for_next_program) continue;
-    insert({{std::move(*process), std::string(words[3]), *user,
-             for_next_program && *name == recorded, monotonic_nanoseconds()},
+    const bool through_execs = words[2] != "this";
+    // Under another name it is another program.
+    if (*name != recorded && !through_execs) continue;
+    insert({{std::move(*process), std::string(words[3]), *user, through_execs,
+             monotonic_nanoseconds()},
             *start_time,
             *name});
   }
@@ -96,7 +96,7 @@ Result<void> ManualAssignments::store() {
     if (stored_) return {};
     for (const auto& [pid, entry] : entries_)
       text += fmt::format("{} {} {} {} {} {}\n", pid, entry.start_time,
-                          entry.held.for_next_program ? "next" : "this", entry.held.group,
+                          entry.held.through_execs ? "all" : "this", entry.held.group,
                           entry.held.user, entry.name);
     stored_ = true;
   }
@@ -150,24 +150,14 @@ bool ManualAssignments::exec(pid_t pid, uint64_t timestamp) {
   if (!entry) return false;
   // The event waited in the queue while the process was assigned: it is about the program before.
   if (timestamp != 0 && timestamp < entry->held.since) return true;
-  if (!entry->held.for_next_program) {
-    erase(pid, entry->held.process.get());
-    return false;
-  }
-  std::string name = name_of(*entry->held.process).value_or("");
-  const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(pid);
-  if (found == entries_.end() || found->second.held.process != entry->held.process) return false;
-  found->second.held.for_next_program = false;
-  found->second.name = std::move(name);
-  stored_ = false;
-  return true;
+  if (entry->held.through_execs) return true;
+  erase(pid, entry->held.process.get());
+  return false;
 }
 
 void ManualAssignments::rename(pid_t pid) {
   const auto entry = find(pid);
-  // While an exec is awaited, the new name may be that of the program that it has begun already.
-  if (!entry || entry->held.for_next_program) return;
+  if (!entry || entry->held.through_execs) return;  // then its name does not matter
   std::string name = name_of(*entry->held.process).value_or("");
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(pid);

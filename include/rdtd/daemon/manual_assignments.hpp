@@ -1,6 +1,7 @@
 // ManualAssignments: the processes that somebody put in a group with `rdtctl assign` or `rdtctl
-// run`, where the rules leave them until they exec or end. Shared by the two threads: the lock is
-// never held while a file is read. A record of them outlives the daemon, as the groups do.
+// run`. Rules leave them there until they exec or end, or, if a process put itself there, until it
+// ends. Shared by the two threads: the lock is never held while a file is read. A record of them
+// outlives the daemon, as the groups do.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +31,8 @@ class ManualAssignments {
     std::shared_ptr<const proc::Process> process;
     std::string group;  // its label
     uid_t user = 0;     // who asked for it
-    // The process put itself there, for the program that it execs next.
-    bool for_next_program = false;
+    // The process put itself there, for all programs that it execs: `nice`, then the command.
+    bool through_execs = false;
     uint64_t since = 0;  // CLOCK_MONOTONIC, nanoseconds: events that are older do not count
   };
 
@@ -64,7 +65,7 @@ class ManualAssignments {
   struct Entry {
     Held held;
     uint64_t start_time = 0;  // for the record
-    std::string name;         // when it was assigned, or since its exec
+    std::string name;         // since it was assigned, or renamed itself
   };
   using Entries = std::unordered_map<pid_t, Entry>;
   [[nodiscard]] std::optional<Entry> find(pid_t pid);
