@@ -51,6 +51,7 @@
 #include <string.h>
 
 #include "memory_model.h"
+#include "virtual_time.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -76,6 +77,18 @@ void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, vcpu_cb, void *);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, tb_cb, void *);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, vcpu_cb, enum cb_flags,
                                             void *);
+void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t, vcpu_cb, void *);
+struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
+void *qemu_plugin_scoreboard_find(struct qemu_plugin_scoreboard *, unsigned cpu);
+typedef struct {
+  struct qemu_plugin_scoreboard *score;
+  size_t offset;
+} u64_of_cpu;
+enum { INLINE_ADD, COND_GE = 7 };
+void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_plugin_tb *, int op, u64_of_cpu,
+                                                       uint64_t);
+void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *, vcpu_cb, enum cb_flags,
+                                               int cond, u64_of_cpu, uint64_t, void *);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *, void *, size_t);
@@ -120,7 +133,11 @@ static bool memory_armed;
 static bool models_l2;              // and not the L3
 static __thread bool locks_region;  // the kernel does, on the CPU of this thread
 
-static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx;
+// Instructions that a CPU has run since the last time_run().
+enum { INSTRUCTIONS_AT_ONCE = 500 };
+static u64_of_cpu instructions;
+
+static struct qemu_plugin_register *rax, *rbx, *rcx, *rdx, *rip;
 
 // A register's value and how often it was written. L3 masks and delays are a socket's, L2 masks
 // those of the CPUs that share the L2, the others a CPU's.
@@ -169,6 +186,15 @@ static void set(struct qemu_plugin_register *reg, uint64_t value) {
   g_byte_array_append(bytes, (const guint8 *)&value, sizeof value);
   qemu_plugin_write_register(reg, bytes);
   g_byte_array_free(bytes, TRUE);
+}
+
+// Goes on behind an instruction of two bytes. `pc` is where it was translated: the kernel has it at
+// one address only, but QEMU shares translations of a page that processes have at different ones.
+// Of these, `rip` is that of an instruction before it in the same block, which is shorter than a
+// page.
+__attribute__((noreturn)) static void step_over(const void *pc) {
+  uint64_t before = get(rip), at = before + (((uint64_t)pc - before) & 0xfff);
+  qemu_plugin_set_pc(at + 2);
 }
 
 static unsigned socket_of(unsigned cpu) { return cpu / hw.cpus_per_socket % MAX_DOMAINS; }
@@ -226,6 +252,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
   } else if (leaf == LAB_LEAF) {
     if (sub < 2) {
       memory_armed = sub;
+      time_arm(sub);
       b = hw.memory;
     } else if (sub == 2) {
       struct cpu_counters now = memory_counters(cpu % MAX_CPUS);
@@ -239,7 +266,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
     return;
   }
   set(rax, a), set(rbx, b), set(rcx, c), set(rdx, d);
-  qemu_plugin_set_pc((uint64_t)pc + 2);
+  step_over(pc);
 }
 
 // After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4, AMD's 0x8000001d, tells the
@@ -289,7 +316,7 @@ static void on_wrmsr(unsigned cpu, void *pc) {
     fprintf(msr_log, "cpu%u %#x = %#" PRIx64 "\n", cpu, index, value);
     fflush(msr_log);
   }
-  qemu_plugin_set_pc((uint64_t)pc + 2);
+  step_over(pc);
 }
 
 // Monitoring counters, in lines of 64 bytes: 1 is occupancy, 2 and 3 the total and local bandwidth
@@ -316,8 +343,23 @@ static void on_rdmsr(unsigned cpu, void *pc) {
   uint64_t value = index == QM_CTR ? read_counter(cpu, msr_at(cpu, QM_EVTSEL)->value)
                                    : msr_at(cpu, index)->value;
   set(rax, (uint32_t)value), set(rdx, value >> 32);
-  qemu_plugin_set_pc((uint64_t)pc + 2);
+  step_over(pc);
 }
+
+static void on_instructions(unsigned cpu, void *unused) {
+  uint64_t *count = qemu_plugin_scoreboard_find(instructions.score, cpu), now = *count;
+  *count = 0;
+  time_run(now);
+}
+
+static void on_rdtsc(unsigned cpu, void *pc) {
+  on_instructions(cpu, NULL);
+  uint64_t now = time_now();
+  set(rax, (uint32_t)now), set(rdx, now >> 32);
+  step_over(pc);
+}
+
+static void on_halt(unsigned cpu, void *unused) { time_halt(); }
 
 struct access {
   qemu_plugin_meminfo_t info;
@@ -341,6 +383,11 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, 
 
 static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
   size_t n = qemu_plugin_tb_n_insns(tb);
+  if (hw.memory) {
+    qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, on_instructions, CB_NO_REGS, COND_GE,
+                                              instructions, INSTRUCTIONS_AT_ONCE, NULL);
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, INLINE_ADD, instructions, n);
+  }
   for (size_t i = 0; i < n; i++) {
     struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
     uint8_t op[2];
@@ -349,10 +396,11 @@ static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
       qemu_plugin_register_vcpu_mem_cb(insn, on_access, CB_NO_REGS, MEM_RW, NULL);
     if (qemu_plugin_insn_data(insn, op, 2) < 2 || op[0] != 0x0f) continue;
     if (op[1] == 0x09) qemu_plugin_register_vcpu_insn_exec_cb(insn, on_wbinvd, CB_NO_REGS, NULL);
-    vcpu_cb cb = op[1] == 0xa2   ? on_cpuid
-                 : op[1] == 0x30 ? on_wrmsr
-                 : op[1] == 0x32 ? on_rdmsr
-                                 : NULL;
+    vcpu_cb cb = op[1] == 0xa2                ? on_cpuid
+                 : op[1] == 0x30              ? on_wrmsr
+                 : op[1] == 0x32              ? on_rdmsr
+                 : op[1] == 0x31 && hw.memory ? on_rdtsc
+                                              : NULL;
     if (!cb) continue;
     if (cb == on_cpuid && i + 1 < n)
       qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), after_cpuid,
@@ -363,6 +411,7 @@ static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
 }
 
 static void on_vcpu_init(unsigned cpu, void *unused) {
+  if (hw.memory) time_of_thread(cpu);
   GArray *regs = qemu_plugin_get_registers();
   for (guint i = 0; i < regs->len; i++) {
     reg_descriptor *reg = &g_array_index(regs, reg_descriptor, i);
@@ -370,6 +419,7 @@ static void on_vcpu_init(unsigned cpu, void *unused) {
     if (!strcmp(reg->name, "rbx")) rbx = reg->handle;
     if (!strcmp(reg->name, "rcx")) rcx = reg->handle;
     if (!strcmp(reg->name, "rdx")) rdx = reg->handle;
+    if (!strcmp(reg->name, "rip")) rip = reg->handle;
   }
   g_array_free(regs, TRUE);
 }
@@ -420,6 +470,11 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
   memory.ways = models_l2 ? hw.l2_ways : hw.l3_ways;
   memory.cpus_per_domain = models_l2 ? hw.cpus_per_l2 : hw.cpus_per_socket;
   memory_init(&memory);
+  if (hw.memory) {
+    instructions.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+    time_of_thread(-1);
+    qemu_plugin_register_vcpu_idle_cb(id, on_halt, NULL);
+  }
   qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init, NULL);
   qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate, NULL);
   return 0;
