@@ -16,6 +16,8 @@ constexpr uint64_t polkit_timeout = 120'000'000;  // microseconds
 // Calls that wait for polkit: of all users, and of one.
 constexpr size_t max_pending = 64;
 constexpr auto max_pending_per_user = 4;
+// What a question costs its user: polkit has more work with it than this daemon.
+constexpr uint64_t price_of_question = 10'000;  // microseconds
 
 constexpr const char* polkit_name = "org.freedesktop.PolicyKit1";
 constexpr const char* polkit_path = "/org/freedesktop/PolicyKit1/Authority";
@@ -42,6 +44,7 @@ int Authority::authorize(sd_bus_message* call, const Caller& caller, const char*
     return refuse(call, busy, "too many requests of this user wait for polkit");
   if (pending_.size() >= max_pending)
     return refuse(call, busy, "too many requests wait for polkit");
+  accounts_.charge(caller.uid, price_of_question);
   Pending& pending =
       pending_.emplace_back(this, Message(sd_bus_message_ref(call)), caller.uid, std::move(carry),
                             "rdtd-" + std::to_string(questions_++));
@@ -96,6 +99,7 @@ int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) 
     return refuse(call, not_permitted,
                   challenge ? "polkit requires a password, and there is no agent to ask for it"
                             : "polkit does not authorize it");
+  pending.authority->accounts_.begin(pending.uid);
   return pending.carry(call);
 }
 

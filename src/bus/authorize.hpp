@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "accounts.hpp"
 #include "handles.hpp"
 #include "rdtd/bus/manager_interface.hpp"
 
@@ -21,7 +22,7 @@ class Authority {
   // Shown to the rules of polkit, and in the message of the action as $(key).
   using Details = std::map<std::string, std::string>;
 
-  explicit Authority(sd_bus* bus) : bus_(bus) {}
+  Authority(sd_bus* bus, Accounts& accounts) : bus_(bus), accounts_(accounts) {}
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;
 
@@ -49,6 +50,7 @@ class Authority {
   static int on_sender_left(sd_bus_track*, void* pending);
 
   sd_bus* bus_;
+  Accounts& accounts_;
   std::list<Pending> pending_;
   uint64_t questions_ = 0;
 };

@@ -1,5 +1,3 @@
-#include <ctime>
-
 #include "names.hpp"
 #include "objects.hpp"
 #include "wire.hpp"
@@ -10,29 +8,28 @@ namespace {
 
 constexpr int handled = 1, pass_on = 0;
 
-int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
-  if (sd_bus_message_is_method_call(message, nullptr, nullptr) <= 0) return pass_on;
-  const std::string_view member = sd_bus_message_get_member(message);
-  const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
-  if (!expects_reply && !has_effect(member)) return handled;
-  Objects& objects = objects_of(userdata);
-  const auto caller = objects.callers.find(message);
-  if (!caller) return handled;
-  if (caller->root() || objects.budget.spend(caller->uid, cost_of(member), monotonic_now()))
-    return pass_on;
-  if (expects_reply)
-    (void)wire::reply_error(message, error_name(Refusal::Kind::busy),
-                            "this user sends too many requests; try again in a second");
+int refuse(sd_bus_message* call, const std::string& error, const char* why) {
+  if (sd_bus_message_get_expect_reply(call) > 0) (void)wire::reply_error(call, error, why);
   return handled;
 }
 
-}  // namespace
-
-uint64_t monotonic_now() {
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
+  if (sd_bus_message_is_method_call(message, nullptr, nullptr) <= 0) return pass_on;
+  const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
+  if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
+  Objects& objects = objects_of(userdata);
+  const auto caller = objects.callers.find(message);
+  if (!caller) return handled;
+  if (!objects.accounts.allows(*caller))
+    return refuse(message, error_name(Refusal::Kind::busy),
+                  "this user's requests take too much time; try again in some seconds");
+  objects.accounts.begin(caller->uid);
+  if (!is_possible_path(sd_bus_message_get_path(message)))
+    return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "rdtd has no object with such a path");
+  return pass_on;
 }
+
+}  // namespace
 
 int add_filter(sd_bus* bus, Objects& objects) {
   return sd_bus_add_filter(bus, nullptr, on_message, &objects);

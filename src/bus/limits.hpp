@@ -1,4 +1,4 @@
-// CallBudget: how much work each user may request of the daemon. Pure: the caller passes the time.
+// What each user may request of the daemon. Pure: the caller passes the time.
 #pragma once
 
 #include <sys/types.h>
@@ -10,9 +10,6 @@
 
 namespace rdtd {
 
-// What a method costs, in units of about 0.1 ms of the daemon's time on a large machine.
-[[nodiscard]] unsigned cost_of(std::string_view member);
-
 // Whether a call of this method has an effect beyond its reply. A call without effect whose sender
 // does not expect a reply needs no work at all.
 [[nodiscard]] bool has_effect(std::string_view member);
@@ -23,14 +20,22 @@ inline constexpr size_t max_name_length = 255;  // NAME_MAX: a group is a direct
 // Likewise of the policy of a lease, in bytes.
 inline constexpr size_t max_lease_size = size_t{8} * 1024;
 
+// Whether an object here can have this path. sd-bus looks up each prefix of a path, and hashes all
+// of it each time.
+[[nodiscard]] bool is_possible_path(std::string_view path);
+
+// How much time of the loop thread each user may take. The times of calls are known afterwards
+// only, so that a user may exceed the budget with one call, and then waits for longer.
 class CallBudget {
  public:
-  static constexpr uint64_t burst = 500;       // units
-  static constexpr uint64_t per_second = 100;  // units
+  static constexpr uint64_t burst = 500'000;       // microseconds
+  static constexpr uint64_t per_second = 100'000;  // microseconds
+  // What a call costs at least: the bus and sd-bus have work with it, too.
+  static constexpr uint64_t least = 1'000;  // microseconds
 
-  // Takes `cost` units from the budget of a user; false, and nothing taken, if too little is left.
   // `now` is in microseconds and never decreases.
-  [[nodiscard]] bool spend(uid_t uid, unsigned cost, uint64_t now);
+  [[nodiscard]] bool allows(uid_t uid, uint64_t now) const;
+  void charge(uid_t uid, uint64_t took, uint64_t now);
   [[nodiscard]] size_t users() const { return full_at_.size(); }
 
  private:

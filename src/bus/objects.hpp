@@ -4,12 +4,11 @@
 
 #include <systemd/sd-bus.h>
 
-#include <cstdint>
 #include <string>
 
+#include "accounts.hpp"
 #include "authorize.hpp"
 #include "callers.hpp"
-#include "limits.hpp"
 #include "rdtd/bus/manager_interface.hpp"
 #include "subscribers.hpp"
 #include "task_counts.hpp"
@@ -18,18 +17,18 @@ namespace rdtd {
 
 struct Objects {
   Objects(sd_bus* bus, ManagerInterface& manager_)
-      : manager(manager_), authority(bus), subscribers(bus, manager_), tasks(manager_) {}
+      : manager(manager_), authority(bus, accounts), subscribers(bus, manager_), tasks(manager_) {}
 
   ManagerInterface& manager;
   Callers callers;
-  CallBudget budget;
+  Accounts accounts;
   Authority authority;
   Subscribers subscribers;
   TaskCounts tasks;
 };
 
 // Sees every call before the objects do. Ignores calls without effect that expect no reply, and
-// calls of users who exceed their budget.
+// calls of users who exceed their budget or of paths that no object here has.
 [[nodiscard]] int add_filter(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_manager_object(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_group_objects(sd_bus* bus, Objects& objects);
@@ -41,8 +40,5 @@ struct Objects {
 [[nodiscard]] inline Objects& objects_of(void* userdata) {
   return *static_cast<Objects*>(userdata);
 }
-
-// CLOCK_MONOTONIC, microseconds.
-[[nodiscard]] uint64_t monotonic_now();
 
 }  // namespace rdtd

@@ -38,6 +38,7 @@ int Session::serve(sd_event* event, ManagerInterface& manager) {
   objects_ = std::make_unique<Objects>(bus_, manager);
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
   if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, daemon_call_timeout);
+  if (r >= 0) r = objects_->accounts.attach(event);
   if (r >= 0) r = add_filter(bus_, *objects_);
   if (r >= 0) r = add_manager_object(bus_, *objects_);
   if (r >= 0) r = add_group_objects(bus_, *objects_);

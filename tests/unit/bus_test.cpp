@@ -155,38 +155,23 @@ TEST(Refusal, OthersThanRootGetThePublicText) {
   EXPECT_EQ(quoting.text_for(false), "a");
 }
 
-TEST(Methods, CostAndEffect) {
-  struct Row {
-    const char* member;
-    unsigned cost;
-    bool effect;
-  };
-  for (const Row& row : {
-           Row{"Check", 10, false},
-           Row{"Plan", 10, false},
-           Row{"ListGroups", 10, false},
-           Row{"ListRules", 10, false},
-           Row{"ListLocks", 10, false},
-           Row{"GetCounters", 10, false},
-           Row{"GetManagedObjects", 10, false},
-           Row{"Explain", 5, false},
-           Row{"GetAll", 2, false},
-           Row{"Get", 1, false},
-           Row{"Ping", 1, false},
-           Row{"Unheard", 1, false},
-           Row{"Reload", 10, true},
-           Row{"Reset", 10, true},
-           Row{"Adopt", 10, true},
-           Row{"Lease", 10, true},
-           Row{"ListLeases", 10, false},
-           Row{"Assign", 5, true},
-           Row{"Subscribe", 1, true},
-           Row{"Unsubscribe", 1, true},
-           Row{"Set", 1, true},
-       }) {
-    EXPECT_EQ(cost_of(row.member), row.cost) << row.member;
-    EXPECT_EQ(has_effect(row.member), row.effect) << row.member;
-  }
+TEST(Methods, Effect) {
+  for (const char* member :
+       {"Reload", "Reset", "Adopt", "Lease", "Assign", "Subscribe", "Unsubscribe", "Set"})
+    EXPECT_TRUE(has_effect(member)) << member;
+  for (const char* member : {"Check", "Plan", "Explain", "ListGroups", "GetAll", "Get", "Ping", ""})
+    EXPECT_FALSE(has_effect(member)) << member;
+}
+
+TEST(Paths, NoneIsLongerOrDeeperThanThatOfAGroup) {
+  const std::string longest = std::string(group_path) + "/";
+  for (const std::string& path :
+       {std::string("/"), std::string("/org/rdtd1"), std::string("/org/freedesktop/LogControl1"),
+        longest + std::string(3 * 255, '_')})
+    EXPECT_TRUE(is_possible_path(path)) << path;
+  for (const std::string& path :
+       {std::string("/a/a/a/a/a"), longest + std::string(3 * 255 + 1, '_')})
+    EXPECT_FALSE(is_possible_path(path)) << path;
 }
 
 constexpr uint64_t one_second = 1'000'000;
@@ -194,31 +179,41 @@ constexpr uint64_t one_second = 1'000'000;
 TEST(CallBudget, BurstThenRate) {
   CallBudget budget;
   uint64_t now = 7 * one_second;
-  const auto spend_all = [&] {
+  const auto spend_all = [&](uint64_t took) {
     unsigned calls = 0;
-    while (budget.spend(1000, 10, now)) calls++;
+    for (; budget.allows(1000, now); calls++) budget.charge(1000, took, now);
     return calls;
   };
-  EXPECT_EQ(spend_all(), 50U);  // the burst
-  EXPECT_EQ(spend_all(), 0U);
+  EXPECT_EQ(spend_all(10'000), 50U);  // the burst
+  EXPECT_EQ(spend_all(10'000), 0U);
   now += one_second;
-  EXPECT_EQ(spend_all(), 10U);
+  EXPECT_EQ(spend_all(10'000), 10U);
   now += one_second / 20;
-  EXPECT_FALSE(budget.spend(1000, 10, now));
-  EXPECT_TRUE(budget.spend(1000, 5, now));
+  EXPECT_EQ(spend_all(5'000), 1U);
   now += 3600 * one_second;
-  EXPECT_EQ(spend_all(), 50U);
+  EXPECT_EQ(spend_all(0), 500U);  // no call is free
+}
+
+TEST(CallBudget, ALongCallIsPaidForAfterwards) {
+  CallBudget budget;
+  budget.charge(1000, 700'000, one_second);
+  EXPECT_FALSE(budget.allows(1000, 2 * one_second));
+  EXPECT_TRUE(budget.allows(1000, 3 * one_second + 1));
+  budget.charge(1000, UINT64_MAX, 10 * one_second);
+  EXPECT_FALSE(budget.allows(1000, 15 * one_second));
+  EXPECT_TRUE(budget.allows(1000, 15 * one_second + 1));
 }
 
 TEST(CallBudget, OneUserDoesNotSpendThatOfAnother) {
   CallBudget budget;
-  for (int i = 0; i < 20'000; i++) (void)budget.spend(1000, 10, one_second);
-  EXPECT_TRUE(budget.spend(1001, 10, one_second));
+  for (int i = 0; i < 20'000; i++) budget.charge(1000, 10'000, one_second);
+  EXPECT_FALSE(budget.allows(1000, one_second));
+  EXPECT_TRUE(budget.allows(1001, one_second));
 }
 
 TEST(CallBudget, ForgetsIdleUsers) {
   CallBudget budget;
-  for (uid_t uid = 0; uid < 10'000; uid++) EXPECT_TRUE(budget.spend(uid, 1, uid * one_second));
+  for (uid_t uid = 0; uid < 10'000; uid++) budget.charge(uid, 1, uid * one_second);
   EXPECT_LE(budget.users(), 256U);
 }
 

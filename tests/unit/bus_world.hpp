@@ -15,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -90,6 +91,10 @@ class FakeManager final : public ManagerInterface {
         assigns);
   }
   std::expected<Explanation, Refusal> explain(pid_t pid, std::optional<uid_t> owner) override {
+    const auto used = [] {
+      return std::chrono::microseconds(std::clock() * 1'000'000 / CLOCKS_PER_SEC);
+    };
+    for (const auto begin = used(); used() < begin + explain_takes;) continue;
     if (pid == 404)
       return std::unexpected(
           Refusal{.kind = Refusal::Kind::no_such_process, .text = "there is no process 404"});
@@ -129,6 +134,7 @@ class FakeManager final : public ManagerInterface {
   std::expected<std::vector<LockStatus>, Refusal> locks;
   std::map<std::string, UniqueFd> leases;  // the daemon's ends
   uid_t process_owner = 7;
+  std::chrono::microseconds explain_takes{};  // of processor time
   int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;
 };

@@ -4,6 +4,9 @@
 // out, since it would remove the groups.
 //
 // bus-fuzz --flood COUNT: sends COUNT calls of Plan that expect no reply, and prints "sent COUNT".
+//
+// bus-fuzz --paths COUNT: sends COUNT calls of Reload, with paths of 64 KB, that expect no reply,
+// and prints "sent COUNT".
 #include <systemd/sd-bus.h>
 
 #include <array>
@@ -15,7 +18,7 @@
 namespace {
 
 struct Method {
-  const char* path;
+  const char* path;  // null: longest_path()
   const char* interface;
   const char* member;
   const char* types;  // of D-Bus; S: an array of strings
@@ -46,7 +49,15 @@ constexpr std::array methods = {
     Method{"/org/rdtd1/group/kept", "org.freedesktop.DBus.Introspectable", "Introspect", ""},
     Method{"/org/rdtd1/group/_", "org.freedesktop.DBus.Properties", "GetAll", "s"},
     Method{"/org/freedesktop/LogControl1", "org.freedesktop.DBus.Properties", "GetAll", "s"},
+    Method{nullptr, "org.freedesktop.DBus.Properties", "GetAll", "s"},
 };
+
+// As long and as deep as the bus permits.
+std::string longest_path() {
+  std::string path;
+  while (path.size() < 65'000) path += "/a";
+  return path;
+}
 
 class Fuzz {
  public:
@@ -56,7 +67,8 @@ class Fuzz {
   bool send() {
     const Method& method = methods[below(methods.size())];
     sd_bus_message* call = nullptr;
-    if (sd_bus_message_new_method_call(bus_, &call, RDTD_BUS_NAME, method.path, method.interface,
+    const std::string path = method.path != nullptr ? method.path : longest_path();
+    if (sd_bus_message_new_method_call(bus_, &call, RDTD_BUS_NAME, path.c_str(), method.interface,
                                        method.member) < 0)
       std::abort();
     const std::string types = below(2) == 0 ? method.types : random_types();
@@ -121,10 +133,10 @@ class Fuzz {
   std::mt19937_64 random_;
 };
 
-int flood(sd_bus* bus, int count) {
+int flood(sd_bus* bus, const std::string& path, const char* member, int count) {
   for (int i = 0; i < count; i++) {
     sd_bus_message* call = nullptr;
-    if (sd_bus_message_new_method_call(bus, &call, RDTD_BUS_NAME, "/org/rdtd1", manager, "Plan") <
+    if (sd_bus_message_new_method_call(bus, &call, RDTD_BUS_NAME, path.c_str(), manager, member) <
             0 ||
         sd_bus_message_set_expect_reply(call, 0) < 0 || sd_bus_send(bus, call, nullptr) < 0)
       return 1;
@@ -141,7 +153,9 @@ int main(int argc, char** argv) {
   if (argc != 3) return 64;
   sd_bus* bus = nullptr;
   if (sd_bus_open_system(&bus) < 0) return 1;
-  if (std::string(argv[1]) == "--flood") return flood(bus, std::atoi(argv[2]));
+  const std::string mode = argv[1];
+  if (mode == "--flood") return flood(bus, "/org/rdtd1", "Plan", std::atoi(argv[2]));
+  if (mode == "--paths") return flood(bus, longest_path(), "Reload", std::atoi(argv[2]));
   Fuzz fuzz(bus, static_cast<unsigned>(std::atoi(argv[1])));
   const int count = std::atoi(argv[2]);
   int answered = 0;

@@ -1,0 +1,51 @@
+#include "accounts.hpp"
+
+#include <ctime>
+
+namespace rdtd {
+
+namespace {
+
+uint64_t read_clock(clockid_t clock) {
+  timespec now{};
+  (void)::clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+}  // namespace
+
+uint64_t monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
+
+// sd-bus handles one message in a turn, and nothing comes before this source in the next one.
+int Accounts::attach(sd_event* event) {
+  int r = sd_event_add_defer(event, &turn_ended_, on_turn_ended, this);
+  if (r >= 0) r = sd_event_source_set_priority(turn_ended_, SD_EVENT_PRIORITY_IMPORTANT);
+  return r < 0 ? r : sd_event_source_set_enabled(turn_ended_, SD_EVENT_OFF);
+}
+
+bool Accounts::allows(const Caller& caller) const {
+  return caller.root() || budget_.allows(caller.uid, monotonic_now());
+}
+
+void Accounts::begin(uid_t uid) {
+  settle();
+  if (uid == 0) return;
+  work_ = Work{uid, read_clock(CLOCK_THREAD_CPUTIME_ID)};
+  (void)sd_event_source_set_enabled(turn_ended_, SD_EVENT_ONESHOT);
+}
+
+void Accounts::charge(uid_t uid, uint64_t usec) {
+  if (uid != 0) budget_.charge(uid, usec, monotonic_now());
+}
+
+void Accounts::settle() {
+  if (work_) charge(work_->uid, read_clock(CLOCK_THREAD_CPUTIME_ID) - work_->begin);
+  work_.reset();
+}
+
+int Accounts::on_turn_ended(sd_event_source*, void* self) {
+  static_cast<Accounts*>(self)->settle();
+  return 0;
+}
+
+}  // namespace rdtd
