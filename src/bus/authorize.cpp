@@ -1,6 +1,7 @@
 #include "authorize.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <tuple>
 #include <utility>
 
@@ -50,19 +51,16 @@ int Authority::authorize(sd_bus_message* call, const Caller& caller, const char*
                             "rdtd-" + std::to_string(questions_++));
   const int r = ask(pending, action, details);
   if (r < 0) pending_.pop_back();
-  return r == -ENXIO ? 1 : r;  // the sender has left the bus: nobody waits for a reply
+  return r;
 }
 
 int Authority::ask(Pending& pending, const char* action, const Details& details) {
-  sd_bus_track* track = nullptr;
-  int r = sd_bus_track_new(bus_, &track, on_sender_left, &pending);
-  pending.sender.reset(track);
-  if (r >= 0) r = sd_bus_track_add_sender(track, pending.call.get());
-  if (r < 0) return r;
-  const Message question = new_question(bus_, "CheckAuthorization");
   const char* sender = sd_bus_message_get_sender(pending.call.get());
-  r = sd_bus_message_append(question.get(), "(sa{sv})s", "system-bus-name", 1, "name", "s", sender,
-                            action);
+  pending.sender = Departure::watch(bus_, sender, [this, waiting = &pending] { cancel(waiting); });
+  if (pending.sender == nullptr) return -ENOMEM;
+  const Message question = new_question(bus_, "CheckAuthorization");
+  int r = sd_bus_message_append(question.get(), "(sa{sv})s", "system-bus-name", 1, "name", "s",
+                                sender, action);
   const uint32_t interactive =
       sd_bus_message_get_allow_interactive_authorization(pending.call.get()) > 0 ? 1 : 0;
   if (r >= 0) r = wire::append_all(question.get(), details, interactive, pending.cancellation_id);
@@ -103,14 +101,11 @@ int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) 
   return pending.carry(call);
 }
 
-int Authority::on_sender_left(sd_bus_track*, void* userdata) {
-  auto* waiting = static_cast<Pending*>(userdata);
-  Authority& authority = *waiting->authority;
-  const Pending pending = authority.take(waiting);
-  const Message cancel = new_question(authority.bus_, "CancelCheckAuthorization");
-  if (wire::append_all(cancel.get(), pending.cancellation_id) >= 0)
-    (void)sd_bus_send(authority.bus_, cancel.get(), nullptr);
-  return 1;  // after 0, sd-bus would call this again
+void Authority::cancel(const Pending* waiting) {
+  const Pending pending = take(waiting);
+  const Message message = new_question(bus_, "CancelCheckAuthorization");
+  if (wire::append_all(message.get(), pending.cancellation_id) >= 0)
+    (void)sd_bus_send(bus_, message.get(), nullptr);
 }
 
 }  // namespace rdtd

@@ -7,9 +7,11 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "accounts.hpp"
+#include "departure.hpp"
 #include "handles.hpp"
 #include "rdtd/bus/manager_interface.hpp"
 
@@ -39,7 +41,7 @@ class Authority {
     uid_t uid;
     Carry carry;
     std::string cancellation_id;
-    Track sender = {};
+    std::unique_ptr<Departure> sender = {};
     Slot question = {};
   };
   using Position = std::list<Pending>::iterator;
@@ -47,7 +49,7 @@ class Authority {
   [[nodiscard]] int ask(Pending& pending, const char* action, const Details& details);
   [[nodiscard]] Pending take(const Pending* pending);
   static int on_answer(sd_bus_message* answer, void* pending, sd_bus_error*);
-  static int on_sender_left(sd_bus_track*, void* pending);
+  void cancel(const Pending* pending);
 
   sd_bus* bus_;
   Accounts& accounts_;

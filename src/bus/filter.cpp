@@ -19,11 +19,16 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
   if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
   Objects& objects = objects_of(userdata);
   const auto caller = objects.callers.find(message);
-  if (!caller) return handled;
-  if (!objects.accounts.allows(*caller))
+  if (!caller && objects.callers.ask(message)) return handled;
+  if (caller && !objects.accounts.allows(*caller))
     return refuse(message, error_name(Refusal::Kind::busy),
                   "this user's requests take too much time; try again in some seconds");
-  objects.accounts.begin(caller->uid);
+  if (caller) objects.accounts.begin(caller->uid);
+  if (!wire::fits(message, max_call_size))
+    return refuse(message, SD_BUS_ERROR_LIMITS_EXCEEDED, "a request has at most 80 KiB");
+  if (!caller)
+    return refuse(message, error_name(Refusal::Kind::busy),
+                  "too many requests wait until the bus says who sent them; try again");
   if (!is_possible_path(sd_bus_message_get_path(message)))
     return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "rdtd has no object with such a path");
   return pass_on;

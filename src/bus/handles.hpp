@@ -18,7 +18,5 @@ struct Unref {
 using Message = std::unique_ptr<sd_bus_message, Unref<sd_bus_message_unref>>;
 // Releasing a slot ends the pending call or the match behind it.
 using Slot = std::unique_ptr<sd_bus_slot, Unref<sd_bus_slot_unref>>;
-using Track = std::unique_ptr<sd_bus_track, Unref<sd_bus_track_unref>>;
-using Creds = std::unique_ptr<sd_bus_creds, Unref<sd_bus_creds_unref>>;
 
 }  // namespace rdtd

@@ -19,6 +19,8 @@ inline constexpr size_t max_names = 256;
 inline constexpr size_t max_name_length = 255;  // NAME_MAX: a group is a directory
 // Likewise of the policy of a lease, in bytes.
 inline constexpr size_t max_lease_size = size_t{8} * 1024;
+// Of all values in a call, in bytes: as many names as may be, and what describes them.
+inline constexpr size_t max_call_size = size_t{80} * 1024;
 
 // Whether an object here can have this path. sd-bus looks up each prefix of a path, and hashes all
 // of it each time.

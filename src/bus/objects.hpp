@@ -17,11 +17,15 @@ namespace rdtd {
 
 struct Objects {
   Objects(sd_bus* bus, ManagerInterface& manager_)
-      : manager(manager_), authority(bus, accounts), subscribers(bus, manager_), tasks(manager_) {}
+      : manager(manager_),
+        callers(bus, accounts),
+        authority(bus, accounts),
+        subscribers(bus, manager_),
+        tasks(manager_) {}
 
   ManagerInterface& manager;
-  Callers callers;
   Accounts accounts;
+  Callers callers;
   Authority authority;
   Subscribers subscribers;
   TaskCounts tasks;

@@ -35,14 +35,11 @@ int Subscribers::add(sd_bus_message* call, const Caller& caller) {
     if (subscribers_.size() >= max_subscribers)
       return refuse(call, "there are too many subscriptions");
   }
-  Subscriber& subscriber = subscribers_.emplace_back(this, name, caller.uid);
-  sd_bus_track* track = nullptr;
-  int r = sd_bus_track_new(bus_, &track, on_left, &subscriber);
-  subscriber.track.reset(track);
-  if (r >= 0) r = sd_bus_track_add_sender(track, call);
-  if (r < 0) {
-    subscribers_.pop_back();
-    return r == -ENXIO ? 1 : r;  // the sender has left the bus
+  const auto subscriber = subscribers_.emplace(subscribers_.end(), name, caller.uid);
+  subscriber->departure = Departure::watch(bus_, name, [this, subscriber] { erase(subscriber); });
+  if (subscriber->departure == nullptr) {
+    subscribers_.erase(subscriber);
+    return -ENOMEM;
   }
   if (subscribers_.size() == 1) manager_.watch_assignments(true);
   return wire::reply(call);
@@ -58,13 +55,6 @@ int Subscribers::remove(sd_bus_message* call) {
 void Subscribers::erase(std::list<Subscriber>::iterator position) {
   subscribers_.erase(position);
   if (subscribers_.empty()) manager_.watch_assignments(false);
-}
-
-int Subscribers::on_left(sd_bus_track*, void* userdata) {
-  auto* left = static_cast<Subscriber*>(userdata);
-  Subscribers& all = *left->all;
-  all.erase(std::ranges::find(all.subscribers_, left, [](Subscriber& each) { return &each; }));
-  return 1;  // after 0, sd-bus would call this again
 }
 
 void Subscribers::emit_assigned(pid_t pid, const std::string& group,

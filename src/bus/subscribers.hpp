@@ -3,9 +3,10 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <string>
 
-#include "handles.hpp"
+#include "departure.hpp"
 #include "rdtd/bus/manager_interface.hpp"
 
 namespace rdtd {
@@ -24,13 +25,11 @@ class Subscribers {
 
  private:
   struct Subscriber {
-    Subscribers* all;
     std::string name;
     uid_t uid;
-    Track track = {};
+    std::unique_ptr<Departure> departure = {};
   };
   void erase(std::list<Subscriber>::iterator position);
-  static int on_left(sd_bus_track*, void* subscriber);
 
   sd_bus* bus_;
   ManagerInterface& manager_;

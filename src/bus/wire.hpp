@@ -30,6 +30,10 @@ namespace rdtd::wire {
 // characters become '?', except for line ends.
 [[nodiscard]] std::string clean(std::string_view text);
 
+// Whether the values in a message take so many bytes at most, eight for each in addition to its
+// text. Stops where they are more, and leaves the message as it was before it was read.
+[[nodiscard]] bool fits(sd_bus_message* message, size_t most);
+
 template <class T>
 inline constexpr bool is_vector = false;
 template <class T>

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <regex>
+#include <sstream>
+
 #include "bus_world.hpp"
 
 namespace rdtd {
@@ -168,6 +171,101 @@ TEST_F(BusTest, RefusesPathsThatNoObjectHas) {
   wait_for([&] { return !replies.empty(); });
   EXPECT_EQ(replies[0].error(), "UnknownObject");
   EXPECT_EQ(replies[0].error_text(), "rdtd has no object with such a path");
+}
+
+// The bus is stopped between the call and its answer to the question of who sent it.
+class StoppedBusTest : public BusTest {
+ protected:
+  // Sends the calls, and lets the service take them from a bus that does nothing more.
+  void send_and_stop(sd_bus* client, int calls, std::vector<Reply>& replies) {
+    for (int i = 0; i < calls; i++)
+      send(client, new_call(client, bus_interface, "Reload"), replies);
+    // The bus has passed them on when it answers what was sent later.
+    ASSERT_GE(sd_bus_call_method(client, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                 "org.freedesktop.DBus", "GetId", nullptr, nullptr, nullptr),
+              0);
+    ASSERT_EQ(::kill(bus_pid_, SIGSTOP), 0);
+    while (sd_event_run(event_, 0) > 0) continue;
+    ASSERT_EQ(::kill(bus_pid_, SIGCONT), 0);
+  }
+};
+
+TEST_F(StoppedBusTest, TheServiceDoesNotWaitForIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may reload without polkit";
+  start_all();
+  std::vector<Reply> replies;
+  send_and_stop(connect(0), 1, replies);
+  EXPECT_EQ(manager_.reloads, 0);
+  wait_for([&] { return !replies.empty(); });
+  EXPECT_EQ(replies[0].error_text(), "");
+  EXPECT_EQ(manager_.reloads, 1);
+}
+
+TEST_F(StoppedBusTest, FewCallsOfAnUnknownSenderWait) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may reload without polkit";
+  start_all();
+  std::vector<Reply> replies;
+  send_and_stop(connect(0), 10, replies);
+  wait_for([&] { return replies.size() == 10; });
+  for (size_t i = 0; i < 2; i++) {
+    EXPECT_EQ(replies[i].error(), "Busy");
+    EXPECT_EQ(replies[i].error_text(),
+              "too many requests wait until the bus says who sent them; try again");
+  }
+  EXPECT_EQ(manager_.reloads, 8);
+}
+
+TEST_F(BusTest, LimitsTheSizeOfACall) {
+  start_all();
+  sd_bus* client = connect(::geteuid());
+  for (const char* already : {"unknown", "known"}) {
+    const Reply reply =
+        call(client, "Adopt", std::vector<std::string>{std::string(size_t{80} * 1024, 'a')});
+    EXPECT_EQ(reply.error(), "LimitsExceeded") << already;
+    EXPECT_EQ(reply.error_text(), "a request has at most 80 KiB") << already;
+  }
+}
+
+// With the policy of the package, on a bus that denies calls as the system's does.
+TEST_F(BusTest, TheBusPassesOnCallsWithoutDescriptorsOnly) {
+  std::ostringstream policy;
+  policy << std::ifstream(RDTD_EXAMPLES "/../systemd/org.rdtd1.conf.in").rdbuf();
+  std::ofstream(directory_ / "conf")
+      << "<busconfig><type>system</type><listen>unix:path=" << (directory_ / "bus").string()
+      << "</listen><policy context='default'><allow user='*'/><allow own='*'/>"
+         "<deny send_type='method_call'/><allow send_type='signal'/>"
+         "<allow send_requested_reply='true' send_type='method_return'/>"
+         "<allow send_requested_reply='true' send_type='error'/>"
+         "<allow send_destination='org.freedesktop.DBus'/><allow receive_sender='*'/></policy>"
+      << "<include>" << (directory_ / "policy").string() << "</include></busconfig>";
+  std::ofstream(directory_ / "policy")
+      << std::regex_replace(policy.str(), std::regex("@RDTD_BUS_NAME@"), bus_name);
+  start_bus();
+  sd_bus *server = connect(::geteuid()), *client = connect(stranger);
+  std::vector<std::string> received;
+  const auto note = [](sd_bus_message* message, void* to, sd_bus_error*) {
+    if (sd_bus_message_get_sender(message) != std::string_view("org.freedesktop.DBus") &&
+        sd_bus_message_get_member(message) != nullptr)
+      static_cast<std::vector<std::string>*>(to)->emplace_back(sd_bus_message_get_member(message));
+    return 0;
+  };
+  ASSERT_GE(sd_bus_add_filter(server, nullptr, note, &received), 0);
+  ASSERT_GE(sd_bus_add_match(server, nullptr, "type='signal',interface='a.b'", nullptr, nullptr),
+            0);
+  ASSERT_GE(sd_bus_request_name(server, bus_name, 0), 0);
+  const Message with_descriptor = new_call(client, bus_interface, "WithDescriptor");
+  ASSERT_GE(sd_bus_message_append(with_descriptor.get(), "h", STDIN_FILENO), 0);
+  std::vector<Reply> replies;
+  send(client, with_descriptor, replies);
+  sd_bus_message* made = nullptr;
+  ASSERT_GE(sd_bus_message_new_signal(client, &made, "/", "a.b", "Addressed"), 0);
+  const Message addressed(made);
+  ASSERT_GE(sd_bus_send_to(client, made, bus_name, nullptr), 0);
+  ASSERT_GE(sd_bus_emit_signal(client, "/", "a.b", "Broadcast", nullptr), 0);
+  EXPECT_EQ(call(client, "ListGroups").error(), "UnknownObject");
+  EXPECT_EQ(received, (std::vector<std::string>{"Broadcast", "ListGroups"}));
+  ASSERT_EQ(replies.size(), 1U);
+  EXPECT_EQ(replies[0].error(), "AccessDenied");
 }
 
 TEST_F(BusTest, AsksPolkitWithDetails) {

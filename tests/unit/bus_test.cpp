@@ -110,6 +110,23 @@ TEST_F(WireMessage, NoMoreThanThatMany) {
   EXPECT_EQ(list, (std::vector<uint32_t>{1, 2}));
 }
 
+TEST_F(WireMessage, SizeOfTheValues) {
+  sd_bus_message* message = message_.get();
+  ASSERT_GE(sd_bus_message_append(message, "susav(bd)a{sy}", "text", 1, "", 2, "s", "ab", "as", 1,
+                                  "c", 1, 2.0, 1, "d", 3),
+            0);
+  ASSERT_GE(sd_bus_message_seal(message, 1, 0), 0);
+  // Three values; two variants in a list, one with a text, one with a list; two in a structure; and
+  // an entry of two in a map.
+  const size_t size = 3 * 8 + 4 + 3 * 8 + 2 * 8 + 2 + 8 + 1 + 3 * 8 + 4 * 8 + 1;
+  EXPECT_TRUE(wire::fits(message, size));
+  EXPECT_FALSE(wire::fits(message, size - 1));
+  EXPECT_FALSE(wire::fits(message, 0));
+  std::string text;
+  EXPECT_GE(wire::read(message, text), 0);
+  EXPECT_EQ(text, "text");
+}
+
 TEST_F(WireMessage, EmptyList) {
   EXPECT_EQ(round_trip(std::vector<Share>{}), std::vector<Share>{});
 }
