@@ -1,3 +1,6 @@
+#include <string>
+#include <string_view>
+
 #include "names.hpp"
 #include "objects.hpp"
 #include "wire.hpp"
@@ -13,8 +16,17 @@ int refuse(sd_bus_message* call, const std::string& error, const char* why) {
   return handled;
 }
 
+// The bus alone addresses signals to this connection. Those that others broadcast have matches.
+bool is_addressed_signal(sd_bus_message* message) {
+  const char* sender = sd_bus_message_get_sender(message);
+  return sd_bus_message_is_signal(message, nullptr, nullptr) > 0 &&
+         sd_bus_message_get_destination(message) != nullptr && sender != nullptr &&
+         sender != std::string_view("org.freedesktop.DBus");
+}
+
 int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
-  if (sd_bus_message_is_method_call(message, nullptr, nullptr) <= 0) return pass_on;
+  if (sd_bus_message_is_method_call(message, nullptr, nullptr) <= 0)
+    return is_addressed_signal(message) ? handled : pass_on;
   const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
   if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
   Objects& objects = objects_of(userdata);

@@ -21,6 +21,10 @@ int get_log_property(sd_bus*, const char*, const char*, const char* property, sd
 
 int set_level(sd_bus*, const char*, const char*, const char*, sd_bus_message* value, void* userdata,
               sd_bus_error* error) {
+  const auto caller = objects_of(userdata).callers.find(value);
+  if (!caller || !caller->root())
+    return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
+                            "only root may set the level of the log");
   std::string level;
   if (const int r = wire::read(value, level); r < 0) return r;
   if (objects_of(userdata).manager.set_log_level(level)) return 0;
@@ -33,10 +37,11 @@ int set_level(sd_bus*, const char*, const char*, const char*, sd_bus_message* va
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #pragma GCC diagnostic ignored "-Wpedantic"
-// Without SD_BUS_VTABLE_UNPRIVILEGED, sd-bus lets only root set a property.
+// Without SD_BUS_VTABLE_UNPRIVILEGED, sd-bus would ask the bus who sets a property, and wait.
 const std::array log_vtable = {
     sd_bus_vtable SD_BUS_VTABLE_START(0),
-    sd_bus_vtable SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get_log_property, set_level, 0, 0),
+    sd_bus_vtable SD_BUS_WRITABLE_PROPERTY("LogLevel", "s", get_log_property, set_level, 0,
+                                           SD_BUS_VTABLE_UNPRIVILEGED),
     sd_bus_vtable SD_BUS_PROPERTY("LogTarget", "s", get_log_property, 0, 0),
     sd_bus_vtable SD_BUS_PROPERTY("SyslogIdentifier", "s", get_log_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_CONST),

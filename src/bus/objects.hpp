@@ -31,8 +31,9 @@ struct Objects {
   TaskCounts tasks;
 };
 
-// Sees every call before the objects do. Ignores calls without effect that expect no reply, and
-// calls of users who exceed their budget or of paths that no object here has.
+// Sees every message before the objects do. Ignores calls without effect that expect no reply, and
+// signals that somebody addresses to rdtd. Refuses calls of users who exceed their budget, large
+// calls, and paths that no object here has.
 [[nodiscard]] int add_filter(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_manager_object(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_group_objects(sd_bus* bus, Objects& objects);

@@ -8,8 +8,7 @@ namespace rdtd {
 
 namespace {
 
-// For the few questions to the bus itself that the service waits for. A bus that does not answer
-// must not stop the loop for longer.
+// For questions to the bus itself, which others wait for.
 constexpr uint64_t daemon_call_timeout = 5'000'000;  // microseconds
 
 Error bus_error(const char* operation, int code) { return {operation, "the system bus", code, {}}; }
@@ -27,9 +26,8 @@ Result<std::unique_ptr<Session>> Session::open(sd_event* event, ManagerInterface
   return session;
 }
 
+// Nothing is flushed, which would wait for the bus: what it takes at once was written at once.
 Session::~Session() {
-  // Flushing waits for the bus, which may be gone.
-  if (sd_bus_is_ready(bus_) > 0) (void)sd_bus_flush(bus_);
   objects_.reset();
   sd_bus_close_unref(bus_);
 }
@@ -37,6 +35,7 @@ Session::~Session() {
 int Session::serve(sd_event* event, ManagerInterface& manager) {
   objects_ = std::make_unique<Objects>(bus_, manager);
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
+  if (r >= 0) r = sd_bus_set_close_on_exit(bus_, 0);  // it would flush
   if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, daemon_call_timeout);
   if (r >= 0) r = objects_->accounts.attach(event);
   if (r >= 0) r = add_filter(bus_, *objects_);

@@ -6,10 +6,9 @@ namespace rdtd {
 
 namespace {
 
-// The match names the sender, so that the bus passes on only what logind broadcasts. But any user
-// may address a signal to rdtd, which needs no match, and sd-bus cannot tell who has a name.
+// The match names the sender, so that the bus passes on only what logind broadcasts. sd-bus cannot
+// tell who has a name, but the filter drops the signals that others address to rdtd.
 int on_prepare_for_sleep(sd_bus_message* signal, void* objects, sd_bus_error*) {
-  if (sd_bus_message_get_destination(signal) != nullptr) return 0;
   int begins = 1;
   if (sd_bus_message_read_basic(signal, 'b', &begins) > 0 && begins == 0)
     objects_of(objects).manager.resumed();

@@ -14,6 +14,8 @@ namespace {
 // Each assignment costs a message to each subscriber.
 constexpr auto max_per_user = 8;
 constexpr size_t max_subscribers = 128;
+// Messages that the bus has not taken yet. Further assignments are omitted.
+constexpr uint64_t max_waiting = 1000;
 
 int refuse(sd_bus_message* call, const char* why) {
   return wire::reply_error(call, error_name(Refusal::Kind::busy), why);
@@ -59,6 +61,8 @@ void Subscribers::erase(std::list<Subscriber>::iterator position) {
 
 void Subscribers::emit_assigned(pid_t pid, const std::string& group,
                                 const std::string& rule) const {
+  uint64_t waiting = 0;
+  if (sd_bus_get_n_queued_write(bus_, &waiting) >= 0 && waiting >= max_waiting) return;
   // Only root is subscribed as a rule, and then nobody needs to know the owner.
   const bool all_root = std::ranges::all_of(
       subscribers_, [](const Subscriber& subscriber) { return subscriber.uid == 0; });
