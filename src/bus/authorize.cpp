@@ -14,6 +14,7 @@ namespace {
 
 // Somebody may have to enter a password.
 constexpr uint64_t polkit_timeout = 120'000'000;  // microseconds
+constexpr uint64_t quiet_timeout = 5'000'000;     // nobody has
 // Calls that wait for polkit: of all users, and of one.
 constexpr size_t max_pending = 64;
 constexpr auto max_pending_per_user = 4;
@@ -38,17 +39,21 @@ Message new_question(sd_bus* bus, const char* method) {
 }  // namespace
 
 int Authority::authorize(sd_bus_message* call, const Caller& caller, const char* action,
-                         const Details& details, Carry carry) {
+                         const Details& details, Carry carry, Carry otherwise) {
   using enum Refusal::Kind;
   if (caller.root()) return carry(call);
-  if (std::ranges::count(pending_, caller.uid, &Pending::uid) >= max_pending_per_user)
-    return refuse(call, busy, "too many requests of this user wait for polkit");
-  if (pending_.size() >= max_pending)
-    return refuse(call, busy, "too many requests wait for polkit");
+  const bool too_many_of_user =
+      std::ranges::count(pending_, caller.uid, &Pending::uid) >= max_pending_per_user;
+  if (too_many_of_user || pending_.size() >= max_pending) {
+    if (otherwise) return otherwise(call);
+    return refuse(call, busy,
+                  too_many_of_user ? "too many requests of this user wait for polkit"
+                                   : "too many requests wait for polkit");
+  }
   accounts_.charge(caller.uid, price_of_question);
   Pending& pending =
       pending_.emplace_back(this, Message(sd_bus_message_ref(call)), caller.uid, std::move(carry),
-                            "rdtd-" + std::to_string(questions_++));
+                            std::move(otherwise), "rdtd-" + std::to_string(questions_++));
   const int r = ask(pending, action, details);
   if (r < 0) pending_.pop_back();
   return r;
@@ -61,12 +66,14 @@ int Authority::ask(Pending& pending, const char* action, const Details& details)
   const Message question = new_question(bus_, "CheckAuthorization");
   int r = sd_bus_message_append(question.get(), "(sa{sv})s", "system-bus-name", 1, "name", "s",
                                 sender, action);
+  const bool quiet = pending.otherwise != nullptr;
   const uint32_t interactive =
-      sd_bus_message_get_allow_interactive_authorization(pending.call.get()) > 0 ? 1 : 0;
+      !quiet && sd_bus_message_get_allow_interactive_authorization(pending.call.get()) > 0 ? 1 : 0;
   if (r >= 0) r = wire::append_all(question.get(), details, interactive, pending.cancellation_id);
   sd_bus_slot* slot = nullptr;
   if (r >= 0)
-    r = sd_bus_call_async(bus_, &slot, question.get(), on_answer, &pending, polkit_timeout);
+    r = sd_bus_call_async(bus_, &slot, question.get(), on_answer, &pending,
+                          quiet ? quiet_timeout : polkit_timeout);
   pending.question.reset(slot);
   return r < 0 ? r : 1;
 }
@@ -87,18 +94,19 @@ int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) 
   auto* waiting = static_cast<Pending*>(userdata);
   const Pending pending = waiting->authority->take(waiting);
   sd_bus_message* call = pending.call.get();
-  if (sd_bus_message_is_method_error(answer, nullptr) > 0)
-    return refuse(call, not_permitted, "polkit does not answer; only root may do this");
   std::tuple<bool, bool, std::map<std::string, std::string>> result;
   const auto& [authorized, challenge, details] = result;
-  if (wire::read(answer, result) < 0)
-    return refuse(call, not_permitted, "polkit's answer is malformed; only root may do this");
-  if (!authorized)
-    return refuse(call, not_permitted,
-                  challenge ? "polkit requires a password, and there is no agent to ask for it"
-                            : "polkit does not authorize it");
+  const bool failed = sd_bus_message_is_method_error(answer, nullptr) > 0;
+  const bool malformed = !failed && wire::read(answer, result) < 0;
   pending.authority->accounts_.begin(pending.uid);
-  return pending.carry(call);
+  if (!failed && !malformed && authorized) return pending.carry(call);
+  if (pending.otherwise) return pending.otherwise(call);
+  if (failed) return refuse(call, not_permitted, "polkit does not answer; only root may do this");
+  if (malformed)
+    return refuse(call, not_permitted, "polkit's answer is malformed; only root may do this");
+  return refuse(call, not_permitted,
+                challenge ? "polkit requires a password, and there is no agent to ask for it"
+                          : "polkit does not authorize it");
 }
 
 void Authority::cancel(const Pending* waiting) {

@@ -179,25 +179,22 @@ int reply_explanation(sd_bus_message* call, const std::expected<Explanation, Ref
   return wire::reply(call, result->name, result->trials, result->threads);
 }
 
-// Everybody may ask about their own processes.
+// Everybody may ask about their own processes, but not what the rules look for.
 int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
   const Caller caller = caller_of(call, objects);
   uint32_t pid = 0;
   if (const int r = wire::read(call, pid); r < 0) return r;
-  const auto explain = [&objects, pid](std::optional<uid_t> owner) {
-    return objects.manager.explain(static_cast<pid_t>(pid), owner);
+  const auto explain = [&objects, pid, caller](std::optional<uid_t> owner) -> Authority::Carry {
+    return [&objects, pid, caller, owner](sd_bus_message* to) {
+      return reply_explanation(to, objects.manager.explain(static_cast<pid_t>(pid), owner), caller);
+    };
   };
-  if (!caller.root()) {
-    const auto own = explain(caller.uid);
-    if (own || own.error().kind != Refusal::Kind::not_permitted)
-      return reply_explanation(call, own, caller);
-  }
+  const auto owner = objects.manager.owner_of(static_cast<pid_t>(pid));
+  if (!owner) return refuse(call, no_such_process(static_cast<pid_t>(pid)), caller);
   return objects.authority.authorize(call, caller, action_inspect, {{"pid", std::to_string(pid)}},
-                                     [explain, caller](sd_bus_message* permitted) {
-                                       return reply_explanation(permitted, explain(std::nullopt),
-                                                                caller);
-                                     });
+                                     explain(std::nullopt),
+                                     *owner == caller.uid ? explain(owner) : nullptr);
 }
 
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {

@@ -190,7 +190,7 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
         if (auto name = (*process)->read_thread_name(tid))
           threads.push_back({tid, std::move(*name)});
     const ThreadsByRule decided = threads_by_rule(rules, facts, threads);
-    for (RuleTrial& trial : rdtd::explain(rules, facts, true)) {
+    for (RuleTrial& trial : rdtd::explain(rules, facts, !owner)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread) trial.reason += matching_threads(decided, trial.rule);
       out.trials.push_back({rule.where.text(), rules.destination_of(trial.rule).label(),

@@ -48,27 +48,31 @@ std::string wanted_texts(const CompiledCondition& condition, const char* separat
   return join(wanted, separator);
 }
 
-std::string failure(const CompiledCondition& condition, Subject& subject, bool with_values) {
+std::string failure(const CompiledCondition& condition, Subject& subject, bool with_patterns) {
   const std::string any = wanted_texts(condition, " or ");
   const std::string_view kind = to_string(condition.kind);
   if (condition.kind == ConditionKind::thread && !subject.facts.thread)
-    return fmt::format("thread {} is for single threads", wanted_texts(condition, ", "));
-  if (!with_values) return fmt::format("{} is not {}", kind, any);
+    return with_patterns
+               ? fmt::format("thread {} is for single threads", wanted_texts(condition, ", "))
+               : "the rule is for single threads";
   const std::string value = value_of(condition.kind, subject);
   const bool of_cgroup = fact_of(condition.kind) == Fact::cgroup;
   if (of_cgroup && value.empty())
-    return fmt::format("cgroup '{}' has no {}, rule requires {}", *subject.facts.cgroup, kind, any);
-  return fmt::format("{} is '{}', not {}", kind, value, any);
+    return fmt::format("cgroup '{}' has no {}", *subject.facts.cgroup, kind) +
+           (with_patterns ? ", rule requires " + any : "");
+  return fmt::format("{} is '{}'", kind, value) +
+         (with_patterns ? ", not " + any : ", which does not match");
 }
 
-std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts, bool with_values) {
+std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts,
+                               bool with_patterns) {
   Subject subject(facts);
   std::vector<RuleTrial> trials;
   for (size_t i = 0; i < rules.rules().size(); i++) {
     RuleTrial trial{i, true, {}};
     for (const CompiledCondition& condition : rules.rules()[i].conditions) {
       if (holds(condition, subject)) continue;
-      trial = {i, false, failure(condition, subject, with_values)};
+      trial = {i, false, failure(condition, subject, with_patterns)};
       break;
     }
     trials.push_back(trial);

@@ -325,10 +325,9 @@ TEST_F(BusTest, AsksPolkitWithDetails) {
       {action_inspect, {}},
       {action_manage, {{"groups", "web batch"}}}};
   EXPECT_EQ(asked_, expected);
-  // Neither a request that cannot succeed nor one about an own process needs an authorization.
+  // A request that cannot succeed needs no authorization.
   EXPECT_EQ(call(client, "Assign", uint32_t{12}, std::string("nowhere")).error(), "NoSuchGroup");
-  manager_.process_owner = stranger;
-  EXPECT_EQ(call(client, "Explain", uint32_t{12}).read<std::string>(), "redis");
+  EXPECT_EQ(call(client, "Explain", uint32_t{404}).error_text(), "there is no process 404");
   EXPECT_EQ(asked_.size(), 5U);
   authorized_ = false;
   EXPECT_EQ(call(client, "Adopt", groups).error_text(), "polkit does not authorize it");
@@ -341,6 +340,33 @@ TEST_F(BusTest, AsksPolkitWithDetails) {
   sd_bus* root = connect(0);
   EXPECT_EQ(call(root, "Check").read<std::string>(), "full");
   EXPECT_EQ(asked_.size(), 10U);
+}
+
+TEST_F(BusTest, OwnProcessesAreExplainedWithoutAuthorization) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
+  start_all();
+  sd_bus* client = connect(stranger);
+  const auto reason = [&](sd_bus* who) {
+    const Reply reply = call(who, "Explain", uint32_t{12});
+    if (!reply.error().empty()) return reply.error();
+    Explanation out;
+    EXPECT_GE(wire::read(reply.message.get(), out.name), 0);
+    EXPECT_GE(wire::read(reply.message.get(), out.trials), 0);
+    return out.trials.at(0).reason;
+  };
+  EXPECT_EQ(reason(client), "NotPermitted");
+  manager_.process_owner = stranger;
+  EXPECT_EQ(reason(client), "");
+  start_polkit();
+  EXPECT_EQ(reason(client), "pattern");
+  authorized_ = false;
+  EXPECT_EQ(reason(client), "");
+  EXPECT_EQ(reason(connect(0)), "pattern");
+  // Polkit does not answer: what need not wait for it does not.
+  authorized_.reset();
+  std::vector<Reply> replies;
+  for (int i = 0; i < 4; i++) send(client, new_call(client, bus_interface, "Reload"), replies);
+  EXPECT_EQ(reason(client), "");
 }
 
 // Before polkit is asked: what waits must be small.

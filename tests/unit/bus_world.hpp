@@ -101,7 +101,7 @@ class FakeManager final : public ManagerInterface {
     if (pid == 409) return std::unexpected(Refusal{.kind = Refusal::Kind::busy, .text = "held up"});
     if (owner && *owner != process_owner)
       return std::unexpected(Refusal{.kind = Refusal::Kind::not_permitted, .text = "not yours"});
-    return Explanation{"redis", {{"a.toml:1", "web", true, ""}}, {{1, "web"}}};
+    return Explanation{"redis", {{"a.toml:1", "web", true, owner ? "" : "pattern"}}, {{1, "web"}}};
   }
   std::expected<std::vector<DomainCounters>, Refusal> counters() override {
     return std::vector{
@@ -123,7 +123,9 @@ class FakeManager final : public ManagerInterface {
             .last_reload_error = "full",
             .last_reload_error_public = "public"};
   }
-  std::optional<uid_t> owner_of(pid_t) override { return process_owner; }
+  std::optional<uid_t> owner_of(pid_t pid) override {
+    return pid == 404 ? std::nullopt : std::optional(process_owner);
+  }
   void watch_assignments(bool on) override { watched = on; }
   void resumed() override { resumes++; }
   std::string log_level() override { return "info"; }

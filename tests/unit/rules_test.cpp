@@ -217,10 +217,11 @@ TEST(Explain, SaysWhyNot) {
             "here)\nunit is 'redis.service', not 'x.service' or 'y.service'\ncgroup "
             "'/system.slice/redis.service' has no user_unit, rule requires 'z.service'\nthread "
             "'t' is for single threads\nmatches\n");
-  EXPECT_EQ(closed,
-            "name is not 'nginx'\nuser is not '0' or 'redis2' (unknown here)\nunit is not "
-            "'x.service' or 'y.service'\nuser_unit is not 'z.service'\nthread 't' is for single "
-            "threads\nmatches\n");
+  EXPECT_EQ(
+      closed,
+      "name is 'redis-server', which does not match\nuser is '100', which does not match\nunit "
+      "is 'redis.service', which does not match\ncgroup '/system.slice/redis.service' has no "
+      "user_unit\nthe rule is for single threads\nmatches\n");
 }
 
 // The value that does not match is shown, of whatever kind the condition is.

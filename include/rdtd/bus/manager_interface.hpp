@@ -200,7 +200,8 @@ class ManagerInterface {
   // that it executes next. Never null.
   [[nodiscard]] virtual std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
       pid_t pid, const std::string& group, const Caller& caller) = 0;
-  // Refuses with not_permitted if `owner` is given and the process belongs to somebody else.
+  // If `owner` is given, refuses with not_permitted if the process belongs to somebody else, and
+  // does not show what the rules look for.
   [[nodiscard]] virtual std::expected<Explanation, Refusal> explain(pid_t pid,
                                                                     std::optional<uid_t> owner) = 0;
   [[nodiscard]] virtual std::expected<std::vector<DomainCounters>, Refusal> counters() = 0;

@@ -21,10 +21,10 @@ struct RuleTrial {
   std::optional<ConditionKind> needs = {};
 };
 
-// Tries each rule up to the one that matches; requires all facts. Without `with_values`, the
-// reasons do not reveal the facts.
+// Tries each rule up to the one that matches; requires all facts. Without `with_patterns`, the
+// reasons do not reveal what the rules look for.
 [[nodiscard]] std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts,
-                                             bool with_values);
+                                             bool with_patterns);
 
 // A process as somebody describes it, by the values that conditions are about. Units are complete
 // names. Of `cgroup` on one side, `unit` and `user_unit` on the other, one side is given.
