@@ -257,24 +257,16 @@ int on_unsubscribe(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return objects_of(userdata).subscribers.remove(call);
 }
 
-// Root sees the whole text in the reply to its own request; a signal goes to everybody.
-std::string last_reload_error(sd_bus* bus, sd_bus_message* reply, Objects& objects) {
-  uint8_t type = 0;
-  sd_bus_message* call = sd_bus_get_current_message(bus);
-  const bool in_reply =
-      sd_bus_message_get_type(reply, &type) >= 0 && type == SD_BUS_MESSAGE_METHOD_RETURN;
-  const bool root = in_reply && call != nullptr && caller_of(call, objects).root();
-  ManagerProperties now = objects.manager.properties();
-  return root ? now.last_reload_error : now.last_reload_error_public;
-}
-
 int get_property(sd_bus* bus, const char*, const char*, const char* property, sd_bus_message* reply,
                  void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
   const std::string_view name = property;
   if (name == "Version") return wire::append(reply, std::string(RDTD_VERSION));
-  if (name == "LastReloadError") return wire::append(reply, last_reload_error(bus, reply, objects));
   const ManagerProperties now = objects.manager.properties();
+  const bool root = is_for_root(bus, reply, objects);
+  if (name == "LastReloadError")
+    return wire::append(reply, root ? now.last_reload_error : now.last_reload_error_public);
+  if (name == "Problems") return wire::append(reply, root ? now.problems : now.problems_public);
   if (name == "State") return wire::append(reply, now.state);
   if (name == "LastReloadTimestamp") return wire::append(reply, now.last_reload_timestamp);
   if (name == "EventsSeen") return wire::append(reply, now.events_seen);
@@ -282,7 +274,6 @@ int get_property(sd_bus* bus, const char*, const char*, const char* property, sd
   if (name == "Assigned") return wire::append(reply, now.assigned());
   if (name == "Drift") return wire::append(reply, now.drift);
   if (name == "Assignments") return wire::append(reply, now.assignments);
-  if (name == "Problems") return wire::append(reply, now.problems);
   return wire::append(reply, now.config_files);
 }
 

@@ -113,7 +113,7 @@ void Manager::set_event_counters(uint64_t seen, uint64_t overruns) {
 
 bool Manager::degraded() const {
   const bool drifted = !std::ranges::all_of(drift_, &Drift::restored);
-  return !last_reload_error_.empty() || !guard_.problems().empty() || !events_available_ || drifted;
+  return !last_reload_error_.empty() || !guard_.problems(false).empty() || !events_available_ || drifted;
 }
 
 std::string Manager::status_line() {
@@ -124,7 +124,7 @@ std::string Manager::status_line() {
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!last_reload_error_.empty())
     return fmt::format("{}; last reload failed: {}", line, first_line(last_reload_error_public_));
-  if (const auto problems = guard_.problems(); !problems.empty())
+  if (const auto problems = guard_.problems(false); !problems.empty())
     return fmt::format("{}; {}", line, first_line(problems.front()));
   for (const Drift& drift : drift_)
     if (!drift.restored) return fmt::format("{}; {}", line, drift.text);
@@ -237,17 +237,22 @@ size_t Manager::tasks_in(const std::string& group) {
       .size();
 }
 
+std::vector<std::string> Manager::problems(bool for_root) const {
+  std::vector<std::string> out = guard_.problems(for_root);
+  if (!last_reload_error_.empty()) out.insert(out.begin(), "the last reload failed");
+  if (!events_available_) out.push_back("the kernel sends no process events");
+  for (const Drift& drift : drift_)
+    if (!drift.restored) out.push_back(drift.text);
+  return out;
+}
+
 ManagerProperties Manager::properties() {
   ManagerProperties out;
   out.state = degraded() ? "degraded" : "running";
   for (const PolicyFile& file : in_force_->files)
     if (file.state == PolicyFile::State::active) out.config_files.push_back(file.path);
-  out.problems = guard_.problems();
-  if (!last_reload_error_.empty())
-    out.problems.insert(out.problems.begin(), "the last reload failed");
-  if (!events_available_) out.problems.push_back("the kernel sends no process events");
-  for (const Drift& drift : drift_)
-    if (!drift.restored) out.problems.push_back(drift.text);
+  out.problems = problems(true);
+  out.problems_public = problems(false);
   out.last_reload_error = last_reload_error_;
   out.last_reload_error_public = last_reload_error_public_;
   out.last_reload_timestamp = last_reload_timestamp_;

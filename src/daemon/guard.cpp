@@ -35,19 +35,21 @@ void Guard::forget() {
   without_counters_.clear();
 }
 
-std::vector<std::string> Guard::problems() const {
+std::vector<std::string> Guard::problems(bool for_root) const {
   std::vector<std::string> out;
-  for (const auto& [key, text] : problems_) out.push_back(text);
+  for (const auto& [key, problem] : problems_)
+    out.push_back(for_root ? problem.text : problem.public_text);
   return out;
 }
 
 std::string Guard::lock_failure(const std::string& name) const {
   const auto found = problems_.find(lock_key + name);
-  return found == problems_.end() ? "" : found->second;
+  return found == problems_.end() ? "" : found->second.public_text;
 }
 
-bool Guard::set_problem(const std::string& key, const std::string& text) {
-  return problems_.insert_or_assign(key, text).second;
+bool Guard::set_problem(const std::string& key, const std::string& text,
+                        const std::string& public_text) {
+  return problems_.insert_or_assign(key, Problem{text, public_text}).second;
 }
 
 void Guard::report(const std::string& key, const std::string& text, Comparison& out) {
@@ -74,10 +76,12 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
                                                      const Machine& machine, Comparison& out) {
   auto plan = make_plan(in_force.policy, machine.capabilities, machine.snapshot, MonGroups::wanted);
   if (!plan) {
-    report("machine",
-           fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
-                       trim(format_diagnostics(plan.error(), in_force.policy.sources))),
-           out);
+    const auto text = [&](const Sources& sources) {
+      return fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
+                         trim(format_diagnostics(plan.error(), sources)));
+    };
+    if (set_problem("machine", text(in_force.policy.sources), text({})))
+      out.problems.push_back(text(in_force.policy.sources));
     return nullptr;
   }
   clear_problem("machine");

@@ -140,8 +140,11 @@ void Manager::apply_without_ended_leases() {
     load_and_apply({.fit = Applier::Fit::what_fits, .files = in_force_->files},
                    [this](const std::expected<void, Refusal>& applied) {
                      if (!applied) {
-                       problem("leases", fmt::format("groups of ended leases are still there: {}",
-                                                     trim(applied.error().text)));
+                       const auto text = [&](bool for_root) {
+                         return fmt::format("groups of ended leases are still there: {}",
+                                            trim(applied.error().text_for(for_root)));
+                       };
+                       problem("leases", text(true), text(false));
                        retry_soon();
                      }
                      observer_.groups_changed();

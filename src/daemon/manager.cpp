@@ -70,8 +70,9 @@ Manager::Manager(System system, Ownership ownership, Directory state)
   sweeper_.use(in_force_->table);
 }
 
-void Manager::problem(const std::string& key, const std::string& text) {
-  if (guard_.set_problem(key, text)) log(LogEvent::kernel_refused, text);
+void Manager::problem(const std::string& key, const std::string& text,
+                      const std::string& public_text) {
+  if (guard_.set_problem(key, text, public_text)) log(LogEvent::kernel_refused, text);
 }
 
 void Manager::replace(std::shared_ptr<const InForce> in_force) {

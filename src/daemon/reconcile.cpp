@@ -229,7 +229,7 @@ void Manager::try_what_is_missing() {
         log(LogEvent::applied, summary_);
       observer_.after_reload(true);
     } else {
-      problem("retry", applied.error().text);
+      problem("retry", applied.error().text, applied.error().text_for(false));
     }
     finished();
   });

@@ -129,9 +129,10 @@ struct ManagerProperties {
   std::string state;  // "running", or "degraded": a policy could not be applied, drift was only
                       // reported, or the process events fail
   std::vector<std::string> config_files;
-  std::vector<std::string> problems;     // why the state is degraded, for people
-  std::string last_reload_error;         // empty after a successful reload
-  std::string last_reload_error_public;  // without lines of files that not all users may read
+  // Why the state is degraded, for people. The public texts are without lines of files that not all
+  // users may read.
+  std::vector<std::string> problems, problems_public;
+  std::string last_reload_error, last_reload_error_public;  // empty after a successful reload
   uint64_t last_reload_timestamp = 0;    // CLOCK_REALTIME, microseconds
   uint64_t events_seen = 0;              // process events received
   uint64_t event_overruns = 0;           // process events that the kernel dropped

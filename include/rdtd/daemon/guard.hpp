@@ -56,12 +56,16 @@ class Guard {
   // A new policy is in force: what was wrong before does not count any more. The lock
   // problem stays: a new policy does not release the lock.
   void forget();
-  // What is in the way now, a sentence each.
-  [[nodiscard]] std::vector<std::string> problems() const;
+  // What is in the way now, a text each; lines of policy files are quoted for root only.
+  [[nodiscard]] std::vector<std::string> problems(bool for_root) const;
   // Why the region of this name could not be locked again; empty if nothing is known.
   [[nodiscard]] std::string lock_failure(const std::string& name) const;
   // Sets or clears a problem by its key. True if it is new and must be logged, or was there.
-  bool set_problem(const std::string& key, const std::string& text);
+  bool set_problem(const std::string& key, const std::string& text) {
+    return set_problem(key, text, text);
+  }
+  bool set_problem(const std::string& key, const std::string& text,
+                   const std::string& public_text);
   bool clear_problem(const std::string& key) { return problems_.erase(key) > 0; }
 
  private:
@@ -86,13 +90,16 @@ class Guard {
   void report(const std::string& key, const std::string& text, Comparison& out);
 
   Applier& applier_;
-  std::map<std::string, std::string> problems_;  // by what fails, not by the text of the moment
-  std::string last_failure_;                     // to restore, by what failed
-  std::set<std::string> unmade_;                 // monitoring groups that could not be made yet
-  std::set<std::string> without_counters_;       // groups that lacked some at the last look
-  bool reset_pending_ = false;                   // by the kernel, not restored yet
-  std::optional<Schemata> last_domains_;         // of the root at the last comparison
-  std::optional<CpuSet> last_online_;            // at the last comparison
+  struct Problem {
+    std::string text, public_text;
+  };
+  std::map<std::string, Problem> problems_;  // by what fails, not by the text of the moment
+  std::string last_failure_;                 // to restore, by what failed
+  std::set<std::string> unmade_;             // monitoring groups that could not be made yet
+  std::set<std::string> without_counters_;   // groups that lacked some at the last look
+  bool reset_pending_ = false;               // by the kernel, not restored yet
+  std::optional<Schemata> last_domains_;     // of the root at the last comparison
+  std::optional<CpuSet> last_online_;        // at the last comparison
 };
 
 }  // namespace rdtd

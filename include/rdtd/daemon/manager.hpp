@@ -168,7 +168,9 @@ class Manager final : public ManagerInterface {
   // When an answer that took from `begin` to `end` to read may be read again: no user can make
   // the main loop do little else.
   [[nodiscard]] static Time next_reading(Time begin, Time end);
-  void problem(const std::string& key, const std::string& text);
+  void problem(const std::string& key, const std::string& text) { problem(key, text, text); }
+  void problem(const std::string& key, const std::string& text, const std::string& public_text);
+  [[nodiscard]] std::vector<std::string> problems(bool for_root) const;
   [[nodiscard]] bool degraded() const;
 
   System system_;
