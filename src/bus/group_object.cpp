@@ -41,7 +41,7 @@ int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error
   return 0;
 }
 
-int group_property(sd_bus*, const char* path, const char*, const char* property,
+int group_property(sd_bus* bus, const char* path, const char*, const char* property,
                    sd_bus_message* reply, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
   const auto groups = objects.manager.list_groups();
@@ -49,7 +49,10 @@ int group_property(sd_bus*, const char* path, const char*, const char* property,
   if (group == nullptr) return -ENOENT;
   const std::string_view name = property;
   if (name == "Name") return wire::append(reply, group->name);
-  if (name == "Description") return wire::append(reply, group->description);
+  if (name == "Description")
+    return wire::append(reply, group->description_for_all || is_for_root(bus, reply, objects)
+                                   ? group->description
+                                   : "");
   if (name == "Asked") return wire::append(reply, group->asked);
   if (name == "Granted") return wire::append(reply, group->granted);
   if (name == "Mode") return wire::append(reply, group->mode);

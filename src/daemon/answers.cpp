@@ -42,6 +42,16 @@ std::string matching_threads(const ThreadsByRule& threads, size_t rule) {
                                    : fmt::format(", and matches {}", join(matching->second, ", "));
 }
 
+// Directories of the groups that are defined in files which every user may read.
+std::set<std::string> groups_for_all(const InForce& in_force) {
+  std::set<std::string> files, out;
+  for (const PolicyFile& file : in_force.files)
+    if (file.for_all) files.insert(file.path);
+  for (const Group& group : in_force.policy.groups)
+    if (files.contains(group.name.where.file.text())) out.insert(group_directory(group.name.value));
+  return out;
+}
+
 GroupStatus status_of(const GroupTarget& target) {
   GroupStatus status;
   status.name = group_label(target.directory);
@@ -113,7 +123,8 @@ void Manager::set_event_counters(uint64_t seen, uint64_t overruns) {
 
 bool Manager::degraded() const {
   const bool drifted = !std::ranges::all_of(drift_, &Drift::restored);
-  return !last_reload_error_.empty() || !guard_.problems(false).empty() || !events_available_ || drifted;
+  return !last_reload_error_.empty() || !guard_.problems(false).empty() || !events_available_ ||
+         drifted;
 }
 
 std::string Manager::status_line() {
@@ -209,9 +220,11 @@ std::shared_ptr<const GroupList> Manager::list_groups() {
   const RuleSet& compiled = in_force_->table->rules;
   for (size_t i = 0; i < compiled.rules().size(); i++)
     rules[group_label(compiled.group_of(i))].push_back(compiled.rules()[i].where.text());
+  const std::set<std::string> for_all = groups_for_all(*in_force_);
   std::vector<GroupStatus> out;
   for (const GroupTarget& target : in_force_->groups) {
     GroupStatus& status = out.emplace_back(status_of(target));
+    status.description_for_all = for_all.contains(target.directory);
     if (const auto named = rules.find(status.name); named != rules.end())
       status.rules = named->second;
   }

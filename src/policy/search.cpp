@@ -38,6 +38,20 @@ PolicyFile failed(const std::string& path, std::string_view operation, int code)
   return file;
 }
 
+// The file and all directories above it.
+bool may_all_read(const std::string& path, mode_t mode) {
+  using std::filesystem::perms;
+  std::error_code error;
+  bool out = (mode & S_IROTH) != 0;
+  for (auto at = std::filesystem::canonical(path, error);
+       out && !error && at.has_relative_path();) {
+    at = at.parent_path();
+    const perms directory = std::filesystem::status(at, error).permissions();
+    out = (directory & perms::others_exec) != perms::none;
+  }
+  return out && !error;
+}
+
 }  // namespace
 
 PolicyFile lease_file(const std::string& name, std::string text) {
@@ -65,7 +79,10 @@ PolicyFile read_policy_file(const std::string& path) {
     return unreadable(path, "is larger than 1 MiB, which no policy is");
   if (!text) return failed(path, "read", text.error().code);
   if (text->empty()) return {path, PolicyFile::State::masked, {}, {}};
-  return {path, PolicyFile::State::active, std::move(*text), {}};
+  return {.path = path,
+          .text = std::move(*text),
+          .problem = {},
+          .for_all = may_all_read(path, status.st_mode)};
 }
 
 std::vector<std::string> policy_directories(const std::string& root) {

@@ -31,6 +31,30 @@ TEST_F(AnswersTest, ListsTheGroups) {
   EXPECT_NE(manager->list_groups(), groups);
 }
 
+// Others than root may read it in the file, or not at all.
+TEST_F(AnswersTest, ADescriptionIsForWhoMayReadTheFile) {
+  const auto for_all = [this] {
+    const GroupStatus* group = manager->list_groups()->find("redis");
+    EXPECT_EQ(group->description, "text");
+    return group->description_for_all;
+  };
+  const std::string text = "[group.redis]\ndescription = \"text\"\n";
+  ASSERT_EQ(reload(text), "");
+  EXPECT_FALSE(for_all());
+  policy_for_all = true;
+  ASSERT_EQ(reload(text), "");
+  EXPECT_TRUE(for_all());
+  UniqueFd held;
+  manager->lease("a", text + "override = true\n", {.uid = 0, .pid = 1},
+                 [&](std::expected<UniqueFd, Refusal> granted) {
+                   ASSERT_TRUE(granted);
+                   held = std::move(*granted);
+                 });
+  run();
+  ASSERT_TRUE(held);
+  EXPECT_FALSE(for_all());
+}
+
 TEST_F(AnswersTest, CountsTheProcessesOfEachRule) {
   const auto shown = [this] {
     std::string out;

@@ -216,6 +216,10 @@ TEST_F(ReconcileTest, AMachineThatThePolicyDoesNotFitIsAProblem) {
                   "the machine has changed, and the policy in force does not fit it:\np.toml:1:8: "
                   "error: 1 group asked for (redis), 1 CLOSID here: 1 is the default group's\n    "
                   "1 | [group.redis]\n      |        ^~~~~"});
+    EXPECT_EQ(manager->properties().problems_public,
+              std::vector<std::string>{
+                  "the machine has changed, and the policy in force does not fit it:\np.toml:1:8: "
+                  "error: 1 group asked for (redis), 1 CLOSID here: 1 is the default group's"});
     EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   }
   l3.num_closids = 4;

@@ -54,7 +54,8 @@ class World : public Files {
             .policy_files =
                 [this] {
                   if (unreadable_policy) return std::vector{*unreadable_policy};
-                  return std::vector{PolicyFile{.path = "p.toml", .text = policy}};
+                  return std::vector{PolicyFile{
+                      .path = "p.toml", .text = policy, .problem = {}, .for_all = policy_for_all}};
                 },
             .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus, true); },
             .users = {[this](const std::string& name) -> Result<std::optional<uid_t>> {
@@ -132,6 +133,7 @@ class World : public Files {
   std::vector<PseudoLock> access;              // to these devices, as stored
   bool no_users = false;                       // the user database does not answer
   std::string policy;
+  bool policy_for_all = false;                  // every user may read it
   std::optional<PolicyFile> unreadable_policy;  // instead of `policy`
   std::vector<std::string> drift;
   bool real_clock = false;

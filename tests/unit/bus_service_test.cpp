@@ -512,39 +512,6 @@ TEST_F(BusTest, LimitsTheRequestsThatWaitForPolkit) {
   EXPECT_EQ(manager_.reloads, 2);
 }
 
-TEST_F(BusTest, TextForOthersThanRootIsPublic) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
-  start_all();
-  start_polkit();
-  sd_bus *root = connect(0), *other = connect(stranger);
-  EXPECT_EQ(property(root, "LastReloadError"), "full");
-  EXPECT_EQ(property(other, "LastReloadError"), "public");
-  EXPECT_EQ(call(root, "Reset").error_text(), "full");
-  EXPECT_EQ(call(other, "Reset").error_text(), "public");
-  // A signal goes to all subscribers, not only to the user who caused it.
-  std::string signalled;
-  const auto on_changed = [](sd_bus_message* signal, void* to, sd_bus_error*) {
-    (void)sd_bus_message_skip(signal, "s");
-    (void)sd_bus_message_enter_container(signal, 'a', "{sv}");
-    while (sd_bus_message_enter_container(signal, 'e', "sv") > 0) {
-      std::string name;
-      (void)wire::read(signal, name);
-      if (name == "LastReloadError")
-        (void)wire::read_variant(signal, *static_cast<std::string*>(to));
-      else
-        (void)sd_bus_message_skip(signal, "v");
-      (void)sd_bus_message_exit_container(signal);
-    }
-    return 0;
-  };
-  ASSERT_GE(sd_bus_match_signal(other, nullptr, nullptr, bus_path, properties_interface,
-                                "PropertiesChanged", on_changed, &signalled),
-            0);
-  service_->emit_reloaded(false);
-  wait_for([&] { return !signalled.empty(); });
-  EXPECT_EQ(signalled, "public");
-}
-
 TEST_F(BusTest, AssignmentsGoToRootAndTheOwner) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
   start_all();

@@ -120,6 +120,8 @@ class FakeManager final : public ManagerInterface {
   ManagerProperties properties() override {
     return {.state = "running",
             .config_files = {"/etc/rdtd/\xff.toml"},
+            .problems = {"full"},
+            .problems_public = {"public"},
             .last_reload_error = "full",
             .last_reload_error_public = "public"};
   }

@@ -107,6 +107,26 @@ TEST_F(Files, TransientFailures) {
   EXPECT_EQ(refused.diagnostics[0].cause, Cause::policy);
 }
 
+TEST_F(Files, WhoMayReadThem) {
+  put("etc/rdtd/a.toml", "a");
+  const std::string path = (root_ / "etc/rdtd/a.toml").string();
+  const auto for_all = [&](const fs::path& below, fs::perms mode) {
+    const fs::perms before = fs::status(root_ / below).permissions();
+    fs::permissions(root_ / below, mode);
+    const bool out = read_policy_file(path).for_all;
+    fs::permissions(root_ / below, before);
+    return out;
+  };
+  for (const char* directory : {"", "etc", "etc/rdtd"})
+    fs::permissions(root_ / directory, fs::perms(0755));
+  EXPECT_TRUE(for_all("etc/rdtd/a.toml", fs::perms(0644)));
+  EXPECT_FALSE(for_all("etc/rdtd/a.toml", fs::perms(0640)));
+  EXPECT_FALSE(for_all("etc/rdtd", fs::perms(0750)));
+  EXPECT_FALSE(for_all("etc", fs::perms(0700)));
+  EXPECT_FALSE(for_all("", fs::perms(0700)));
+  EXPECT_TRUE(for_all("etc", fs::perms(0711)));
+}
+
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }
 
 TEST_F(Files, UntrustedDirectory) {

@@ -33,6 +33,7 @@ struct Share {
 struct GroupStatus {
   std::string name;
   std::string description;
+  bool description_for_all = false;  // it is in a file that every user may read
   std::vector<Share> asked;  // only the shares that the policy names
   std::vector<Share> granted;
   std::string mode;
