@@ -57,7 +57,7 @@ int group_property(sd_bus* bus, const char* path, const char*, const char* prope
   if (name == "Granted") return wire::append(reply, group->granted);
   if (name == "Mode") return wire::append(reply, group->mode);
   if (name == "CPUs") return wire::append(reply, group->cpus);
-  if (name == "Tasks") return wire::append(reply, objects.tasks.in(group->name, monotonic_now()));
+  if (name == "Tasks") return wire::append(reply, objects.tasks.in(group->name));
   return wire::append(reply, group->rules);
 }
 

@@ -199,13 +199,12 @@ int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
 
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  const uint64_t now = monotonic_now();
   const auto groups = objects.manager.list_groups();
   std::vector<Client::GroupRow> rows;
   rows.reserve(groups->all().size());
   for (const GroupStatus& group : groups->all())
     rows.push_back({group.name, group.asked, group.granted, group.mode, group.cpus,
-                    static_cast<uint32_t>(group.rules.size()), objects.tasks.in(group.name, now)});
+                    static_cast<uint32_t>(group.rules.size()), objects.tasks.in(group.name)});
   return wire::reply(call, rows);
 }
 
