@@ -110,12 +110,24 @@ BandwidthUnit unit_of(Resource resource, bool delay_linear, const DomainValues& 
   return BandwidthUnit::percent;
 }
 
+// A new group starts with UINT32_MAX, but kernels before 6.13 round a rate that is written up to a
+// multiple of bandwidth_gran, and UINT32_MAX would overflow to almost nothing.
+uint32_t highest_rate(unsigned bandwidth_gran) { return UINT32_MAX - UINT32_MAX % bandwidth_gran; }
+
+// So that nobody writes back what a group starts with, it is read as the highest rate. No value of
+// another unit is as high.
+void cap_rates(const Filesystem& filesystem, Schemata& schemata) {
+  const auto rates = schemata.find(Resource::MB);
+  if (rates == schemata.end() || largest(rates->second) <= uint32_t{INT32_MAX}) return;
+  InfoReader info(filesystem, to_string(Resource::MB));
+  const uint32_t highest = highest_rate(std::max(1U, info.number_or("bandwidth_gran", 10, 1)));
+  for (auto& [domain, value] : rates->second) value = std::min(value, highest);
+}
+
 uint32_t unlimited_value(const BandwidthInfo& bandwidth, const DomainValues& root) {
   switch (bandwidth.unit) {
     case BandwidthUnit::percent: return 100;
-    // A new group starts with UINT32_MAX, but kernels before 6.13 round a value that is written up
-    // to a multiple of bandwidth_gran, and UINT32_MAX would overflow to almost nothing.
-    case BandwidthUnit::mbps: return UINT32_MAX - UINT32_MAX % bandwidth.bandwidth_gran;
+    case BandwidthUnit::mbps: return highest_rate(bandwidth.bandwidth_gran);
     // The processor states it as a number of bits: 2048 at least, more on newer ones. info/ does
     // not show it, but the default group starts with it.
     case BandwidthUnit::eighth_gbps:
@@ -218,6 +230,7 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
     auto schemata = parse_schemata(*text);
     if (!schemata) return misread(filesystem, file, schemata.error().text());
     state.schemata = std::move(*schemata);
+    cap_rates(filesystem, state.schemata);
   }
   // A pseudo-locked group has no CPUs: its `cpus_list` shows those of the domain.
   if (!is_pseudo(state.mode)) {

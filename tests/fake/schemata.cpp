@@ -218,7 +218,9 @@ bool Resctrl::parse_bandwidth(const Group& group, Resource resource, DomainId id
   }
   const auto value = static_cast<uint32_t>(*number);
   if (control.unit == Unit::mbps) {
-    values[resource][id][group.closid] = value;  // at once, whatever the other lines say
+    const uint64_t step = machine.release.rounds_rates ? control.bandwidth_gran : 1;
+    // At once, whatever the other lines say.
+    values[resource][id][group.closid] = static_cast<uint32_t>((value + step - 1) / step * step);
     return true;
   }
   if (value < control.min_bandwidth || value > control.unlimited()) {

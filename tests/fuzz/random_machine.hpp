@@ -22,7 +22,10 @@ inline fake::Machine random_machine(Choices& choices) {
     case 1: out = fake::atom(); break;
     case 2: out = fake::amd(); break;
     case 3: out = fake::with_cdp(xeon()); break;
-    case 4: out = fake::with_mbps(xeon()); break;
+    case 4:
+      out = fake::with_mbps(xeon());
+      out.release.rounds_rates = choices.one_in(2);
+      break;
   }
   const unsigned num_closids = 2 + choices.below(8);
   const unsigned min_cbm_bits = choices.one_in(4) ? 2 : 1;

@@ -107,6 +107,17 @@ TEST(FakeResctrl, AppliesNothingOfARefusedWriteExceptMbps) {
   EXPECT_EQ(*mbps.read("schemata"), "    MB:0=   50;1=4294967295\n    L3:0=fffff;1=fffff\n");
 }
 
+TEST(FakeResctrl, RoundsRatesAsOlderKernelsDo) {
+  for (const bool rounds : {false, true}) {
+    fake::Machine machine = fake::with_mbps(fake::xeon());
+    machine.release.rounds_rates = rounds;
+    Resctrl resctrl(machine);
+    ASSERT_TRUE(resctrl.write("schemata", "MB:0=4294967295;1=51\n"));
+    EXPECT_EQ(resctrl.read("schemata")->substr(0, resctrl.read("schemata")->find('\n')),
+              rounds ? "    MB:0=    4;1=   60" : "    MB:0=4294967295;1=   51");
+  }
+}
+
 TEST(FakeResctrl, FormatsSchemataAndSizes) {
   Resctrl resctrl(fake::xeon());
   divide(resctrl);

@@ -237,6 +237,19 @@ TEST(Read, Groups) {
   EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
 }
 
+// What a group starts with under mba_MBps cannot be written to every kernel.
+TEST(Read, NoRateIsAboveTheHighestThatCanBeWritten) {
+  for (const auto& [step, highest] :
+       {std::pair{"10\n", 4294967290U}, {"1\n", 4294967295U}, {"7\n", 4294967291U}}) {
+    auto files = group_files("", "MB:0=4294967295;1=800\n", "0-3\n", "shareable\n");
+    files["info/MB/bandwidth_gran"] = step;
+    const auto group = resctrl::read_group(Texts(files), "");
+    ASSERT_TRUE(group) << group.error().text();
+    EXPECT_EQ(group->schemata,
+              (Schemata{{Resource::MB, {{DomainId{0}, highest}, {DomainId{1}, 800}}}}));
+  }
+}
+
 TEST(Read, Errors) {
   struct {
     const char* file;

@@ -39,7 +39,8 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 inline constexpr std::array monitoring_directories = {"L3_MON", "PERF_PKG_MON"};
 
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
-// EACCES: this user may not read it.
+// EACCES: this user may not read it. No rate is above the one that means no limit, also where the
+// kernel starts with a higher one.
 [[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group);
 
 // "info/L3/io_alloc", "info/L3/io_alloc_cbm".

@@ -17,6 +17,7 @@ namespace rdtd::fake {
 namespace {
 
 constexpr unsigned last_padding_minor = 15;  // 6.15; the releases in between have not been checked
+constexpr unsigned first_exact_minor = 12;   // 6.12.y has the correction of 6.13
 
 struct KernelVersion {
   unsigned major = 0, minor = 0;
@@ -146,6 +147,8 @@ Machine read_machine(const resctrl::Filesystem& filesystem) {
   machine.release.pads_values =
       (version.major < 6 || (version.major == 6 && version.minor <= last_padding_minor)) &&
       has_value_width();
+  machine.release.rounds_rates =
+      version.major < 6 || (version.major == 6 && version.minor < first_exact_minor);
   machine.release.has_mba_mbps_event = filesystem.read("mba_MBps_event").has_value();
   machine.cpus = parse_cpu_list(trim(checked(filesystem.read("cpus_list")))).value();
   const std::string schemata = checked(filesystem.read("schemata"));

@@ -1,0 +1,57 @@
+// Bandwidth in MiB/s (mba_MBps) on a kernel that rounds what is written: what a group starts with,
+// written back, would be next to nothing.
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+class RatesTest : public test::World {
+ protected:
+  void SetUp() override {
+    World::SetUp();
+    fake::Machine machine = fake::with_mbps(kernel.resctrl.machine);
+    machine.release.rounds_rates = true;
+    kernel.resctrl = fake::Resctrl(machine);
+  }
+  void TearDown() override {
+    for (const auto& [domain, rates] : kernel.resctrl.values.at(Resource::MB))
+      for (const uint32_t rate : rates) EXPECT_GE(rate, 500U);
+    World::TearDown();
+  }
+};
+
+// A group that is in the way of an exclusive one gets what the default group has until it is empty.
+TEST_F(RatesTest, AGroupThatGoesLosesItsLimit) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"ways 0-3\"\nmb = \"500 MiB/s\"\n"), "");
+  EXPECT_EQ(reload("[group.b]\nl3 = \"ways 0-3\"\nexclusive = true\n"), "");
+  EXPECT_EQ(schemata("a"), "none");
+}
+
+TEST_F(RatesTest, AFailedLoadLeavesTheDefaultGroupUnlimited) {
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "a/schemata";
+      },
+      EIO);
+  EXPECT_EQ(reload("[group.default]\nmb = \"500 MiB/s\"\n[group.a]\nl3 = \"4 ways\"\n"),
+            "cannot write 'L3:0=f;1=f\nMB:0=4294967290;1=4294967290' to "
+            "/sys/fs/resctrl/a/schemata: Input/output error (everything is as it was)");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=4294967290");
+}
+
+TEST_F(RatesTest, DriftOfAGroupWithoutALimitIsRestored) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=4294967295");
+  ASSERT_TRUE(kernel.resctrl.write("schemata", "MB:0=700\n"));
+  manager->reconcile();
+  run();
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0=4294967290;1=4294967295");
+  EXPECT_EQ(drift, std::vector<std::string>{
+                       "group 'default': MB:0=700, granted MB:0=4294967290; restored"});
+  EXPECT_EQ(state(), "running");
+}
+
+}  // namespace
+}  // namespace rdtd
