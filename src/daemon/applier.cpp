@@ -203,6 +203,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   in_force->locks = std::move(plan.locks);
   in_force->io = std::move(plan.io);
   in_force->capabilities = std::move(loaded.machine.capabilities);
+  in_force->obstacles = obstacles(loaded.machine.snapshot);
   in_force->files = std::move(files);
   in_force->missing = std::move(loaded.prepared.missing);
   in_force->table = std::move(*table);

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "rdtd/base/text.hpp"
-
 namespace rdtd {
 
 namespace {
@@ -15,15 +13,23 @@ const std::string mon_group_key = "monitoring group ";
 const std::string counter_key = "counters ";
 const std::string io_key = "io_alloc";
 const std::string lock_key = "pseudo_lock ";
+const std::string mode_key = "mode ";
+const std::string remove_key = "remove ";
 
 // An error by what fails. Its detail is left out: last_cmd_status grows with each attempt.
 std::string key_of(const Error& error) {
   return fmt::format("{} {} {}", error.operation, error.path, error.code);
 }
 
-std::set<std::string> names_of(const std::vector<Step>& steps) {
-  std::set<std::string> out;
-  for (const Step& step : steps) out.insert(group_of(step));
+// Takes the last steps away, those that set the exclusive mode.
+std::vector<Step> take_modes(std::vector<Step>& steps) {
+  const auto sets_exclusive = [](const Step& step) {
+    const auto* mode = std::get_if<SetMode>(&step);
+    return mode != nullptr && mode->after == Mode::exclusive;
+  };
+  std::vector<Step> out;
+  std::ranges::copy_if(steps, std::back_inserter(out), sets_exclusive);
+  std::erase_if(steps, sets_exclusive);
   return out;
 }
 
@@ -33,6 +39,7 @@ void Guard::forget() {
   std::erase_if(problems_, [](const auto& problem) { return problem.first != lock_problem; });
   unmade_.clear();
   without_counters_.clear();
+  following_.clear();
 }
 
 std::vector<std::string> Guard::problems(bool for_root) const {
@@ -45,6 +52,13 @@ std::vector<std::string> Guard::problems(bool for_root) const {
 std::string Guard::lock_failure(const std::string& name) const {
   const auto found = problems_.find(lock_key + name);
   return found == problems_.end() ? "" : found->second.public_text;
+}
+
+// Clears the problems of this kind, except those of the groups that still fail.
+void Guard::clear_problems(const std::string& kind, const std::set<std::string>& failed) {
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with(kind) && !failed.contains(problem.first.substr(kind.size()));
+  });
 }
 
 bool Guard::set_problem(const std::string& key, const std::string& text,
@@ -71,66 +85,6 @@ bool Guard::kernel_reset(const Machine& machine) {
   return came_back;
 }
 
-// A machine that has changed is planned for again, if the policy in force fits it.
-std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
-                                                     const Machine& machine, Comparison& out) {
-  auto plan = make_plan(in_force.policy, machine.capabilities, machine.snapshot, MonGroups::wanted);
-  if (!plan) {
-    const auto text = [&](const Sources& sources) {
-      return fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
-                         trim(format_diagnostics(plan.error(), sources)));
-    };
-    if (set_problem("machine", text(in_force.policy.sources), text({})))
-      out.problems.push_back(text(in_force.policy.sources));
-    return nullptr;
-  }
-  clear_problem("machine");
-  auto changed = std::make_shared<InForce>(in_force);
-  changed->capabilities = machine.capabilities;
-  changed->groups = std::move(plan->groups);
-  changed->locks = std::move(plan->locks);
-  changed->io = std::move(plan->io);
-  std::erase_if(changed->missing,
-                [](const MissingPart& part) { return part.cause == Cause::machine; });
-  std::ranges::move(plan->missing, std::back_inserter(changed->missing));
-  return changed;
-}
-
-// The policy in force as it applies to the machine now. Puts it into `out` if it is another.
-std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce>& in_force,
-                                             const Machine& machine, Comparison& out) {
-  const Snapshot& now = machine.snapshot;
-  std::shared_ptr<const InForce> current = in_force;
-  if (machine.capabilities != in_force->capabilities && !in_force->groups.empty())
-    if (auto changed = follow_machine(*in_force, machine, out))
-      current = out.in_force = std::move(changed);
-  if (current->groups.empty()) return current;
-  // Under a policy that divides nothing, the default group stays as others set it.
-  if (const GroupState& root = now.groups.at(std::string(root_group));
-      current->policy.divides_nothing() && leaves_default_group(current->policy, now) &&
-      current->groups.back().state != root) {
-    auto changed = std::make_shared<InForce>(*current);
-    changed->groups.back().state = root;
-    current = out.in_force = std::move(changed);
-  }
-
-  std::set<std::string> taken;
-  const auto note = [&](const std::string& directory) {
-    if (is_taken(directory, now)) taken.insert(directory);
-  };
-  for (const GroupTarget& target : current->groups) {
-    note(target.directory);
-    std::ranges::for_each(target.mon_groups, note);
-  }
-  if (taken != current->taken) {
-    auto changed = std::make_shared<InForce>(*current);
-    changed->taken = std::move(taken);
-    current = out.in_force = std::move(changed);
-    out.tables_old = true;
-  }
-  return current;
-}
-
 // Takes over groups of the policy that another tool has removed and made again, if the policy says
 // so. Returns their directories.
 std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
@@ -155,46 +109,57 @@ std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Co
   return adopted;
 }
 
-// Restores what differs, if the policy says so or the kernel has reset it. True if it has.
-bool Guard::restore(const InForce& in_force, const Steps& back, const Machine& machine,
+// Restores what differs, if the policy says so or the kernel has reset it. True if nothing is left
+// that the others of the following wait for.
+bool Guard::restore(const InForce& in_force, const std::vector<Step>& steps, const Machine& machine,
                     Comparison& out) {
-  const bool wanted = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
-  bool restored = false;
-  if (wanted && !(back.steps.empty() && back.removals.empty())) {
-    const auto done = applier_.carry_out(back.steps, machine);
-    restored = done.has_value();
+  bool ready = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
+  if (ready && !steps.empty()) {
+    const auto done = applier_.carry_out(steps, machine);
+    ready = done.has_value();
     // The same failure is logged once, although its text grows with each attempt.
     if (!done && last_failure_ != key_of(done.error())) out.problems.push_back(done.error().text());
     last_failure_ = done ? "" : key_of(done.error());
     if (!done) (void)set_problem("restore", done.error().text());
     if (std::ranges::any_of(
-            back.steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); }))
+            steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); }))
       out.groups_made = out.tables_old = true;
   }
-  if (back.steps.empty() || restored) {
+  if (steps.empty() || ready) {
     clear_problem("restore");
     last_failure_.clear();
     reset_pending_ = false;
   }
-  return restored;
+  return ready;
+}
+
+// Each by itself: one that the kernel refuses undoes no limit. One that others have made possible
+// again is set even if drift is only reported.
+void Guard::set_modes(const std::vector<Step>& modes, bool ready, Comparison& out) {
+  std::set<std::string> failed;
+  const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
+  for (const Step& step : modes) {
+    const std::string& group = group_of(step);
+    if (!machine || (!ready && !following_.contains(group))) continue;
+    const auto done = applier_.carry_out({step}, *machine);
+    if (done) continue;
+    failed.insert(group);
+    report(mode_key + group, done.error().text(), out);
+  }
+  clear_problems(mode_key, failed);
 }
 
 // Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-// Returns those that were locked.
-std::set<std::string> Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine,
-                                          Comparison& out) {
-  std::set<std::string> locked, failed;
+void Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out) {
+  std::set<std::string> failed;
   for (size_t i = 0; i + 1 < steps.size(); i += 2) {
     const std::string& group = group_of(steps[i]);
     const auto done = applier_.carry_out({steps[i], steps[i + 1]}, machine);
-    if (!done) report(lock_key + group, done.error().text(), out);
-    (done ? locked : failed).insert(group);
+    if (done) continue;
+    report(lock_key + group, done.error().text(), out);
+    failed.insert(group);
   }
-  std::erase_if(problems_, [&](const auto& problem) {
-    return problem.first.starts_with(lock_key) &&
-           !failed.contains(problem.first.substr(lock_key.size()));
-  });
-  return locked;
+  clear_problems(lock_key, failed);
 }
 
 void Guard::make_later(std::map<std::string, Error> unmade) {
@@ -216,20 +181,17 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
     if (!failed.contains(group_of(step))) made.insert(group_of(step));
   if (!made.empty()) out.groups_made = out.tables_old = true;
   for (const auto& [group, error] : failed) report(mon_group_key + group, error.text(), out);
-  std::erase_if(problems_, [&](const auto& problem) {
-    return problem.first.starts_with(mon_group_key) &&
-           !failed.contains(problem.first.substr(mon_group_key.size()));
-  });
   unmade_.clear();
   for (const auto& [group, error] : failed) unmade_.insert(group);
+  clear_problems(mon_group_key, unmade_);
   return made;
 }
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-bool Guard::enable_io(const InForce& in_force, Comparison& out) {
+void Guard::enable_io(const InForce& in_force, Comparison& out) {
   const auto machine = applier_.read_machine();
-  if (!machine) return false;
+  if (!machine) return;
   const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
                                                 in_force.capabilities, machine->snapshot)
                                            .steps,
@@ -238,7 +200,6 @@ bool Guard::enable_io(const InForce& in_force, Comparison& out) {
     clear_problem(io_key);
   else
     report(io_key, done.error().text(), out);
-  return done.has_value();
 }
 
 void Guard::assign_later(const std::map<std::string, std::string>& without_counters) {
@@ -272,12 +233,9 @@ void Guard::assign_counters(const InForce& in_force, bool by_kernel,
   for (Drift& drift : lost)
     if (!still.contains(*drift.group)) out.drift.push_back(std::move(drift));
   for (const auto& [group, why] : still) report(counter_key + group, why, out);
-  std::erase_if(problems_, [&](const auto& problem) {
-    return problem.first.starts_with(counter_key) &&
-           !still.contains(problem.first.substr(counter_key.size()));
-  });
   without_counters_.clear();
   for (const auto& [group, why] : still) without_counters_.insert(group);
+  clear_problems(counter_key, without_counters_);
 }
 
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
@@ -285,15 +243,42 @@ void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine&
                                Comparison& out) {
   std::set<std::string> failed;
   for (const Step& removal : removals) {
-    const std::string key = "remove " + group_of(removal);
     const auto removed = applier_.carry_out({removal}, machine);
     if (removed) continue;
-    failed.insert(key);
-    report(key, removed.error().text(), out);
+    failed.insert(group_of(removal));
+    report(remove_key + group_of(removal), removed.error().text(), out);
   }
-  std::erase_if(problems_, [&](const auto& problem) {
-    return problem.first.starts_with("remove ") && !failed.contains(problem.first);
-  });
+  clear_problems(remove_key, failed);
+}
+
+// A mode that rdtd itself has yet to set is no difference.
+std::vector<Difference> Guard::differences_to(const InForce& in_force, Snapshot now) const {
+  for (const std::string& group : following_)
+    if (const auto found = now.groups.find(group); found != now.groups.end())
+      found->second.mode = in_force.find(group)->state.mode;
+  return differences(in_force.groups, in_force.locks, in_force.io, now);
+}
+
+// What differed, and what still does. What was adopted is reported already, and nobody removed a
+// group that could not be made yet.
+void Guard::add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
+                      const std::set<std::string>& adopted, const std::set<std::string>& unmade,
+                      Comparison& out) {
+  std::vector<Difference> found = differences_to(in_force, before);
+  if (found.empty()) return;
+  const auto machine = applier_.read_machine();
+  std::vector<Difference> left = machine ? differences_to(in_force, machine->snapshot) : found;
+  std::set<std::string> differing;
+  for (const Difference& difference : left) differing.insert(difference.group);
+  const auto add = [&](Difference& difference, bool restored) {
+    if (!unmade.contains(difference.group))
+      out.drift.push_back(
+          {std::move(difference.group), std::move(difference.text), restored, by_kernel});
+  };
+  for (Difference& difference : found)
+    if (!differing.contains(difference.group) && !adopted.contains(difference.group))
+      add(difference, true);
+  for (Difference& difference : left) add(difference, false);
 }
 
 Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
@@ -312,31 +297,20 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
   const bool io_is_disabled = current->io && now.io.empty();
-  const Steps back =
-      steps_to(current->groups, current->locks, io_is_disabled ? IoTarget{} : current->io,
-               current->capabilities, now);
+  Steps back = steps_to(current->groups, current->locks, io_is_disabled ? IoTarget{} : current->io,
+                        current->capabilities, now);
+  const std::vector<Step> modes = take_modes(back.steps);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
-  const bool restoring = by_kernel || current->policy.daemon.drift == OnDrift::restore;
-  const bool all_restored = restore(*current, back, *machine, out);
-  const bool ready = restoring && (all_restored || back.steps.empty());
-  std::set<std::string> made =
-      lock_regions(ready ? back.locks : std::vector<Step>{}, *machine, out);
-  if (io_is_disabled && ready && enable_io(*current, out)) made.insert(std::string(io_group));
+  const bool ready = restore(*current, back.steps, *machine, out);
+  set_modes(modes, ready, out);
+  lock_regions(ready ? back.locks : std::vector<Step>{}, *machine, out);
+  if (io_is_disabled && ready) enable_io(*current, out);
   if (!io_is_disabled) clear_problem(io_key);
-  const std::set<std::string> locks = names_of(back.locks);
-  made.merge(make_mon_groups(*current, back.mon_groups, *machine, out));
+  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
   if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine, out);
-  for (Difference& difference : differences(current->groups, current->locks, current->io, now)) {
-    const bool by_itself = is_mon_group(difference.group) || locks.contains(difference.group) ||
-                           (io_is_disabled && difference.group == io_group);
-    const bool restored = by_itself ? made.contains(difference.group) : all_restored;
-    if (unmade.contains(difference.group) || (restored && adopted.contains(difference.group)))
-      continue;
-    out.drift.push_back(
-        {std::move(difference.group), std::move(difference.text), restored, by_kernel});
-  }
+  add_drift(*current, now, by_kernel, adopted, unmade, out);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/mbm_counters.hpp"
 
 namespace rdtd {
@@ -36,6 +37,16 @@ Schemata values_at(const Schemata& from, const Schemata& places) {
   return out;
 }
 
+// Without the masks that overlap an obstacle.
+GroupState reachable(GroupState state, const std::map<std::string, Schemata>& obstacles) {
+  for (const auto& [name, theirs] : obstacles)
+    for (auto& [resource, values] : state.schemata)
+      std::erase_if(values, [&](const auto& value) {
+        return footprint(theirs, resource, value.first).overlaps(Cbm{value.second});
+      });
+  return state;
+}
+
 // An offline CPU belongs to no group.
 CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
   CpuSet out;
@@ -56,6 +67,14 @@ void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<D
 }
 
 }  // namespace
+
+std::map<std::string, Schemata> obstacles(const Snapshot& snapshot) {
+  std::map<std::string, Schemata> out;
+  for (const auto& [name, state] : snapshot.groups)
+    if (state.mode != Mode::shareable && name != root_group && !snapshot.owned.contains(name))
+      out[name] = state.schemata;
+  return out;
+}
 
 bool is_taken(const std::string& directory, const Snapshot& snapshot) {
   const bool exists = snapshot.groups.contains(directory) ||
@@ -95,10 +114,12 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
   std::vector<WantedGroup> wanted;
   std::vector<LockRegion> to_lock;
   std::set<std::string> mon_groups;
+  const auto in_the_way = obstacles(snapshot);
   std::set<std::string> leaving = snapshot.owned;
   leaving.erase(std::string(root_group));
   for (const GroupTarget& target : targets) {
-    if (!is_taken(target.directory, snapshot)) wanted.push_back({target.directory, target.state});
+    if (!is_taken(target.directory, snapshot))
+      wanted.push_back({target.directory, reachable(target.state, in_the_way)});
     leaving.erase(target.directory);
     for (const std::string& group : target.mon_groups) {
       if (!is_taken(group, snapshot)) mon_groups.insert(group);

@@ -198,6 +198,24 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
               std::move(changes),  std::move(diagnostics_), std::move(missing_)};
 }
 
+std::vector<Diagnostic> Planner::follow_others(std::vector<GroupTarget>& targets,
+                                               const IoTarget& io) {
+  make_targets();
+  targets_ = targets;
+  io_target_ = io;
+  if (io && policy_.io) io_ = &*policy_.io;
+  for (GroupTarget& target : targets_) {
+    if (target.directory != root_group) target.state.mode = Mode::shareable;
+    // What has its name is another tool's group.
+    if (is_taken(target.directory, snapshot_)) target.state.schemata.clear();
+  }
+  for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
+  decide_modes();
+  for (size_t i = 0; i < targets.size(); i++) targets[i].state.mode = targets_[i].state.mode;
+  sort_by_place(diagnostics_);
+  return std::move(diagnostics_);
+}
+
 bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
   return policy.divides_nothing() && !snapshot.owned.contains(std::string(root_group));
 }
@@ -207,6 +225,12 @@ std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
                                                        const Snapshot& snapshot,
                                                        MonGroups mon_groups) {
   return Planner(policy, capabilities, snapshot, mon_groups).run();
+}
+
+std::vector<Diagnostic> follow_others(const Policy& policy, const Capabilities& capabilities,
+                                      const Snapshot& snapshot, std::vector<GroupTarget>& targets,
+                                      const IoTarget& io) {
+  return Planner(policy, capabilities, snapshot, MonGroups::wanted).follow_others(targets, io);
 }
 
 }  // namespace rdtd

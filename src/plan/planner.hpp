@@ -74,6 +74,7 @@ class Planner {
         snapshot_(snapshot),
         mon_groups_wanted_(mon_groups) {}
   std::expected<Plan, std::vector<Diagnostic>> run();
+  std::vector<Diagnostic> follow_others(std::vector<GroupTarget>& targets, const IoTarget& io);
 
  private:
   void error(const Location& where, std::string message, std::string hint = {},

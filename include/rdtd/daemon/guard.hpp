@@ -74,19 +74,27 @@ class Guard {
                                                               Comparison& out);
   [[nodiscard]] std::shared_ptr<const InForce> update(
       const std::shared_ptr<const InForce>& in_force, const Machine& machine, Comparison& out);
+  [[nodiscard]] std::shared_ptr<const InForce> follow_groups(
+      const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
-  [[nodiscard]] std::set<std::string> lock_regions(const std::vector<Step>& steps,
-                                                   const Machine& machine, Comparison& out);
+  void lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
                           Comparison& out);
-  bool restore(const InForce& in_force, const Steps& back, const Machine& machine, Comparison& out);
+  [[nodiscard]] bool restore(const InForce& in_force, const std::vector<Step>& steps,
+                             const Machine& machine, Comparison& out);
+  void set_modes(const std::vector<Step>& modes, bool ready, Comparison& out);
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
                                                       const Machine& machine, Comparison& out);
-  [[nodiscard]] bool enable_io(const InForce& in_force, Comparison& out);
+  void enable_io(const InForce& in_force, Comparison& out);
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
+  [[nodiscard]] std::vector<Difference> differences_to(const InForce& in_force, Snapshot now) const;
+  void add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
+                 const std::set<std::string>& adopted, const std::set<std::string>& unmade,
+                 Comparison& out);
+  void clear_problems(const std::string& kind, const std::set<std::string>& failed);
   void report(const std::string& key, const std::string& text, Comparison& out);
 
   Applier& applier_;
@@ -97,6 +105,7 @@ class Guard {
   std::string last_failure_;                 // to restore, by what failed
   std::set<std::string> unmade_;             // monitoring groups that could not be made yet
   std::set<std::string> without_counters_;   // groups that lacked some at the last look
+  std::set<std::string> following_;          // groups whose mode others have changed
   bool reset_pending_ = false;               // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;     // of the root at the last comparison
   std::optional<CpuSet> last_online_;        // at the last comparison

@@ -73,6 +73,17 @@ enum class MonGroups { required, wanted };
     const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
     MonGroups mon_groups = MonGroups::required);
 
+// What a plan goes around: the exclusive groups and pseudo-locked regions of others.
+[[nodiscard]] std::map<std::string, Schemata> obstacles(const Snapshot& snapshot);
+
+// What the groups of others mean for targets that stay where they are: sets the mode that each can
+// have now, and returns the warnings about the ways that others can fill too.
+[[nodiscard]] std::vector<Diagnostic> follow_others(const Policy& policy,
+                                                    const Capabilities& capabilities,
+                                                    const Snapshot& snapshot,
+                                                    std::vector<GroupTarget>& targets,
+                                                    const IoTarget& io);
+
 // Whether a group of this name exists that rdtd did not make, or a monitoring group is in such a
 // group: its own is gone.
 [[nodiscard]] bool is_taken(const std::string& directory, const Snapshot& snapshot);
@@ -86,7 +97,8 @@ enum class MonGroups { required, wanted };
 [[nodiscard]] bool stands(const LockRegion& region, const Snapshot& snapshot);
 
 // The steps that make the groups in `snapshot` those of the targets again. Groups that rdtd made
-// and that are no target are removed, except busy locks.
+// and that are no target are removed, except busy locks. A mask that overlaps an obstacle is left
+// as it is: the kernel would refuse it.
 [[nodiscard]] Steps steps_to(const std::vector<GroupTarget>& targets,
                              const std::vector<LockTarget>& locks, const IoTarget& io,
                              const Capabilities& capabilities, const Snapshot& snapshot);
