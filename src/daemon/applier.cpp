@@ -1,8 +1,11 @@
 #include "rdtd/daemon/applier.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/rules/users.hpp"
@@ -11,6 +14,12 @@
 namespace rdtd {
 
 namespace {
+
+void log_removals(const std::vector<Step>& steps) {
+  for (const Step& step : steps)
+    if (std::holds_alternative<RemoveGroup>(step))
+      spdlog::info("removed group '{}'", group_label(group_of(step)));
+}
 
 std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
   std::vector<std::string> out;
@@ -49,7 +58,14 @@ Refusal Applier::refusal(const Rejected& rejected) const {
 
 Result<Machine> Applier::read_machine() {
   auto machine = system_.read_machine();
-  if (machine) machine->snapshot.owned = ownership_.owned(machine->snapshot);
+  if (!machine) return machine;
+  if (!std::exchange(settled_, true))
+    for (const std::string& group : ownership_.settle(machine->snapshot, system_.resctrl))
+      spdlog::warn(
+          "rdtd was killed before it had made or taken over group '{}', which has tasks now: it is "
+          "another tool's",
+          group_label(group));
+  machine->snapshot.owned = ownership_.owned(machine->snapshot);
   return machine;
 }
 
@@ -175,6 +191,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
     made_again_ = transaction.made_groups_again();
     return std::unexpected(rdtd::refusal(done.error()));
   }
+  log_removals(together);
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
   std::map<std::string, std::string> without_counters;
   // The kernel may have given counters to groups that were just made.
@@ -236,7 +253,9 @@ std::map<std::string, std::string> Applier::assign_counters(CounterPlan plan,
 
 Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {
   resctrl::Transaction transaction(system_.resctrl, ownership_, machine, system_.device_holder);
-  return transaction.carry_out(steps);
+  auto done = transaction.carry_out(steps);
+  if (done) log_removals(steps);
+  return done;
 }
 
 Result<void> Applier::remove_all() {

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -52,6 +53,25 @@ Result<void> Ownership::lock() {
   }
   lock_ = std::move(*file);
   return {};
+}
+
+std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
+                                           const resctrl::Filesystem& filesystem) {
+  std::vector<std::string> left;
+  for (const auto& [group, inode] : Entries(entries_)) {
+    const auto now = snapshot.inodes.find(group);
+    const bool exists = now != snapshot.inodes.end();
+    if (group == root_group || group == io_group || (exists && inode == now->second)) continue;
+    const bool unknown = exists && !inode;
+    if (unknown && filesystem.read(resctrl::file_of(group, "tasks")).value_or("").empty()) {
+      made(group, now->second);
+      continue;
+    }
+    if (unknown) left.push_back(group);
+    forget(group);
+  }
+  (void)store();
+  return left;
 }
 
 std::set<std::string> Ownership::owned(const Snapshot& snapshot) {

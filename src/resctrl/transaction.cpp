@@ -357,6 +357,7 @@ std::vector<std::string> Transaction::undo() {
 
 Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine,
                                  const Transaction::DeviceHolder& holder) {
+  (void)ownership.settle(machine.snapshot, filesystem);
   machine.snapshot.owned = ownership.owned(machine.snapshot);
   for (const std::string& name : machine.snapshot.own_locks())
     if (auto why = holder(name)) machine.snapshot.busy_locks.emplace(name, *std::move(why));

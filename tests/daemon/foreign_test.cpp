@@ -28,6 +28,21 @@ TEST_F(ForeignTest, AnotherToolsGroupIsNeverTouched) {
   EXPECT_EQ(schemata("redis"), theirs);
 }
 
+// rdtd was killed in a load before it had made the group: the name it recorded is no claim to a
+// group that another tool makes later.
+TEST_F(ForeignTest, AGroupThatOthersMakeAfterAKillIsTheirs) {
+  put("groups", "default\nredis\nredis/web\n");
+  start();
+  policy = "";
+  ASSERT_EQ(load(), "");
+  const pid_t theirs = processes.start({.name = "bash"});
+  ASSERT_TRUE(kernel.resctrl.make("redis"));
+  ASSERT_TRUE(kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n"));
+  manager->reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(theirs), "redis");
+}
+
 // With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
 // makes it anew. So is one of its own, if the record was lost.
 TEST_F(ForeignTest, AdoptsAGroup) {

@@ -47,6 +47,27 @@ class JournalTest : public test::World {
 
 const std::string web = "[group.web]\nl3 = \"2 ways\"\n";
 
+// Another tool was faster than the restart.
+TEST_F(JournalTest, SaysThatAGroupIsLeftToOthersAfterAKill) {
+  const pid_t theirs = processes.start({.name = "bash"});
+  ASSERT_TRUE(kernel.resctrl.make("web"));
+  ASSERT_TRUE(kernel.resctrl.write("web/tasks", std::to_string(theirs) + "\n"));
+  put("groups", "web\n");
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(theirs), "web");
+  EXPECT_TRUE(logged().contains(
+      "warning: rdtd was killed before it had made or taken over group 'web', which has tasks now: "
+      "it is another tool's\n"));
+}
+
+TEST_F(JournalTest, SaysWhichGroupsWereRemoved) {
+  ASSERT_EQ(reload(web), "");
+  (void)logged();
+  ASSERT_EQ(reload(""), "");
+  EXPECT_TRUE(logged().contains("info: removed group 'web'\n"));
+}
+
 // What was in the way before a load, and is still, was said already.
 TEST_F(JournalTest, SaysOnceThatTheLockIsHeld) {
   kernel.locked_by_other = true;

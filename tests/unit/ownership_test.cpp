@@ -1,9 +1,11 @@
 #include "rdtd/resctrl/ownership.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "fake/kernel.hpp"
 #include "files.hpp"
 
 namespace rdtd {
@@ -108,6 +110,26 @@ TEST_F(OwnershipTest, TakesTheInodeOfAnInterruptedStart) {
   (void)ownership.owned(with_inodes({{"redis", 18}}));
   ASSERT_TRUE(ownership.store());
   EXPECT_EQ(record(), "redis 18\n");
+}
+
+// What rdtd was about to make when it was killed is its own only if nobody can have made it since.
+TEST_F(OwnershipTest, SettlesOnceWhatAKillHasLeft) {
+  put("groups", "default\nnever\nmade\ntaken\ngone 3\nagain 4\nredis 17\nredis/web\n");
+  fake::Kernel kernel(fake::xeon());
+  kernel.resctrl.add_task(70);
+  std::map<std::string, uint64_t> inodes;
+  for (const char* group : {"made", "taken", "again", "redis", "redis/mon_groups/web"})
+    ASSERT_TRUE(kernel.resctrl.make(group));
+  for (const char* group : {"made", "taken", "redis"}) inodes[group] = kernel.resctrl.find(group)->inode;
+  ASSERT_TRUE(kernel.resctrl.write("taken/tasks", "70\n"));
+  inodes["redis/mon_groups/web"] = kernel.resctrl.find("redis")->mon_groups[0].inode;
+  inodes["again"] = 5;
+  inodes["redis"] = 17;
+  Ownership ownership = load();
+  EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{"taken"});
+  EXPECT_EQ(record(), fmt::format("default\nmade {}\nredis 17\nredis/web {}\n", inodes["made"],
+                                  inodes["redis/mon_groups/web"]));
+  EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{});
 }
 
 // A record that cannot be written is an error before anything is made, and leaves no name behind.

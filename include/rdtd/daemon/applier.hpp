@@ -97,6 +97,7 @@ class Applier {
   Counters counters_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   bool made_again_ = false;
+  bool settled_ = false;  // the record is that of this process
 };
 
 [[nodiscard]] Refusal refusal(const Error& error);

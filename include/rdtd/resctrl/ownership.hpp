@@ -14,9 +14,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
 
 namespace rdtd {
 
@@ -32,8 +34,14 @@ class Ownership {
   // lock. It is held as long as this value lives.
   [[nodiscard]] Result<void> lock();
 
+  // Prunes what an rdtd that was killed has left in the record, once at the start: names of groups
+  // that are gone or that others have made again, and names without an inode. A group of such a
+  // name is rdtd's if no task is in it: rdtd puts none there before the inode is recorded. Returns
+  // the groups that have tasks, which are another tool's.
+  [[nodiscard]] std::vector<std::string> settle(const Snapshot& snapshot,
+                                                const resctrl::Filesystem& filesystem);
   // The groups of a snapshot that rdtd made: recorded, and still with the recorded inode. A group
-  // that was recorded without an inode, because rdtd was killed, takes the present one.
+  // that was recorded without an inode takes the present one.
   [[nodiscard]] std::set<std::string> owned(const Snapshot& snapshot);
   // The names in the record; whether they exist is another question.
   [[nodiscard]] std::set<std::string> names() const;
