@@ -28,6 +28,7 @@ struct Moving {
   Schemata before, now, goal;
   Mode mode = Mode::shareable;  // now
   Mode goal_mode = Mode::shareable;
+  bool own = false;     // rdtd made it or shall make it
   bool existed = true;  // before the first step
   bool exists = true;   // at this point
   bool leaving = false;
@@ -132,6 +133,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
     known.insert(want.group);
     Moving& group = groups_.emplace_back();
     group.name = want.group;
+    group.own = true;
     group.goal_mode = want.state.mode;
     const auto found = now.groups.find(want.group);
     group.existed = group.exists = found != now.groups.end() && !unlocked_.contains(want.group);
@@ -157,6 +159,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
     group.name = name;
     group.before = group.now = group.goal = state.schemata;
     group.mode = group.goal_mode = state.mode;
+    group.own = now.owned.contains(name);
     group.leaving = leaving.contains(name);
   }
 }
@@ -371,7 +374,7 @@ bool Transition::can_make() const {
 void Transition::make(Moving& group) {
   for (Moving& other : groups_)
     if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
-        other.existed && !other.leaving)
+        other.existed && !other.leaving && other.own)
       set_mode(other, Mode::shareable);
   if (group.name == io_group)
     for (const auto& [resource, masks] : group.goal)

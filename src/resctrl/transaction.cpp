@@ -325,13 +325,14 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
 // What is there now is read, since the step that failed may have been carried out in part.
 std::vector<std::string> Transaction::undo() {
   std::vector<std::string> problems;
-  const auto now = read_snapshot(filesystem_);
+  auto now = read_snapshot(filesystem_);
   if (!now) {
     for (const std::string& group : touched_)
       problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));
     forget_what_was_not_made(false);
     return problems;
   }
+  now->owned = before_.snapshot.owned;
   const Steps back = way_back(*now, problems);
   std::set<std::string> lost;  // groups that could not be made again: their other steps are void
   const auto attempt = [&](const Step& step) {

@@ -56,7 +56,8 @@ struct Steps {
 }
 
 // `mon_groups`: the monitoring groups that shall exist. `leaving`: groups of both kinds that shall
-// not exist any more. `locks`: the regions to be locked. Other groups in `now` are not touched.
+// not exist any more. `locks`: the regions to be locked. Other groups in `now` are not
+// touched, except that one of `now.owned` may leave the exclusive mode while a group is made.
 [[nodiscard]] Steps transition(const Capabilities& capabilities, const Snapshot& now,
                                const std::vector<WantedGroup>& wanted,
                                const std::set<std::string>& mon_groups,
