@@ -193,16 +193,22 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   }
   log_removals(together);
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
+  std::vector<Step> apart = plan.changes.mon_groups;  // that were carried out each by itself
+  std::erase_if(apart, [&](const Step& step) { return unmade.contains(group_of(step)); });
   std::map<std::string, std::string> without_counters;
   // The kernel may have given counters to groups that were just made.
   if (!loaded.machine.snapshot.mbm_assignments.empty())
-    if (const auto now = read_machine())
-      without_counters = assign_counters(plan_counters(plan.groups, now->snapshot), *now);
+    if (const auto now = read_machine()) {
+      CounterPlan counters = plan_counters(plan.groups, now->snapshot);
+      std::ranges::copy(counters.steps, std::back_inserter(apart));
+      without_counters = assign_counters(std::move(counters), *now);
+    }
   Policy& policy = loaded.prepared.policy;
   auto table = make_table(std::make_shared<const RuleSet>(policy, loaded.users), policy.groups, {});
   if (!table) {
     Error error = table.error();
-    const auto problems = transaction.undo();
+    auto problems = take_back(apart, loaded.machine);
+    std::ranges::move(transaction.undo(), std::back_inserter(problems));
     made_again_ = transaction.made_groups_again();
     error.detail =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
@@ -232,6 +238,26 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
                  std::move(plan.changes.removals),
                  adopted_by(plan.changes.steps),
                  steps};
+}
+
+// Removes monitoring groups that were made, and takes counters away that were assigned.
+std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
+                                            const Machine& machine) {
+  std::vector<std::string> problems;
+  for (const Step& step : steps) {
+    Step back = RemoveGroup{group_of(step)};
+    if (const auto* assigned = std::get_if<AssignCounters>(&step)) {
+      AssignCounters none = *assigned;
+      for (auto& [event, domains] : none.events)
+        for (auto& [domain, has_counter] : domains) has_counter = false;
+      back = std::move(none);
+    }
+    auto done = carry_out({back}, machine);
+    if (done) continue;
+    done.error().detail.clear();  // it is about this one step
+    problems.push_back(done.error().text());
+  }
+  return problems;
 }
 
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,

@@ -140,6 +140,20 @@ TEST_F(MbmTest, AFailureLeavesWhatWasRestored) {
   EXPECT_EQ(schemata("b"), granted);
 }
 
+// Monitoring groups and counters are not part of the transaction.
+TEST_F(MbmTest, AFailedLoadTakesThemBack) {
+  with_counters(10, false);
+  ASSERT_EQ(reload("[group.b]\nl3 = \"2 ways\"\n"), "");
+  change("b", "mbm_total_bytes:*=_\n");
+  kernel.calls.fail_if([](const fake::Call& call) { return call.text() == "open_tasks a/tasks"; },
+                       EMFILE);
+  EXPECT_EQ(reload(two_groups + "[[rule]]\ngroup = \"b\"\nname = \"db\"\nmonitor = \"db\"\n"),
+            "cannot open /sys/fs/resctrl/a/tasks: Too many open files (everything is as it was)");
+  EXPECT_EQ(assigned("b"), "mbm_local_bytes:0-1=e mbm_total_bytes:0-1=_");
+  EXPECT_EQ(assigned("b/mon_groups/db"), "not there");
+  EXPECT_EQ(assigned("a"), "not there");
+}
+
 TEST_F(MbmTest, SaysWhyTheKernelRefuses) {
   with_counters(10, false);
   kernel.calls.fail_if(

@@ -89,6 +89,8 @@ class Applier {
   [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
   [[nodiscard]] std::map<std::string, std::string> holders_of(const std::vector<Step>& steps,
                                                               const Snapshot& now) const;
+  [[nodiscard]] std::vector<std::string> take_back(const std::vector<Step>& steps,
+                                                   const Machine& machine);
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(
       Loaded loaded, std::vector<PolicyFile> files);
 
