@@ -59,6 +59,10 @@ Refusal Applier::refusal(const Rejected& rejected) const {
 Result<Machine> Applier::read_machine() {
   auto machine = system_.read_machine();
   if (!machine) return machine;
+  // Once every group is limited, none shows it any more.
+  for (auto& [resource, info] : machine->capabilities.bandwidths)
+    for (auto& [domain, unlimited] : info.unlimited)
+      unlimited = unlimited_[resource] = std::max(unlimited_[resource], unlimited);
   if (!std::exchange(settled_, true))
     for (const std::string& group : ownership_.settle(machine->snapshot, system_.resctrl))
       spdlog::warn(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "rdtd/base/text.hpp"
@@ -40,6 +41,18 @@ std::string format_mount_options(const MountOptions& options) {
   if (options.mba_MBps) out += ",mba_MBps";
   if (options.debug) out += ",debug";
   return out;
+}
+
+void find_unlimited(Capabilities& capabilities, const Snapshot& snapshot) {
+  for (auto& [resource, info] : capabilities.bandwidths) {
+    if (info.unit != BandwidthUnit::eighth_gbps) continue;
+    uint32_t highest = 0;
+    for (const auto& [name, group] : snapshot.groups)
+      if (const auto values = group.schemata.find(resource); values != group.schemata.end())
+        for (const auto& [domain, value] : values->second) highest = std::max(highest, value);
+    for (auto& [domain, unlimited] : info.unlimited)
+      unlimited = std::max(unlimited, std::bit_ceil(std::min(highest, uint32_t{1} << 31)));
+  }
 }
 
 bool can_pseudo_lock(std::string_view cpuinfo) {

@@ -83,6 +83,7 @@ Result<TreeMachine> read_machine(const Context& context) {
   if (!capabilities) return std::unexpected(capabilities.error());
   auto snapshot = tree->read_snapshot({});
   if (!snapshot) return std::unexpected(snapshot.error());
+  find_unlimited(*capabilities, *snapshot);
   snapshot->possible_cpus = context.snapshot_given
                                 ? resctrl::read_copied_possible_cpus(tree->filesystem())
                                 : possible_cpus(context);

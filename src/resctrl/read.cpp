@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -124,14 +123,12 @@ void cap_rates(const Filesystem& filesystem, Schemata& schemata) {
   for (auto& [domain, value] : rates->second) value = std::min(value, highest);
 }
 
-uint32_t unlimited_value(const BandwidthInfo& bandwidth, const DomainValues& root) {
+uint32_t unlimited_value(const BandwidthInfo& bandwidth) {
   switch (bandwidth.unit) {
     case BandwidthUnit::percent: return 100;
     case BandwidthUnit::mbps: return highest_rate(bandwidth.bandwidth_gran);
-    // The processor states it as a number of bits: 2048 at least, more on newer ones. info/ does
-    // not show it, but the default group starts with it.
-    case BandwidthUnit::eighth_gbps:
-      return std::bit_ceil(std::clamp(largest(root), 2048U, uint32_t{1} << 31));
+    // The processor states it as a number of bits, at least these; see find_unlimited.
+    case BandwidthUnit::eighth_gbps: return 2048;
   }
   return 0;
 }
@@ -143,7 +140,7 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
   bandwidth.min_bandwidth = info.number("min_bandwidth");
   bandwidth.num_closids = info.number("num_closids");
   bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0, root, mount);
-  const uint32_t unlimited = unlimited_value(bandwidth, root);
+  const uint32_t unlimited = unlimited_value(bandwidth);
   for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
   return bandwidth;
 }
@@ -321,6 +318,7 @@ Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& m
   auto capabilities =
       read_capabilities(filesystem, snapshot->groups.at(std::string(root_group)).schemata, mount);
   if (!capabilities) return std::unexpected(capabilities.error());
+  find_unlimited(*capabilities, *snapshot);
   capabilities->pseudo_locking = pseudo_locking;
   if (!possible_cpus.empty()) snapshot->possible_cpus = std::move(possible_cpus);
   return Machine{std::move(*capabilities), std::move(*snapshot), mount};

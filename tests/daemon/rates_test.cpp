@@ -1,5 +1,5 @@
-// Bandwidth in MiB/s (mba_MBps) on a kernel that rounds what is written: what a group starts with,
-// written back, would be next to nothing.
+// Bandwidth as a rate: in MiB/s (mba_MBps) on a kernel that rounds what is written, so that what a
+// group starts with, written back, would be next to nothing; and on AMD's processors.
 #include <gtest/gtest.h>
 
 #include "world.hpp"
@@ -51,6 +51,26 @@ TEST_F(RatesTest, DriftOfAGroupWithoutALimitIsRestored) {
   EXPECT_EQ(drift, std::vector<std::string>{
                        "group 'default': MB:0=700, granted MB:0=4294967290; restored"});
   EXPECT_EQ(state(), "running");
+}
+
+// The processor has more bandwidth than 11 bits can say, and only groups without a limit show it.
+TEST_F(RatesTest, UnlimitedIsWhatGroupsWithoutALimitHave) {
+  fake::Machine machine = fake::amd();
+  for (auto& [resource, control] : machine.controls) control.most_eighths = 4096;
+  kernel.resctrl = fake::Resctrl(machine);
+  start();
+  const std::string limited = "[group.default]\nmb = \"100 GB/s\"\n";
+  ASSERT_EQ(reload(limited + "[group.a]\n"), "");
+  start();
+  ASSERT_EQ(reload(limited + "[group.a]\n[group.b]\n"), "");
+  const std::string whole = "L3:0=ffff MB:0=4096 SMBA:0=4096";
+  EXPECT_EQ(schemata("b"), whole);
+  // Now none shows it.
+  ASSERT_EQ(reload(limited + "[group.a]\nmb = \"100 GB/s\"\nsmba = \"100 GB/s\"\n"), "");
+  ASSERT_EQ(reload(limited + "[group.a]\n"), "");
+  EXPECT_EQ(schemata("a"), whole);
+  ASSERT_EQ(reload(""), "");
+  EXPECT_EQ(schemata(""), whole);
 }
 
 }  // namespace

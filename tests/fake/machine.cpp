@@ -6,8 +6,6 @@ namespace rdtd::fake {
 
 namespace {
 
-constexpr uint32_t max_eighths = 2048;
-
 Machine sockets_of(unsigned sockets, unsigned cpus_each) {
   Machine machine;
   for (unsigned cpu = 0; cpu < sockets * cpus_each; cpu++) {
@@ -41,7 +39,7 @@ uint32_t Control::unlimited() const {
   switch (unit) {
     case Unit::percent: return 100;
     case Unit::mbps: return UINT32_MAX;
-    case Unit::eighths: return max_eighths;
+    case Unit::eighths: return most_eighths;
   }
   return 0;
 }

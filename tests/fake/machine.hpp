@@ -39,6 +39,7 @@ struct Control {
   unsigned bandwidth_gran = 10;
   unsigned min_bandwidth = 10;
   bool delay_linear = true;
+  uint32_t most_eighths = 2048;  // newer processors have more
 
   // No restriction: all ways, or the highest bandwidth.
   [[nodiscard]] uint32_t unlimited() const;

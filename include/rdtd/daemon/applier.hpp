@@ -99,6 +99,7 @@ class Applier {
   Counters counters_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   bool made_again_ = false;
+  std::map<Resource, uint32_t> unlimited_;  // the highest that was read
   bool settled_ = false;  // the record is that of this process
 };
 

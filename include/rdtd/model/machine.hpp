@@ -34,6 +34,10 @@ struct MountOptions {
 // bind mounts of it share its options.
 [[nodiscard]] std::optional<MountOptions> find_mount_options(std::string_view mounts);
 
+// The value that means no limit on an AMD processor is in no file: groups without a limit show it.
+// Raises it to what is the case on this machine at least.
+void find_unlimited(Capabilities& capabilities, const Snapshot& snapshot);
+
 // Whether the kernel locks memory into the caches of this processor, from the text of
 // /proc/cpuinfo: it knows the models whose prefetchers it can stop (get_prefetch_disable_bits in
 // arch/x86/kernel/cpu/resctrl/pseudo_lock.c). resctrl shows it nowhere.

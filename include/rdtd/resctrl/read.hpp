@@ -48,7 +48,8 @@ inline constexpr std::array monitoring_directories = {"L3_MON", "PERF_PKG_MON"};
 // The masks of the I/O devices, as Snapshot has them. `root`: see read_capabilities.
 [[nodiscard]] Result<Schemata> read_io(const Filesystem& filesystem, const Schemata& root);
 
-// `root`: the schemata of the default group, which name the resources and the domains.
+// `root`: the schemata of the default group, which name the resources and the domains. What is
+// unlimited on AMD's processors is left to find_unlimited.
 [[nodiscard]] Result<Capabilities> read_capabilities(const Filesystem& filesystem,
                                                      const Schemata& root,
                                                      const MountOptions& mount);
