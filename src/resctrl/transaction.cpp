@@ -155,7 +155,8 @@ Result<void> Transaction::remove(const std::string& group) {
       for (const Filesystem::Entry& mon : *mon_groups)
         if (mon.is_directory) going.push_back(mon_group_directory(group, mon.name));
   for (const std::string& one : going) {
-    tasks_[one] = filesystem_.read(file_of(one, "tasks")).value_or("");
+    // Of a group whose name another one has had since, the first.
+    tasks_.try_emplace(one, filesystem_.read(file_of(one, "tasks")).value_or(""));
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
@@ -334,6 +335,11 @@ std::vector<std::string> Transaction::undo() {
   }
   now->owned = before_.snapshot.owned;
   const Steps back = way_back(*now, problems);
+  std::vector<std::string> replaced;  // groups whose name the steps gave to another one
+  for (const auto& [group, tasks] : tasks_)
+    if (const auto found = now->groups.find(group);
+        made_.contains(group) && found != now->groups.end() && !is_pseudo(found->second.mode))
+      replaced.push_back(group);
   std::set<std::string> lost;  // groups that could not be made again: their other steps are void
   const auto attempt = [&](const Step& step) {
     if (lost.contains(group_of(step))) return;
@@ -350,8 +356,13 @@ std::vector<std::string> Transaction::undo() {
   };
   // Monitoring groups last: their RMIDs may be those of groups that go. Of a region that goes and
   // comes, so may the CLOSID.
-  for (const auto* part : {&back.steps, &back.removals, &back.locks, &back.mon_groups})
+  for (const auto* part : {&back.steps, &back.removals, &back.locks})
     std::ranges::for_each(*part, attempt);
+  for (const std::string& group : replaced) {
+    made_again_ = true;
+    put_tasks_back(group, problems);
+  }
+  std::ranges::for_each(back.mon_groups, attempt);
   forget_what_was_not_made(problems.empty());
   return problems;
 }

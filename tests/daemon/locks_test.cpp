@@ -68,6 +68,31 @@ TEST_F(LocksTest, LocksAndUndoes) {
   EXPECT_TRUE(access.empty());
 }
 
+// A region takes the name of a group, and fails: the group is back with its tasks.
+TEST_F(LocksTest, AFailureGivesTheNameBack) {
+  const std::string group =
+      "[group.buffer]\nl2 = \"4 ways\"\n[[rule]]\ngroup = \"buffer\"\nname = \"web\"\n";
+  ASSERT_EQ(reload(group), "");
+  const std::string granted = file("buffer/schemata");
+  for (const char* failing :
+       {"write buffer/mode 'pseudo-locksetup'", "write buffer/schemata 'L2:1=3'"}) {
+    SCOPED_TRACE(failing);
+    const pid_t task = processes.start({.name = "other"});
+    ASSERT_TRUE(kernel.resctrl.write("buffer/tasks", std::to_string(task) + "\n"));
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.text() == failing; }, EIO);
+    const std::string refused = reload(buffer);
+    kernel.calls.reset();
+    EXPECT_TRUE(refused.ends_with("everything is as it was)")) << refused;
+    EXPECT_EQ(file("buffer/schemata"), granted);
+    EXPECT_EQ(group_of(task), "buffer");
+    // Its files were opened again.
+    const pid_t later = processes.start({.name = "web"});
+    manager->sweeper().visit({.pid = later});
+    run();
+    EXPECT_EQ(group_of(later), "buffer");
+  }
+}
+
 TEST_F(LocksTest, Lists) {
   EXPECT_EQ(listed(), "");
   ASSERT_EQ(reload(buffer), "");
