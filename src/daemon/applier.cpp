@@ -107,6 +107,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, co
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
   machine->snapshot.to_adopt = request.adopt;
+  if (request.leases.empty()) machine->snapshot.places = places_;
   std::vector<PolicyFile> files = request.files;
   std::ranges::copy(request.leases, std::back_inserter(files));
   const auto prepare_again = [&] {
@@ -177,11 +178,33 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const U
   auto stored = system_.store_device_access(access);
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
   auto applied = carry_out_load(std::move(*loaded), std::move(request.files));
-  if (applied)
+  if (applied) {
     access_ = std::move(access);
-  else if (access_)
+    remember_places(*applied->in_force, request.leases);
+  } else if (access_) {
     (void)system_.store_device_access(*access_);
+  }
   return applied;
+}
+
+// Under leases, groups of the files may lie elsewhere: then only what the files changed is new.
+void Applier::remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases) {
+  if (leases.empty()) places_.clear();
+  std::set<std::string> of_leases;
+  for (const Group& group : in_force.policy.groups)
+    if (std::ranges::find(leases, group.name.where.file.text(), &PolicyFile::path) != leases.end())
+      of_leases.insert(group_directory(group.name.value));
+  const auto remember = [&](const GroupTarget& group) {
+    if (of_leases.contains(group.directory)) return;
+    for (const auto& [resource, masks] : group.state.schemata)
+      for (const auto& [domain, mask] : masks) {
+        if (!is_cache(resource)) continue;
+        uint32_t& place = places_[group.directory][resource][domain];
+        if (Cbm{place}.count() != Cbm{mask}.count()) place = mask;
+      }
+  };
+  std::ranges::for_each(in_force.groups, remember);
+  if (in_force.io) remember(*in_force.io);
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
@@ -289,6 +312,7 @@ Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& m
 }
 
 Result<void> Applier::remove_all() {
+  places_.clear();
   auto machine = read_machine();
   if (!machine) return std::unexpected(machine.error());
   return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <ranges>
+#include <utility>
 
 #include "arrangement.hpp"
 #include "halves.hpp"
@@ -165,68 +168,111 @@ std::expected<ExclusiveMasks, std::vector<PlacementRefusal>> place_halves(
   return ExclusiveMasks{halves.split(*masks), make_board(halves.request()).usable};
 }
 
-// Places parties that share a region: in their places, then side by side while there is room, then
-// overlapping. Each fits in the region.
+// Places parties that share a region. Each fits in it.
 class Sharing {
  public:
-  Sharing(Cbm region, bool sparse_masks)
-      : region_(region), sparse_masks_(sparse_masks), unused_(region) {}
+  Sharing(Cbm region, bool sparse_masks) : region_(region), sparse_masks_(sparse_masks) {}
 
+  // Side by side if there is room for all of them, and then so that the most keep their places.
   std::vector<Cbm> place(const std::vector<Party>& parties) {
     std::vector<Cbm> masks(parties.size());
-    for (size_t i = 0; i < parties.size(); i++) masks[i] = fixed_mask(parties[i]);
-    std::vector<size_t> waiting;
+    std::vector<size_t> movable;
     std::vector<Piece> pieces;
+    Cbm unnamed = region_;
     for (size_t i = 0; i < parties.size(); i++) {
-      if (!masks[i].empty()) continue;
-      waiting.push_back(i);
-      pieces.push_back({.ways = *number_of_ways(parties[i]), .required = {}, .places = {}});
+      if (const Cbm* named = named_ways(parties[i])) {
+        masks[i] = *named;
+        unnamed = unnamed.without(*named);
+        use(*named, 1);
+      } else if (const unsigned* count = number_of_ways(parties[i])) {
+        movable.push_back(i);
+        pieces.push_back({.ways = *count, .required = {}, .places = {}});
+        if (const Cbm place = parties[i].previous; place.contiguous() && place.count() == *count)
+          pieces.back().places = {place};
+      } else {
+        masks[i] = whole();  // it takes all and leaves the others their room
+      }
     }
-    const Board board{.usable = unused_, .exclusive = unused_, .min_ways = 1, .places = {}};
-    const auto side_by_side = arrange(board, pieces, 0);
-    for (size_t i = 0; i < waiting.size(); i++)
-      masks[waiting[i]] = side_by_side ? (*side_by_side)[i] : next_mask(pieces[i].ways);
+    const Board board{.usable = unnamed, .exclusive = unnamed, .min_ways = 1, .places = {}};
+    if (const auto side_by_side = arrange(board, pieces, 0))
+      for (size_t i = 0; i < movable.size(); i++) masks[movable[i]] = (*side_by_side)[i];
+    else
+      overlap(parties, movable, masks);
     return masks;
   }
 
   [[nodiscard]] Cbm whole() const { return sparse_masks_ ? region_ : longest_run(region_); }
 
  private:
-  // The mask of a party that does not move, else none.
-  Cbm fixed_mask(const Party& party) {
-    Cbm mask;
-    if (const Cbm* named = named_ways(party))
-      mask = *named;
-    else if (const unsigned* count = number_of_ways(party); count == nullptr)
-      return whole();  // it takes all and leaves the others their room
-    else if (party.previous.count() == *count && region_.contains(party.previous) &&
-             (party.previous.contiguous() || !lowest_run(region_, *count)))
-      mask = party.previous;
-    unused_ = unused_.without(mask);
-    return mask;
+  // Each keeps its place, or gets the ways with the fewest others, until none can move to ways with
+  // fewer. That ends: each move makes the sum of all overlaps smaller.
+  void overlap(const std::vector<Party>& parties, const std::vector<size_t>& movable,
+               std::vector<Cbm>& masks) {
+    for (const size_t i : movable) {
+      const Cbm place = parties[i].previous;
+      const unsigned count = *number_of_ways(parties[i]);
+      if (place.count() == count && region_.contains(place) &&
+          (place.contiguous() || !lowest_run(region_, count)))
+        masks[i] = place;
+      use(masks[i], 1);
+    }
+    for (const size_t i : movable) {
+      if (!masks[i].empty()) continue;
+      masks[i] = emptiest(*number_of_ways(parties[i]));
+      use(masks[i], 1);
+    }
+    for (bool moved = true; std::exchange(moved, false);)
+      for (const size_t i : std::views::reverse(movable)) {
+        use(masks[i], -1);
+        if (const Cbm best = emptiest(masks[i].count()); users_of(best) < users_of(masks[i])) {
+          masks[i] = best;
+          moved = true;
+        }
+        use(masks[i], 1);
+      }
   }
 
-  Cbm next_mask(unsigned count) {
-    auto mask = lowest_run(unused_, count);
-    if (!mask) mask = lowest_run(region_, count);
-    if (!mask) mask = lowest_ways(region_, count);
-    unused_ = unused_.without(*mask);
-    return *mask;
+  void use(Cbm mask, int by) {
+    for (unsigned way = 0; way < users_.size(); way++)
+      if (mask.contains(Cbm::range(way, 1))) users_.at(way) += by;
+  }
+  [[nodiscard]] int users_of(Cbm mask) const {
+    int sum = 0;
+    for (unsigned way = 0; way < users_.size(); way++)
+      if (mask.contains(Cbm::range(way, 1))) sum += users_.at(way);
+    return sum;
+  }
+  // The lowest of the masks with the fewest users.
+  [[nodiscard]] Cbm emptiest(unsigned count) const {
+    Cbm best;
+    for (unsigned way = 0; way + count <= users_.size(); way++)
+      if (const Cbm mask = Cbm::range(way, count);
+          region_.contains(mask) && (best.empty() || users_of(mask) < users_of(best)))
+        best = mask;
+    if (!best.empty()) return best;
+    // Only with gaps.
+    for (Cbm left = region_; best.count() < count;) {
+      Cbm next = Cbm::range(left.lowest(), 1);
+      for (unsigned way = next.lowest(); way < users_.size(); way++)
+        if (const Cbm one = Cbm::range(way, 1);
+            left.contains(one) && users_of(one) < users_of(next))
+          next = one;
+      best = best | next;
+      left = left.without(next);
+    }
+    return best;
   }
 
   Cbm region_;
   bool sparse_masks_;
-  Cbm unused_;
+  std::array<int, 32> users_{};  // of each way: groups that ask for ways
 };
 
-}  // namespace
-
-std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
-  if (auto refusals = check_parties(request); !refusals.empty())
-    return std::unexpected(std::move(refusals));
+// Masks for the request as it stands.
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_once(
+    const DomainRequest& request) {
   auto exclusive = place_halves(request);
   if (!exclusive) return std::unexpected(std::move(exclusive.error()));
-
   DomainPlacement out;
   out.exclusive = std::move(exclusive->masks);
   Cbm left = exclusive->usable;
@@ -239,6 +285,36 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const Domain
   out.remainder = remainder.whole();
   out.shared = remainder.place(request.shared);
   return out;
+}
+
+// The same request once the groups have the masks that they were granted.
+DomainRequest after(DomainRequest request, const DomainPlacement& placement) {
+  for (size_t i = 0; i < request.exclusive.size(); i++) {
+    Exclusive& one = request.exclusive[i];
+    if (!one.party.previous.empty()) one.party.previous = placement.exclusive[i];  // no partition
+    for (size_t j = 0; j < one.members.size(); j++)
+      one.members[j].previous = placement.members[i][j];
+  }
+  for (size_t i = 0; i < request.shared.size(); i++)
+    request.shared[i].previous = placement.shared[i];
+  return request;
+}
+
+}  // namespace
+
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
+  if (auto refusals = check_parties(request); !refusals.empty())
+    return std::unexpected(std::move(refusals));
+  auto placed = place_once(request);
+  // A group that did not keep its place may have been what held a partition in its place.
+  const bool partitions = std::ranges::any_of(
+      request.exclusive, [](const Exclusive& one) { return !one.members.empty(); });
+  for (unsigned turn = 0; partitions && placed && turn < 32; turn++) {
+    auto again = place_once(after(request, *placed));
+    if (!again || *again == *placed) break;
+    placed = std::move(again);
+  }
+  return placed;
 }
 
 }  // namespace rdtd

@@ -65,6 +65,7 @@ struct DomainPlacement {
   std::vector<std::vector<Cbm>> members;  // of each exclusive party
   std::vector<Cbm> shared;                // likewise
   Cbm remainder;                          // the mask of a group that uses all that is left
+  bool operator==(const DomainPlacement&) const = default;
 };
 
 // A refusal names the domain in the middle of its sentence: BEFORE "L3 domain 0" AFTER, or, if the

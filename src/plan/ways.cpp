@@ -119,20 +119,34 @@ const Schemata* Planner::schemata_now(const Group& group) const {
   return found == snapshot_.groups.end() ? nullptr : &found->second.schemata;
 }
 
-// The mask that the group has now; none if the parts of the slot differ.
-Cbm Planner::previous_mask(const CacheDomain& domain, const Slot& slot) const {
-  const Schemata* const now = slot.group == nullptr ? nullptr : schemata_now(*slot.group);
-  if (now == nullptr) return {};
+namespace {
+
+// The mask of these parts of a cache; none if they differ.
+Cbm common_mask(const Schemata& schemata, std::span<const Resource> parts, DomainId domain) {
   std::optional<Cbm> mask;
-  for (const Resource part : slot.parts) {
-    const auto values = now->find(part);
-    if (values == now->end()) return {};
-    const auto value = values->second.find(domain.id);
+  for (const Resource part : parts) {
+    const auto values = schemata.find(part);
+    if (values == schemata.end()) return {};
+    const auto value = values->second.find(domain);
     if (value == values->second.end()) return {};
     if (mask && mask->bits != value->second) return {};
     mask = Cbm{value->second};
   }
   return mask.value_or(Cbm{});
+}
+
+}  // namespace
+
+// The mask that the group had before leases displaced it, else the one that it has now.
+Cbm Planner::previous_mask(const CacheDomain& domain, const Slot& slot) const {
+  if (slot.group == nullptr) return {};
+  const std::string directory =
+      slot.group == io_ ? std::string(io_group) : group_directory(slot.group->name.value);
+  if (const auto place = snapshot_.places.find(directory); place != snapshot_.places.end())
+    if (const Cbm mask = common_mask(place->second, slot.parts, domain.id); !mask.empty())
+      return mask;
+  const Schemata* const now = schemata_now(*slot.group);
+  return now == nullptr ? Cbm{} : common_mask(*now, slot.parts, domain.id);
 }
 
 // An amount as a number of ways out of `total`, or as a mask. Nothing if it was refused.

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "property/random_case.hpp"
 #include "rdtd/base/text.hpp"
+#include "unit/support.hpp"
 #include "world.hpp"
 
 namespace rdtd {
@@ -461,6 +463,39 @@ TEST_F(LeasesTest, ThePlanHasThem) {
   run();
   EXPECT_EQ(schemata("bench"), "L3:0-1=30 MB:0-1=100");
   EXPECT_EQ(state(), "running");
+}
+
+// Whatever they displace: groups of random policies, on random machines.
+TEST_F(LeasesTest, LeaveAllMasksAsTheyWere) {
+  unsigned displaced = 0;
+  for (unsigned seed = 1; seed <= test::random_cases(300); seed++) {
+    const oracle::Case c = oracle::random_case(seed);
+    fake::Machine machine = fake::xeon(1, c.ways);
+    fake::Control& l3 = machine.controls.at(Resource::L3);
+    l3.min_cbm_bits = c.min;
+    l3.sparse_masks = c.sparse;
+    l3.shareable_bits = Cbm{c.shareable};
+    machine.num_rmids = 4096;
+    kernel.resctrl = fake::Resctrl(machine);
+    held.clear();
+    fs::remove_all(root_ / "groups");
+    start();
+    observe();
+    // Places that no fresh start would give.
+    (void)reload(oracle::policy_text(oracle::random_case(seed + 1'000'000)));
+    if (!reload(oracle::policy_text(c)).empty()) continue;
+    const std::string before = tree();
+    oracle::Random random(seed);
+    for (const std::string name : {"x", "y"})
+      (void)lease(name, "[group." + name + "]\nl3 = \"" + std::to_string(1 + random.below(5)) +
+                            " ways\"\n" + (random.one_in(2) ? "exclusive = true\n" : ""));
+    const bool moved = !held.empty() && !tree().starts_with(before);
+    close("x");
+    close("y");
+    ASSERT_EQ(tree(), before) << "seed " << seed << ": " << oracle::describe(c);
+    displaced += moved ? 1 : 0;
+  }
+  EXPECT_GT(displaced, 10U);
 }
 
 }  // namespace

@@ -96,16 +96,22 @@ class Oracle {
   bool contiguous_found = false;  // then kept is meaningful
   unsigned kept = 0;
 
-  // What the oracle counts as kept, for the masks that the planner granted.
+  // At least what the oracle counts as kept, for the masks that the planner granted: a place in
+  // which another group of the same region lies is there, but the group may have left it.
   [[nodiscard]] unsigned kept_by(const std::map<std::string, Mask>& granted) const {
+    const auto is_kept = [&](const Party* party, const std::vector<const Party*>& others) {
+      return granted.at(party->name) == party->previous ||
+             std::ranges::any_of(others, [&](const Party* other) {
+               return other != party && other->asked.kind != Asked::Kind::all &&
+                      (granted.at(other->name) & party->previous) != 0;
+             });
+    };
     unsigned out = 0;
     for (const Region& region : regions_)
       for (const Party* party : keepable_in(region))
-        if (granted.at(party->name) == party->previous) out++;
+        if (is_kept(party, region.members)) out++;
     for (const Party* party : shared_)
-      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) &&
-          granted.at(party->name) == party->previous)
-        out++;
+      if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && is_kept(party, shared_)) out++;
     return out;
   }
 
@@ -203,6 +209,54 @@ class Oracle {
   std::vector<const Party*> shared_;
   std::vector<Mask> used_;
 };
+
+// Whether groups of these numbers of ways fit side by side, without gaps.
+inline bool side_by_side(Mask room, std::vector<unsigned> ways) {
+  if (ways.empty()) return true;
+  const unsigned last = ways.back();
+  ways.pop_back();
+  for (unsigned way = 0; way + last <= 8; way++)
+    if (const Mask mask = range(way, last); within(mask, room) && side_by_side(room & ~mask, ways))
+      return true;
+  return false;
+}
+
+// The first group that overlaps others of its region although it need not: all of them fit side by
+// side, or the group has fewer ways in common with them elsewhere.
+inline std::string needless_overlap(const Case& c, const std::map<std::string, Mask>& granted) {
+  for (int region = -1; region < static_cast<int>(c.partitions.size()); region++) {
+    std::vector<const Party*> here;
+    Mask room = 0, named = 0;
+    const auto root = std::ranges::find(c.groups, "default", &Party::name);
+    if (region < 0 && (root == c.groups.end() || root->partition < 0)) room = granted.at("default");
+    for (const Party& group : c.groups) {
+      if (group.exclusive || group.partition != region) continue;
+      room |= granted.at(group.name);
+      if (group.asked.kind == Asked::Kind::named) named |= group.asked.mask;
+      if (group.asked.kind != Asked::Kind::all) here.push_back(&group);
+    }
+    std::vector<unsigned> all_ways;
+    for (const Party* group : here)
+      if (group->asked.kind != Asked::Kind::named)
+        all_ways.push_back(count(granted.at(group->name)));
+    for (const Party* group : here) {
+      if (group->asked.kind == Asked::Kind::named) continue;
+      const auto overlap = [&](Mask mask) {
+        unsigned out = 0;
+        for (const Party* other : here)
+          if (other != group) out += count(mask & granted.at(other->name));
+        return out;
+      };
+      const Mask mask = granted.at(group->name);
+      if (overlap(mask) > 0 && side_by_side(room & ~named, all_ways)) return group->name;
+      for (unsigned way = 0; way + count(mask) <= c.ways; way++)
+        if (const Mask other = range(way, count(mask));
+            within(other, room) && overlap(other) < overlap(mask))
+          return group->name;
+    }
+  }
+  return {};
+}
 
 // Whether the percentages of the exclusive parties are exactly all: such a set is rounded together.
 inline bool asks_for_exactly_all(const Case& c) {

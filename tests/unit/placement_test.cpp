@@ -38,7 +38,7 @@ TEST(Placement, Fresh) {
       // Side by side if that is possible at all, then overlapping.
       {group("a", "3 ways") + group("b", "5 ways") + group("c", "ways 3-14"),
        "a 0-2, b 15-19, c 3-14, default 0-19"},
-      {group("a", "12 ways") + group("b", "12 ways"), "a 0-11, b 0-11, default 0-19"},
+      {group("a", "12 ways") + group("b", "12 ways"), "a 0-11, b 8-19, default 0-19"},
       // Exactly 100%, with small shares.
       {partition("p", "1%") + partition("q", "1%") + partition("r", "98%") + member("a", "p") +
            member("b", "q") + member("default", "r"),
@@ -153,9 +153,11 @@ TEST(Placement, KeepsPlaces) {
       {exclusive("a", "4 ways") + exclusive("b", "4 ways"),
        exclusive("a", "4 ways") + exclusive("b", "4 ways") + exclusive("c", "ways 2-3"),
        "a 8-11, b 4-7, c 2-3, default 12-19"},
-      // Plain groups may overlap, so they keep their places even then.
+      // Plain groups may overlap, but not without need.
       {group("a", "4 ways"), group("a", "4 ways") + group("b", "ways 2-5"),
-       "a 0-3, b 2-5, default 0-19"},
+       "a 6-9, b 2-5, default 0-19"},
+      {group("a", "18 ways"), group("a", "18 ways") + group("b", "ways 2-5"),
+       "a 0-17, b 2-5, default 0-19"},
       // From shared to exclusive.
       {group("a", "4 ways") + group("b", "4 ways"), group("a", "4 ways") + exclusive("b", "4 ways"),
        "a 0-3, b 4-7, default 8-19"},
@@ -167,6 +169,34 @@ TEST(Placement, KeepsPlaces) {
               "Nothing to change.\n")
         << row.from << "--\n"
         << row.to;
+  }
+}
+
+// Groups that had to overlap, for want of room, lie side by side again once there is room.
+TEST(Placement, OverlapsNoMoreThanNecessary) {
+  const Capabilities capabilities = machine(20, 1);
+  const std::string two = group("a", "4 ways") + group("b", "4 ways");
+  const std::string squeezed = exclusive("z", "14 ways") + two;
+  const PolicyAndLayout rows[] = {
+      {squeezed, "z 0-13, a 14-17, b 16-19, default 14-19"},
+      {two, "a 14-17, b 0-3, default 0-19"},
+      // Both have the same ways, and one keeps them.
+      {group("a", "ways 0-3") + group("b", "ways 0-3"), "a 0-3, b 0-3, default 0-19"},
+      {two, "a 0-3, b 4-7, default 0-19"},
+      // A group makes room for another one, so that neither overlaps.
+      {group("a", "ways 4-7"), "a 4-7, default 0-19"},
+      {group("a", "4 ways") + group("b", "14 ways"), "a 0-3, b 4-17, default 0-19"},
+      // In a partition as well.
+      {partition("p", "6 ways") + member("a", "p", "4 ways") + member("b", "p", "4 ways"),
+       "a 0-3, b 2-5, default 6-19"},
+      {partition("p", "8 ways") + member("a", "p", "4 ways") + member("b", "p", "4 ways"),
+       "a 0-3, b 4-7, default 8-19"},
+  };
+  Snapshot now = untouched(capabilities);
+  for (const PolicyAndLayout& row : rows) {
+    EXPECT_EQ(layout(row.policy, capabilities, now), row.layout) << row.policy;
+    now = after(row.policy, capabilities, now);
+    EXPECT_EQ(plan_text(row.policy, capabilities, now), "Nothing to change.\n") << row.policy;
   }
 }
 

@@ -31,7 +31,7 @@ TEST(Plan, Grants) {
       // Side by side while there is room, then overlapping.
       {"[group.a]\nl3 = \"12 ways\"\n[group.b]\nl3 = \"6 ways\"\n[group.c]\nl3 = \"4 ways\"\n",
        "create    a\nschemata  a  L3:0-1=fff MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f000 "
-       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f MB:0-1=100\n6 steps: 3 to create, 0 to "
+       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f0000 MB:0-1=100\n6 steps: 3 to create, 0 to "
        "change, 0 to remove.\n"},
       // Exclusive on one domain only: it uses the remainder on the other, and the kernel cannot
       // guard it.
@@ -42,7 +42,7 @@ TEST(Plan, Grants) {
       {"[partition.p]\nl3 = \"8 ways\"\n[group.a]\npartition = \"p\"\nl3 = "
        "\"50%\"\n[group.b]\npartition = \"p\"\nl3 = \"75%\"\n[group.c]\npartition = \"p\"\n",
        "schemata  default  L3:0-1=fff00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=f "
-       "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f MB:0-1=100\ncreate    c\nschemata  c  "
+       "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=fc MB:0-1=100\ncreate    c\nschemata  c  "
        "L3:0-1=ff MB:0-1=100\n7 steps: 3 to create, 1 to change, 0 to remove.\n"},
       // Exactly 100%, the default group in one of the partitions: exactly all ways.
       {"[partition.p]\nl3 = \"33%\"\n[partition.q]\nl3 = \"67%\"\n[group.a]\npartition = "

@@ -1,6 +1,7 @@
 // Applier: from policy files to an InForce, or a Refusal. It reads the machine, plans, carries the
 // steps out, and brings everything back if something fails. It holds no state but the record of
-// what rdtd owns. It never waits: who calls it for a change holds the lock of resctrl.
+// what rdtd owns, and the places of groups. It never waits: who calls it for a change holds the
+// lock of resctrl.
 #pragma once
 
 #include <expected>
@@ -93,11 +94,14 @@ class Applier {
                                                    const Machine& machine);
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(
       Loaded loaded, std::vector<PolicyFile> files);
+  void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;
   Ownership ownership_;
   Counters counters_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
+  // The masks that the groups of the policy files have without leases.
+  std::map<std::string, Schemata> places_;
   bool made_again_ = false;
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
   bool settled_ = false;  // the record is that of this process

@@ -72,6 +72,8 @@ struct Snapshot {
   // proc::DeviceHolders).
   std::map<std::string, std::string> busy_locks;
   std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
+  // The masks that groups of rdtd had before leases displaced them: the places that they keep.
+  std::map<std::string, Schemata> places;
 
   // The pseudo-locked regions that rdtd made.
   [[nodiscard]] std::vector<std::string> own_locks() const;
