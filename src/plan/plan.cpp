@@ -89,8 +89,10 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
 }
 
 // The kernel's exclusive mode guards a group's ways against other tools too. The kernel takes it
-// only for a group that shares no domain of any cache with anybody.
+// only for a group that shares no domain of any cache with anybody, and where there is a cache to
+// divide.
 void Planner::decide_modes() {
+  if (caches_.empty()) return;
   std::map<const GroupTarget*, bool> shares;
   for (const Cache& cache : caches_) {
     const auto& [resource, parts, info] = cache;

@@ -24,6 +24,16 @@ TEST_F(ManagerTest, LoadsAPolicyAndPlacesWhatRuns) {
   EXPECT_EQ(state(), "running");
 }
 
+// The kernel refuses the exclusive mode where it divides no cache.
+TEST_F(ManagerTest, LoadsAnExclusiveGroupWhereOnlyBandwidthIsDivided) {
+  kernel.resctrl.machine.controls.erase(Resource::L3);
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  policy = "[daemon]\nunsupported = \"skip\"\n" + redis_policy + "[group.batch]\nmb = \"20%\"\n";
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(schemata("batch"), "MB:0-1=20");
+  EXPECT_EQ(state(), "running");
+}
+
 TEST_F(ManagerTest, AnInvalidPolicyChangesNothing) {
   policy = redis_policy;
   ASSERT_EQ(load(), "");

@@ -192,6 +192,19 @@ TEST(Plan, LeavesOutWhatIsUnsupported) {
             "^~~~~~~~\n");
 }
 
+// The kernel has no exclusive mode where it divides no cache.
+TEST(Plan, ExclusiveWhereOnlyBandwidthIsDivided) {
+  Capabilities capabilities = machine(8, 1);
+  capabilities.caches.clear();
+  EXPECT_EQ(plan_text("[daemon]\nunsupported = \"skip\"\n[group.redis]\nl3 = \"4 ways\"\n"
+                      "exclusive = true\n[group.batch]\nmb = \"20%\"\n",
+                      capabilities, untouched(capabilities)),
+            "p.toml:4:6: warning: not available on this machine, left out: 'l3': resctrl offers no "
+            "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~\ncreate    "
+            "redis\nschemata  redis  MB:0=100\ncreate    batch\nschemata  batch  MB:0=20\n"
+            "4 steps: 2 to create, 0 to change, 0 to remove.\n");
+}
+
 TEST(Plan, DomainsThatAreNotThereNow) {
   const Capabilities capabilities = machine(11, 1);
   Snapshot snapshot = untouched(capabilities);
