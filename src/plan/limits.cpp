@@ -16,6 +16,11 @@ std::string cpus(const CpuSet& list) {
   return fmt::format("CPU{} {}", list.size() == 1 ? "" : "s", format_cpu_list(list));
 }
 
+std::string only_default(const std::string& group) {
+  return fmt::format(
+      "group '{}': resctrl divides nothing here, so that there is only the default group", group);
+}
+
 }  // namespace
 
 void Planner::check_names() {
@@ -45,14 +50,27 @@ std::string taken_by(const std::vector<std::string>& others) {
   return text;
 }
 
+std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& capabilities) {
+  std::vector<Diagnostic> out;
+  if (!capabilities.divides_nothing() || policy.daemon.unsupported == OnUnsupported::refuse)
+    return out;
+  std::erase_if(policy.groups, [&](const Group& group) {
+    if (group.name.value == "default") return false;
+    out.push_back({Severity::warning,
+                   group.name.where,
+                   std::string(left_out_here) + only_default(group.name.value),
+                   {},
+                   Cause::policy});
+    return true;
+  });
+  for (Rule& rule : policy.rules) rule.group.value = "default";
+  return out;
+}
+
 void Planner::check_closids() {
   if (domains_.empty()) {
     for (const Group& group : policy_.groups)
-      if (&group != default_group_)
-        return error(group.name.where,
-                     fmt::format("group '{}': resctrl divides nothing here, so that there is only "
-                                 "the default group",
-                                 group.name.value));
+      if (&group != default_group_) return error(group.name.where, only_default(group.name.value));
     return;
   }
   std::vector<std::string> asked, others;

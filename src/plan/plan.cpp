@@ -226,7 +226,14 @@ std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
                                                        const Capabilities& capabilities,
                                                        const Snapshot& snapshot,
                                                        MonGroups mon_groups) {
-  return Planner(policy, capabilities, snapshot, mon_groups).run();
+  if (!capabilities.divides_nothing() || policy.daemon.unsupported == OnUnsupported::refuse)
+    return Planner(policy, capabilities, snapshot, mon_groups).run();
+  Policy reduced = policy;
+  auto left_out = leave_out_groups(reduced, capabilities);
+  auto plan = Planner(reduced, capabilities, snapshot, mon_groups).run();
+  std::ranges::move(left_out, std::back_inserter(plan ? plan->warnings : plan.error()));
+  sort_by_place(plan ? plan->warnings : plan.error());
+  return plan;
 }
 
 std::vector<Diagnostic> follow_others(const Policy& policy, const Capabilities& capabilities,

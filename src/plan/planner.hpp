@@ -35,6 +35,8 @@ namespace rdtd {
 // "1 is the default group's, 2 taken by groups that rdtd did not make (x, y)": CLOSIDs or RMIDs.
 [[nodiscard]] std::string taken_by(const std::vector<std::string>& others);
 
+inline constexpr std::string_view left_out_here = "not available on this machine, left out: ";
+
 // One kind of cache of the machine.
 struct Cache {
   Resource resource;            // L3 or L2
@@ -89,7 +91,7 @@ class Planner {
                    Cause cause = Cause::policy) {
     if (policy_.daemon.unsupported == OnUnsupported::refuse)
       return error(where, std::move(message), std::move(hint), cause);
-    warning(where, "not available on this machine, left out: " + message);
+    warning(where, std::string(left_out_here) + message);
   }
   void make_targets();
   void find_mon_groups();

@@ -15,6 +15,15 @@ std::expected<Plan, std::vector<Diagnostic>> plan_for(const Policy& policy,
   return make_plan(policy, machine.capabilities, machine.snapshot);
 }
 
+// With the groups that this machine can have.
+ParsedPolicy parse_for(std::span<const PolicyFile> files, const Machine& machine) {
+  ParsedPolicy parsed = parse_policy(files);
+  if (!has_errors(parsed.diagnostics))
+    std::ranges::move(leave_out_groups(parsed.policy, machine.capabilities),
+                      std::back_inserter(parsed.diagnostics));
+  return parsed;
+}
+
 // The machine without other tools and programs: only they, their groups and the regions that they
 // have open can go away without an edit.
 Machine without_others(const Machine& machine) {
@@ -97,7 +106,7 @@ class Fitting {
 
 std::expected<Prepared, Rejected> prepare(std::span<const PolicyFile> files,
                                           const Machine& machine) {
-  ParsedPolicy parsed = parse_policy(files);
+  ParsedPolicy parsed = parse_for(files, machine);
   if (has_errors(parsed.diagnostics))
     return std::unexpected(
         Rejected{std::move(parsed.diagnostics), std::move(parsed.policy.sources)});
@@ -115,7 +124,7 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
                                                     const Machine& machine) {
   auto whole = prepare(files, machine);
   if (whole || !whole.error().machine_is_cause) return whole;
-  ParsedPolicy parsed = parse_policy(files);
+  ParsedPolicy parsed = parse_for(files, machine);
   Fitting fitting(parsed.policy, machine);
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default")

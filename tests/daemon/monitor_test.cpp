@@ -187,6 +187,16 @@ TEST_F(MonitorTest, IsExplained) {
   EXPECT_EQ(explained->threads.at(0).second, "redis/front");
 }
 
+// Then all that rules monitor is counted in the default group.
+TEST_F(MonitorTest, CountsWhereNothingIsDivided) {
+  kernel.resctrl.machine.controls.clear();
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  const pid_t web = processes.start({.name = "web"});
+  EXPECT_EQ(reload("[daemon]\nunsupported = \"skip\"\n" + web_and_others), "");
+  EXPECT_EQ(group_of(web), "default/front");
+  EXPECT_EQ(state(), "running");
+}
+
 // An RMID in limbo delays the counters, not the limits. They come by themselves, also if drift is
 // only reported.
 TEST_F(MonitorTest, WaitsForLimbo) {

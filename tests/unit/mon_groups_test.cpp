@@ -95,6 +95,16 @@ TEST(MonGroups, Refusals) {
        redis + rule("redis", "a"),
        "p.toml:1:8: error: group 'redis': resctrl divides nothing here, so that there is only the "
        "default group\n    1 | [group.redis]\n      |        ^~~~~\n"},
+      {"nothing but monitoring, which the policy allows",
+       [](Capabilities& c, Snapshot& s) {
+         c.caches.clear();
+         c.bandwidths.clear();
+         s = untouched(c);
+       },
+       "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule("redis", "a"),
+       "p.toml:3:8: warning: not available on this machine, left out: group 'redis': resctrl "
+       "divides nothing here, so that there is only the default group\n    3 | [group.redis]\n    "
+       "  |        ^~~~~\ncreate    default/a\n1 step: 1 to create, 0 to change, 0 to remove.\n"},
       {"nothing but monitoring, and no group",
        [](Capabilities& c, Snapshot& s) {
          c.caches.clear();

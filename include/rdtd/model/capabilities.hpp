@@ -60,6 +60,8 @@ struct Capabilities {
   std::optional<bool> pseudo_locking;
   bool operator==(const Capabilities&) const = default;
 
+  // Then there is only the default group.
+  [[nodiscard]] bool divides_nothing() const { return caches.empty() && bandwidths.empty(); }
   // Control groups that can exist at once, the default one included: the smallest num_closids of
   // all resources.
   [[nodiscard]] unsigned num_closids() const {

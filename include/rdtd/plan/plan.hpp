@@ -113,6 +113,12 @@ struct Difference {
                                                   const std::vector<LockTarget>& locks,
                                                   const IoTarget& io, const Snapshot& snapshot);
 
+// Where resctrl divides nothing, there is only the default group. A policy that skips what the
+// machine does not have is had without its other groups: the rules that name them lead to the
+// default group, so that it counts what they monitor. Returns a warning for each.
+[[nodiscard]] std::vector<Diagnostic> leave_out_groups(Policy& policy,
+                                                       const Capabilities& capabilities);
+
 // Whether the default group is left as others set it: under a policy that divides nothing, unless
 // it was rdtd that set it.
 [[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
