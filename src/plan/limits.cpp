@@ -42,8 +42,8 @@ void Planner::check_names() {
   }
 }
 
-std::string taken_by(const std::vector<std::string>& others) {
-  std::string text = "1 is the default group's";
+std::string taken_by(const std::vector<std::string>& others, std::string_view first) {
+  std::string text = fmt::format("1 is {}", first);
   if (!others.empty())
     text += fmt::format(", {} taken by {} that rdtd did not make ({})", others.size(),
                         others.size() == 1 ? "a group" : "groups", join(others, ", "));

@@ -35,7 +35,29 @@ void Planner::check_mon_group_names() {
   }
 }
 
+// The kernel decides if it does not say how many RMIDs a CLOSID has.
+void Planner::check_rmids_of_closids() {
+  std::map<std::string_view, std::vector<std::string>> asked, others;
+  std::map<std::string_view, const Location*> last;
+  for (const auto& [directory, where] : mon_groups_) {
+    asked[control_group_of(directory)].push_back(group_label(directory));
+    last[control_group_of(directory)] = &where;
+  }
+  for (const std::string& directory : snapshot_.mon_groups)
+    if (is_foreign(directory))
+      others[control_group_of(directory)].push_back(group_label(directory));
+  for (const auto& [control, names] : asked)
+    if (const auto rmids = capabilities_.rmids_of_closid();
+        rmids && names.size() + others[control].size() + 1 > *rmids)
+      error(*last.at(control),
+            fmt::format("{} asked for ({}), and each control group has {} here: {}",
+                        counted(names.size(), "monitoring group"), join(names, ", "),
+                        counted(*rmids, "RMID"), taken_by(others[control], "its own")),
+            {}, Cause::closids);
+}
+
 void Planner::check_rmids() {
+  if (capabilities_.rmids_per_closid) return check_rmids_of_closids();
   std::vector<std::string> asked, others;
   const Location* last = nullptr;
   size_t control_groups = 0;

@@ -33,7 +33,8 @@ namespace rdtd {
                                              DomainId domain);
 
 // "1 is the default group's, 2 taken by groups that rdtd did not make (x, y)": CLOSIDs or RMIDs.
-[[nodiscard]] std::string taken_by(const std::vector<std::string>& others);
+[[nodiscard]] std::string taken_by(const std::vector<std::string>& others,
+                                   std::string_view first = "the default group's");
 
 inline constexpr std::string_view left_out_here = "not available on this machine, left out: ";
 
@@ -99,6 +100,7 @@ class Planner {
   void check_mon_group_names();
   void check_closids();
   void check_rmids();
+  void check_rmids_of_closids();
   void check_new_groups();
   void check_resources(const AmountTables& tables);
   void check_absent(const CacheInfo& info, const DomainAmount& line);

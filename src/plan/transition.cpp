@@ -224,7 +224,7 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
   size_t closids = missing(needed + locking, machine_.num_closids());
   const auto devices = static_cast<size_t>(std::ranges::count(groups_, io_group, &Moving::name));
   size_t rmids = missing(needed - devices + locking + now.mon_groups.size(),
-                         machine_.num_rmids.value_or(UINT32_MAX));
+                         machine_.shared_rmids().value_or(UINT32_MAX));
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
   for (const std::string& group : leaving_mon_groups_) {
     (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});

@@ -172,10 +172,14 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   for (const auto& [name, state] : machine.snapshot.groups)
     if (!is_pseudo(state.mode)) groups++;
   const size_t used = groups + machine.snapshot.mon_groups.size();
+  const auto each = machine.capabilities.rmids_of_closid();
+  const std::string free = !machine.capabilities.rmids_per_closid
+                               ? fmt::format("{} free", *rmids - std::min<size_t>(*rmids, used))
+                           : each ? fmt::format("{} for each CLOSID", *each)
+                                  : "each CLOSID has its own";
   out.lines.emplace_back(
-      "RMIDs", fmt::format("{}: {}, {}; {} free", *rmids, counted(groups, "control group"),
-                           counted(machine.snapshot.mon_groups.size(), "monitoring group"),
-                           *rmids - std::min<size_t>(*rmids, used)));
+      "RMIDs", fmt::format("{}: {}, {}; {}", *rmids, counted(groups, "control group"),
+                           counted(machine.snapshot.mon_groups.size(), "monitoring group"), free));
   std::vector<std::string> events;
   for (const char* name : resctrl::monitoring_directories) {
     const std::string features = info(machine, fmt::format("{}/mon_features", name));

@@ -145,6 +145,17 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
   return bandwidth;
 }
 
+// resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
+// RMIDs than CLOSIDs, which no x86 processor has.
+bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
+  const auto is_shareable = [](const auto& cache) {
+    return cache.second.shareable_bits == cache.second.cbm_mask;
+  };
+  return !capabilities.divides_nothing() &&
+         (num_rmids < capabilities.num_closids() ||
+          (!capabilities.caches.empty() && std::ranges::all_of(capabilities.caches, is_shareable)));
+}
+
 void append_assignments(const Filesystem& filesystem, const std::string& group,
                         Snapshot& snapshot) {
   if (snapshot.free_mbm_counters.empty()) return;
@@ -284,6 +295,9 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     InfoReader info(filesystem, name);
     const uint32_t num_rmids = info.number("num_rmids");
     if (info.error()) return std::unexpected(*info.error());
+    // That of the packages may be small on x86 too.
+    if (std::string_view(name) == monitoring_directories.front())
+      out.rmids_per_closid = has_rmids_per_closid(out, num_rmids);
     out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
   }
   return out;

@@ -116,8 +116,14 @@ Result<void> Transaction::set_io_alloc(const SetIoAlloc& step) {
 }
 
 Result<void> Transaction::make(const std::string& group) {
-  if (auto made = filesystem_.make(group); !made)
-    return std::unexpected(with_status(std::move(made.error())));
+  if (auto made = filesystem_.make(group); !made) {
+    Error error = with_status(std::move(made.error()));
+    if (error.code == ENOSPC && is_mon_group(group) && before_.capabilities.rmids_per_closid)
+      error.detail = fmt::format(
+          "each control group has RMIDs of its own here, and those of '{}' are used ({})",
+          group_label(control_group_of(group)), error.detail);
+    return std::unexpected(std::move(error));
+  }
   made_.insert(group);
   const auto inode = inode_of(group);
   if (!inode) return std::unexpected(inode.error());

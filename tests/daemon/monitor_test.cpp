@@ -18,6 +18,12 @@ const std::string web_and_others = redis_text + rule("web", "front") + rule("db"
 
 class MonitorTest : public test::World {
  protected:
+  // As on each x86 processor, there are at least as many as CLOSIDs.
+  void use_three_rmids() {
+    kernel.resctrl.machine.num_rmids = 3;
+    for (auto& [resource, control] : kernel.resctrl.machine.controls) control.num_closids = 3;
+    kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  }
   // As the classifier does on an exec event.
   void place(pid_t pid) {
     (void)place_leader({*manager->in_force().table, processes, manager->manual()}, pid);
@@ -201,8 +207,7 @@ TEST_F(MonitorTest, CountsWhereNothingIsDivided) {
 // only reported.
 TEST_F(MonitorTest, WaitsForLimbo) {
   for (const bool report : {false, true}) {
-    kernel.resctrl.machine.num_rmids = 3;
-    kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+    use_three_rmids();
     std::filesystem::remove(root_ / "groups");
     start();
     (void)kernel.resctrl.make("mon_groups/theirs");
@@ -225,6 +230,24 @@ TEST_F(MonitorTest, WaitsForLimbo) {
     EXPECT_EQ(problems(), std::vector<std::string>{});
     EXPECT_EQ(drift, std::vector<std::string>{});
   }
+}
+
+// On Arm each control group has RMIDs of its own, and older kernels do not say how many.
+TEST_F(MonitorTest, TheKernelDecidesAboutRmidsOfAControlGroup) {
+  kernel.resctrl.machine.num_rmids = 4;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "make" && call.path == "redis/mon_groups/front";
+      },
+      ENOSPC);
+  EXPECT_EQ(reload(web_and_others), "");
+  ASSERT_EQ(problems().size(), 1U);
+  EXPECT_TRUE(
+      problems()[0].contains("/redis/mon_groups/front: No space left on device (each "
+                             "control group has RMIDs of its own here, and those of "
+                             "'redis' are used ("))
+      << problems()[0];
 }
 
 // After a reset, nothing is tried again.
@@ -294,8 +317,7 @@ TEST_F(MonitorTest, AdoptsAgain) {
 // Where other tools hold the RMIDs, the limits are in force without the counters, and these come
 // once there are RMIDs.
 TEST_F(MonitorTest, WaitsForRmids) {
-  kernel.resctrl.machine.num_rmids = 3;
-  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  use_three_rmids();
   ASSERT_TRUE(kernel.resctrl.make("mon_groups/theirs"));
   const pid_t pid = processes.start({.name = "web"});
   policy = web_and_others;

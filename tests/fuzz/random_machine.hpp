@@ -36,7 +36,8 @@ inline fake::Machine random_machine(Choices& choices) {
     if (control.min_cbm_bits != 0) control.min_cbm_bits = min_cbm_bits;
     if (devices) control.shareable_bits = Cbm::range(control.cbm_mask.highest() - 1, 2);
   }
-  if (out.num_rmids != 0 && choices.one_in(2)) out.num_rmids = 2 + choices.below(6);
+  // As on each x86 processor, there are at least as many as CLOSIDs.
+  if (out.num_rmids != 0 && choices.one_in(2)) out.num_rmids = num_closids + choices.below(6);
   return out;
 }
 

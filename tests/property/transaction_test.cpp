@@ -37,7 +37,7 @@ fake::Machine random_machine(Random& random) {
     if (one_in(random, 4)) control.shareable_bits = Cbm::range(control.cbm_mask.highest() - 1, 2);
     control.sparse_masks = one_in(random, 6);
   }
-  machine.num_rmids = one_in(random, 3) ? 4 + below(random, 8) : 64;
+  machine.num_rmids = one_in(random, 3) ? 6 + below(random, 6) : 64;
   if (!one_in(random, 3)) return machine;
   machine = fake::with_io_alloc(std::move(machine));
   for (auto& [resource, control] : machine.controls)

@@ -159,6 +159,48 @@ TEST(MonGroups, Refusals) {
   }
 }
 
+// Each CLOSID has its own RMIDs (MPAM): control groups need none, and monitoring groups are limited
+// in each of them.
+TEST(MonGroups, RmidsOfClosids) {
+  Capabilities capabilities = machine(20, 1);
+  capabilities.rmids_per_closid = true;
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.mon_groups = {"mon_groups/theirs"};
+  const std::string two_groups = "[group.a]\n[group.b]\n";
+  const std::string two_in_a = two_groups + rule("a", "x") + rule("a", "y");
+  const std::string steps =
+      "create    a\nschemata  a  L3:0=fffff MB:0=100\ncreate    b\nschemata  b  L3:0=fffff "
+      "MB:0=100\n";
+  const struct {
+    unsigned num_rmids;
+    std::string policy;
+    std::string text;
+  } rows[] = {
+      {1, two_groups, steps + "4 steps: 2 to create, 0 to change, 0 to remove.\n"},
+      // The kernel does not say how many there are.
+      {2, two_in_a,
+       steps + "create    a/x\ncreate    a/y\n6 steps: 4 to create, 0 to change, 0 to remove.\n"},
+      {24, two_in_a,
+       steps + "create    a/x\ncreate    a/y\n6 steps: 4 to create, 0 to change, 0 to remove.\n"},
+      {16, two_in_a,
+       "p.toml:10:11: error: 2 monitoring groups asked for (a/x, a/y), and each control group has "
+       "2 "
+       "RMIDs here: 1 is its own\n   10 | monitor = \"y\"\n      |           ^~~\n"},
+      {8, two_groups + rule("b", "x"),
+       "p.toml:6:11: error: 1 monitoring group asked for (b/x), and each control group has 1 RMID "
+       "here: 1 is its own\n    6 | monitor = \"x\"\n      |           ^~~\n"},
+      {16, rule("default", "x"),
+       "p.toml:4:11: error: 1 monitoring group asked for (default/x), and each control group has 2 "
+       "RMIDs here: 1 is its own, 1 taken by a group that rdtd did not make (default/theirs)\n    "
+       "4 "
+       "| monitor = \"x\"\n      |           ^~~\n"},
+  };
+  for (const auto& row : rows) {
+    capabilities.num_rmids = row.num_rmids;
+    EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.text) << row.policy;
+  }
+}
+
 TEST(MonGroups, Differences) {
   const Capabilities capabilities = machine(20, 1);
   const std::string policy = redis + rule("redis", "web");

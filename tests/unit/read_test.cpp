@@ -108,6 +108,32 @@ TEST(Read, Rmids) {
   }
 }
 
+// MPAM has RMIDs for each CLOSID. Where the ways that devices fill do not show it, too few do.
+TEST(Read, RmidsOfClosids) {
+  const struct {
+    const char* shareable_bits;
+    const char* caches;
+    const char* packages;
+    bool expected;
+  } rows[] = {{"0", "64\n", nullptr, false},   {"c00", "40\n", nullptr, false},
+              {"fff", "64\n", nullptr, true},  {"0", "2\n", nullptr, true},
+              {"0", "64\n", "8\n", false},     {"0", nullptr, "8\n", false},
+              {"fff", nullptr, nullptr, false}};
+  for (const auto& row : rows) {
+    auto files = group_files("", "L3:0=fff\n", "0-3\n", "shareable\n");
+    files["info/L3/cbm_mask"] = "fff\n";
+    files["info/L3/min_cbm_bits"] = "1\n";
+    files["info/L3/shareable_bits"] = row.shareable_bits;
+    files["info/L3/num_closids"] = "40\n";
+    if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
+    if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
+    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    ASSERT_TRUE(machine) << machine.error().text();
+    EXPECT_EQ(machine->capabilities.rmids_per_closid, row.expected)
+        << row.shareable_bits << (row.caches == nullptr ? "" : row.caches);
+  }
+}
+
 TEST(Read, BandwidthUnit) {
   struct {
     const char* resource;

@@ -56,10 +56,23 @@ struct Capabilities {
   std::map<Resource, BandwidthInfo> bandwidths;
   // The smaller one of info/L3_MON and info/PERF_PKG_MON; nothing without monitoring.
   std::optional<unsigned> num_rmids;
+  // Each CLOSID has RMIDs of its own (MPAM: the PMGs of a PARTID), so that a control group never
+  // lacks one, and its monitoring groups cannot have those of others.
+  bool rmids_per_closid = false;
   // Whether the kernel can lock memory into a cache of this processor; nothing if not known.
   std::optional<bool> pseudo_locking;
   bool operator==(const Capabilities&) const = default;
 
+  // The RMIDs that all groups share, if they share them.
+  [[nodiscard]] std::optional<unsigned> shared_rmids() const {
+    return rmids_per_closid ? std::nullopt : num_rmids;
+  }
+  // The RMIDs of one CLOSID, if it has its own and the kernel says how many: older kernels do not
+  // count those of all CLOSIDs.
+  [[nodiscard]] std::optional<unsigned> rmids_of_closid() const {
+    if (!rmids_per_closid || !num_rmids || *num_rmids < num_closids()) return std::nullopt;
+    return *num_rmids / num_closids();
+  }
   // Then there is only the default group.
   [[nodiscard]] bool divides_nothing() const { return caches.empty() && bandwidths.empty(); }
   // Control groups that can exist at once, the default one included: the smallest num_closids of
