@@ -13,9 +13,11 @@ namespace rdtd {
 namespace {
 
 constexpr unsigned all_ways = 32;
-constexpr int impossible = std::numeric_limits<int>::min() / 2;
-// What a place that is kept or lost counts. An unusable fragment counts one.
-constexpr int place_value = 2;
+// Of an arrangement. An unusable fragment counts one; what follows counts more than all before it.
+using Value = int64_t;
+constexpr Value impossible = std::numeric_limits<Value>::min() / 2;
+constexpr Value place_value = 2;  // kept or lost; there are fewer than 2^32
+constexpr Value device_value = Value{1} << 40;
 
 uint64_t total_ways(const std::vector<Piece>& pieces) {
   uint64_t sum = 0;
@@ -29,7 +31,7 @@ class Search {
   Search(const Board& board, const std::vector<Piece>& pieces, unsigned gap);
 
   // The value of the best arrangement, or `impossible`.
-  int value() { return value(start()); }
+  Value value() { return value(start()); }
   // The best arrangement, if one is possible.
   std::vector<Cbm> masks();
 
@@ -38,6 +40,7 @@ class Search {
   struct Kind {
     unsigned ways = 0;
     Cbm required;
+    bool strict = false;
     std::vector<size_t> pieces;
     unsigned left = 0;    // pieces that are not placed yet
     uint64_t stride = 0;  // what one piece adds to the key of a state
@@ -52,11 +55,11 @@ class Search {
   struct Move {
     Kind* kind = nullptr;  // the piece placed; null: none
     State next;
-    int gain = 0;
+    Value gain = 0;
   };
   [[nodiscard]] State start() const;
-  [[nodiscard]] int value(const State& state);
-  [[nodiscard]] int value_of(const Move& move);
+  [[nodiscard]] Value value(const State& state);
+  [[nodiscard]] Value value_of(const Move& move);
   [[nodiscard]] bool hopeless(const State& state) const;
   // Calls `use` with each move, the preferred ones first, until it returns false.
   template <class Use>
@@ -74,8 +77,8 @@ class Search {
   unsigned end_;  // one above the highest usable way
   std::vector<Kind> kinds_;
   // No arrangement of the ways from this one on keeps more places: those that lie there.
-  std::array<int, all_ways> most_kept_{};
-  std::unordered_map<uint64_t, int> values_;
+  std::array<Value, all_ways> most_kept_{};
+  std::unordered_map<uint64_t, Value> values_;
 };
 
 Search::Search(const Board& board, const std::vector<Piece>& pieces, unsigned gap)
@@ -83,12 +86,12 @@ Search::Search(const Board& board, const std::vector<Piece>& pieces, unsigned ga
       pieces_(pieces),
       gap_(gap),
       end_(board.usable.empty() ? 0 : board.usable.highest() + 1) {
-  std::map<std::tuple<unsigned, Cbm, size_t>, size_t> known;
+  std::map<std::tuple<unsigned, Cbm, bool, size_t>, size_t> known;
   for (size_t i = 0; i < pieces.size(); i++) {
     const size_t apart = pieces[i].places.size() > 1 ? i + 1 : 0;
-    const auto [found, is_new] =
-        known.emplace(std::tuple(pieces[i].ways, pieces[i].required, apart), kinds_.size());
-    if (is_new) kinds_.push_back({pieces[i].ways, pieces[i].required, {}, 0, 0});
+    const auto [found, is_new] = known.emplace(
+        std::tuple(pieces[i].ways, pieces[i].required, pieces[i].strict, apart), kinds_.size());
+    if (is_new) kinds_.push_back({pieces[i].ways, pieces[i].required, pieces[i].strict, {}, 0, 0});
     kinds_[found->second].pieces.push_back(i);
   }
   for (const Piece& piece : pieces)
@@ -108,7 +111,7 @@ Search::State Search::start() const {
   return state;
 }
 
-int Search::value(const State& state) {
+Value Search::value(const State& state) {
   if (state.way >= end_) {
     State last;
     return state.to_place > 0 || state.gap_left ? impossible : end_run(state, last);
@@ -116,9 +119,9 @@ int Search::value(const State& state) {
   const uint64_t key = state.to_place << 14U | state.way << 8U | state.end << 2U |
                        (state.gap_left ? 2U : 0U) | (state.run_over ? 1U : 0U);
   if (const auto known = values_.find(key); known != values_.end()) return known->second;
-  int best = impossible;
+  Value best = impossible;
   if (!hopeless(state)) {
-    const int bound = most_kept_.at(state.way);
+    const Value bound = most_kept_.at(state.way);
     for_each_move(state, [&](const Move& move) {
       best = std::max(best, value_of(move));
       return best < bound;
@@ -128,9 +131,9 @@ int Search::value(const State& state) {
   return best;
 }
 
-int Search::value_of(const Move& move) {
+Value Search::value_of(const Move& move) {
   if (move.kind != nullptr) move.kind->left--;
-  const int rest = value(move.next);
+  const Value rest = value(move.next);
   if (move.kind != nullptr) move.kind->left++;
   return rest == impossible ? impossible : rest + move.gain;
 }
@@ -183,12 +186,16 @@ void Search::for_each_move(const State& state, const Use& use) {
 std::optional<Search::Move> Search::place(const State& state, Kind& kind) const {
   if (state.way + kind.ways > end_) return std::nullopt;
   const Cbm mask = Cbm::range(state.way, kind.ways);
-  if (!board_.exclusive.contains(mask) || !mask.contains(kind.required)) return std::nullopt;
+  const Cbm of_devices = board_.devices & mask;
+  if (!board_.exclusive.contains(mask) || !mask.contains(kind.required) ||
+      (kind.strict && !of_devices.empty()))
+    return std::nullopt;
   Move move{&kind, state, 0};
   move.next.way = move.next.end = state.way + kind.ways;
   move.next.to_place -= kind.stride;
   move.gain = end_run(state, move.next) +
-              place_value * (places_kept(kind, mask) - places_lost(mask, state.end));
+              place_value * (places_kept(kind, mask) - places_lost(mask, state.end)) -
+              device_value * (of_devices.count() + (of_devices.empty() ? 0U : all_ways));
   return move;
 }
 
@@ -226,7 +233,7 @@ std::vector<Cbm> Search::masks() {
   std::vector<std::pair<const Kind*, Cbm>> placed;
   State state = start();
   while (state.way < end_) {
-    const int best = value(state);
+    const Value best = value(state);
     State next = state;
     for_each_move(state, [&](const Move& move) {
       if (value_of(move) != best) return true;
@@ -260,14 +267,14 @@ std::vector<Cbm> Search::assign(const std::vector<std::pair<const Kind*, Cbm>>& 
   return out;
 }
 
-bool reaches(const Board& board, const std::vector<Piece>& pieces, unsigned gap, int value) {
+bool reaches(const Board& board, const std::vector<Piece>& pieces, unsigned gap, Value value) {
   return total_ways(pieces) <= board.exclusive.count() &&
          Search(board, pieces, gap).value() >= value;
 }
 
 // The largest gap, from `least` on, for which an arrangement has this value. The value never rises
 // with the gap.
-unsigned widen(const Board& board, const std::vector<Piece>& pieces, unsigned least, int value) {
+unsigned widen(const Board& board, const std::vector<Piece>& pieces, unsigned least, Value value) {
   unsigned low = least;
   unsigned high = std::max(least, board.usable.count() - static_cast<unsigned>(total_ways(pieces)));
   while (low < high) {
@@ -281,7 +288,7 @@ unsigned widen(const Board& board, const std::vector<Piece>& pieces, unsigned le
 }
 
 // The board without the ways that the pieces need not take. The value never rises with fewer ways.
-Board lower(Board board, const std::vector<Piece>& pieces, unsigned gap, int value) {
+Board lower(Board board, const std::vector<Piece>& pieces, unsigned gap, Value value) {
   const Cbm all = board.exclusive;
   const auto below = [&](unsigned end) { return all & (end == 0 ? Cbm{} : Cbm::range(0, end)); };
   unsigned low = 0;
@@ -313,7 +320,7 @@ Cbm best_mask(Cbm free, const Piece& piece) {
 std::optional<std::vector<Cbm>> arrange(const Board& board, const std::vector<Piece>& pieces,
                                         unsigned gap) {
   if (total_ways(pieces) > board.exclusive.count()) return std::nullopt;
-  const int value = Search(board, pieces, gap).value();
+  const Value value = Search(board, pieces, gap).value();
   if (value == impossible) return std::nullopt;
   const Board low = lower(board, pieces, gap, value);
   return Search(low, pieces, widen(low, pieces, gap, value)).masks();
@@ -328,18 +335,23 @@ std::optional<unsigned> largest_gap(const Board& board, const std::vector<Piece>
 std::vector<Cbm> scatter(const Board& board, const std::vector<Piece>& pieces) {
   std::vector<Cbm> out(pieces.size());
   const auto free_for = [&](size_t i) {
-    Cbm free = board.exclusive;
+    Cbm free = pieces[i].strict ? board.exclusive.without(board.devices) : board.exclusive;
     for (size_t j = 0; j < pieces.size(); j++)
       if (j != i) free = free.without(out[j].empty() ? pieces[j].required : out[j]);
     return free;
   };
-  for (size_t i = 0; i < pieces.size(); i++)
-    for (const Cbm place : pieces[i].places)
-      if (out[i].empty() && place.contiguous() && place.count() == pieces[i].ways &&
-          free_for(i).contains(place) && place.contains(pieces[i].required))
-        out[i] = place;
-  for (size_t i = 0; i < pieces.size(); i++)
-    if (out[i].empty()) out[i] = best_mask(free_for(i), pieces[i]);
+  const auto place_those = [&](bool strict) {
+    for (size_t i = 0; i < pieces.size(); i++)
+      for (const Cbm place : pieces[i].places)
+        if (out[i].empty() && pieces[i].strict == strict && place.contiguous() &&
+            place.count() == pieces[i].ways && free_for(i).contains(place) &&
+            place.contains(pieces[i].required))
+          out[i] = place;
+    for (size_t i = 0; i < pieces.size(); i++)
+      if (out[i].empty() && pieces[i].strict == strict) out[i] = best_mask(free_for(i), pieces[i]);
+  };
+  place_those(true);  // they have less to choose from
+  place_those(false);
   return out;
 }
 

@@ -25,6 +25,7 @@ struct Piece {
   // A group keeps its place if the piece contains it; of a contiguous piece, only contiguous places
   // count.
   std::vector<Cbm> places;
+  bool strict = false;  // takes no way that devices fill
 };
 
 struct Board {
@@ -34,11 +35,13 @@ struct Board {
   // Contiguous masks of the other groups: such a group keeps its place if no piece takes one of
   // these ways.
   std::vector<Cbm> places;
+  Cbm devices = {};  // ways that devices also fill, and that pieces should avoid
 };
 
 // Contiguous masks for the pieces, in their order, which leave at least `gap` usable ways side by
 // side. Nothing if there are none. Of all such arrangements, this is the one that, in this order of
 // importance,
+// - has the fewest pieces, and then ways of pieces, that devices also fill,
 // - keeps the most places,
 // - leaves no unusable fragment (fewer than min_ways ways) as the lowest ways that are left,
 // - has the lowest highest way,
@@ -54,7 +57,8 @@ struct Board {
 
 // Masks for pieces of which no contiguous arrangement exists, on a machine that takes sparse masks:
 // piece by piece contiguous if such a mask is left, else in its place, else the lowest ways. The
-// pieces must not ask for more ways than there are, and their required ways must not overlap.
+// pieces must not ask for more ways than there are, the strict ones not for more than devices and
+// the required ways of others leave, and their required ways must not overlap.
 [[nodiscard]] std::vector<Cbm> scatter(const Board& board, const std::vector<Piece>& pieces);
 
 }  // namespace rdtd

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
 
 #include "placement_refusals.hpp"
 
@@ -94,7 +95,7 @@ unsigned Halves::least_ways() const {
 
 // The ways that nobody else names or holds.
 Cbm Halves::usable_by(const Exclusive& one, const Exclusive& other) const {
-  Cbm usable = original_.all.without(original_.shareable);
+  Cbm usable = one.strict ? original_.all.without(original_.shareable) : original_.all;
   for (const Obstacle& obstacle : original_.obstacles) usable = usable.without(obstacle.mask);
   for (const Party& party : original_.shared)
     if (const Cbm* mask = named_ways(party)) usable = usable.without(*mask);
@@ -117,8 +118,8 @@ bool Halves::fits_as_before(const Exclusive& one, const Exclusive& other) const 
   });
 }
 
-// The masks for two halves, those with the fewest ways first. None contains all ways of another
-// one.
+// The masks for two halves, those with the fewest ways of devices first, then those with the fewest
+// ways. None contains all ways of another one.
 std::vector<Halves::Masks> Halves::ways_to_try(const Exclusive& one, const Exclusive& other) const {
   const Cbm usable = usable_by(one, other);
   const auto places = [&](const Exclusive& half) {
@@ -135,7 +136,8 @@ std::vector<Halves::Masks> Halves::ways_to_try(const Exclusive& one, const Exclu
     for (const Cbm other_mask : places(other)) all.push_back({mask, other_mask});
   const Masks before{one.party.previous, other.party.previous};
   std::ranges::stable_sort(all, {}, [&](const Masks& masks) {
-    return std::pair(masks.both().count(), masks != before);
+    return std::tuple((masks.both() & original_.shareable).count(), masks.both().count(),
+                      masks != before);
   });
   for (const Masks& masks : all)
     if (std::ranges::none_of(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
@@ -32,11 +33,13 @@ unsigned ways_wanted(const Want& want) {
   return std::get<unsigned>(want);
 }
 
-// How many parties keep their places.
-size_t kept(const DomainRequest& request, const DomainPlacement& placement) {
-  size_t out = 0;
+// Exclusive parties outside of the ways of devices, then parties that keep their places: how many.
+std::pair<size_t, size_t> worth(const DomainRequest& request, const DomainPlacement& placement) {
+  const auto apart = static_cast<size_t>(std::ranges::count_if(
+      placement.exclusive, [&](Cbm mask) { return !mask.overlaps(request.shareable); }));
+  size_t kept = 0;
   const auto count = [&](const Party& party, Cbm mask) {
-    if (!mask.empty() && party.previous == mask) out++;
+    if (!mask.empty() && party.previous == mask) kept++;
   };
   for (size_t i = 0; i < request.exclusive.size(); i++) {
     count(request.exclusive[i].party, placement.exclusive[i]);
@@ -44,7 +47,7 @@ size_t kept(const DomainRequest& request, const DomainPlacement& placement) {
       count(request.exclusive[i].members[j], placement.members[i][j]);
   }
   for (size_t i = 0; i < request.shared.size(); i++) count(request.shared[i], placement.shared[i]);
-  return out;
+  return {apart, kept};
 }
 
 }  // namespace
@@ -220,7 +223,8 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
                                                     DomainRequest request) const {
   const Amount& amount = lock.line().amount.value;
   const Location& where = lock.line().amount.where;
-  request.exclusive.push_back({{title(lock), where, amount.text, wanted, {}}, {}, false});
+  request.exclusive.push_back(
+      {{title(lock), where, amount.text, wanted, {}}, {}, false, /*strict=*/true});
   if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
   std::vector<std::string> others;
   for (const auto& [name, state] : snapshot_.groups)
@@ -244,17 +248,17 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
   const std::optional<Cbm> now = locked_now(domain, lock);
   std::optional<DomainPlacement> best;
   Cbm best_place;
-  size_t most_kept = 0;
+  std::pair<size_t, size_t> most;
   request.obstacles.push_back({title(lock), {}, ""});
   for (const Cbm place : lock_places(domain, lock, *wanted)) {
     request.obstacles.back().mask = place;
     auto placement = rdtd::place(request);
     if (!placement) continue;
-    const size_t value = kept(request, *placement);
-    if (best && value <= most_kept) continue;
+    const auto value = worth(request, *placement);
+    if (best && value <= most) continue;
     best = std::move(*placement);
     best_place = place;
-    most_kept = value;
+    most = value;
     if (place == now) break;
   }
   request.obstacles.pop_back();

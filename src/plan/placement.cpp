@@ -29,7 +29,11 @@ Board make_board(const DomainRequest& request) {
     board.usable = board.usable.without(obstacle.mask);
   for (const Exclusive& exclusive : request.exclusive)
     if (const Cbm* mask = named_ways(exclusive.party)) board.usable = board.usable.without(*mask);
-  board.exclusive = board.usable.without(request.shareable);
+  board.exclusive = board.usable;
+  if (std::ranges::all_of(request.exclusive, &Exclusive::strict))
+    board.exclusive = board.usable.without(request.shareable);
+  else
+    board.devices = request.shareable;
   for (const Party& party : request.shared) {
     if (const Cbm* mask = named_ways(party))
       board.exclusive = board.exclusive.without(*mask);
@@ -69,7 +73,8 @@ std::vector<Piece> make_pieces(const DomainRequest& request, const Board& board)
   for (const Exclusive& exclusive : request.exclusive) {
     const unsigned* count = number_of_ways(exclusive.party);
     if (count == nullptr) continue;
-    Piece& piece = pieces.emplace_back(Piece{.ways = *count, .required = {}, .places = {}});
+    Piece& piece = pieces.emplace_back(
+        Piece{.ways = *count, .required = {}, .places = {}, .strict = exclusive.strict});
     for (const Party& member : exclusive.members)
       if (const Cbm* mask = named_ways(member)) piece.required = piece.required | *mask;
     const Cbm previous = exclusive.party.previous;
@@ -98,10 +103,7 @@ std::optional<std::vector<Cbm>> place_pieces(const DomainRequest& request, const
   const unsigned to_leave = ways_to_leave(request);
   if (auto masks = arrange(board, pieces, to_leave)) return masks;
   if (!request.sparse_masks) return std::nullopt;
-  uint64_t asked = 0;
-  for (const Piece& piece : pieces) asked += piece.ways;
-  if (asked > board.exclusive.count() || asked + to_leave > board.usable.count())
-    return std::nullopt;
+  if (!enough_ways(board, pieces, to_leave)) return std::nullopt;
   if (auto masks = arrange(board, pieces, 0)) return masks;
   return scatter(board, pieces);
 }
@@ -268,7 +270,7 @@ class Sharing {
   std::array<int, 32> users_{};  // of each way: groups that ask for ways
 };
 
-// Masks for the request as it stands.
+// Masks for the request as it stands, with the ways of devices for those that are not strict.
 std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_once(
     const DomainRequest& request) {
   auto exclusive = place_halves(request);
@@ -300,9 +302,9 @@ DomainRequest after(DomainRequest request, const DomainPlacement& placement) {
   return request;
 }
 
-}  // namespace
-
-std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
+// Until the result stays the same.
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_as_asked(
+    const DomainRequest& request) {
   if (auto refusals = check_parties(request); !refusals.empty())
     return std::unexpected(std::move(refusals));
   auto placed = place_once(request);
@@ -315,6 +317,17 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const Domain
     placed = std::move(again);
   }
   return placed;
+}
+
+}  // namespace
+
+std::expected<DomainPlacement, std::vector<PlacementRefusal>> place(const DomainRequest& request) {
+  if (request.shareable.empty() || std::ranges::all_of(request.exclusive, &Exclusive::strict))
+    return place_as_asked(request);
+  DomainRequest outside = request;
+  for (Exclusive& exclusive : outside.exclusive) exclusive.strict = true;
+  if (auto placed = place_as_asked(outside)) return placed;
+  return place_as_asked(request);
 }
 
 }  // namespace rdtd

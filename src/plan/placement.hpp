@@ -31,11 +31,14 @@ struct Party {
 };
 
 // An exclusive group, or a partition with its groups. It wants a number of ways or named ways.
+// Outside of the ways that devices fill if all of them have room there; otherwise as many as
+// possible, and each strict one.
 struct Exclusive {
   Party party;
   std::vector<Party> members;  // of a partition
   // Data, and the entry before it is the code of the same party: the two may share ways.
   bool other_half = false;
+  bool strict = false;
 };
 
 struct Obstacle {

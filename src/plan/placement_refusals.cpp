@@ -66,14 +66,14 @@ class NamedWays {
   explicit NamedWays(const DomainRequest& request) : request_(request) {}
 
   // `owner` has these ways alone; the groups of a partition have their partition as owner.
-  void check_exclusive(const Party& party, const Party& owner) {
+  void check_exclusive(const Party& party, const Party& owner, bool strict) {
     const Cbm* mask = named_ways(party);
     if (mask == nullptr || !check(party, *mask)) return;
-    if (request_.shareable.overlaps(*mask))
+    if (strict && request_.shareable.overlaps(*mask))
       refusals.push_back(
           {party.where,
-           fmt::format("{}: '{}' cannot be exclusive: {} fill {} of ", party.name, party.asked,
-                       request_.devices, these_ways(request_.shareable & *mask)),
+           fmt::format("{}: '{}' cannot be strictly exclusive: {} fill {} of ", party.name,
+                       party.asked, request_.devices, these_ways(request_.shareable & *mask)),
            " too"});
     check_owners(party, *mask, &owner);
     for (unsigned way = 0; way < owners_.size(); way++)
@@ -167,9 +167,9 @@ void check_sizes(const DomainRequest& request, const Exclusive& partition,
 // What takes ways besides the exclusive parties that ask for a number of them.
 std::vector<std::string> limits(const DomainRequest& request) {
   std::vector<std::string> out;
-  if (!request.shareable.empty())
-    out.push_back(
-        fmt::format("{} of them also filled by {}", request.shareable.count(), request.devices));
+  if (!request.shareable.empty() && std::ranges::any_of(request.exclusive, &Exclusive::strict))
+    out.push_back(fmt::format("{} of them also filled by {}, which exclusive = \"strict\" excludes",
+                              request.shareable.count(), request.devices));
   for (const Obstacle& obstacle : request.obstacles)
     if (!(obstacle.mask & request.all).empty())
       out.push_back(fmt::format("{} held by {}, which {}", obstacle.mask.count(), obstacle.name,
@@ -183,16 +183,14 @@ std::vector<std::string> limits(const DomainRequest& request) {
 // The exclusive parties together are too many, or do not fit around what is fixed.
 PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& board,
                                    const std::vector<Piece>& pieces) {
-  uint64_t sum = 0, movable = 0;
+  uint64_t sum = 0;
   std::vector<std::string> parties;
   for (const Exclusive& exclusive : request.exclusive) {
     sum += ways_asked(exclusive.party);
     parties.push_back(fmt::format("{} {}", exclusive.party.name, ways_asked(exclusive.party)));
   }
-  for (const Piece& piece : pieces) movable += piece.ways;
   const unsigned to_leave = request.least_remainder();
-  const bool enough =
-      movable <= board.exclusive.count() && movable + to_leave <= board.usable.count();
+  const bool enough = enough_ways(board, pieces, to_leave);
   const std::string remainder =
       fmt::format(", and {} must be left to {}", to_leave, request.remainder_for);
   const std::string head =
@@ -206,8 +204,9 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
   for (const std::string& limit : limits(request)) after += ", " + limit;
   if (!enough) {
     after = " " + ways(request.all.count()) + after;
-    if (to_leave > 0 && request.shareable.count() < to_leave && !parties.empty())
-      after += remainder;
+    const bool strict = std::ranges::all_of(request.exclusive, &Exclusive::strict);
+    const unsigned left = strict ? request.shareable.count() : 0;  // in any case
+    if (left < to_leave && !parties.empty()) after += remainder;
     return {where, head, after, true};
   }
   return {where, head + "in ",
@@ -233,10 +232,10 @@ std::vector<PlacementRefusal> check_parties(const DomainRequest& request) {
   const Party* owner = nullptr;
   for (const Exclusive& exclusive : request.exclusive) {
     if (!exclusive.other_half) owner = &exclusive.party;
-    named.check_exclusive(exclusive.party, *owner);
+    named.check_exclusive(exclusive.party, *owner, exclusive.strict);
     for (const Party& member : exclusive.members) {
       if (named_ways(exclusive.party) == nullptr)
-        named.check_exclusive(member, *owner);
+        named.check_exclusive(member, *owner, exclusive.strict);
       else
         named.check_member(member, exclusive.party);
     }
@@ -248,16 +247,25 @@ std::vector<PlacementRefusal> check_parties(const DomainRequest& request) {
   return std::move(named.refusals);
 }
 
+bool enough_ways(const Board& board, const std::vector<Piece>& pieces, unsigned to_leave) {
+  uint64_t asked = 0, outside = 0;
+  for (const Piece& piece : pieces) {
+    asked += piece.ways;
+    outside += piece.strict ? piece.ways : piece.required.without(board.devices).count();
+  }
+  return asked <= board.exclusive.count() && asked + to_leave <= board.usable.count() &&
+         outside <= board.exclusive.without(board.devices).count();
+}
+
 std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
                                       const std::vector<Piece>& pieces) {
   unsigned least = request.least_remainder();
   auto left = largest_gap(board, pieces);
   if (request.sparse_masks) {
-    uint64_t asked = 0;
+    unsigned asked = 0;
     for (const Piece& piece : pieces) asked += piece.ways;
-    left = asked <= board.exclusive.count() && asked <= board.usable.count()
-               ? std::optional(board.usable.count() - static_cast<unsigned>(asked))
-               : std::nullopt;
+    left =
+        enough_ways(board, pieces, 0) ? std::optional(board.usable.count() - asked) : std::nullopt;
   }
   if (!left || *left < least) return {explain_exclusive(request, board, pieces)};
 

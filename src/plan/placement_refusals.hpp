@@ -21,6 +21,10 @@ namespace rdtd {
 // their partition whatever its place.
 [[nodiscard]] std::vector<PlacementRefusal> check_parties(const DomainRequest& request);
 
+// Whether the pieces find enough ways if they may have gaps.
+[[nodiscard]] bool enough_ways(const Board& board, const std::vector<Piece>& pieces,
+                               unsigned to_leave);
+
 // Why no arrangement of these pieces leaves the ways that the other parties need.
 [[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request,
                                                     const Board& board,

@@ -26,6 +26,18 @@ std::string plan_summary(const Plan& plan) {
                      steps == 1 ? "" : "s", created.size(), changed.size(), removed.size());
 }
 
+std::string GroupTarget::exclusivity(Resource resource, DomainId domain) const {
+  const auto contains = [&](const auto& domains) {
+    const auto found = domains.find(resource);
+    return found != domains.end() && found->second.contains(domain);
+  };
+  std::string out = !partition.empty()             ? "partition " + partition
+                    : exclusive && contains(asked) ? "exclusive"
+                                                   : "";
+  if (contains(with_devices)) out += not_from_devices;
+  return out;
+}
+
 std::string format_plan(const Plan& plan) {
   std::string out;
   for (const auto* part : parts(plan.changes))

@@ -152,7 +152,9 @@ class Planner {
                                  size_t count, PlannedRequest& out);
   [[nodiscard]] bool add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out);
   void place_cache(const Cache& cache);
-  void place_domain(const CacheDomain& domain, DomainRefusals& refusals);
+  void place_domain(const CacheDomain& domain, DomainRefusals& refusals, DomainRefusals& warnings);
+  void note_devices(const CacheDomain& domain, const PlannedRequest& planned,
+                    const DomainPlacement& placement, DomainRefusals& warnings);
   void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);
   [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const Slot& slot,
                                            const Located<std::string>& name, unsigned total);
@@ -160,7 +162,8 @@ class Planner {
                                          unsigned total);
   [[nodiscard]] Cbm previous_mask(const CacheDomain& domain, const Slot& slot) const;
   // One diagnostic for all domains of which the same is said.
-  void report(Resource resource, const DomainRefusals& refusals, Severity severity);
+  void report(Resource resource, const DomainRefusals& refusals, Severity severity,
+              const std::string& hint = {});
 
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
   [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,

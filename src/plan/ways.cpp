@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "planner.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
@@ -247,7 +248,7 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
   const unsigned total = domain.cache.info.cbm_mask.count();
   std::vector<std::optional<double>> percents;
   const auto add = [&](const Group* group, const Located<std::string>& name,
-                       const AmountTables& amounts) {
+                       const AmountTables& amounts, bool strict) {
     Lines lines = lines_of(amounts, domain);
     // What is said of the one half only holds for both.
     for (const DomainAmount*& line : lines)
@@ -259,15 +260,16 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
       if (std::holds_alternative<Whole>(one->want)) one->want = total;
       const double* percent = percent_of(*slot.line);
       percents.push_back(percent == nullptr ? std::nullopt : std::optional(*percent));
-      out.request.exclusive.push_back({*std::move(one), {}, std::exchange(other_half, true)});
+      out.request.exclusive.push_back(
+          {*std::move(one), {}, std::exchange(other_half, true), strict});
       out.exclusive.push_back(slot);
     }
     return true;
   };
   for (const Partition* partition : parties.partitions)
-    if (!add(nullptr, partition->name, partition->amounts)) return false;
+    if (!add(nullptr, partition->name, partition->amounts, partition->strict)) return false;
   for (const Group* group : parties.exclusive)
-    if (!add(group, group->name, group->amounts)) return false;
+    if (!add(group, group->name, group->amounts, group->strict)) return false;
   share_exactly(out.request.exclusive, percents, total, domain.cache.info.min_ways());
   return true;
 }
@@ -355,7 +357,40 @@ void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
   }
 }
 
-void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) {
+// The ways of exclusive groups and partitions that devices fill too: a warning for all of them.
+void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& planned,
+                           const DomainPlacement& placement, DomainRefusals& warnings) {
+  const DomainRequest& request = planned.request;
+  const auto note = [&](const Slot& slot, Cbm mask) {
+    if (slot.group == nullptr || !mask.overlaps(request.shareable)) return;
+    for (const Resource part : slot.parts) target(slot.group).with_devices[part].insert(domain.id);
+  };
+  std::vector<std::string> names;
+  Location where;
+  Cbm ways;
+  for (size_t i = 0; i < request.exclusive.size(); i++) {
+    note(planned.exclusive[i], placement.exclusive[i]);
+    for (size_t j = 0; j < planned.members[i].size(); j++)
+      note(planned.members[i][j], placement.members[i][j]);
+    const Cbm both = placement.exclusive[i] & request.shareable;
+    if (both.empty()) continue;
+    const Party& party = request.exclusive[i].party;
+    if (names.empty()) where = party.where;
+    std::string name = fmt::format(
+        "{}'{}'", planned.exclusive[i].group == nullptr ? "partition " : "", party.name);
+    if (names.empty() || names.back() != name) names.push_back(std::move(name));
+    ways = ways | both;
+  }
+  if (!names.empty())
+    warnings.push_back({{where,
+                         fmt::format("{} can fill way{} {} of ", request.devices,
+                                     ways.count() == 1 ? "" : "s", way_list(ways)),
+                         ", exclusive to " + join(names, ", ")},
+                        domain.id});
+}
+
+void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
+                           DomainRefusals& warnings) {
   const auto planned = request_for(domain);
   if (!planned) return;
   const PseudoLock* const lock = lock_in(domain);
@@ -366,6 +401,7 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) 
       refusals.emplace_back(refusal, domain.id);
     return;
   }
+  note_devices(domain, *planned, *placement, warnings);
   if (default_group_ == nullptr)
     grant(domain, {nullptr, domain.cache.parts, nullptr}, placement->remainder);
   for (size_t i = 0; i < planned->exclusive.size(); i++) {
@@ -378,25 +414,27 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals) 
     grant(domain, planned->shared[i], placement->shared[i]);
 }
 
-void Planner::report(Resource resource, const DomainRefusals& refusals, Severity severity) {
+void Planner::report(Resource resource, const DomainRefusals& refusals, Severity severity,
+                     const std::string& hint) {
   std::map<PlacementRefusal, std::set<DomainId>> domains;
   for (const auto& [refusal, domain] : refusals) domains[refusal].insert(domain);
   for (const auto& [refusal, ids] : domains) {
     const bool one = ids.size() == 1;
     diagnostics_.push_back(
-        {severity,
-         refusal.where,
+        {severity, refusal.where,
          fmt::format("{}{}{} domain{} {}{}{}", refusal.before,
                      refusal.has && !one ? "each of " : "", to_string(resource), one ? "" : "s",
                      domain_list(ids), refusal.has ? " has" : "", refusal.after),
-         {}});
+         hint});
   }
 }
 
 void Planner::place_cache(const Cache& cache) {
-  DomainRefusals refusals;
-  for (const auto& [domain, bytes] : cache.info.way_bytes) place_domain({cache, domain}, refusals);
+  DomainRefusals refusals, warnings;
+  for (const auto& [domain, bytes] : cache.info.way_bytes)
+    place_domain({cache, domain}, refusals, warnings);
   report(cache.resource, refusals, Severity::error);
+  report(cache.resource, warnings, Severity::warning, "exclusive = \"strict\" refuses such ways");
 }
 
 }  // namespace rdtd

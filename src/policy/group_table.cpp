@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "names.hpp"
+#include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -46,6 +50,25 @@ IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& n
   return merge_ids(std::move(cpus));
 }
 
+// Whether the group is exclusive, and strictly so; nothing if it is neither true, false nor
+// "strict", which is reported.
+std::optional<std::pair<bool, bool>> read_exclusive(const FileReader& in, const toml::key& key,
+                                                    const toml::node& node) {
+  if (const auto* text = node.as_string()) {
+    const std::string_view word = text->get();
+    if (word == "strict") return std::pair(true, true);
+    const auto meant =
+        word == "true" || word == "false" ? std::optional(word) : boolean_meant(word);
+    in.error(in.at(node),
+             fmt::format("'exclusive' must be true, false or \"strict\", not '{}'", word),
+             meant ? fmt::format("write exclusive = {}", *meant) : "");
+    return std::nullopt;
+  }
+  if (const auto* value = node.as_boolean()) return std::pair(value->get(), false);
+  in.wrong_type(key, node, "true, false or \"strict\"");
+  return std::nullopt;
+}
+
 // The handlers refer to the arguments.
 FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader& amounts) {
   Group& group = out.group;
@@ -53,7 +76,10 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
                                                     : AmountReader::Holder::other;
   FileReader::Keys keys = {
       {"exclusive",
-       [&](const auto& k, const auto& n) { group.exclusive = in.boolean(k, n).value_or(false); }},
+       [&](const auto& k, const auto& n) {
+         if (const auto value = read_exclusive(in, k, n))
+           std::tie(group.exclusive, group.strict) = *value;
+       }},
       {"partition", [&](const auto& k, const auto& n) { group.partition = in.string(k, n); }},
       {"description",
        [&](const auto& k, const auto& n) {
@@ -75,9 +101,16 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
 }
 
 FileReader::Keys partition_keys(const FileReader& in, PartitionTable& out, AmountReader& amounts) {
-  FileReader::Keys keys = {{"override", [&](const auto& k, const auto& n) {
-                              out.replaces = in.boolean(k, n).value_or(false);
-                            }}};
+  FileReader::Keys keys = {
+      {"override",
+       [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
+      {"exclusive", [&](const auto& k, const auto& n) {
+         const auto value = read_exclusive(in, k, n);
+         if (value) out.partition.strict = value->second;
+         if (value && !value->first)
+           in.error(in.at(n), "a partition is always exclusive to its groups",
+                    "remove 'exclusive', or write exclusive = \"strict\"");
+       }}};
   for (const Resource resource : all_resources)
     if (is_cache(resource))
       keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {

@@ -20,6 +20,8 @@ struct Synonym {
 
 constexpr std::string_view needs_rule = "conditions belong in a [[rule]] with this group's name";
 constexpr std::string_view needs_group = "amounts belong in the rule's [group.NAME]";
+constexpr std::string_view caches_only =
+    "a partition divides caches only: bandwidth belongs in its [group.NAME]";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
 
 constexpr auto synonyms = std::to_array<Synonym>({
@@ -55,6 +57,8 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {"llc", "l3", {}},
     {"cache", "l3", {}},
     {"schemata", "l3", resource_keys},
+    {"mb", "exclusive", caches_only},  // in a partition
+    {"smba", "exclusive", caches_only},
     {"cpu", "cpus", {}},
     {"cpuset", "cpus", {}},
     {"name", "l3", needs_rule},

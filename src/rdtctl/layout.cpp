@@ -147,14 +147,10 @@ std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId dom
                     {"exclusive", exclusive}});
   };
   for (const GroupTarget& group : planned.plan.groups) {
-    const bool exclusive = group.exclusive && group.asked.contains(resource) &&
-                           group.asked.at(resource).contains(domain);
-    const std::string note = exclusive ? "exclusive"
-                             : group.partition.empty()
-                                 ? ""
-                                 : fmt::format("partition {}", printable(group.partition));
+    const std::string note = group.exclusivity(resource, domain);
     add(group_label(group.directory), group.directory == root_group ? "kernel" : "rdtd",
-        Cbm{group.state.schemata.at(resource).at(domain)}, exclusive, note);
+        Cbm{group.state.schemata.at(resource).at(domain)}, note.starts_with("exclusive"),
+        printable(note));
   }
   for (const LockTarget& lock : planned.plan.locks)
     if (lock.region.resource == resource && lock.region.domain == domain)

@@ -27,8 +27,10 @@ void add_grants(const Capabilities& capabilities, const GroupTarget& group,
     std::map<std::pair<std::string, std::string>, CpuSet> alike;
     for (const auto& [domain, value] : values) {
       const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
+      const std::string note = group.exclusivity(resource, domain);
       alike[{was_asked ? asked->second.at(domain) : "",
-             granted_text(capabilities, resource, domain, value)}]
+             granted_text(capabilities, resource, domain, value) +
+                 (note.ends_with(not_from_devices) ? ", " + printable(note) : "")}]
           .insert(static_cast<unsigned>(domain));
     }
     std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first

@@ -124,6 +124,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      locks ? *locks : std::vector<LockStatus>{},
                      leases ? *leases : std::vector<LeaseStatus>{},
                      machine ? machine->capabilities : Capabilities{},
+                     machine ? machine->snapshot : Snapshot{},
                      measure(context)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);

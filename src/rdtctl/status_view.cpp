@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "groups.hpp"
 #include "leases.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
+#include "rdtd/plan/plan.hpp"
 #include "regions.hpp"
 #include "value_text.hpp"
 
@@ -31,6 +34,25 @@ std::vector<Share> with_units(std::vector<Share> granted, const Capabilities& ca
     if (value) share.text = value_text(capabilities, *resource, DomainId{share.domain}, *value);
   }
   return granted;
+}
+
+// The mode, and what it does not show: the kernel has no exclusive mode for ways that devices fill.
+std::string mode_text(const Client::GroupRow& group, const Status& found) {
+  if (group.mode != to_string(Mode::shareable) || group.name == "default") return group.mode;
+  const Schemata granted = schemata_of(group.granted);
+  bool devices = false;
+  for (const auto& [resource, info] : found.capabilities.caches)
+    for (const auto& [domain, bytes] : info.way_bytes) {
+      const Cbm ways = footprint(granted, resource, domain);
+      const auto overlaps = [&](const auto& other) {
+        return other.first != group_directory(group.name) &&
+               footprint(other.second.schemata, resource, domain).overlaps(ways);
+      };
+      if (ways.empty() || std::ranges::any_of(found.now.groups, overlaps)) return group.mode;
+      devices =
+          devices || ways.overlaps(info.shareable_bits | footprint(found.now.io, resource, domain));
+    }
+  return devices ? fmt::format("exclusive{}", not_from_devices) : group.mode;
 }
 
 // Whether resctrl has a group of the policy. If it cannot be read, nothing is known to be missing.
@@ -112,7 +134,7 @@ void print_groups(const Context& context, const Status& found) {
   for (const Client::GroupRow& group : found.groups) {
     const Usage used = usage_of(found.usage, group.name);
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
-                    exists(context, group.name) ? group.mode : "missing", group.cpus,
+                    exists(context, group.name) ? mode_text(group, found) : "missing", group.cpus,
                     shares_line(group.asked),
                     shares_line(with_units(group.granted, found.capabilities)),
                     used_text("llc_occupancy", used.of("llc_occupancy")),

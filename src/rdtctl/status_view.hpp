@@ -14,6 +14,7 @@ struct Status {
   std::vector<LockStatus> locks;
   std::vector<LeaseStatus> leases;
   Capabilities capabilities;  // empty if resctrl cannot be read
+  Snapshot now;               // likewise
   std::vector<Usage> usage;
 };
 

@@ -32,7 +32,7 @@ std::string stepped_group_text(const Group& group, Resource resource, const std:
                   resource_key(resource), toml_string(amount));
   for (const auto& [other, table] : group.amounts)
     if (other != resource) out += fmt::format("{} = {}\n", resource_key(other), table_text(table));
-  if (group.exclusive) out += "exclusive = true\n";
+  if (group.exclusive) out += group.strict ? "exclusive = \"strict\"\n" : "exclusive = true\n";
   if (group.partition) out += fmt::format("partition = {}\n", toml_string(group.partition->value));
   if (group.cpus)
     out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(group.cpus->value)));

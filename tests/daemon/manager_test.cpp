@@ -39,7 +39,7 @@ TEST_F(ManagerTest, AnInvalidPolicyChangesNothing) {
   ASSERT_EQ(load(), "");
   kernel.calls.reset();
   EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\nexclusive = 7\n"),
-            "p.toml:3:13: error: 'exclusive' must be true or false, not an integer\n"
+            "p.toml:3:13: error: 'exclusive' must be true, false or \"strict\", not an integer\n"
             "    3 | exclusive = 7\n      |             ^\n");
   EXPECT_TRUE(kernel.calls.changes().empty());
   EXPECT_EQ(state(), "degraded");

@@ -36,6 +36,7 @@ struct Party {
   std::string name;
   Asked asked;
   bool exclusive = false;
+  bool strict = false;  // exclusive also as to devices; of partitions too
   int partition = -1;
   Mask previous = 0;  // 0: the group does not exist yet
 };
@@ -71,6 +72,16 @@ struct Region {
   std::vector<const Party*> members;  // of a partition
 };
 
+// How many parties have ways that devices fill, and how many such ways they have.
+struct InDevices {
+  unsigned parties = 0, ways = 0;
+  void add(Mask mask) {
+    parties += mask != 0 ? 1 : 0;
+    ways += count(mask);
+  }
+  auto operator<=>(const InDevices&) const = default;
+};
+
 class Oracle {
  public:
   explicit Oracle(const Case& c) : c_(c) {
@@ -88,13 +99,27 @@ class Oracle {
     if (!shared_.empty()) remainder_needed_ = true;
     used_.resize(regions_.size());
     if (!kernel_creates_groups()) return;
-    try_regions(0, 0, false);
-    if (!found && c.sparse) try_regions(0, 0, true);
+    for (const bool outside : {true, false}) {
+      outside_ = outside;
+      try_regions(0, 0, false);
+      if (!found && c.sparse) try_regions(0, 0, true);
+      if (found) return;
+    }
   }
 
   bool found = false;
-  bool contiguous_found = false;  // then kept is meaningful
-  unsigned kept = 0;
+  bool contiguous_found = false;  // then those that follow are meaningful
+  InDevices in_devices{99, 99};   // of the exclusive groups and partitions, the fewest
+  unsigned kept = 0;              // with these, the most
+
+  // Of exclusive groups, for the masks that the planner granted.
+  [[nodiscard]] InDevices in_devices_of(const std::map<std::string, Mask>& granted) const {
+    InDevices out;
+    for (const Region& region : regions_)
+      if (region.party->exclusive) out.add(granted.at(region.party->name) & c_.shareable);
+    return out;
+  }
+  [[nodiscard]] bool outside_of_devices() const { return outside_; }
 
   // At least what the oracle counts as kept, for the masks that the planner granted: a place in
   // which another group of the same region lies is there, but the group may have left it.
@@ -155,7 +180,8 @@ class Oracle {
   }
 
   [[nodiscard]] bool region_fits(const Region& region, Mask mask) const {
-    if (!is_mask(mask) || count(mask) != region.ways || (mask & c_.shareable) != 0 ||
+    const bool outside = outside_ || region.party->strict;
+    if (!is_mask(mask) || count(mask) != region.ways || (outside && (mask & c_.shareable) != 0) ||
         (mask & c_.obstacle) != 0 || (region.named != 0 && mask != region.named))
       return false;
     return std::ranges::all_of(region.members, [&](const Party* member) {
@@ -200,11 +226,17 @@ class Oracle {
     for (const Party* party : shared_)
       if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && within(party->previous, left))
         here++;
-    kept = std::max(kept, here);
+    InDevices with_devices;
+    for (const Mask mask : used_) with_devices.add(mask & c_.shareable);
+    if (with_devices == in_devices) kept = std::max(kept, here);
+    if (with_devices >= in_devices) return;
+    in_devices = with_devices;
+    kept = here;
   }
 
   const Case& c_;
   bool remainder_needed_ = true;
+  bool outside_ = true;  // of the ways of devices, all
   std::vector<Region> regions_;
   std::vector<const Party*> shared_;
   std::vector<Mask> used_;

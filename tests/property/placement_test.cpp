@@ -1,6 +1,7 @@
 // The oracle judges the planner. For each random policy, machine and previous state:
 // - the policy is granted if and only if the oracle finds a placement;
 // - the masks that are granted obey the rules;
+// - as few exclusive groups as possible have ways that devices fill, if there is no room elsewhere;
 // - as many groups as possible keep their places, and none overlaps others without need;
 // - planning again from the granted state changes nothing.
 #include <gtest/gtest.h>
@@ -17,7 +18,8 @@ namespace {
 
 using namespace oracle;
 
-std::string broken_rule(const Case& c, const std::map<std::string, Mask>& granted) {
+std::string broken_rule(const Case& c, const Oracle& oracle,
+                        const std::map<std::string, Mask>& granted) {
   const auto owner = [](const Party& group) {
     return group.exclusive ? group.name : "partition " + std::to_string(group.partition);
   };
@@ -38,7 +40,11 @@ std::string broken_rule(const Case& c, const std::map<std::string, Mask>& grante
       return group.name + " has other ways than it named";
     if ((mask & c.obstacle) != 0) return group.name + " overlaps the foreign group";
     const bool alone = group.exclusive || group.partition >= 0;
-    if (alone && (mask & c.shareable) != 0) return group.name + " has ways of I/O devices";
+    const bool strict = group.partition >= 0
+                            ? c.partitions[static_cast<size_t>(group.partition)].strict
+                            : group.strict;
+    if (alone && (strict || oracle.outside_of_devices()) && (mask & c.shareable) != 0)
+      return group.name + " has ways of I/O devices";
     for (const Party& other : groups)
       if (alone && &other != &group && (mask & granted.at(other.name)) != 0 &&
           owner(other) != owner(group))
@@ -99,12 +105,15 @@ void judge(const Case& c) {
   std::map<std::string, Mask> granted;
   for (const GroupTarget& target : plan->groups)
     granted[group_label(target.directory)] = target.state.schemata.at(Resource::L3).at(DomainId{0});
-  ASSERT_EQ(broken_rule(c, granted), "") << format_plan(*plan);
+  ASSERT_EQ(broken_rule(c, oracle, granted), "") << format_plan(*plan);
   if (oracle.contiguous_found) {
     ASSERT_EQ(needless_gap(c, granted), "") << format_plan(*plan);
   }
   if (oracle.contiguous_found) {
     ASSERT_GE(oracle.kept_by(granted), oracle.kept) << format_plan(*plan);
+    if (c.partitions.empty()) {
+      ASSERT_EQ(oracle.in_devices_of(granted), oracle.in_devices) << format_plan(*plan);
+    }
   }
   ASSERT_EQ(needless_overlap(c, granted), "") << format_plan(*plan);
   const Snapshot after = test::after(policy_text(c), capabilities, before);

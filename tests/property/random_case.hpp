@@ -23,10 +23,11 @@ inline std::string text(const Asked& asked) {
 inline std::string policy_text(const Case& c) {
   std::string out;
   for (const Party& partition : c.partitions)
-    out += "[partition." + partition.name + "]\nl3 = \"" + text(partition.asked) + "\"\n";
+    out += "[partition." + partition.name + "]\nl3 = \"" + text(partition.asked) + "\"\n" +
+           (partition.strict ? "exclusive = \"strict\"\n" : "");
   for (const Party& group : c.groups) {
     out += "[group." + group.name + "]\nl3 = \"" + text(group.asked) + "\"\n";
-    if (group.exclusive) out += "exclusive = true\n";
+    if (group.exclusive) out += group.strict ? "exclusive = \"strict\"\n" : "exclusive = true\n";
     if (group.partition >= 0)
       out += "partition = \"" + c.partitions[static_cast<size_t>(group.partition)].name + "\"\n";
   }
@@ -77,17 +78,19 @@ inline Case random_case(unsigned seed) {
   c.ways = 4 + random.below(5);
   c.min = 1 + (random.one_in(3) ? 1 : 0);
   c.sparse = random.one_in(4);
-  if (random.one_in(4)) c.shareable = random.run(c.ways, 1, 2);
+  if (random.one_in(3)) c.shareable = random.run(c.ways, 1, random.one_in(4) ? 8 : 2);
   if (random.one_in(4)) c.obstacle = random.run(c.ways, c.min, 2);
   for (unsigned i = random.one_in(3) ? 1 + random.below(2) : 0; i > 0; i--)
-    c.partitions.push_back(
-        {.name = "p" + std::to_string(i), .asked = random_amount(random, c, false)});
+    c.partitions.push_back({.name = "p" + std::to_string(i),
+                            .asked = random_amount(random, c, false),
+                            .strict = random.one_in(4)});
   for (unsigned i = 1 + random.below(4); i > 0; i--) {
     Party group{.name = "g" + std::to_string(i)};
     if (!c.partitions.empty() && random.one_in(2))
       group.partition = static_cast<int>(random.below(static_cast<unsigned>(c.partitions.size())));
     else
       group.exclusive = random.one_in(2);
+    group.strict = group.exclusive && random.one_in(4);
     group.asked = random_amount(random, c, !group.exclusive);
     if (random.one_in(2)) group.previous = random.run(c.ways, c.min, 4);
     c.groups.push_back(group);

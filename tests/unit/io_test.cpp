@@ -29,6 +29,7 @@ Snapshot with_io(uint32_t mask, bool owned, Snapshot snapshot = untouched(machin
 
 const std::string io = "[io]\nl3 = \"2 ways\"\n";
 const std::string db = "[group.db]\nl3 = \"4 ways\"\nexclusive = true\n";
+const std::string strict_db = "[group.db]\nl3 = \"4 ways\"\nexclusive = \"strict\"\n";
 
 TEST(IoPolicy, Errors) {
   const test::PolicyAndErrors rows[] = {
@@ -198,13 +199,13 @@ TEST(Io, Refusals) {
        untouched(machine()),
        "p.toml:2:6: error: I/O: '0x3' overlaps ways 0-1 of L3 domain 0, exclusive to db "
        "(p.toml:4)\n"},
-      {db, machine(), with_io(0x3f, false),
+      {strict_db, machine(), with_io(0x3f, false),
        "p.toml:2:6: error: 4 ways asked for exclusively (db 4), but L3 domain 0 has 8 ways, 6 of "
        "them also filled by I/O devices (io_alloc, which rdtd did not enable: [io] would set their "
-       "ways)\n"},
-      {"[group.db]\nl3 = \"ways 0-1\"\nexclusive = true\n", machine(), with_io(3, false),
-       "p.toml:2:6: error: db: 'ways 0-1' cannot be exclusive: I/O devices (io_alloc, which rdtd "
-       "did not enable: [io] would set their ways) fill ways 0-1 of L3 domain 0 too\n"},
+       "ways), which exclusive = \"strict\" excludes\n"},
+      {"[group.db]\nl3 = \"ways 0-1\"\nexclusive = \"strict\"\n", machine(), with_io(3, false),
+       "p.toml:2:6: error: db: 'ways 0-1' cannot be strictly exclusive: I/O devices (io_alloc, "
+       "which rdtd did not enable: [io] would set their ways) fill ways 0-1 of L3 domain 0 too\n"},
   };
   for (const auto& row : rows)
     EXPECT_EQ(test::refusal(row.policy, row.machine, row.now), row.error);
@@ -215,6 +216,12 @@ TEST(Io, PlacementBesideTheMasksOfOthers) {
   EXPECT_EQ(plan_text(db, machine(), with_io(3, false)),
             "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\n"
             "mode      db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(plan_text(db, machine(), with_io(0x3f, false)),
+            "p.toml:2:6: warning: I/O devices (io_alloc, which rdtd did not enable: [io] would set "
+            "their ways) can fill ways 4-5 of L3 domain 0, exclusive to 'db'\n    2 | l3 = \"4 "
+            "ways\"\n      |      ^~~~~~~~ exclusive = \"strict\" refuses such ways\nschemata  "
+            "default  L3:0=f (was 0=ff)\ncreate    db\nschemata  db  L3:0=f0 MB:0=100\n3 steps: 1 "
+            "to create, 1 to change, 0 to remove.\n");
 }
 
 TEST(Io, LeftOutWhereUnsupported) {

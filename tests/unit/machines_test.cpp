@@ -33,6 +33,10 @@ constexpr NamedPolicy policies[] = {
     {"one way", "[group.small]\nl3 = \"0x1\"\n"},
     {"one percent", "[group.small]\nl3 = \"1%\"\n"},
     {"everything", "[group.redis]\nl3 = \"100%\"\nexclusive = true\n"},
+    {"all in parts",
+     "[partition.p]\nl3 = \"60%\"\n[partition.q]\nl3 = \"40%\"\n"
+     "[group.a]\npartition = \"p\"\n[group.default]\npartition = \"q\"\n"},
+    {"strict", "[group.redis]\nl3 = \"4 ways\"\nexclusive = \"strict\"\n"},
     {"gaps", "[group.sparse]\nl3 = \"0x35\"\n"},
     {"shared with devices", "[group.top]\nl3 = \"ways 9-10\"\nexclusive = true\n"},
     {"rate", "[group.batch]\nmb = \"4 GB/s\"\n"},

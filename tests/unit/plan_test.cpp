@@ -231,7 +231,8 @@ TEST(Plan, DomainsThatAreNotThereNow) {
   }
 }
 
-TEST(Plan, WaysOfDevicesAreNobodysOwn) {
+// Outside of the ways of devices if there is room, with the kernel's mode, else also in those.
+TEST(Plan, WaysOfDevices) {
   Capabilities capabilities = machine(11, 1);
   capabilities.caches.at(Resource::L3).shareable_bits = Cbm{0x600};
   const Row rows[] = {
@@ -240,11 +241,40 @@ TEST(Plan, WaysOfDevicesAreNobodysOwn) {
        "MB:0=100\ncreate    batch\nschemata  batch  L3:0=10 MB:0=100\nmode      redis  "
        "exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"0x700\"\nexclusive = true\n",
-       "p.toml:2:6: error: redis: '0x700' cannot be exclusive: I/O devices fill ways 9-10 of L3 "
-       "domain 0 too\n    2 | l3 = \"0x700\"\n      |      ^~~~~~~\n"},
+       "p.toml:2:6: warning: I/O devices can fill ways 9-10 of L3 domain 0, exclusive to 'redis'\n"
+       "    2 | l3 = \"0x700\"\n      |      ^~~~~~~ exclusive = \"strict\" refuses such ways\n"
+       "schemata  default  L3:0=ff (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=700 "
+       "MB:0=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+      {"[group.redis]\nl3 = \"0x700\"\nexclusive = \"strict\"\n",
+       "p.toml:2:6: error: redis: '0x700' cannot be strictly exclusive: I/O devices fill ways 9-10 "
+       "of L3 domain 0 too\n    2 | l3 = \"0x700\"\n      |      ^~~~~~~\n"},
       {"[group.redis]\nl3 = \"10 ways\"\nexclusive = true\n",
+       "p.toml:2:6: warning: I/O devices can fill way 9 of L3 domain 0, exclusive to 'redis'\n"
+       "    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~ exclusive = \"strict\" refuses such ways\n"
+       "schemata  default  L3:0=400 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=3ff "
+       "MB:0=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+      {"[group.redis]\nl3 = \"10 ways\"\nexclusive = \"strict\"\n",
        "p.toml:2:6: error: 10 ways asked for exclusively (redis 10), but L3 domain 0 has 11 ways, "
-       "2 of them also filled by I/O devices\n    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~\n"}};
+       "2 of them also filled by I/O devices, which exclusive = \"strict\" excludes\n    2 | l3 = "
+       "\"10 ways\"\n      |      ^~~~~~~~~\n"},
+      // As few of them in these ways as possible: the kernel guards the others.
+      {"[group.a]\nl3 = \"3 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\nexclusive = "
+       "true\n[group.c]\nl3 = \"3 ways\"\nexclusive = \"strict\"\n[group.d]\nl3 = \"1 "
+       "way\"\nexclusive = true\n",
+       "p.toml:11:6: warning: I/O devices can fill way 9 of L3 domain 0, exclusive to 'd'\n   11 | "
+       "l3 = \"1 way\"\n      |      ^~~~~~~ exclusive = \"strict\" refuses such ways\nschemata  "
+       "default  L3:0=400 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7 MB:0=100\ncreate    "
+       "b\nschemata  b  L3:0=38 MB:0=100\ncreate    c\nschemata  c  L3:0=1c0 MB:0=100\ncreate    "
+       "d\nschemata  d  L3:0=200 MB:0=100\nmode      a  exclusive\nmode      b  exclusive\nmode    "
+       " "
+       " c  exclusive\n12 steps: 4 to create, 1 to change, 0 to remove.\n"},
+      // The whole cache in disjoint parts, one of them with the default group.
+      {"[partition.p]\nl3 = \"60%\"\n[partition.q]\nl3 = \"40%\"\n[group.a]\npartition = "
+       "\"p\"\n[group.default]\npartition = \"q\"\n",
+       "p.toml:4:6: warning: I/O devices can fill ways 9-10 of L3 domain 0, exclusive to partition "
+       "'q'\n    4 | l3 = \"40%\"\n      |      ^~~~~ exclusive = \"strict\" refuses such ways\n"
+       "schemata  default  L3:0=780 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7f MB:0=100\n3 "
+       "steps: 1 to create, 1 to change, 0 to remove.\n"}};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
 }

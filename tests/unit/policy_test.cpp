@@ -46,9 +46,29 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
 )"},
     {"x-note = 1\n[group.db]\nx-owner = \"me\"\n", ""},
     {"[group.db]\nexclusive = \"yes\"\nl3 = \"1 way\"\n",
-     R"(p.toml:2:13: error: 'exclusive' must be true or false, not a string
+     R"(p.toml:2:13: error: 'exclusive' must be true, false or "strict", not 'yes'
     2 | exclusive = "yes"
-      |             ^~~~~
+      |             ^~~~~ write exclusive = true
+)"},
+    {"[group.db]\nexclusive = \"true\"\nl3 = \"1 way\"\n",
+     R"(p.toml:2:13: error: 'exclusive' must be true, false or "strict", not 'true'
+    2 | exclusive = "true"
+      |             ^~~~~~ write exclusive = true
+)"},
+    {"[group.db]\nexclusive = \"strictly\"\nl3 = \"1 way\"\n",
+     R"(p.toml:2:13: error: 'exclusive' must be true, false or "strict", not 'strictly'
+    2 | exclusive = "strictly"
+      |             ^~~~~~~~~~
+)"},
+    {"[partition.p]\nexclusive = false\nl3 = \"1 way\"\n",
+     R"(p.toml:2:13: error: a partition is always exclusive to its groups
+    2 | exclusive = false
+      |             ^~~~~ remove 'exclusive', or write exclusive = "strict"
+)"},
+    {"[partition.p]\nexclusive = 1\nl3 = \"1 way\"\n",
+     R"(p.toml:2:13: error: 'exclusive' must be true, false or "strict", not an integer
+    2 | exclusive = 1
+      |             ^
 )"},
     {"[group]\ndb = 1\n",
      R"(p.toml:2:6: error: 'db' must be a table, not an integer
@@ -183,7 +203,7 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     {"[partition.p]\nmb = \"10%\"\nl3 = \"1 way\"\n",
      R"(p.toml:2:1: error: unknown key 'mb' in [partition.p]
     2 | mb = "10%"
-      | ^~
+      | ^~ a partition divides caches only: bandwidth belongs in its [group.NAME]
 )"},
 };
 

@@ -76,6 +76,31 @@ TEST(StatusView, SixteenDomains) {
   EXPECT_LE(widest_line_of(narrower), 110U) << narrower;
 }
 
+// The kernel has no exclusive mode for ways that devices fill too.
+TEST(StatusView, ExclusiveButForDevices) {
+  const auto mode = [](const char* of_default, const char* of_redis, uint32_t shareable) {
+    Status status;
+    CacheInfo& l3 = status.capabilities.caches[Resource::L3];
+    l3.shareable_bits = Cbm{shareable};
+    l3.way_bytes[DomainId{0}] = 0;
+    for (const auto& [name, mask] : {std::pair("", of_default), std::pair("redis", of_redis)}) {
+      status.now.groups[name].schemata = *parse_schemata(std::string("L3:0=") + mask + "\n");
+      Client::GroupRow& row = status.groups.emplace_back();
+      row.name = group_label(name);
+      row.mode = "shareable";
+      row.granted = {{"L3", 0, mask}};
+    }
+    const std::string table = printed([&] { print_groups(piped(), status); });
+    return split(table, '\n').size() == 4 ? table : "";
+  };
+  const std::string note = "exclusive (not from devices)";
+  EXPECT_TRUE(mode("f", "f0", 0xc0).contains("redis       0     0 " + note))
+      << mode("f", "f0", 0xc0);
+  EXPECT_TRUE(mode("f", "f0", 0xff).contains("default     0     0 shareable"));
+  EXPECT_FALSE(mode("f", "f0", 0xf).contains(note));
+  EXPECT_FALSE(mode("1f", "f0", 0xc0).contains(note));
+}
+
 TEST(StatusView, Regions) {
   const std::vector<LockStatus> locks = {
       {"buffer", "L2", 1, "1 MiB", "3", 1 << 20, "/dev/pseudo_lock/buffer", "alice", "root", "0660",

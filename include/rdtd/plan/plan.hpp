@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rdtd/model/capabilities.hpp"
@@ -28,6 +29,12 @@ struct GroupTarget {
   std::set<std::string> mon_groups;  // directories of the monitoring groups that rules name
   std::map<Resource, std::map<DomainId, std::string>>
       asked;  // as written in the policy; absent where nothing was asked
+  // Where I/O devices also fill ways that no group outside of this one, or of its partition, may
+  // fill.
+  std::map<Resource, std::set<DomainId>> with_devices;
+
+  // "exclusive", "partition p", each with " (not from devices)" if that applies, or "".
+  [[nodiscard]] std::string exclusivity(Resource resource, DomainId domain) const;
 };
 
 // The I/O devices as they are to be: a target that holds masks of one cache and nothing else.
@@ -122,6 +129,9 @@ struct Difference {
 // Whether the default group is left as others set it: under a policy that divides nothing, unless
 // it was rdtd that set it.
 [[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
+
+// What follows the name of an exclusive group or a partition if I/O devices may fill its ways.
+inline constexpr std::string_view not_from_devices = " (not from devices)";
 
 // All steps, then the counted summary.
 [[nodiscard]] std::string format_plan(const Plan& plan);

@@ -60,6 +60,7 @@ struct Group {
   Located<std::string> name;  // "default": the root of resctrl
   AmountTables amounts;
   bool exclusive = false;
+  bool strict = false;  // exclusive also as to I/O devices
   std::optional<Located<std::string>> partition;
   std::optional<Located<CpuSet>> cpus;
   std::string description;
@@ -69,6 +70,7 @@ struct Group {
 struct Partition {
   Located<std::string> name;
   AmountTables amounts;  // caches only
+  bool strict = false;   // I/O devices may not fill its ways either
 };
 
 // Memory that the kernel keeps in a cache, as the device /dev/pseudo_lock/NAME.
