@@ -372,10 +372,14 @@ bool Transition::can_make() const {
 }
 
 void Transition::make(Moving& group) {
-  for (Moving& other : groups_)
-    if (!can_make() && other.mode == Mode::exclusive && other.goal_mode == Mode::exclusive &&
-        other.existed && !other.leaving && other.own)
-      set_mode(other, Mode::shareable);
+  bool possible = can_make();
+  for (auto other = groups_.begin(); !possible && other != groups_.end(); ++other) {
+    if (other->mode != Mode::exclusive || other->goal_mode != Mode::exclusive || !other->existed ||
+        other->leaving || !other->own)
+      continue;
+    set_mode(*other, Mode::shareable);
+    possible = can_make();
+  }
   if (group.name == io_group)
     for (const auto& [resource, masks] : group.goal)
       steps_.emplace_back(SetIoAlloc{.resource = resource, .enabled = true});
