@@ -193,6 +193,13 @@ void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
           fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
 }
 
+// Of those that the machine can have; empty if that is not known.
+CpuSet Planner::offline_cpus() const {
+  CpuSet out = snapshot_.possible_cpus.value_or(CpuSet{});
+  for (const unsigned cpu : snapshot_.online_cpus()) out.erase(cpu);
+  return out;
+}
+
 // resctrl does not list a domain that has no CPU online, so its id is unknown.
 void Planner::check_domains(Resource resource, const DomainAmount& line,
                             const std::set<DomainId>& known) {
@@ -202,8 +209,7 @@ void Planner::check_domains(Resource resource, const DomainAmount& line,
   const bool one = unknown.size() == 1;
   const std::string domains =
       fmt::format("{} domain{} {}", to_string(resource), one ? "" : "s", domain_list(unknown));
-  CpuSet offline = snapshot_.possible_cpus.value_or(CpuSet{});
-  for (const unsigned cpu : snapshot_.online_cpus()) offline.erase(cpu);
+  const CpuSet offline = offline_cpus();
   if (offline.empty())
     return unsupported(line.domains_where, "unknown " + domains,
                        fmt::format("this machine has {}", domain_list(known)));

@@ -101,6 +101,9 @@ void Planner::check_locks() {
     }
     if (!can_lock(lock)) continue;
     check_resources(lock.amounts);
+    const std::set<DomainId>* const domains = domains_of(lock.resource());
+    if (domains == nullptr || (!domains->contains(lock.domain()) && offline_cpus().empty()))
+      continue;  // refused, or left out
     const auto [other, is_new] = by_domain.try_emplace({lock.resource(), lock.domain()}, &lock);
     if (!is_new)
       error(lock.line().domains_where,

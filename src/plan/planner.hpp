@@ -106,6 +106,7 @@ class Planner {
   void check_absent(const CacheInfo& info, const DomainAmount& line);
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
+  [[nodiscard]] CpuSet offline_cpus() const;
 
   void check_locks();
   void check_caches_of_locks();

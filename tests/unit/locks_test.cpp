@@ -237,6 +237,13 @@ TEST(Locks, LeftOutWithoutACost) {
       test::parse("[daemon]\nunsupported = \"skip\"\n" + buffer_policy + "[group.a]\n").policy,
       small, untouched(small));
   EXPECT_TRUE(plan) << format_diagnostics(plan.error(), {});
+  // Nor where the processor can lock, but lacks the cache or the domain.
+  small.pseudo_locking = true;
+  for (const std::string& locks :
+       {lock_l3("b", "1 MiB"), lock("b", "1 MiB", "7") + lock("c", "1 MiB", "7")}) {
+    const std::string policy = "[daemon]\nunsupported = \"skip\"\n" + locks + "[group.a]\n";
+    EXPECT_EQ(test::refusal(policy, small, untouched(small)), "granted") << policy;
+  }
 }
 
 // What is open stays, and the plan says what waits for it.
