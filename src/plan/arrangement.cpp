@@ -13,11 +13,13 @@ namespace rdtd {
 namespace {
 
 constexpr unsigned all_ways = 32;
-// Of an arrangement. An unusable fragment counts one; what follows counts more than all before it.
+// Of an arrangement. A piece that meets a mask of others counts one; each of these counts more than
+// all before it, as long as there are fewer than 32,768 groups.
 using Value = int64_t;
 constexpr Value impossible = std::numeric_limits<Value>::min() / 2;
-constexpr Value place_value = 2;  // kept or lost; there are fewer than 2^32
-constexpr Value device_value = Value{1} << 40;
+constexpr Value fragment_value = Value{1} << 20;
+constexpr Value place_value = Value{1} << 22;  // kept or lost
+constexpr Value device_value = Value{1} << 42;
 
 uint64_t total_ways(const std::vector<Piece>& pieces) {
   uint64_t sum = 0;
@@ -67,7 +69,8 @@ class Search {
   [[nodiscard]] std::optional<Move> place(const State& state, Kind& kind) const;
   [[nodiscard]] int places_kept(const Kind& kind, Cbm mask) const;
   [[nodiscard]] int places_lost(Cbm mask, unsigned end) const;
-  int end_run(const State& state, State& next) const;
+  [[nodiscard]] Value met(Cbm mask) const;
+  Value end_run(const State& state, State& next) const;
   [[nodiscard]] std::vector<Cbm> assign(
       const std::vector<std::pair<const Kind*, Cbm>>& placed) const;
 
@@ -195,7 +198,8 @@ std::optional<Search::Move> Search::place(const State& state, Kind& kind) const 
   move.next.to_place -= kind.stride;
   move.gain = end_run(state, move.next) +
               place_value * (places_kept(kind, mask) - places_lost(mask, state.end)) -
-              device_value * (of_devices.count() + (of_devices.empty() ? 0U : all_ways));
+              device_value * (of_devices.count() + (of_devices.empty() ? 0U : all_ways)) -
+              met(mask);
   return move;
 }
 
@@ -219,14 +223,18 @@ int Search::places_lost(Cbm mask, unsigned end) const {
 // Whatever follows a run of ways that are left ends it. Only the lowest run matters: the kernel
 // gives these ways to a group that is just being created, and refuses to create it if they are too
 // few for a mask.
-int Search::end_run(const State& state, State& next) const {
+Value Search::end_run(const State& state, State& next) const {
   if (state.run_over) return 0;
   const Cbm below =
       Cbm{static_cast<uint32_t>((uint64_t{1} << state.way) - 1)}.without(board_.usable);
   const unsigned begin = std::max(state.end, below.empty() ? 0 : below.highest() + 1);
   if (begin >= state.way) return 0;
   next.run_over = true;
-  return state.way - begin < board_.min_ways ? -1 : 0;
+  return state.way - begin < board_.min_ways ? -fragment_value : 0;
+}
+
+Value Search::met(Cbm mask) const {
+  return std::ranges::count_if(board_.others, [&](Cbm other) { return other.overlaps(mask); });
 }
 
 std::vector<Cbm> Search::masks() {

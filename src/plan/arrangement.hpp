@@ -36,6 +36,8 @@ struct Board {
   // these ways.
   std::vector<Cbm> places;
   Cbm devices = {};  // ways that devices also fill, and that pieces should avoid
+  // Masks of groups of other tools, which pieces should not meet.
+  std::vector<Cbm> others = {};
 };
 
 // Contiguous masks for the pieces, in their order, which leave at least `gap` usable ways side by
@@ -44,6 +46,7 @@ struct Board {
 // - has the fewest pieces, and then ways of pieces, that devices also fill,
 // - keeps the most places,
 // - leaves no unusable fragment (fewer than min_ways ways) as the lowest ways that are left,
+// - has the fewest pairs of a piece and a mask of others that overlap,
 // - has the lowest highest way,
 // - leaves the most ways side by side,
 // - has its pieces lowest, and in the order given.

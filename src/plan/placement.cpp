@@ -24,7 +24,9 @@ Board make_board(const DomainRequest& request) {
   Board board{.usable = request.all,
               .exclusive = {},
               .min_ways = request.sparse_masks ? 1 : request.min_ways,
-              .places = {}};
+              .places = {},
+              .devices = {},
+              .others = request.others};
   for (const Obstacle& obstacle : request.obstacles)
     board.usable = board.usable.without(obstacle.mask);
   for (const Exclusive& exclusive : request.exclusive)
@@ -173,7 +175,7 @@ std::expected<ExclusiveMasks, std::vector<PlacementRefusal>> place_halves(
 // Places parties that share a region. Each fits in it.
 class Sharing {
  public:
-  Sharing(Cbm region, bool sparse_masks) : region_(region), sparse_masks_(sparse_masks) {}
+  Sharing(Cbm region, const DomainRequest& request) : region_(region), request_(request) {}
 
   // Side by side if there is room for all of them, and then so that the most keep their places.
   std::vector<Cbm> place(const std::vector<Party>& parties) {
@@ -195,7 +197,12 @@ class Sharing {
         masks[i] = whole();  // it takes all and leaves the others their room
       }
     }
-    const Board board{.usable = unnamed, .exclusive = unnamed, .min_ways = 1, .places = {}};
+    const Board board{.usable = unnamed,
+                      .exclusive = unnamed,
+                      .min_ways = 1,
+                      .places = {},
+                      .devices = {},
+                      .others = request_.others};
     if (const auto side_by_side = arrange(board, pieces, 0))
       for (size_t i = 0; i < movable.size(); i++) masks[movable[i]] = (*side_by_side)[i];
     else
@@ -203,7 +210,7 @@ class Sharing {
     return masks;
   }
 
-  [[nodiscard]] Cbm whole() const { return sparse_masks_ ? region_ : longest_run(region_); }
+  [[nodiscard]] Cbm whole() const { return request_.sparse_masks ? region_ : longest_run(region_); }
 
  private:
   // Each keeps its place, or gets the ways with the fewest others, until none can move to ways with
@@ -244,12 +251,12 @@ class Sharing {
       if (mask.contains(Cbm::range(way, 1))) sum += users_.at(way);
     return sum;
   }
-  // The lowest of the masks with the fewest users.
+  // Of the masks with the fewest users one that meets the fewest masks of others, the lowest.
   [[nodiscard]] Cbm emptiest(unsigned count) const {
     Cbm best;
     for (unsigned way = 0; way + count <= users_.size(); way++)
       if (const Cbm mask = Cbm::range(way, count);
-          region_.contains(mask) && (best.empty() || users_of(mask) < users_of(best)))
+          region_.contains(mask) && (best.empty() || worse(best, mask)))
         best = mask;
     if (!best.empty()) return best;
     // Only with gaps.
@@ -265,8 +272,15 @@ class Sharing {
     return best;
   }
 
+  [[nodiscard]] bool worse(Cbm mask, Cbm than) const {
+    const auto met = [&](Cbm one) {
+      return std::ranges::count_if(request_.others, [&](Cbm other) { return other.overlaps(one); });
+    };
+    return std::pair(users_of(mask), met(mask)) > std::pair(users_of(than), met(than));
+  }
+
   Cbm region_;
-  bool sparse_masks_;
+  const DomainRequest& request_;
   std::array<int, 32> users_{};  // of each way: groups that ask for ways
 };
 
@@ -281,9 +295,9 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_once(
   for (size_t i = 0; i < request.exclusive.size(); i++) {
     const Cbm mask = out.exclusive[i];
     left = left.without(mask);
-    out.members.push_back(Sharing(mask, request.sparse_masks).place(request.exclusive[i].members));
+    out.members.push_back(Sharing(mask, request).place(request.exclusive[i].members));
   }
-  Sharing remainder(left, request.sparse_masks);
+  Sharing remainder(left, request);
   out.remainder = remainder.whole();
   out.shared = remainder.place(request.shared);
   return out;

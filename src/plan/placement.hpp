@@ -54,6 +54,7 @@ struct DomainRequest {
   unsigned min_ways = 1;  // the fewest ways that a mask may have, at least 1
   bool sparse_masks = false;
   std::vector<Obstacle> obstacles;
+  std::vector<Cbm> others;  // masks of other tools' groups that are no obstacles: better avoided
   std::vector<Exclusive> exclusive;  // nobody else may fill their ways
   std::vector<Party> shared;         // lie in the remainder
   // Who uses the remainder: the default group if it lies there, else another; empty: nobody.

@@ -327,6 +327,8 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
     if (mask.empty()) continue;
     if (is_foreign(name) && state.mode != Mode::shareable)
       request.obstacles.push_back({fmt::format("group '{}'", name), mask});
+    else if (is_foreign(name) && !mask.contains(request.all))
+      request.others.push_back(mask);
     if (snapshot_.busy_locks.contains(name) && (lock == nullptr || lock->name.value != name))
       request.obstacles.push_back({fmt::format("pseudo_lock '{}'", name), mask, "is still in use"});
   }

@@ -46,7 +46,8 @@ struct Case {
   unsigned min = 1;
   bool sparse = false;
   Mask shareable = 0;
-  Mask obstacle = 0;  // of a foreign exclusive group
+  Mask obstacle = 0;         // of a foreign exclusive group
+  std::vector<Mask> others;  // of other foreign groups
   std::vector<Party> partitions;
   std::vector<Party> groups;
 
@@ -82,6 +83,15 @@ struct InDevices {
   auto operator<=>(const InDevices&) const = default;
 };
 
+// Of an arrangement of the exclusive groups and partitions: the lowest wins.
+struct Score {
+  InDevices in_devices;
+  int lost = 0;           // places that are not kept, less a constant
+  bool fragment = false;  // the lowest ways that are left are too few for a mask
+  unsigned met = 0;       // pairs with foreign groups
+  auto operator<=>(const Score&) const = default;
+};
+
 class Oracle {
  public:
   explicit Oracle(const Case& c) : c_(c) {
@@ -108,22 +118,20 @@ class Oracle {
   }
 
   bool found = false;
-  bool contiguous_found = false;  // then those that follow are meaningful
-  InDevices in_devices{99, 99};   // of the exclusive groups and partitions, the fewest
-  unsigned kept = 0;              // with these, the most
+  bool contiguous_found = false;  // then there is a best one
+  Score best;
 
-  // Of exclusive groups, for the masks that the planner granted.
-  [[nodiscard]] InDevices in_devices_of(const std::map<std::string, Mask>& granted) const {
-    InDevices out;
-    for (const Region& region : regions_)
-      if (region.party->exclusive) out.add(granted.at(region.party->name) & c_.shareable);
-    return out;
+  // For the masks that the planner granted, if there is no partition, whose masks nobody knows.
+  [[nodiscard]] Score score_of(const std::map<std::string, Mask>& granted) const {
+    std::vector<Mask> used;
+    for (const Region& region : regions_) used.push_back(granted.at(region.party->name));
+    return score(used);
   }
   [[nodiscard]] bool outside_of_devices() const { return outside_; }
 
-  // At least what the oracle counts as kept, for the masks that the planner granted: a place in
-  // which another group of the same region lies is there, but the group may have left it.
-  [[nodiscard]] unsigned kept_by(const std::map<std::string, Mask>& granted) const {
+  // At least as many as the best arrangement keeps, for the masks that the planner granted: a place
+  // in which another group of the same region lies is there, but the group may have left it.
+  [[nodiscard]] int kept_by(const std::map<std::string, Mask>& granted) const {
     const auto is_kept = [&](const Party* party, const std::vector<const Party*>& others) {
       return granted.at(party->name) == party->previous ||
              std::ranges::any_of(others, [&](const Party* other) {
@@ -131,7 +139,7 @@ class Oracle {
                       (granted.at(other->name) & party->previous) != 0;
              });
     };
-    unsigned out = 0;
+    int out = 0;
     for (const Region& region : regions_)
       for (const Party* party : keepable_in(region))
         if (is_kept(party, region.members)) out++;
@@ -218,20 +226,28 @@ class Oracle {
     }
     found = true;
     if (!all_contiguous || (remainder_needed_ && longest(left) < c_.min)) return;
+    const Score here = score(used_);
+    if (!contiguous_found || here < best) best = here;
     contiguous_found = true;
-    unsigned here = 0;
-    for (size_t i = 0; i < regions_.size(); i++)
+  }
+
+  [[nodiscard]] Score score(const std::vector<Mask>& used) const {
+    Score out;
+    Mask left = c_.all() & ~c_.obstacle;
+    for (size_t i = 0; i < regions_.size(); i++) {
+      left &= ~used[i];
+      out.in_devices.add(used[i] & c_.shareable);
       for (const Party* party : keepable_in(regions_[i]))
-        if (within(party->previous, used_[i])) here++;
+        if (within(party->previous, used[i])) out.lost--;
+      if (regions_[i].named == 0)
+        for (const Mask other : c_.others) out.met += (other & used[i]) != 0 ? 1 : 0;
+    }
     for (const Party* party : shared_)
       if (keepable(*party, ways_asked(c_, party->asked, c_.ways)) && within(party->previous, left))
-        here++;
-    InDevices with_devices;
-    for (const Mask mask : used_) with_devices.add(mask & c_.shareable);
-    if (with_devices == in_devices) kept = std::max(kept, here);
-    if (with_devices >= in_devices) return;
-    in_devices = with_devices;
-    kept = here;
+        out.lost--;
+    out.fragment = !c_.sparse && left != 0 &&
+                   static_cast<unsigned>(std::countr_one(left >> std::countr_zero(left))) < c_.min;
+    return out;
   }
 
   const Case& c_;

@@ -38,6 +38,7 @@ inline std::string describe(const Case& c) {
   std::string out = std::to_string(c.ways) + " ways, min_cbm_bits " + std::to_string(c.min) +
                     (c.sparse ? ", sparse masks" : "") + ", shareable_bits " +
                     to_string(Cbm{c.shareable}) + ", foreign " + to_string(Cbm{c.obstacle}) + "\n";
+  for (const Mask mask : c.others) out += "another tool's " + to_string(Cbm{mask}) + "\n";
   for (const Party& group : c.groups)
     out += group.name + " has " + to_string(Cbm{group.previous}) + "\n";
   return out + policy_text(c);
@@ -80,6 +81,9 @@ inline Case random_case(unsigned seed) {
   c.sparse = random.one_in(4);
   if (random.one_in(3)) c.shareable = random.run(c.ways, 1, random.one_in(4) ? 8 : 2);
   if (random.one_in(4)) c.obstacle = random.run(c.ways, c.min, 2);
+  for (unsigned i = random.one_in(3) ? 1 + random.below(3) : 0; i > 0; i--)
+    if (const Mask mask = random.run(c.ways, c.min, 3); (mask & c.obstacle) == 0)
+      c.others.push_back(mask);
   for (unsigned i = random.one_in(3) ? 1 + random.below(2) : 0; i > 0; i--)
     c.partitions.push_back({.name = "p" + std::to_string(i),
                             .asked = random_amount(random, c, false),

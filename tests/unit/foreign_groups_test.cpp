@@ -21,7 +21,7 @@ TEST(ForeignGroups, Plans) {
   snapshot.groups["plain"] = group_state("L3:0=3\nMB:0=100\n");
   snapshot.groups["guarded"] = group_state("L3:0=c0000\nMB:0=100\n", Mode::exclusive);
   snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0x3ffff;
-  EXPECT_EQ(plan_text("[group.a]\nl3 = \"4 ways\"\nexclusive = true\n", capabilities, snapshot),
+  EXPECT_EQ(plan_text("[group.a]\nl3 = \"ways 0-3\"\nexclusive = true\n", capabilities, snapshot),
             "p.toml:1:8: warning: group 'plain', which rdtd did not make, can fill ways 0-1 of L3 "
             "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\nschemata  default  "
             "L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f MB:0=100\n3 steps: 1 to "
@@ -61,10 +61,10 @@ TEST(ForeignGroups, InWaysOfOne) {
     const std::string text = plan_text(policy, capabilities, snapshot);
     return text.substr(0, text.find('\n'));
   };
-  EXPECT_EQ(warnings("[group.a]\nl3 = \"8 ways\"\nexclusive = true\n"),
+  EXPECT_EQ(warnings("[group.a]\nl3 = \"18 ways\"\nexclusive = true\n"),
             "p.toml:1:8: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of L3 "
             "domains 0-1, exclusive to 'a'");
-  EXPECT_EQ(warnings("[partition.p]\nl3 = \"50%\"\n[group.a]\npartition = \"p\"\n"),
+  EXPECT_EQ(warnings("[partition.p]\nl3 = \"90%\"\n[group.a]\npartition = \"p\"\n"),
             "p.toml:1:12: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of "
             "L3 domains 0-1, which are of partition 'p'");
 }
@@ -138,6 +138,26 @@ TEST(ForeignGroups, Layouts) {
     l3(capabilities).min_cbm_bits = row.min_cbm_bits;
     EXPECT_EQ(layout(row.policy, capabilities, snapshot), row.layout) << row.name;
   }
+}
+
+// Ways that other tools' groups can fill are avoided as long as others are free, but a place is
+// kept.
+TEST(ForeignGroups, AreMetAsLittleAsPossible) {
+  const Capabilities capabilities = machine(11, 1);
+  Snapshot snapshot = untouched(capabilities);
+  for (const char* name : {"vm1", "vm2", "vm3"})
+    snapshot.groups[name] = group_state("L3:0=7\nMB:0=100\n");
+  snapshot.groups["wide"] = group_state("L3:0=7ff\nMB:0=100\n");
+  EXPECT_EQ(layout(group("b", "2 ways"), capabilities, snapshot), "b 3-4, default 0-10");
+  EXPECT_EQ(layout(group("b", "8 ways"), capabilities, snapshot), "b 3-10, default 0-10");
+  EXPECT_EQ(layout(group("b", "9 ways"), capabilities, snapshot), "b 0-8, default 0-10");
+  snapshot.groups.erase("wide");
+  EXPECT_EQ(plan_text(exclusive("db", "4 ways"), capabilities, snapshot),
+            "schemata  default  L3:0=780 (was 0=7ff)\ncreate    db\nschemata  db  L3:0=78 "
+            "MB:0=100\nmode      db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n");
+  snapshot.groups["db"] = group_state("L3:0=f\nMB:0=100\n");
+  snapshot.owned = {"", "db"};
+  EXPECT_EQ(layout(exclusive("db", "4 ways"), capabilities, snapshot), "db 0-3, default 4-10");
 }
 
 // The CPUs of a pseudo-locked region are those of its domain, and other groups have them.
