@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -19,7 +20,8 @@ namespace {
 // A read takes some microseconds; what is no longer than this is free.
 constexpr std::chrono::milliseconds free_time{1};
 constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
-constexpr uid_t all_users = 0;
+
+bool is_system(uid_t user) { return user < first_ordinary_user; }
 
 timespec timespec_of(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
@@ -62,6 +64,7 @@ struct CommandLines::Job {
   enum class State { waiting, reading, done, withdrawn, abandoned, ended };
 
   uid_t user = 0;
+  pid_t process = 0;
   Read read;
   Result<std::string> answer;
   Clock::time_point begin, end;  // of the read
@@ -114,8 +117,6 @@ struct CommandLines::Reader {
   }
 };
 
-CommandLines::CommandLines(std::chrono::milliseconds max_wait) : max_wait_(max_wait) {}
-
 CommandLines::~CommandLines() {
   for (const auto& reader : readers_) {
     reader->stop = true;
@@ -123,52 +124,70 @@ CommandLines::~CommandLines() {
   }
 }
 
-bool CommandLines::must_wait(uid_t user) {
+CommandLines::CommandLines(std::chrono::milliseconds max_wait) : max_wait_(max_wait) {}
+
+// Why a read must not be tried now: EAGAIN, EBUSY; or 0. Ordinary users and system users have
+// places of their own. The last half of those of ordinary users is for one process of each.
+int CommandLines::must_wait(uid_t user, pid_t process) {
   std::erase_if(held_up_, [](const auto& job) { return job->state == Job::State::ended; });
-  const size_t most = user < first_ordinary_user ? max_held_up + more_for_system : max_held_up;
-  if (held_up_.size() >= most) return true;
-  for (const auto& job : held_up_)
-    if (job->user == user) return true;
-  const auto now = Clock::now();
-  return of_user_.exhausted(user, now) || of_all_.exhausted(all_users, now);
+  size_t of_user = 0, of_kind = 0;
+  for (const auto& job : held_up_) {
+    if (job->process == process) return EAGAIN;
+    if (job->user == user) of_user++;
+    if (is_system(job->user) == is_system(user)) of_kind++;
+  }
+  const bool many = is_system(user) ? of_kind >= max_of_system
+                                    : of_kind >= max_held_up || of_user >= max_of_user ||
+                                          (of_kind >= max_held_up / 2 && of_user > 0);
+  return many || shares_.exhausted(user, Clock::now()) ? EBUSY : 0;
+}
+
+void CommandLines::make_readers() {
+  while (readers_.size() < threads) {
+    auto reader = std::make_shared<Reader>();
+    try {
+      std::thread([reader] { reader->run(); }).detach();
+    } catch (const std::system_error&) {
+      return;
+    }
+    readers_.push_back(std::move(reader));
+  }
 }
 
 // One that is ready, or null. A thread that has just been made, or that has found no processor for
 // its last job, is not ready before it has found one: the others are there for this time.
 std::shared_ptr<CommandLines::Reader> CommandLines::ready_reader(Clock::time_point end) {
   const bool first = readers_.empty();
-  while (readers_.size() < threads) {
-    auto reader = std::make_shared<Reader>();
-    try {
-      std::thread([reader] { reader->run(); }).detach();
-    } catch (const std::system_error&) {
-      break;
-    }
-    readers_.push_back(std::move(reader));
-  }
+  make_readers();
   for (const auto& reader : readers_)
     if (first ? reader->ready.try_acquire_until(end) : reader->ready.try_acquire()) return reader;
   return nullptr;
 }
 
+// Users who are charged at the same time divide the time that comes back.
 void CommandLines::charge(uid_t user, std::chrono::nanoseconds time) {
   if (time <= free_time) return;
   const auto now = Clock::now();
-  of_user_.charge(user, time - free_time, now);
-  of_all_.charge(all_users, time - free_time, now);
+  shares_.charge(user, time - free_time, now);
+  shares_.charge(user, (time - free_time) * (shares_.debtors(now) - 1), now);
 }
 
-Result<std::string> CommandLines::read(uid_t user, const std::string& path, Read read) {
-  const auto later = [&](const char* why) {
-    return std::unexpected(Error{"read", path, EAGAIN, why});
+Result<std::string> CommandLines::read(uid_t user, pid_t process, const std::string& path,
+                                       Read read) {
+  const auto later = [&](const char* why, int code = EBUSY) {
+    return std::unexpected(Error{"read", path, code, why});
   };
+  const auto held_up = [&] { return later("the process holds it up", EAGAIN); };
   const auto end = Clock::now() + max_wait_;
-  if (must_wait(user)) return later("such reads were held up");
+  const int waits = must_wait(user, process);
+  if (waits == EAGAIN) return held_up();
+  if (waits != 0) return later("such reads were held up");
   const std::shared_ptr<Reader> reader = ready_reader(end);
   if (readers_.empty()) return later("there can be no more threads");
   if (!reader) return later("the machine is busy");
   const auto job = std::make_shared<Job>();
   job->user = user;
+  job->process = process;
   job->read = std::move(read);
   reader->job = job;
   reader->wanted.release();
@@ -179,7 +198,8 @@ Result<std::string> CommandLines::read(uid_t user, const std::string& path, Read
     charge(user, Clock::now() - job->begin);
     held_up_.push_back(job);
     std::erase(readers_, reader);
-    return later("the process holds it up");
+    make_readers();  // so that they are ready for the next read
+    return held_up();
   }
   reader->turn = 1 - reader->turn;
   charge(user, job->end - job->begin);

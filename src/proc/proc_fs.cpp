@@ -190,20 +190,22 @@ Result<std::string> OpenProcess::read_exe() const {
 }
 
 Result<std::string> OpenProcess::read_cmdline() const {
-  // A process that cannot be traced looks as if it were root's, except here.
+  // A process that cannot be traced looks as if it were root's, except here. What a set-uid program
+  // does is charged to its user.
   const auto status = read_status();
   if (!status) return std::unexpected(status.error());
   const ProcPath path(pid_, "/cmdline");
   UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return failed("open", root_, path);
   const std::string whole_path = root_.path_of(path.c_str());
-  return if_alive(command_lines_.read(
-      status->identity.uid, whole_path, [fd = std::move(fd), whole_path]() -> Result<std::string> {
-        std::string out;
-        if (const int code = read_open(fd.get(), Kind::record, out); code != 0)
-          return std::unexpected(Error{"read", whole_path, code, {}});
-        return out;
-      }));
+  return if_alive(
+      command_lines_.read(status->identity.responsible(), status->process, whole_path,
+                          [fd = std::move(fd), whole_path]() -> Result<std::string> {
+                            std::string out;
+                            if (const int code = read_open(fd.get(), Kind::record, out); code != 0)
+                              return std::unexpected(Error{"read", whole_path, code, {}});
+                            return out;
+                          }));
 }
 
 Result<Status> OpenProcess::read_status() const {

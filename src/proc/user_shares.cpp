@@ -38,4 +38,9 @@ bool UserShares::exhausted(uid_t user, Time now) const {
   return found != shares_.end() && taken(found->second, now) > allowance;
 }
 
+size_t UserShares::debtors(Time now) const {
+  return static_cast<size_t>(std::ranges::count_if(
+      shares_, [&](const auto& entry) { return taken(entry.second, now).count() > 0; }));
+}
+
 }  // namespace rdtd

@@ -32,6 +32,17 @@ TEST(UserShares, AQuarterOfTheTimeComesBack) {
   EXPECT_FALSE(shares.exhausted(2201, now + seconds(10)));
 }
 
+TEST(UserShares, Debtors) {
+  UserShares shares;
+  EXPECT_EQ(shares.debtors(now), 0U);
+  shares.charge(2201, milliseconds(1), now);
+  shares.charge(2202, milliseconds(2), now);
+  shares.charge(2202, milliseconds(1), now);
+  EXPECT_EQ(shares.debtors(now), 2U);
+  EXPECT_EQ(shares.debtors(now + milliseconds(4)), 1U);
+  EXPECT_EQ(shares.debtors(now + milliseconds(12)), 0U);
+}
+
 TEST(UserShares, ManyUsersTakeLittleMemory) {
   UserShares shares;
   shares.charge(1, milliseconds(20), now);

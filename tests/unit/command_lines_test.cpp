@@ -56,9 +56,9 @@ class Trap {
 };
 
 // Asks again, as the daemon does, until there is an answer.
-std::string ask(CommandLines& lines, uid_t user) {
+std::string ask(CommandLines& lines, uid_t user, pid_t process) {
   for (int attempt = 0; attempt < 2000; attempt++) {
-    const auto read = lines.read(user, path, answer("redis-server"));
+    const auto read = lines.read(user, process, path, answer("redis-server"));
     if (read) return *read;
     std::this_thread::sleep_for(milliseconds(5));
   }
@@ -66,11 +66,11 @@ std::string ask(CommandLines& lines, uid_t user) {
 }
 
 // A read that found no time to begin is not held up yet.
-Result<std::string> hold_up(CommandLines& lines, uid_t user, const Trap& trap) {
+Result<std::string> hold_up(CommandLines& lines, uid_t user, pid_t process, const Trap& trap) {
   const auto begun = std::make_shared<std::atomic<bool>>(false);
   Result<std::string> out;
   for (int attempt = 0; attempt < 2000 && !*begun; attempt++) {
-    out = lines.read(user, path, [begun, read = trap.read()]() mutable {
+    out = lines.read(user, process, path, [begun, read = trap.read()]() mutable {
       *begun = true;
       return read();
     });
@@ -82,50 +82,88 @@ Result<std::string> hold_up(CommandLines& lines, uid_t user, const Trap& trap) {
 
 TEST(CommandLines, AnswersAndFailuresAreThoseOfTheRead) {
   CommandLines lines{milliseconds(60'000)};
-  EXPECT_EQ(lines.read(1000, path, answer("redis-server")), "redis-server");
+  EXPECT_EQ(lines.read(1000, 812, path, answer("redis-server")), "redis-server");
   const Error gone{"read", path, ESRCH, {}};
-  const auto read = lines.read(1000, path, [&gone] { return std::unexpected(gone); });
+  const auto read = lines.read(1000, 812, path, [&gone] { return std::unexpected(gone); });
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error(), gone);
 }
 
-TEST(CommandLines, AReadThatIsHeldUpKeepsNobodyElseWaiting) {
-  CommandLines lines{milliseconds(2)};
-  auto trap = std::make_unique<Trap>();
-  const auto held = hold_up(lines, 2201, *trap);
-  ASSERT_FALSE(held);
-  EXPECT_EQ(held.error().text(),
-            "cannot read /proc/812/cmdline: Resource temporarily unavailable (the process holds it "
-            "up)");
-  EXPECT_EQ(ask(lines, 1000), "redis-server");
-  // While it lasts, nothing else of this user is read.
-  std::atomic<bool> begun = false;
-  const auto refused = lines.read(2201, path, [&begun]() -> Result<std::string> {
+// Why a read that must not begin is refused.
+Error refusal(CommandLines& lines, uid_t user, pid_t process) {
+  bool begun = false;
+  const auto read = lines.read(user, process, path, [&begun]() -> Result<std::string> {
     begun = true;
     return "";
   });
-  EXPECT_FALSE(refused);
+  EXPECT_FALSE(read);
   EXPECT_FALSE(begun);
-  trap.reset();
-  EXPECT_EQ(ask(lines, 2201), "redis-server");
+  return read ? Error{} : read.error();
+}
+
+// The user waits too, if other processes of that user hold up reads, but only for a moment.
+TEST(CommandLines, AProcessThatHoldsUpReadsKeepsNoOtherWaiting) {
+  for (const uid_t user : {uid_t{0}, uid_t{2201}}) {
+    CommandLines lines{milliseconds(2)};
+    auto trap = std::make_unique<Trap>();
+    const auto held = hold_up(lines, user, 812, *trap);
+    ASSERT_FALSE(held);
+    const std::string text =
+        "cannot read /proc/812/cmdline: Resource temporarily unavailable (the process holds it up)";
+    EXPECT_EQ(held.error().text(), text);
+    EXPECT_EQ(ask(lines, 1000, 813), "redis-server");
+    EXPECT_EQ(ask(lines, user, 814), "redis-server");
+    EXPECT_EQ(refusal(lines, user, 812).text(), text);
+    trap.reset();
+    EXPECT_EQ(ask(lines, user, 812), "redis-server");
+  }
+}
+
+// Somebody's slow command lines are read for a part of the time, those of others always.
+TEST(CommandLines, SlowReadsOfOneUserKeepNoOtherWaiting) {
+  CommandLines lines{milliseconds(60'000)};
+  int refused = 0;
+  for (int round = 0; round < 50; round++) {
+    const auto slow = lines.read(2201, 812, path, []() -> Result<std::string> {
+      std::this_thread::sleep_for(milliseconds(6));
+      return "slow";
+    });
+    if (!slow && slow.error().detail == "such reads were held up") refused++;
+    const auto quick = lines.read(1000, 813, path, answer("redis-server"));
+    if (!quick) EXPECT_EQ(quick.error().detail, "the machine is busy");
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST(CommandLines, HeldUpReadsAreFew) {
   CommandLines lines{milliseconds(1)};
   std::vector<std::unique_ptr<Trap>> traps;
-  for (uid_t user = 1; user <= CommandLines::max_held_up; user++) {
+  const auto trap = [&](uid_t user) {
     traps.push_back(std::make_unique<Trap>());
-    EXPECT_FALSE(hold_up(lines, user, *traps.back()));
+    EXPECT_FALSE(hold_up(lines, user, static_cast<pid_t>(traps.size()), *traps.back()));
+  };
+  const std::string text =
+      "cannot read /proc/812/cmdline: Device or resource busy (such reads were held up)";
+  // What a user has taken comes back meanwhile.
+  const auto expect_refused = [&](uid_t user) {
+    std::this_thread::sleep_for(milliseconds(50));
+    EXPECT_EQ(refusal(lines, user, 812).text(), text);
+  };
+  uid_t user = 1000;
+  for (; traps.size() < CommandLines::max_held_up / 2; user++) {
+    for (size_t i = 0; i < CommandLines::max_of_user; i++) trap(user);
+    expect_refused(user);
   }
-  std::atomic<bool> begun = false;
-  std::this_thread::sleep_for(milliseconds(50));
-  EXPECT_FALSE(lines.read(1000, path, [&begun]() -> Result<std::string> {
-    begun = true;
-    return "";
-  }));
-  EXPECT_FALSE(begun);
-  traps.pop_back();
-  EXPECT_EQ(ask(lines, 1000), "redis-server");
+  for (; traps.size() < CommandLines::max_held_up; user++) {
+    trap(user);
+    expect_refused(user);
+  }
+  expect_refused(user);
+  // System users have places of their own.
+  for (size_t i = 0; i < CommandLines::max_of_system; i++) trap(0);
+  expect_refused(100);
+  traps.clear();
+  EXPECT_EQ(ask(lines, user, 812), "redis-server");
 }
 
 // proc_pid_stat(5): 20 for an ordinary thread, -2 for SCHED_FIFO 1.
@@ -149,7 +187,7 @@ TEST(CommandLines, ReadsAtThePriorityOfWhoWaits) {
     if (!permitted) return;
     CommandLines lines{milliseconds(60'000)};
     reader = lines
-                 .read(1000, path,
+                 .read(1000, 812, path,
                        []() -> Result<std::string> {
                          std::this_thread::sleep_for(milliseconds(50));
                          return own_priority();
@@ -166,7 +204,7 @@ TEST(CommandLines, ReadsAtThePriorityOfWhoWaits) {
 TEST(CommandLines, EndsWhileAReadIsHeldUp) {
   const Trap trap;
   CommandLines lines{milliseconds(1)};
-  EXPECT_FALSE(hold_up(lines, 1000, trap));
+  EXPECT_FALSE(hold_up(lines, 1000, 812, trap));
 }
 
 }  // namespace

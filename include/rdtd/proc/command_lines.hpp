@@ -5,8 +5,9 @@
 // in swap take their time too. So a thread of this class reads, and the caller waits a limited time
 // for it. A thread that is held up is left behind and ends when the kernel answers.
 //
-// The processes of a user, and of all users together, can make the caller wait for a quarter of its
-// time (UserShares). Time in which the other thread had no processor does not count.
+// The processes of all users can make the caller wait for a quarter of its time, which those users
+// share who do (UserShares): nobody else is kept waiting. Time in which the other thread had no
+// processor does not count.
 //
 // For one calling thread. The reading thread is an ordinary one, and works at the priority of the
 // calling thread while that waits for it.
@@ -28,10 +29,11 @@ namespace rdtd::proc {
 class CommandLines {
  public:
   using Clock = std::chrono::steady_clock;
-  // Reads that are held up at the same time, one of each user; and how many more of root and of
-  // system users.
-  static constexpr size_t max_held_up = 8;
-  static constexpr size_t more_for_system = 4;
+  // Reads that are held up at the same time, each of another process: of ordinary users, of one of
+  // them, and of root and system users.
+  static constexpr size_t max_held_up = 16;
+  static constexpr size_t max_of_user = 4;
+  static constexpr size_t max_of_system = 8;
   // That can read, beside those that are held up.
   static constexpr size_t threads = 3;
 
@@ -42,22 +44,24 @@ class CommandLines {
 
   // Must own all that it uses: it may outlive this object.
   using Read = std::move_only_function<Result<std::string>()>;
-  // What `read` returns. Error EAGAIN, with `path`: the read is held up, or such reads took too
-  // much time before; a later call may succeed. The time is charged to `user`.
-  [[nodiscard]] Result<std::string> read(uid_t user, const std::string& path, Read read);
+  // What `read` returns. Errors with `path`, after which a later call may succeed: EAGAIN, the
+  // process holds the read up; EBUSY, it was not tried, since other reads of this user took too
+  // much time before or no thread was ready. The time is charged to `user`.
+  [[nodiscard]] Result<std::string> read(uid_t user, pid_t process, const std::string& path,
+                                         Read read);
 
  private:
   struct Job;
   struct Reader;
-  [[nodiscard]] bool must_wait(uid_t user);
+  [[nodiscard]] int must_wait(uid_t user, pid_t process);
+  void make_readers();
   [[nodiscard]] std::shared_ptr<Reader> ready_reader(Clock::time_point end);
   void charge(uid_t user, std::chrono::nanoseconds time);
 
   std::chrono::milliseconds max_wait_;
   std::vector<std::shared_ptr<Reader>> readers_;  // that are not held up
-  std::vector<std::shared_ptr<Job>> held_up_;     // each of another user
-  UserShares of_user_;
-  UserShares of_all_;  // as if they were one user
+  std::vector<std::shared_ptr<Job>> held_up_;     // each of another process
+  UserShares shares_;
 };
 
 }  // namespace rdtd::proc

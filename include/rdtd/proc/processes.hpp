@@ -2,7 +2,7 @@
 // reads it from a mounted /proc; the tests have processes made of plain values. Source: proc(5).
 //
 // An error with the code ENOENT or ESRCH means that the process or thread has ended (see ended()),
-// and EAGAIN that the process holds up the answer (see held_up()). Any other error says that the
+// EAGAIN or EBUSY that its memory cannot be read now (see held_up()). Any other error says that the
 // question could not be answered now (EMFILE, ENOMEM, EIO), which is never the same as "there is
 // nobody".
 #pragma once
@@ -24,9 +24,11 @@ namespace rdtd::proc {
   return error.code == ENOENT || error.code == ESRCH;
 }
 
-// The process keeps its memory from being read, which any process can do; it is no failure of the
-// system. Only of Fact::cmdline.
-[[nodiscard]] inline bool held_up(const Error& error) { return error.code == EAGAIN; }
+// The process keeps its memory from being read, which any process can do, or others of its user
+// did: it is no failure of the system. Only of Fact::cmdline.
+[[nodiscard]] inline bool held_up(const Error& error) {
+  return error.code == EAGAIN || error.code == EBUSY;
+}
 
 // One process, held by a descriptor: once it has ended, every answer is an error with ESRCH or
 // ENOENT or empty, even if its pid was given to another process meanwhile.
