@@ -17,8 +17,6 @@ namespace rdtd::proc {
 
 namespace {
 
-// A read takes some microseconds; what is no longer than this is free.
-constexpr std::chrono::milliseconds free_time{1};
 constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
 
 bool is_system(uid_t user) { return user < first_ordinary_user; }
@@ -124,8 +122,6 @@ CommandLines::~CommandLines() {
   }
 }
 
-CommandLines::CommandLines(std::chrono::milliseconds max_wait) : max_wait_(max_wait) {}
-
 // Why a read must not be tried now: EAGAIN, EBUSY; or 0. Ordinary users and system users have
 // places of their own. The last half of those of ordinary users is for one process of each.
 int CommandLines::must_wait(uid_t user, pid_t process) {
@@ -166,10 +162,10 @@ std::shared_ptr<CommandLines::Reader> CommandLines::ready_reader(Clock::time_poi
 
 // Users who are charged at the same time divide the time that comes back.
 void CommandLines::charge(uid_t user, std::chrono::nanoseconds time) {
-  if (time <= free_time) return;
+  if (time <= free_time_) return;
   const auto now = Clock::now();
-  shares_.charge(user, time - free_time, now);
-  shares_.charge(user, (time - free_time) * (shares_.debtors(now) - 1), now);
+  shares_.charge(user, time - free_time_, now);
+  shares_.charge(user, (time - free_time_) * (shares_.debtors(now) - 1), now);
 }
 
 Result<std::string> CommandLines::read(uid_t user, pid_t process, const std::string& path,

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -19,92 +20,126 @@
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/proc/command_lines.hpp"
+#include "rdtd/proc/parse.hpp"
+#include "rdtd/proc/processes.hpp"
 
 namespace rdtd::proc {
 
 namespace {
 
-// "510:127"; nothing if there is no such device.
-std::optional<dev_t> number_of(const std::string& devices, const std::string& name) {
+// "510:127". ENOENT: there is no such device.
+Result<dev_t> number_of(const std::string& devices, const std::string& name) {
   const auto directory = Directory::open(devices + "/" + name);
   const auto text = directory ? directory->read("dev") : std::unexpected(directory.error());
-  if (!text) return std::nullopt;
+  if (!text) return std::unexpected(text.error());
   const auto parts = split(trim(*text), ':');
   const auto high = parse_unsigned<unsigned>(parts.front());
   const auto low = parse_unsigned<unsigned>(parts.back());
-  if (parts.size() != 2 || !high || !low) return std::nullopt;
+  if (parts.size() != 2 || !high || !low)
+    return std::unexpected(Error{"parse", directory->path_of("dev"), EBADMSG, {}});
   return makedev(*high, *low);
 }
 
-// The device number of the filesystem that has the devices, as /proc/PID/maps writes it.
-std::string number_of_devtmpfs(const Directory& proc) {
+// The device number of the filesystem that has the devices, as /proc/PID/maps writes it; empty if
+// there is none.
+Result<std::string> number_of_devtmpfs(const Directory& proc) {
   const auto mounts = proc.read("1/mountinfo");  // proc_pid_mountinfo(5)
-  if (mounts)
-    for (const std::string_view line : split(*mounts, '\n')) {
-      const auto words = split(line, ' ');
-      if (!line.contains(" - devtmpfs ") || words.size() < 3) continue;
-      const auto numbers = split(words[2], ':');
-      const auto high = parse_unsigned<unsigned>(numbers.front());
-      const auto low = parse_unsigned<unsigned>(numbers.back());
-      if (high && low) return fmt::format(" {:02x}:{:02x} ", *high, *low);
-    }
-  return " ";
+  if (!mounts) return std::unexpected(mounts.error());
+  for (const std::string_view line : split(*mounts, '\n')) {
+    const auto words = split(line, ' ');
+    if (!line.contains(" - devtmpfs ") || words.size() < 3) continue;
+    const auto numbers = split(words[2], ':');
+    const auto high = parse_unsigned<unsigned>(numbers.front());
+    const auto low = parse_unsigned<unsigned>(numbers.back());
+    if (high && low) return fmt::format("{:02x}:{:02x}", *high, *low);
+  }
+  return "";
 }
 
-enum class Seen { no, yes, unknown };
+// A line of /proc/PID/fdinfo/FD.
+std::optional<uint64_t> number_in(std::string_view info, std::string_view key, int base = 10) {
+  for (const std::string_view line : split(info, '\n'))
+    if (line.starts_with(key)) return parse_unsigned<uint64_t>(trim(line.substr(key.size())), base);
+  return std::nullopt;
+}
 
 // Without a question to a file system that somebody's process serves, and without what opened only
 // the name (O_PATH): that anybody may.
 bool is_open(const Directory& process, const Directory& descriptors, const std::string& number,
              dev_t device) {
-  constexpr unsigned path_only = O_PATH;
-  struct statx status{};
-  if (::statx(descriptors.fd(), number.c_str(), AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, STATX_TYPE,
-              &status) != 0 ||
-      !S_ISCHR(status.stx_mode) || makedev(status.stx_rdev_major, status.stx_rdev_minor) != device)
+  constexpr uint64_t path_only = O_PATH;
+  struct statx node{};
+  if (::statx(descriptors.fd(), number.c_str(), AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC,
+              STATX_TYPE | STATX_INO | STATX_MNT_ID, &node) != 0 ||
+      !S_ISCHR(node.stx_mode) || makedev(node.stx_rdev_major, node.stx_rdev_minor) != device)
     return false;
   const auto info = process.read("fdinfo/" + number);  // proc_pid_fdinfo(5)
-  const size_t flags = info ? info->find("flags:") : std::string::npos;
-  if (flags == std::string::npos) return true;
-  const std::string_view rest = std::string_view(*info).substr(flags + 6);
-  return (parse_unsigned<unsigned>(trim(rest.substr(0, rest.find('\n'))), 8).value_or(0) &
-          path_only) == 0;
+  if (!info) return !ended(info.error());
+  if ((number_in(*info, "flags:", 8).value_or(0) & path_only) != 0) return false;
+  // Another file may have the number by now: a program can exchange them all the time.
+  const auto mount = number_in(*info, "mnt_id:"), inode = number_in(*info, "ino:");
+  const bool other_mount =
+      mount && (node.stx_mask & STATX_MNT_ID) != 0 && *mount != node.stx_mnt_id;
+  return !other_mount && (!inode || *inode == node.stx_ino);
 }
 
-Seen has_descriptor(const Directory& process, dev_t device) {
+Result<bool> has_descriptor(const Directory& process, dev_t device) {
   const auto descriptors = process.open_directory("fd");
   const auto entries = descriptors ? descriptors->list() : std::unexpected(descriptors.error());
-  if (!entries)
-    return entries.error().code == ENOENT || entries.error().code == ESRCH ? Seen::no
-                                                                           : Seen::unknown;
-  for (const Directory::Entry& entry : *entries)
-    if (is_open(process, *descriptors, entry.name, device)) return Seen::yes;
-  return Seen::no;
+  if (!entries) return std::unexpected(entries.error());
+  return std::ranges::any_of(*entries, [&](const Directory::Entry& entry) {
+    return is_open(process, *descriptors, entry.name, device);
+  });
 }
 
-// A map of the device: `in_devices` stands before its inode, and `path` ends the line. There may be
-// more lines than memory.
-Seen has_map(const Directory& process, const std::string& in_devices, const std::string& path) {
-  const auto gone = [](int error) { return error == ENOENT || error == ESRCH || error == 0; };
+// A line of /proc/PID/maps: "ADDRESS PERMISSIONS OFFSET DEVICE INODE   PATH". The path is the
+// user's choice, apart from its end; it contains no newline.
+bool maps_device(std::string_view line, std::string_view filesystem, std::string_view path) {
+  const auto words = split(line, ' ');
+  return words.size() > 5 && (filesystem.empty() || words[3] == filesystem) && line.ends_with(path);
+}
+
+// The line that maps the device, or nothing. There may be more lines than memory.
+Result<std::string> find_map(const Directory& process, const std::string& filesystem,
+                             const std::string& path) {
   const auto file = process.open_file("maps", O_RDONLY);
-  if (!file) return gone(file.error().code) ? Seen::no : Seen::unknown;
+  if (!file) return std::unexpected(file.error());
   std::string text;
   std::array<char, 1 << 16> buffer{};
   while (true) {
     const ssize_t count = ::read(file->get(), buffer.data(), buffer.size());
-    if (count <= 0) return count == 0 || gone(errno) ? Seen::no : Seen::unknown;
+    if (count < 0) return errno_error("read", process.path_of("maps"));
+    if (count == 0) return "";
     text.append(buffer.data(), static_cast<size_t>(count));
     const size_t end = text.rfind('\n');
     for (const std::string_view line :
          split(std::string_view(text).substr(0, end == std::string::npos ? 0 : end), '\n'))
-      if (line.ends_with(path) && line.contains(in_devices)) return Seen::yes;
+      if (maps_device(line, filesystem, path)) return std::string(line);
     if (end != std::string::npos) text.erase(0, end + 1);
   }
 }
 
+// Capabilities and access control lists aside.
+bool may_open(const Credentials& process, const struct stat& node) {
+  const auto has = [](const auto& ids, uint32_t id) {
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  return process.users.empty() || has(process.users, 0) || has(process.users, node.st_uid) ||
+         ((node.st_mode & 0060U) != 0 && has(process.groups, node.st_gid)) ||
+         (node.st_mode & 0006U) != 0;
+}
+
 }  // namespace
 
+// Reads of memory maps. Who could not open the device takes no place from the others.
+struct DeviceHolders::Maps {
+  static constexpr std::chrono::milliseconds patience{200};
+  CommandLines of_possible_holders{patience, patience}, of_others{patience, patience};
+};
+
 struct DeviceHolders::Search {
+  using Process = std::shared_ptr<const Directory>;
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false;
@@ -112,6 +147,7 @@ struct DeviceHolders::Search {
   std::string answer;                         // empty: nobody
   std::atomic<unsigned> looking_at = 0;
   std::string proc, name;
+  std::shared_ptr<Maps> maps;
   dev_t device = 0;
   unsigned first = 0;  // a process to look at first, if not 0
   unsigned holder = 0;
@@ -126,54 +162,118 @@ struct DeviceHolders::Search {
     finished.notify_one();
   }
 
-  [[nodiscard]] std::string text(unsigned pid, const Directory& process, Seen seen) {
+  [[nodiscard]] std::string text(const Directory& all, unsigned pid, const Result<bool>& seen) {
     holder = pid;
+    const auto comm = all.read(fmt::format("{}/comm", pid));
+    const std::string process = comm ? fmt::format("process {} ({})", pid, printable(trim(*comm)))
+                                     : fmt::format("process {}", pid);
+    if (seen) return fmt::format("{} has /dev/pseudo_lock/{} open", process, name);
+    if (seen.error().code != EAGAIN)
+      return fmt::format("{} cannot be examined: it may have /dev/pseudo_lock/{} open", process,
+                         name);
     return fmt::format(
-        "process {} ({}) {}", pid, printable(trim(process.read("comm").value_or(""))),
-        seen == Seen::yes
-            ? fmt::format("has /dev/pseudo_lock/{} open", name)
-            : fmt::format("cannot be examined: it may have /dev/pseudo_lock/{} open", name));
+        "{} keeps its memory map from being read, and may have /dev/pseudo_lock/{} open: end it, "
+        "or remove the region's directory with rmdir(1)",
+        process, name);
   }
 
   // The threads of a process share its memory and, nearly always, its descriptors. That of a
   // process whose first thread has ended are those of the others.
   template <class Look>
-  static Seen look_at(const Directory& process, const Look& look) {
-    const Seen seen = look(process);
-    if (seen != Seen::no || !trim(process.read("cmdline").value_or("x")).empty()) return seen;
-    const auto tasks = process.open_directory("task");
+  static Result<bool> look_at(const Process& process, const std::string& status, const Look& look) {
+    Result<bool> seen = look(process);
+    if (!seen || *seen || !first_thread_ended(status)) return seen;
+    const auto tasks = process->open_directory("task");
     const auto entries = tasks ? tasks->list() : std::unexpected(tasks.error());
-    if (!entries) return Seen::no;
-    for (const Directory::Entry& entry : *entries)
-      if (const auto task = tasks->open_directory(entry.name))
-        if (const Seen there = look(*task); there != Seen::no) return there;
-    return Seen::no;
+    if (!entries) return std::unexpected(entries.error());
+    for (const Directory::Entry& entry : *entries) {
+      auto task = tasks->open_directory(entry.name);
+      seen = task ? look(std::make_shared<const Directory>(std::move(*task)))
+                  : std::unexpected(task.error());
+      if (seen ? *seen : !ended(seen.error())) return seen;
+    }
+    return false;
+  }
+
+  // The first of these processes that has the device open or, for all that can be seen, may.
+  template <class Look>
+  [[nodiscard]] std::string find(const Directory& all, const std::vector<unsigned>& pids,
+                                 const Look& look) {
+    for (const unsigned pid : pids) {
+      looking_at = pid;
+      auto opened = all.open_directory(std::to_string(pid));
+      const auto status = opened ? opened->read("status") : std::unexpected(opened.error());
+      const Result<bool> seen =
+          status ? look(pid, std::make_shared<const Directory>(std::move(*opened)), *status)
+                 : std::unexpected(status.error());
+      if (seen ? *seen : !ended(seen.error())) return text(all, pid, seen);
+    }
+    return {};
+  }
+
+  // Whose the device is, seen by the first process: the daemon's sandbox has no devices.
+  [[nodiscard]] std::optional<struct stat> node() const {
+    struct stat status{};
+    const bool seen = ::stat((proc + "/1/root/dev/pseudo_lock/" + name).c_str(), &status) == 0;
+    return seen ? std::optional(status) : std::nullopt;
+  }
+
+  // The maps of processes that could not open the device are looked at last. They may have it from
+  // another one, but if that cannot be seen, they must not keep a region that is none of theirs.
+  [[nodiscard]] std::string look_at_maps(const Directory& all, const std::vector<unsigned>& pids) {
+    const auto filesystem = number_of_devtmpfs(all);
+    if (!filesystem) return unknown(filesystem.error());
+    const auto has_map = [&](CommandLines& reads, unsigned pid, const Process& process,
+                             const std::string& status, uid_t user) {
+      return look_at(process, status, [&](const Process& one) -> Result<bool> {
+        const auto found =
+            reads.read(user, static_cast<pid_t>(pid), one->path_of("maps"),
+                       [one, filesystem = *filesystem, path = "/pseudo_lock/" + name] {
+                         return find_map(*one, filesystem, path);
+                       });
+        if (!found) return std::unexpected(found.error());
+        return !found->empty();
+      });
+    };
+    const auto owned = node();
+    std::vector<unsigned> others;
+    std::string found =
+        find(all, pids,
+             [&](unsigned pid, const Process& process, const std::string& status) -> Result<bool> {
+               if (!owned || may_open(parse_credentials(status), *owned))
+                 return has_map(maps->of_possible_holders, pid, process, status, 0);
+               others.push_back(pid);
+               return false;
+             });
+    if (!found.empty()) return found;
+    return find(all, others, [&](unsigned pid, const Process& process, const std::string& status) {
+      const auto users = parse_credentials(status).users;
+      const auto seen =
+          has_map(maps->of_others, pid, process, status, users.empty() ? 0 : users.front());
+      return !seen && held_up(seen.error()) ? false : seen;
+    });
+  }
+
+  [[nodiscard]] std::string unknown(const Error& error) const {
+    return fmt::format("it cannot be seen who has /dev/pseudo_lock/{} open: {}", name,
+                       error.text());
   }
 
   // First all descriptors, then the maps: a process can hold up who reads its own.
   [[nodiscard]] std::string look() {
-    const auto directory = Directory::open_untrusted(proc);
-    const auto entries = directory ? directory->list() : std::unexpected(directory.error());
-    if (!entries) return entries.error().text();
+    const auto all = Directory::open_untrusted(proc);
+    const auto entries = all ? all->list() : std::unexpected(all.error());
+    if (!entries) return unknown(entries.error());
     std::vector<unsigned> pids;
     if (first != 0) pids.push_back(first);
     for (const Directory::Entry& entry : *entries)
       if (const auto pid = parse_unsigned<unsigned>(entry.name)) pids.push_back(*pid);
-    const std::string in_devices = number_of_devtmpfs(*directory), path = "/pseudo_lock/" + name;
-    const auto each = [&](const auto& look) -> std::string {
-      for (const unsigned pid : pids) {
-        looking_at = pid;
-        const auto process = directory->open_directory(std::to_string(pid));
-        if (!process) continue;
-        if (const Seen seen = look_at(*process, look); seen != Seen::no)
-          return text(pid, *process, seen);
-      }
-      return {};
-    };
-    std::string found = each([&](const Directory& one) { return has_descriptor(one, device); });
-    if (found.empty())
-      found = each([&](const Directory& one) { return has_map(one, in_devices, path); });
-    return found;
+    std::string found =
+        find(*all, pids, [&](unsigned, const Process& process, const std::string& status) {
+          return look_at(process, status,
+                         [&](const Process& one) { return has_descriptor(*one, device); });
+        });
+    return found.empty() ? look_at_maps(*all, pids) : found;
   }
 };
 
@@ -186,7 +286,7 @@ std::optional<std::string> DeviceHolders::answer_of(const Search& search) {
 
 std::optional<std::string> DeviceHolders::find(const std::string& name) {
   const auto device = number_of(devices_, name);
-  if (!device) return std::nullopt;
+  if (!device && device.error().code == ENOENT) return std::nullopt;
   const auto not_yet = [&](const std::shared_ptr<Search>& search) {
     running_ = search;
     return fmt::format(
@@ -204,6 +304,9 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
   const auto search = std::make_shared<Search>();
   search->proc = proc_;
   search->name = name;
+  if (!device) return search->unknown(device.error());
+  if (!maps_) maps_ = std::make_shared<Maps>();
+  search->maps = maps_;
   search->device = *device;
   search->first = last_holder_;
   try {

@@ -61,6 +61,27 @@ std::optional<Status> parse_status(std::string_view text) {
   return Status{*process, *parent, Identity{*uid, *gid, *real_uid}};
 }
 
+Credentials parse_credentials(std::string_view status) {
+  Credentials out;
+  while (!status.empty()) {
+    std::string_view line = take(status, '\n');
+    const std::string_view key = take(line, '\t');
+    if (key != "Uid:" && key != "Gid:" && key != "Groups:") continue;
+    while (!line.empty())  // tabs between the ids of the first two, spaces after those of the last
+      if (const auto id = parse_unsigned<uint32_t>(take(line, key == "Groups:" ? ' ' : '\t')))
+        (key == "Uid:" ? out.users : out.groups).push_back(*id);
+  }
+  return out;
+}
+
+bool first_thread_ended(std::string_view status) {
+  while (!status.empty()) {
+    std::string_view line = take(status, '\n');
+    if (take(line, '\t') == "State:") return line.starts_with('Z') || line.starts_with('X');
+  }
+  return false;
+}
+
 std::optional<uint64_t> parse_start_time(std::string_view stat) {
   // The second field is the name in parentheses, which may contain spaces and parentheses.
   const size_t name_end = stat.rfind(')');

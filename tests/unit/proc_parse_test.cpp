@@ -55,6 +55,24 @@ TEST(ProcParse, Status) {
   for (const std::string& text : malformed) EXPECT_FALSE(parse_status(text)) << text;
 }
 
+TEST(ProcParse, Credentials) {
+  const Credentials ids = parse_credentials(
+      "Name:\tUid:\\n0\nState:\tS (sleeping)\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t4 24 27 "
+      "\n");
+  EXPECT_EQ(ids.users, (std::vector<uint32_t>{1, 2, 3, 4}));
+  EXPECT_EQ(ids.groups, (std::vector<uint32_t>{5, 6, 7, 8, 4, 24, 27}));
+  EXPECT_TRUE(parse_credentials("Uid:\nGid:\tx\nGroups:\t \nUid: 7").groups.empty());
+  EXPECT_TRUE(parse_credentials("Uid:\nGid:\tx\nGroups:\t \nUid: 7").users.empty());
+}
+
+TEST(ProcParse, FirstThreadEnded) {
+  EXPECT_TRUE(first_thread_ended("Name:\tx\nState:\tZ (zombie)\n"));
+  EXPECT_TRUE(first_thread_ended("State:\tX (dead)"));
+  EXPECT_FALSE(first_thread_ended("Name:\tState:\\nZ\nState:\tS (sleeping)\n"));
+  EXPECT_FALSE(first_thread_ended("State:"));
+  EXPECT_FALSE(first_thread_ended(""));
+}
+
 TEST(ProcParse, StartTime) {
   const std::string tail = " S 1 10 10 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 222 333\n";
   const struct {

@@ -9,6 +9,8 @@
 // share who do (UserShares): nobody else is kept waiting. Time in which the other thread had no
 // processor does not count.
 //
+// DeviceHolders has it read memory maps, which take the same lock.
+//
 // For one calling thread. The reading thread is an ordinary one, and works at the priority of the
 // calling thread while that waits for it.
 #pragma once
@@ -37,7 +39,10 @@ class CommandLines {
   // That can read, beside those that are held up.
   static constexpr size_t threads = 3;
 
-  explicit CommandLines(std::chrono::milliseconds max_wait);
+  // `free_time`: what a read may take without being charged.
+  explicit CommandLines(std::chrono::milliseconds max_wait,
+                        std::chrono::milliseconds free_time = std::chrono::milliseconds(1))
+      : max_wait_(max_wait), free_time_(free_time) {}
   CommandLines(const CommandLines&) = delete;
   CommandLines& operator=(const CommandLines&) = delete;
   ~CommandLines();
@@ -58,7 +63,7 @@ class CommandLines {
   [[nodiscard]] std::shared_ptr<Reader> ready_reader(Clock::time_point end);
   void charge(uid_t user, std::chrono::nanoseconds time);
 
-  std::chrono::milliseconds max_wait_;
+  std::chrono::milliseconds max_wait_, free_time_;
   std::vector<std::shared_ptr<Reader>> readers_;  // that are not held up
   std::vector<std::shared_ptr<Job>> held_up_;     // each of another process
   UserShares shares_;

@@ -5,9 +5,10 @@
 //
 // The kernel states nowhere how often a device is open: this looks at the descriptors and the
 // memory maps of all processes. A process can hold up who reads its memory map (command_lines.hpp),
-// so a thread looks, and the caller waits a limited time for it. Not seen: a descriptor in a
-// message that nobody has received, that of a thread with a descriptor table of its own, and a map
-// of a node that somebody made elsewhere (mknod) and closed.
+// so other threads look, and the caller waits a limited time for them. One that does so counts as
+// a holder if its ids permit it to open the device, else not. Not seen: a descriptor in a message
+// that nobody has received, that of a thread with a descriptor table of its own, and a map of a
+// node that somebody made elsewhere (mknod) and closed.
 //
 // For one calling thread.
 #pragma once
@@ -38,10 +39,12 @@ class DeviceHolders {
   // Longer than the daemon waits between two attempts.
   static constexpr std::chrono::seconds fresh{10};
   struct Search;
+  struct Maps;
   [[nodiscard]] std::optional<std::string> answer_of(const Search& search);
   std::string proc_, devices_;
   std::chrono::milliseconds max_wait_;
   std::shared_ptr<Search> running_;  // one that took too long
+  std::shared_ptr<Maps> maps_;       // for one search at a time
   unsigned last_holder_ = 0;         // the process that is looked at first; 0: none
 };
 

@@ -27,6 +27,15 @@ struct Status {
 // Nothing if one of these fields is missing or malformed.
 [[nodiscard]] std::optional<Status> parse_status(std::string_view text);
 
+// All ids of /proc/PID/status.
+struct Credentials {
+  std::vector<uint32_t> users;   // real, effective, saved, of filesystems
+  std::vector<uint32_t> groups;  // the same, and supplementary ones
+};
+[[nodiscard]] Credentials parse_credentials(std::string_view status);
+// Whether it says that the first thread has ended.
+[[nodiscard]] bool first_thread_ended(std::string_view status);
+
 // starttime, field 22 of /proc/PID/stat, in clock ticks since boot.
 [[nodiscard]] std::optional<uint64_t> parse_start_time(std::string_view stat);
 
