@@ -180,6 +180,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
     observer_.rules_changed();
     restore_manual();
     sweeper_.sweep({.previous = previous,
+                    .patience = Sweeper::max_patience,
                     .done = [this, previous, applied = std::move(applied),
                              done = std::move(done)](const Result<SweepResult>& swept) {
                       if (!swept || swept->held_up > 0) unreleased_.push_back(previous);
@@ -223,6 +224,10 @@ void Manager::finish_load(const Applier::Applied& applied, const Result<SweepRes
                          counted(in_force_->table->rules.rules().size(), "rule"),
                          counted(applied.steps, "step"), matched_text(found.matched),
                          counted(found.moved, "thread"), found.released);
+  // Any user can cause this: it is no problem of the daemon's.
+  if (found.undecided > 0)
+    summary_ += fmt::format("; {} not decided about yet, since command lines cannot be read",
+                            counted(found.undecided, "process", "processes"));
   adopted_ = applied.adopted;
   if (!adopted_.empty())
     spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));

@@ -40,6 +40,8 @@ void Sweeper::use(std::shared_ptr<const RuleTable> table) {
     pass_->visit.reset();
     pass_->release.reset();
     pass_->number = 0;
+    pass_->again = false;
+    pass_->begin = Time::min();
     if (const auto begun = begin_pass(); !begun) end_sweep(std::unexpected(begun.error()));
   }
 }
@@ -95,9 +97,10 @@ void Sweeper::look_for_more(std::span<const pid_t> pids) {
 }
 
 Sweeper::Time Sweeper::next_due() const {
-  if (!running_.empty() || pass_ || !requested_.empty() || !second_looks_.empty())
-    return Time::min();
-  return due_.empty() ? Time::max() : due_.begin()->first;
+  if (!running_.empty() || !second_looks_.empty()) return Time::min();
+  const Time visit = due_.empty() ? Time::max() : due_.begin()->first;
+  if (pass_) return std::min(visit, pass_->begin);
+  return requested_.empty() ? visit : Time::min();
 }
 
 bool Sweeper::slice(Time deadline) {
@@ -120,10 +123,6 @@ bool Sweeper::look_for_more(Time deadline) {
   return true;
 }
 
-void Sweeper::look_again(pid_t pid, const Assignment& result) {
-  if (result.kind == Assignment::Kind::held_up) visit({.pid = pid}, held_up_delay);
-}
-
 // A process that was assigned manually meanwhile is where no rule has put it.
 void Sweeper::report_moved(pid_t pid, const Assignment& result) {
   if (result.moved > 0 && result.kind != Assignment::Kind::unmatched) moved_(pid, result, *table_);
@@ -132,7 +131,7 @@ void Sweeper::report_moved(pid_t pid, const Assignment& result) {
 void Sweeper::finish_visit(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
-  look_again(visit.pid(), result);
+  if (result.kind == Assignment::Kind::held_up) this->visit({.pid = visit.pid()}, held_up_delay);
   // If the kernel does not say where threads are, each look moves them, and there is no third one.
   if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;
   report_moved(visit.pid(), result);
@@ -277,6 +276,7 @@ Result<void> Sweeper::begin_pass() {
           last != last_in_place_.end())
         pass.only_report[i] = last->second;
   pass.processes.clear();
+  pass.undecided.clear();
   if (pass.in_place.empty() && pass.held.empty()) return {};
   auto processes = system_.processes.list();
   if (!processes) return std::unexpected(processes.error());
@@ -290,7 +290,10 @@ void Sweeper::work_on_process() {
   if (pass.release) {
     if (!pass.release->step(threads_per_turn)) return;
     pass.now.released += pass.release->released();
-    if (pass.release->held_up()) pass.now.held_up++;
+    if (pass.release->held_up()) {
+      pass.now.held_up++;
+      pass.undecided.insert(pass.processes[pass.next - 1]);
+    }
     pass.release.reset();
     return;
   }
@@ -318,7 +321,10 @@ void Sweeper::finish_process() {
   if (refused) pass.now.refused++;
   if (unknown) pass.now.unknown++;
   if (refused || unknown) pass.now.error = result.error;
-  look_again(visit.pid(), result);
+  if (result.kind == Assignment::Kind::held_up) pass.undecided.insert(visit.pid());
+  // Its children of before have their old group.
+  if (pass.again && result.moved > 0)
+    this->visit({.pid = visit.pid(), .children = true}, second_look_delay);
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   report_moved(visit.pid(), result);
   if (!pass.held.empty())
@@ -327,24 +333,42 @@ void Sweeper::finish_process() {
   pass.visit.reset();
 }
 
+// A pass over all processes finds again what the one before it has found.
+void Sweeper::add_up() {
+  const SweepResult& now = pass_->now;
+  SweepResult& total = pass_->total;
+  if (!pass_->again)
+    total = {.moved = total.moved, .released = total.released, .error = total.error};
+  for (const auto& [group, processes] : now.matched) total.matched[group] += processes;
+  for (const auto& [rule, processes] : now.by_rule) total.by_rule[rule] += processes;
+  total.moved += now.moved;
+  total.reported += now.reported;
+  total.released += now.released;
+  total.refused += now.refused;
+  total.unknown += now.unknown;
+  total.held_up = now.held_up;
+  total.undecided = pass_->undecided.size();
+  if (now.error != 0) total.error = now.error;
+}
+
 // True if the sweep is over.
 bool Sweeper::finish_pass() {
   Pass& pass = *pass_;
   const SweepResult& now = pass.now;
   const bool quiet = now.moved + now.released + now.refused + now.unknown == 0;
-  pass.total = {now.matched,
-                now.by_rule,
-                pass.total.moved + now.moved,
-                now.reported,
-                pass.total.released + now.released,
-                now.refused,
-                now.unknown,
-                now.held_up,
-                now.error};
-  if (quiet || pass.number >= max_passes || out_of_date_) return true;
+  add_up();
+  if (out_of_date_) return true;
+  const bool last = pass.again || quiet || pass.number >= max_passes;
+  if (last && (pass.undecided.empty() || system_.now() >= pass.end)) return true;
+  const std::set<pid_t> undecided = pass.undecided;
   if (const auto begun = begin_pass(); !begun) {
     end_sweep(std::unexpected(begun.error()));
     return false;
+  }
+  if (last) {
+    pass.again = true;
+    pass.processes.assign(undecided.begin(), undecided.end());
+    pass.begin = system_.now() + patient_delay;
   }
   return false;
 }
@@ -362,6 +386,7 @@ void Sweeper::end_sweep(const Result<SweepResult>& result) {
     list.insert(list.end(), threads.begin(), threads.end());
     std::ranges::sort(list);
   }
+  for (const pid_t pid : pass_->undecided) visit({.pid = pid}, held_up_delay);
   // A `done` may ask for the next sweep.
   const std::unique_ptr<Pass> ended = std::move(pass_);
   for (const auto& done : ended->request.done) done(result);
@@ -374,10 +399,12 @@ bool Sweeper::work_on_sweep(Time deadline) {
       pass_ = std::make_unique<Pass>();
       pass_->request = std::move(requested_.front());
       requested_.pop_front();
+      pass_->end = system_.now() + pass_->request.all.patience;
       if (const auto begun = begin_pass(); !begun) end_sweep(std::unexpected(begun.error()));
       continue;
     }
     Pass& pass = *pass_;
+    if (system_.now() < pass.begin) return false;
     if (!pass.visit && !pass.release && pass.next == pass.processes.size()) {
       if (finish_pass()) {
         const SweepResult total = pass.total;

@@ -67,6 +67,40 @@ TEST_F(HeldUp, WithRulesForThreads) {
   EXPECT_EQ(group_of(held), "default");
 }
 
+// A load has an end, and its answer comes when all is decided.
+TEST_F(HeldUp, IsAwaitedByALoad) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  const pid_t other = processes.start({.cmdline = "job --worker"});
+  const pid_t child = processes.fork(held);
+  hold_up(held);
+  bool loaded = false;
+  manager->reload([&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
+  run(Sweeper::max_patience / 2);
+  EXPECT_FALSE(loaded);
+  EXPECT_EQ(group_of(held), "default");
+  EXPECT_EQ(group_of(other), "workers");
+  processes.calls.reset();
+  run(2 * Sweeper::patient_delay);
+  EXPECT_TRUE(loaded);
+  EXPECT_EQ(group_of(held), "workers");
+  EXPECT_EQ(group_of(child), "workers");
+  const auto rules = manager->list_rules();
+  ASSERT_EQ(rules.size(), 1U);
+  EXPECT_EQ(rules[0].processes, 3U);
+}
+
+TEST_F(HeldUp, IsAwaitedForALimitedTime) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  bool loaded = false;
+  manager->reload([&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
+  run(Sweeper::max_patience + 2 * Sweeper::patient_delay);
+  EXPECT_TRUE(loaded);
+  processes.calls.reset();
+  run(Sweeper::held_up_delay + Sweeper::patient_delay);
+  EXPECT_EQ(group_of(held), "workers");
+}
+
 TEST_F(HeldUp, IsExplained) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);

@@ -68,6 +68,17 @@ TEST_F(JournalTest, SaysWhichGroupsWereRemoved) {
   EXPECT_TRUE(logged().contains("info: removed group 'web'\n"));
 }
 
+TEST_F(JournalTest, CountsProcessesThatAreNotDecidedAbout) {
+  for (int i = 0; i < 2; i++) (void)processes.start({.cmdline = "job"});
+  processes.calls.fail_if([](const fake::Call& call) { return call.argument == "cmdline"; },
+                          EAGAIN);
+  ASSERT_EQ(reload(web + "[[rule]]\ngroup = \"web\"\ncmdline = \"job\"\n"), "");
+  EXPECT_EQ(
+      logged(),
+      "info: policy in force: 1 group, 1 rule, 2 steps; no process matches, 0 threads moved, 0 "
+      "released; 2 processes not decided about yet, since command lines cannot be read\n");
+}
+
 // What was in the way before a load, and is still, was said already.
 TEST_F(JournalTest, SaysOnceThatTheLockIsHeld) {
   kernel.locked_by_other = true;

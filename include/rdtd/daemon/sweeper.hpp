@@ -38,6 +38,7 @@ struct SweepResult {
   size_t refused = 0;                     // processes that the kernel would not move
   size_t unknown = 0;                     // processes that could not be examined
   size_t held_up = 0;                     // processes that a removed rule may still hold
+  size_t undecided = 0;                   // processes that keep from being read what decides
   int error = 0;                          // errno of the last refused or unknown one
 };
 
@@ -49,6 +50,9 @@ class Sweeper {
   static constexpr std::chrono::milliseconds second_look_delay = SecondLooks::delay;
   // Until the next look at a process that keeps its command line from being read.
   static constexpr std::chrono::seconds held_up_delay{1};
+  // A load waits for such processes so long at most, and looks at them so often.
+  static constexpr std::chrono::seconds max_patience{3};
+  static constexpr std::chrono::milliseconds patient_delay{100};
 
   // `moved` is called for each process that was put in a group.
   using Moved = std::function<void(pid_t pid, const Assignment&, const RuleTable&)>;
@@ -63,6 +67,8 @@ class Sweeper {
     std::shared_ptr<const RuleTable> previous;
     // What somebody else moved stays where it is and is only reported.
     bool only_report_moved = false;
+    // How long processes that keep from being read what decides are looked at again.
+    std::chrono::milliseconds patience{};
     std::function<void(const Result<SweepResult>&)> done = {};  // may be empty
   };
   // Looks at all processes, again until a pass finds nothing to move. A request that comes while
@@ -121,6 +127,9 @@ class Sweeper {
     std::unique_ptr<Release> release;  // after the visit of a process
     SweepResult total, now;
     int number = 0;
+    std::set<pid_t> undecided;
+    bool again = false;             // a pass over those that were undecided
+    Time begin = Time::min(), end;  // of passes over these
   };
   void schedule(Key key, Waiting waiting);
   [[nodiscard]] bool work_on_visits(Time deadline);
@@ -128,12 +137,12 @@ class Sweeper {
   [[nodiscard]] bool turn_of_children(Running& running);
   [[nodiscard]] bool look_for_more(Time deadline);
   void finish_visit(const Visit& visit, bool second_look);
-  void look_again(pid_t pid, const Assignment& result);
   void report_moved(pid_t pid, const Assignment& result);
   [[nodiscard]] bool work_on_sweep(Time deadline);
   [[nodiscard]] Result<void> begin_pass();
   void work_on_process();
   void finish_process();
+  void add_up();
   [[nodiscard]] bool finish_pass();
   void end_sweep(const Result<SweepResult>& result);
   [[nodiscard]] bool many_threads_wait(pid_t pid) const;
