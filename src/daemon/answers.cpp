@@ -164,6 +164,12 @@ std::expected<PlanSummary, Refusal> Manager::plan() {
   return out;
 }
 
+Refusal Manager::cannot_examine(pid_t pid, const Error& error) {
+  if (proc::ended(error)) return no_such_process(pid);
+  if (proc::held_up(error)) return {Refusal::Kind::busy, error.text()};
+  return {Refusal::Kind::kernel_rejected, error.text()};
+}
+
 std::optional<uid_t> Manager::owner_of(pid_t pid) {
   const auto process = system_.processes.open(pid);
   ProcessFacts facts;
@@ -173,10 +179,11 @@ std::optional<uid_t> Manager::owner_of(pid_t pid) {
 
 std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = system_.processes.open(pid);
-  if (!process) return std::unexpected(no_such_process(pid));
+  if (!process) return std::unexpected(cannot_examine(pid, process.error()));
   const RuleSet& rules = in_force_->table->rules;
   ProcessFacts facts;
-  if (!(*process)->read(Fact::identity, facts)) return std::unexpected(no_such_process(pid));
+  if (const auto read = (*process)->read(Fact::identity, facts); !read)
+    return std::unexpected(cannot_examine(pid, read.error()));
   if (owner && (*owner != facts.identity->uid || *owner == UINT32_MAX))
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
@@ -185,12 +192,12 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
   for (const Fact fact : all_facts) {
     if (fact != Fact::name && (manual || !rules.reads(fact))) continue;
     const auto read = (*process)->read(fact, facts);
-    if (!read && proc::held_up(read.error()))
-      return std::unexpected(Refusal{Refusal::Kind::busy, read.error().text()});
-    if (!read) return std::unexpected(no_such_process(pid));
+    if (!read) return std::unexpected(cannot_examine(pid, read.error()));
   }
   Explanation out{.name = *facts.name, .trials = {}, .threads = {}};
-  std::vector<pid_t> tids = (*process)->threads().value_or(std::vector<pid_t>{});
+  const auto listed = (*process)->threads();
+  if (!listed) return std::unexpected(cannot_examine(pid, listed.error()));
+  std::vector<pid_t> tids = *listed;
   tids.resize(std::min(tids.size(), max_threads_shown));
   if (auto group = manual_.group_of(pid)) {
     out.trials.push_back({"manual assignment", std::move(*group), true, {}});

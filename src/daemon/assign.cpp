@@ -47,15 +47,17 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
   // 0 would be the thread that writes: the daemon's own.
   if (pid <= 0) return std::unexpected(no_such_process(pid));
   auto process = system_.processes.open(pid);
-  if (!process) return std::unexpected(no_such_process(pid));
+  if (!process) return std::unexpected(cannot_examine(pid, process.error()));
   const auto whole = (*process)->read_process();
-  if (whole && *whole != pid)
+  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
+  if (*whole != pid)
     return std::unexpected(Refusal{
         Refusal::Kind::no_such_process,
         fmt::format("{} is a thread of process {}, and only a whole process can be assigned", pid,
                     *whole)});
   ProcessFacts facts;
-  if (!(*process)->read(Fact::identity, facts)) return std::unexpected(no_such_process(pid));
+  if (const auto read = (*process)->read(Fact::identity, facts); !read)
+    return std::unexpected(cannot_examine(pid, read.error()));
   PreparedAssign::Details details = {
       {"pid", std::to_string(pid)}, {"uid", std::to_string(facts.identity->uid)}, {"group", group}};
   return std::make_shared<OpenedAssign>(*this, std::move(details), std::move(*process), group,

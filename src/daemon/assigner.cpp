@@ -57,26 +57,32 @@ Assignment::Kind kind_of_failure(int error) {
 }
 
 // A process ended while its pid was written to `tasks`, and another may have got that pid: that one
-// goes where its own facts or, if no rule matches it, its parent's group put it.
-void correct_placement(const Placement& placement, pid_t pid) {
+// goes where its own facts or, if no rule matches it, its parent's group put it. What is known of
+// the first one, unless the other cannot be examined now.
+Assignment correct_placement(const Placement& placement, pid_t pid) {
+  constexpr Assignment gone{.kind = Assignment::Kind::gone};
   const auto process = placement.processes.open(pid);
-  if (!process) return;
+  if (!process) return failed(process.error());
   ProcessFacts facts;
   const RuleTable& table = placement.table;
   const auto decision = decide(table.rules, **process, facts);
-  if (decision && decision->kind == Decision::Kind::matched) {
+  if (!decision) return failed(decision.error());
+  if (decision->kind == Decision::Kind::matched) {
     const Place& place = table.places[table.rules.rules()[decision->rule].destination];
     if (place.exists()) (void)place.add(pid);
-    return;
+    return gone;
   }
   const auto parent = (*process)->read_parent();
   const auto opened = parent ? placement.processes.open(*parent) : std::unexpected(parent.error());
   const auto group =
       opened ? (*opened)->read_thread_group(*parent) : std::unexpected(opened.error());
+  if (!group && !proc::ended(group.error()) && group.error().code != ENOTSUP)
+    return failed(group.error());
   const resctrl::Tasks* tasks =
       group ? table.tasks_of(std::string(control_group_of(*group))) : nullptr;
   if (tasks == nullptr) tasks = table.tasks_of(std::string(root_group));
   if (tasks != nullptr) (void)tasks->add(pid);
+  return gone;
 }
 
 // The loop thread may have assigned the process manually while the classifier carried out a rule.
@@ -172,10 +178,7 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     respect_manual(placement, pid);
     name = process.read_name();
     if (name && *name == *facts.name) return out;
-    if (!name && proc::ended(name.error())) {
-      correct_placement(placement, pid);
-      return {.kind = Assignment::Kind::gone};
-    }
+    if (!name && proc::ended(name.error())) return correct_placement(placement, pid);
   }
   return out;
 }
@@ -219,22 +222,24 @@ bool Visit::finish(Assignment::Kind kind, int error) {
   return true;
 }
 
+bool Visit::finish(const Assignment& result) { return finish(result.kind, result.error); }
+
 // True if the visit is finished already.
 bool Visit::begin() {
   if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
   if (!process_) {
     auto process = placement_.processes.open(pid_);
-    if (!process) return finish(failed(process.error()).kind, process.error().code);
+    if (!process) return finish(failed(process.error()));
     process_ = std::move(*process);
   }
   auto name = process_->read_name();
-  if (!name) return finish(failed(name.error()).kind, name.error().code);
+  if (!name) return finish(failed(name.error()));
   facts_ = {};
   facts_.name = std::move(*name);
   if (placement_.table.rules.has_thread_rules()) return false;
   const auto decision =
       decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
-  if (!decision) return finish(failed(decision.error()).kind, decision.error().code);
+  if (!decision) return finish(failed(decision.error()));
   if (decision->kind == Decision::Kind::unmatched) return finish(Assignment::Kind::unmatched);
   rule_ = decision->rule;
   result_.rule = rule_;
@@ -259,8 +264,7 @@ bool Visit::list_threads() {
   }
   auto threads = process_->threads();
   if (!threads) {
-    if (!proc::ended(threads.error()))
-      (void)finish(Assignment::Kind::unknown, threads.error().code);
+    if (!proc::ended(threads.error())) (void)finish(failed(threads.error()));
     return true;
   }
   threads_ = std::move(*threads);
@@ -303,32 +307,40 @@ bool Visit::put(pid_t tid, size_t rule) {
   return false;
 }
 
+// The rule for one thread. Nothing: it stays where it is.
+std::optional<size_t> Visit::rule_of(pid_t tid) {
+  const auto unknown = [this](const Error& error) -> std::optional<size_t> {
+    if (!proc::ended(error) && result_.kind != Assignment::Kind::unknown)
+      (void)finish(failed(error));
+    return std::nullopt;
+  };
+  auto name = tid == pid_ ? Result<std::string>(*facts_.name) : process_->read_thread_name(tid);
+  if (!name) return unknown(name.error());
+  facts_.thread = std::move(*name);
+  const auto decision =
+      decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
+  if (!decision) return unknown(decision.error());
+  if (decision->kind != Decision::Kind::matched) return std::nullopt;
+  const RuleTable& table = placement_.table;
+  if (!table.places[table.rules.rules()[decision->rule].destination].exists()) return std::nullopt;
+  if (result_.kind != Assignment::Kind::in_group) result_.rule = decision->rule;
+  if (result_.kind == Assignment::Kind::unmatched) result_.kind = Assignment::Kind::in_group;
+  return decision->rule;
+}
+
 void Visit::look_at(pid_t tid) {
-  size_t rule = rule_;
-  if (placement_.table.rules.has_thread_rules()) {
-    auto name = tid == pid_ ? Result<std::string>(*facts_.name) : process_->read_thread_name(tid);
-    if (!name) return;
-    facts_.thread = std::move(*name);
-    const auto decision =
-        decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
-    if (!decision && proc::held_up(decision.error())) (void)finish(Assignment::Kind::held_up);
-    if (!decision || decision->kind != Decision::Kind::matched) return;
-    rule = decision->rule;
-    if (result_.kind != Assignment::Kind::in_group) result_.rule = rule;
-    if (result_.kind == Assignment::Kind::unmatched) result_.kind = Assignment::Kind::in_group;
-  }
-  (void)put(tid, rule);
+  const auto rule = placement_.table.rules.has_thread_rules() ? rule_of(tid) : std::optional(rule_);
+  if (rule) (void)put(tid, *rule);
 }
 
 // Looks again until the process is still what it was when it was looked at. True if it is.
 bool Visit::settle() {
   if (result_.moved == 0) return true;
   const auto name = process_->read_name();
-  if (!name && proc::ended(name.error())) {
-    correct_placement(placement_, pid_);
-    return finish(Assignment::Kind::gone);
-  }
-  if (!name || *name == *facts_.name || ++attempts_ >= max_attempts) return true;
+  if (!name)
+    return finish(proc::ended(name.error()) ? correct_placement(placement_, pid_)
+                                            : failed(name.error()));
+  if (*name == *facts_.name || ++attempts_ >= max_attempts) return true;
   passes_ = 0;
   seen_.clear();
   threads_.clear();
@@ -381,7 +393,8 @@ int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks) {
     }
   }
   const auto name = process.read_name();
-  return name ? 0 : ESRCH;
+  if (name) return 0;
+  return proc::ended(name.error()) ? ESRCH : name.error().code;
 }
 
 }  // namespace rdtd

@@ -183,7 +183,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
                     .patience = Sweeper::max_patience,
                     .done = [this, previous, applied = std::move(applied),
                              done = std::move(done)](const Result<SweepResult>& swept) {
-                      if (!swept || swept->held_up > 0) unreleased_.push_back(previous);
+                      if (!swept || swept->unreleased > 0) unreleased_.push_back(previous);
                       if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
                       remove_groups(applied.removals, [this, applied, swept, done] {
                         finish_load(applied, swept, done);
@@ -214,6 +214,9 @@ void Manager::finish_load(const Applier::Applied& applied, const Result<SweepRes
   // A region that still has to go leaves its ways to the default group.
   if (policy.divides_nothing() && in_force_->missing.empty()) applier_.release_default_group();
   note_sweep(swept);
+  unexamined_ = !swept               ? swept.error().text()
+                : swept->unknown > 0 ? cannot_be_examined(*swept)
+                                     : "";
   report_missing();
   if (const std::string warnings = format_diagnostics(in_force_->warnings, policy.sources);
       !warnings.empty())
@@ -261,10 +264,17 @@ void Manager::reload(Done done) {
   begin([this, requests] {
     if (waiting_reload_ == requests) waiting_reload_.reset();
     reload_now({.files = system_.policy_files()},
-               [requests](const std::expected<void, Refusal>& loaded) {
-                 for (const Done& request : *requests) request(loaded);
+               [this, requests](const std::expected<void, Refusal>& loaded) {
+                 const auto answer = loaded ? all_examined() : loaded;
+                 for (const Done& request : *requests) request(answer);
                });
   });
+}
+
+std::expected<void, Refusal> Manager::all_examined() const {
+  if (unexamined_.empty()) return {};
+  return std::unexpected(
+      Refusal{Refusal::Kind::busy, "the policy is in force, but " + unexamined_});
 }
 
 // The job of a reload, to its end.
@@ -371,6 +381,7 @@ void Manager::visit_thread(pid_t tid) {
   const auto thread = system_.processes.open(tid);
   const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
   if (pid) sweeper_.visit({.pid = *pid});
+  if (!pid && !proc::ended(pid.error())) observer_.visits_lost();
 }
 
 void Manager::store() {

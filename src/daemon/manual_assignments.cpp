@@ -75,6 +75,7 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
     const auto user = parse_unsigned<uint32_t>(words[4]);
     if (!pid || !start_time || !user) continue;
     auto process = processes.open(static_cast<pid_t>(*pid));
+    if (!process && !proc::ended(process.error())) return std::unexpected(process.error());
     const auto name = process ? name_of(**process) : std::nullopt;
     if (!name || (*process)->read_start_time() != *start_time) continue;
     const auto recorded = line.substr(static_cast<size_t>(words[5].data() - line.data()));

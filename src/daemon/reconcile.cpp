@@ -33,6 +33,11 @@ void Manager::sweep(const char* why, std::function<void()> done) {
                   }});
 }
 
+std::string Manager::cannot_be_examined(const SweepResult& swept) {
+  return fmt::format("{} cannot be examined: {}", counted(swept.unknown, "process", "processes"),
+                     std::strerror(swept.error));
+}
+
 // What a look at all processes could not do.
 void Manager::note_sweep(const Result<SweepResult>& swept) {
   const auto note = [this](const char* key, size_t count, const std::string& text) {
@@ -47,9 +52,7 @@ void Manager::note_sweep(const Result<SweepResult>& swept) {
   note("refused", swept->refused,
        fmt::format("the kernel refuses to move {}: {}",
                    counted(swept->refused, "process", "processes"), std::strerror(swept->error)));
-  note("unknown", swept->unknown,
-       fmt::format("{} cannot be examined: {}", counted(swept->unknown, "process", "processes"),
-                   std::strerror(swept->error)));
+  note("unknown", swept->unknown, cannot_be_examined(*swept));
 }
 
 void Manager::reconcile() {
@@ -106,7 +109,7 @@ void Manager::compare() {
     sweeper_.sweep({.previous = unreleased_.empty() ? nullptr : unreleased_.front(),
                     .only_report_moved = reports_only(),
                     .done = [this, found](const Result<SweepResult>& swept) {
-                      if (swept && swept->held_up == 0 && !unreleased_.empty())
+                      if (swept && swept->unreleased == 0 && !unreleased_.empty())
                         unreleased_.pop_front();
                       finish_reconcile(found, swept);
                     }});

@@ -13,12 +13,24 @@ Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement 
       per_thread_(previous_.has_thread_rules() || now_.has_thread_rules()) {
   if (root_ == nullptr || now.manual.group_of(pid)) return;
   auto process = now.processes.open(pid);
-  if (!process) return;
+  if (!process) {
+    note(process.error());
+    return;
+  }
   process_ = std::move(*process);
   auto threads = process_->threads();
-  if (!threads || std::ranges::none_of(*threads, [&](pid_t tid) { return is_held(tid); })) return;
+  if (!threads) {
+    note(threads.error());
+    return;
+  }
+  if (std::ranges::none_of(*threads, [&](pid_t tid) { return is_held(tid); })) return;
   if (!per_thread_ && !decide_again()) return;
   threads_ = std::move(*threads);
+}
+
+// A failure of the system counts for more than a process that holds up a read.
+void Release::note(const Error& error) {
+  if (!proc::ended(error) && (!error_ || proc::held_up(*error_))) error_ = error;
 }
 
 bool Release::is_held(pid_t tid) const {
@@ -29,23 +41,30 @@ bool Release::is_held(pid_t tid) const {
 // Whether the rules that matched do not match any more.
 bool Release::decide_again() {
   const auto old_one = decide(previous_, *process_, facts_);
-  held_up_ = held_up_ || (!old_one && proc::held_up(old_one.error()));
+  if (!old_one) note(old_one.error());
   if (!old_one || old_one->kind != Decision::Kind::matched) return false;
   old_destination_ = previous_.rules()[old_one->rule].destination;
   const auto new_one = decide(now_, *process_, facts_);
-  held_up_ = held_up_ || (!new_one && proc::held_up(new_one.error()));
+  if (!new_one) note(new_one.error());
   return new_one && new_one->kind != Decision::Kind::matched;
 }
 
 bool Release::step(size_t limit) {
   if (next_ == threads_.size()) return true;
   // It may have been assigned manually, or have ended, since the last step.
-  if (manual_.group_of(process_->pid()) || !process_->read_name()) return true;
+  if (manual_.group_of(process_->pid())) return true;
+  if (const auto name = process_->read_name(); !name) {
+    note(name.error());
+    return true;
+  }
   for (size_t looked = 0; looked < limit && next_ < threads_.size(); looked++) {
     const pid_t tid = threads_[next_++];
     if (!is_held(tid)) continue;
     if (per_thread_) {
-      facts_.thread = process_->read_thread_name(tid).value_or("");
+      auto name = process_->read_thread_name(tid);
+      if (!name) note(name.error());
+      if (!name) continue;
+      facts_.thread = std::move(*name);
       if (!decide_again()) continue;
     }
     if (std::ranges::binary_search(held_[old_destination_], tid) && root_->add(tid) == 0)

@@ -132,6 +132,7 @@ void Sweeper::finish_visit(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) out_of_date_ = true;
   if (result.kind == Assignment::Kind::held_up) this->visit({.pid = visit.pid()}, held_up_delay);
+  if (result.kind == Assignment::Kind::unknown) overflowed_ = true;
   // If the kernel does not say where threads are, each look moves them, and there is no third one.
   if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;
   report_moved(visit.pid(), result);
@@ -158,8 +159,11 @@ bool Sweeper::turn(Running& running) {
   if (!running.visit) return turn_of_children(running);
   if (!running.visit->step(threads_per_turn)) return false;
   finish_visit(*running.visit, running.with_children);
-  if (running.with_children)
-    if (auto children = running.visit->children()) running.children = std::move(*children);
+  if (running.with_children) {
+    auto children = running.visit->children();
+    if (children) running.children = std::move(*children);
+    if (!children && !proc::ended(children.error())) overflowed_ = true;
+  }
   running.visit.reset();
   return running.children.empty();
 }
@@ -277,6 +281,7 @@ Result<void> Sweeper::begin_pass() {
         pass.only_report[i] = last->second;
   pass.processes.clear();
   pass.undecided.clear();
+  if (!pass.again) pass.unreleased.clear();
   if (pass.in_place.empty() && pass.held.empty()) return {};
   auto processes = system_.processes.list();
   if (!processes) return std::unexpected(processes.error());
@@ -290,10 +295,7 @@ void Sweeper::work_on_process() {
   if (pass.release) {
     if (!pass.release->step(threads_per_turn)) return;
     pass.now.released += pass.release->released();
-    if (pass.release->held_up()) {
-      pass.now.held_up++;
-      pass.undecided.insert(pass.processes[pass.next - 1]);
-    }
+    note_release(pass.processes[pass.next - 1], pass.release->error());
     pass.release.reset();
     return;
   }
@@ -304,10 +306,21 @@ void Sweeper::work_on_process() {
   if (pass.visit->step(threads_per_turn)) finish_process();
 }
 
+void Sweeper::note_release(pid_t pid, const std::optional<Error>& error) {
+  Pass& pass = *pass_;
+  if (!error) return (void)pass.unreleased.erase(pid);
+  pass.unreleased.insert(pid);
+  if (proc::held_up(*error)) return (void)pass.undecided.insert(pid);
+  if (pass.kind == Assignment::Kind::unknown) return;  // counted already
+  pass.now.unknown++;
+  pass.now.error = error->code;
+}
+
 void Sweeper::finish_process() {
   Pass& pass = *pass_;
   const Visit& visit = *pass.visit;
   const Assignment& result = visit.result();
+  pass.kind = result.kind;
   pass.now.moved += result.moved;
   pass.now.reported += visit.reported().size();
   for (const auto& [destination, tid] : visit.reported())
@@ -337,8 +350,11 @@ void Sweeper::finish_process() {
 void Sweeper::add_up() {
   const SweepResult& now = pass_->now;
   SweepResult& total = pass_->total;
-  if (!pass_->again)
-    total = {.moved = total.moved, .released = total.released, .error = total.error};
+  if (!pass_->again) {
+    total.matched.clear();
+    total.by_rule.clear();
+    total.reported = total.refused = total.unknown = 0;
+  }
   for (const auto& [group, processes] : now.matched) total.matched[group] += processes;
   for (const auto& [rule, processes] : now.by_rule) total.by_rule[rule] += processes;
   total.moved += now.moved;
@@ -346,7 +362,7 @@ void Sweeper::add_up() {
   total.released += now.released;
   total.refused += now.refused;
   total.unknown += now.unknown;
-  total.held_up = now.held_up;
+  total.unreleased = pass_->unreleased.size();
   total.undecided = pass_->undecided.size();
   if (now.error != 0) total.error = now.error;
 }
@@ -360,13 +376,13 @@ bool Sweeper::finish_pass() {
   if (out_of_date_) return true;
   const bool last = pass.again || quiet || pass.number >= max_passes;
   if (last && (pass.undecided.empty() || system_.now() >= pass.end)) return true;
+  pass.again = last;
   const std::set<pid_t> undecided = pass.undecided;
   if (const auto begun = begin_pass(); !begun) {
     end_sweep(std::unexpected(begun.error()));
     return false;
   }
   if (last) {
-    pass.again = true;
     pass.processes.assign(undecided.begin(), undecided.end());
     pass.begin = system_.now() + patient_delay;
   }
@@ -404,7 +420,7 @@ bool Sweeper::work_on_sweep(Time deadline) {
       continue;
     }
     Pass& pass = *pass_;
-    if (system_.now() < pass.begin) return false;
+    if (pass.begin != Time::min() && system_.now() < pass.begin) return false;
     if (!pass.visit && !pass.release && pass.next == pass.processes.size()) {
       if (finish_pass()) {
         const SweepResult total = pass.total;

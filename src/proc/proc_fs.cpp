@@ -260,8 +260,10 @@ size_t OpenProcess::thread_count() const {
   // The link count of a directory is that of its subdirectories and two more.
   const ProcPath path(pid_, "/task");
   struct stat status{};
-  if (::fstatat(root_.fd(), path.c_str(), &status, 0) < 0 || status.st_nlink < 2) return 0;
-  return if_alive(Result<size_t>(status.st_nlink - 2)).value_or(0);
+  const auto count = ::fstatat(root_.fd(), path.c_str(), &status, 0) < 0
+                         ? Result<size_t>(failed("examine", root_, path))
+                         : if_alive(Result<size_t>(status.st_nlink < 2 ? 0 : status.st_nlink - 2));
+  return count ? *count : ended(count.error()) ? 0 : SIZE_MAX;
 }
 
 Result<std::vector<pid_t>> OpenProcess::threads() const {

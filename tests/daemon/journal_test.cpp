@@ -75,7 +75,7 @@ TEST_F(JournalTest, CountsProcessesThatAreNotDecidedAbout) {
   ASSERT_EQ(reload(web + "[[rule]]\ngroup = \"web\"\ncmdline = \"job\"\n"), "");
   EXPECT_EQ(
       logged(),
-      "info: policy in force: 1 group, 1 rule, 2 steps; no process matches, 0 threads moved, 0 "
+      "info: policy in force: 2 groups, 1 rule, 2 steps; no process matches, 0 threads moved, 0 "
       "released; 2 processes not decided about yet, since command lines cannot be read\n");
 }
 

@@ -74,5 +74,17 @@ TEST_F(ManualAndRulesTest, AGroupOrProcessThatGoesMeanwhileRefusesIt) {
   EXPECT_TRUE(manager->manual().all().empty());
 }
 
+// At a start, a process that cannot be seen now may be there.
+TEST_F(ManualAndRulesTest, AFailureOfProcIsReportedAtTheStart) {
+  ASSERT_EQ(assign(bash_, "web"), "");
+  manager->store();
+  ManualAssignments again(*Directory::open(root_.string()));
+  processes.calls.fail_if([](const fake::Call& call) { return call.operation == "open"; }, EMFILE);
+  const auto loaded = again.load(processes);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().text(),
+            "cannot open /proc/" + std::to_string(bash_) + ": Too many open files");
+}
+
 }  // namespace
 }  // namespace rdtd

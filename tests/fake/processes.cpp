@@ -68,9 +68,9 @@ class Processes::Opened final : public proc::Process {
   }
 
   [[nodiscard]] size_t thread_count() const override {
-    return ask<size_t>("thread_count",
-                       [](const ProcessState& process) { return process.threads.size(); })
-        .value_or(0);
+    const auto count = ask<size_t>(
+        "thread_count", [](const ProcessState& process) { return process.threads.size(); });
+    return count ? *count : proc::ended(count.error()) ? 0 : SIZE_MAX;
   }
 
   [[nodiscard]] Result<std::vector<pid_t>> threads() const override {

@@ -90,9 +90,11 @@ class Visit {
   [[nodiscard]] bool begin();
   [[nodiscard]] bool list_threads();
   [[nodiscard]] bool settle();
+  [[nodiscard]] std::optional<size_t> rule_of(pid_t tid);
   void look_at(pid_t tid);
   [[nodiscard]] bool put(pid_t tid, size_t rule);
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
+  [[nodiscard]] bool finish(const Assignment& result);
   enum class Where { in_group, elsewhere, unknown };
   [[nodiscard]] Where where(pid_t tid, size_t destination) const;
 

@@ -165,6 +165,10 @@ class Manager final : public ManagerInterface {
   void renew_reasons(const std::vector<MissingPart>& missing);
   void report_missing();
   void note_sweep(const Result<SweepResult>& swept);
+  [[nodiscard]] static std::string cannot_be_examined(const SweepResult& swept);
+  [[nodiscard]] std::expected<void, Refusal> all_examined() const;
+  // Why a request about one process cannot be answered.
+  [[nodiscard]] static Refusal cannot_examine(pid_t pid, const Error& error);
   // When an answer that took from `begin` to `end` to read may be read again: no user can make
   // the main loop do little else.
   [[nodiscard]] static Time next_reading(Time begin, Time end);
@@ -207,6 +211,7 @@ class Manager final : public ManagerInterface {
   std::string last_reload_error_, last_reload_error_public_;
   uint64_t last_reload_timestamp_ = 0;
   std::string summary_;               // of the last load, for the log
+  std::string unexamined_;            // why its look at all processes did not do all; or empty
   std::vector<std::string> adopted_;  // by the last load: names of groups and monitoring groups
   std::vector<Drift> drift_;
   DriftPace drift_pace_;

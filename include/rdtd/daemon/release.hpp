@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "rdtd/base/error.hpp"
 #include "rdtd/daemon/assigner.hpp"
 
 namespace rdtd {
@@ -20,10 +22,11 @@ class Release {
   // Looks at some threads, at most `limit`. True once the release is finished.
   [[nodiscard]] bool step(size_t limit);
   [[nodiscard]] size_t released() const { return released_; }
-  // The process keeps its command line from being read, so that nothing could be decided.
-  [[nodiscard]] bool held_up() const { return held_up_; }
+  // Why nothing could be decided about the process or one of its threads.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
+  void note(const Error& error);
   [[nodiscard]] bool is_held(pid_t tid) const;
   [[nodiscard]] bool decide_again();
 
@@ -40,7 +43,7 @@ class Release {
   // Of the whole process, or of the thread that was looked at last.
   size_t old_destination_ = 0;
   size_t released_ = 0;
-  bool held_up_ = false;
+  std::optional<Error> error_;
 };
 
 }  // namespace rdtd

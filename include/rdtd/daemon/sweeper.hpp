@@ -13,6 +13,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -37,7 +38,7 @@ struct SweepResult {
   size_t released = 0;                    // threads let go to the default group
   size_t refused = 0;                     // processes that the kernel would not move
   size_t unknown = 0;                     // processes that could not be examined
-  size_t held_up = 0;                     // processes that a removed rule may still hold
+  size_t unreleased = 0;                  // processes that a removed rule may still hold
   size_t undecided = 0;                   // processes that keep from being read what decides
   int error = 0;                          // errno of the last refused or unknown one
 };
@@ -86,7 +87,8 @@ class Sweeper {
   // thread put them in their groups a moment ago.
   void look_for_more(std::span<const pid_t> pids);
 
-  // Whether visits were dropped since the last call: all processes must be looked at.
+  // Whether visits were dropped, or could not be carried out, since the last call: all processes
+  // must be looked at.
   [[nodiscard]] bool take_overflow() { return std::exchange(overflowed_, false); }
 
   // Works until the deadline. True if more work is due at once.
@@ -127,9 +129,10 @@ class Sweeper {
     std::unique_ptr<Release> release;  // after the visit of a process
     SweepResult total, now;
     int number = 0;
-    std::set<pid_t> undecided;
-    bool again = false;             // a pass over those that were undecided
-    Time begin = Time::min(), end;  // of passes over these
+    Assignment::Kind kind{};  // of the last visit
+    std::set<pid_t> undecided, unreleased;
+    bool again = false;               // a pass over those that were undecided
+    Time begin = Time::min(), end{};  // of passes over these
   };
   void schedule(Key key, Waiting waiting);
   [[nodiscard]] bool work_on_visits(Time deadline);
@@ -141,6 +144,7 @@ class Sweeper {
   [[nodiscard]] bool work_on_sweep(Time deadline);
   [[nodiscard]] Result<void> begin_pass();
   void work_on_process();
+  void note_release(pid_t pid, const std::optional<Error>& error);
   void finish_process();
   void add_up();
   [[nodiscard]] bool finish_pass();

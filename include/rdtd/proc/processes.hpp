@@ -49,7 +49,8 @@ class Process {
   // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
   // UINT32_MAX. A command line is cut after 64 KiB, and waited for a limited time: held_up().
   [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
-  // Its threads now, from the link count of `task`; 0 once it has ended.
+  // Its threads now, from the link count of `task`; 0 once it has ended, SIZE_MAX if that cannot be
+  // seen.
   [[nodiscard]] virtual size_t thread_count() const = 0;
   [[nodiscard]] virtual Result<std::vector<pid_t>> threads() const = 0;
   [[nodiscard]] virtual Result<std::string> read_thread_name(pid_t tid) const = 0;
