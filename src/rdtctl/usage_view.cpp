@@ -224,14 +224,14 @@ int UsageView::interactive() {
   auto due = clock::now() + interval;
   while (result && !is_over()) {
     draw();
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1;
-    timeout(static_cast<int>(std::clamp<int64_t>(left, 0, subject_.over ? glance : left)));
+    // Nothing is left where drawing took longer than the interval, or where keys came meanwhile.
+    const auto left = std::max<int64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1, 0);
+    timeout(static_cast<int>(subject_.over ? std::min<int64_t>(left, glance) : left));
     const int key = getch();
     if (key == 'q' || key == 'Q') break;
-    if (key != ERR) {
-      press(key);
-    } else if (clock::now() >= due) {
+    if (key != ERR) press(key);
+    if (clock::now() >= due) {
       result = refresh();
       due = clock::now() + interval;
     }
