@@ -45,9 +45,9 @@ uint64_t usec(Clock::time_point time) {
 Loop::~Loop() {
   service_.reset();
   sd_device_monitor_unref(cpus_);
-  for (sd_event_source* source :
-       {requests_, requests_timer_, second_looks_, changes_, changes_timer_, cgroups_,
-        cgroups_timer_, resctrl_, leases_, reconcile_, heartbeat_, sweep_, work_, policy_timer_})
+  for (sd_event_source* source : {requests_, requests_timer_, second_looks_, changes_,
+                                  changes_timer_, cgroups_, cgroups_timer_, resctrl_, leases_,
+                                  reconcile_, heartbeat_, sweep_, work_, policy_timer_, questions_})
     sd_event_source_unref(source);
   for (sd_event_source* source : policy_) sd_event_source_disable_unref(source);
   sd_event_unref(event_);
@@ -100,8 +100,17 @@ int Loop::add_sources() {
   if (r >= 0) r = add_timer(&policy_timer_, on_timer<&Loop::reload_changed>);
   if (r >= 0) r = sd_event_source_set_prepare(work_, before_poll);
   if (r >= 0) r = sd_event_source_set_enabled(work_, SD_EVENT_ON);
-  if (r >= 0) r = sd_event_set_watchdog(event_, 1);
-  return r;
+  return r < 0 ? r : add_watchdog();
+}
+
+int Loop::add_watchdog() {
+  uint64_t limit_usec = 0;
+  if (const int r = sd_watchdog_enabled(0, &limit_usec); r <= 0) return r;
+  watchdog_ =
+      std::make_unique<Watchdog>(sources_.in_kernel, [] { (void)sd_notify(0, "WATCHDOG=1"); });
+  const int r = sd_event_add_io(event_, &questions_, watchdog_->fd(), EPOLLIN,
+                                on_io<&Loop::answer_watchdog>, this);
+  return r < 0 ? r : watchdog_->start(microseconds(limit_usec) / 3);
 }
 
 Result<void> Loop::prepare(Sources sources) {

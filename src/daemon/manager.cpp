@@ -81,6 +81,10 @@ void Manager::replace(std::shared_ptr<const InForce> in_force) {
   locks_.reset();
 }
 
+void Manager::admit(resctrl::Admit who) {
+  if (const auto done = system_.admit(who); !done) problem("readers", done.error().text());
+}
+
 // Hands the rules to the classifier, and goes on once it uses them: only then is a process that is
 // looked at safe from the old rules.
 void Manager::publish(std::function<void()> then) {
@@ -170,6 +174,8 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   ended_in_force_ = false;
   drift_.clear();
   guard_.forget();
+  admit(in_force_->policy.daemon.readers == Readers::all ? resctrl::Admit::all
+                                                         : resctrl::Admit::group);
   for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
   for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
   guard_.make_later(std::move(applied.unmade));
@@ -323,6 +329,7 @@ void Manager::finish_reset(const Result<void>& removed, const Done& done) {
         "all groups that rdtd made were removed; no policy is in force until the next reload");
   else
     log(LogEvent::kernel_refused, last_reload_error_);
+  admit(resctrl::Admit::before);
   observer_.after_reload(removed.has_value());
   done(removed ? std::expected<void, Refusal>{} : std::unexpected(refusal(removed.error())));
   finished();
@@ -331,6 +338,7 @@ void Manager::finish_reset(const Result<void>& removed, const Done& done) {
 Result<void> Manager::remove_all() {
   manual_.clear();
   store();
+  admit(resctrl::Admit::before);
   const auto lock = system_.resctrl.lock();
   return applier_.remove_all();
 }

@@ -37,6 +37,8 @@ namespace rdtd {
 namespace {
 
 constexpr int exit_no_resctrl = 69;  // EX_UNAVAILABLE
+// May read resctrl: sysusers.d makes it, and the unit puts rdtd in it.
+constexpr const char* readers_group = "rdtd";
 // The classifier waits for a command line no longer than this; then it is the loop thread's turn.
 constexpr std::chrono::milliseconds classifier_wait{2};
 
@@ -212,6 +214,12 @@ System system_of(const Opened& opened, const Paths& paths) {
           [&opened](const std::vector<PseudoLock>& locks) {
             return resctrl::store_device_access(*opened.state_files, locks);
           },
+      .admit =
+          [&opened](resctrl::Admit who) {
+            const auto group = proc::find_user_group(readers_group);
+            return resctrl::admit(who, opened.resctrl->root(), *opened.state_files,
+                                  group ? *group : std::nullopt);
+          },
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
       .now = [] { return std::chrono::steady_clock::now(); },
       .realtime_usec =
@@ -224,10 +232,12 @@ System system_of(const Opened& opened, const Paths& paths) {
 
 // The events of processes. What is missing is reported, and made up for by each reconcile.
 Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* classifier,
-                           const proc::Processes& processes, ManualAssignments& manual) {
-  Loop::Sources out{.requests_fd = requests_fd,
-                    .cgroups = watch_cgroups(paths.cgroups),
-                    .resctrl = watch_resctrl(paths.resctrl)};
+                           const Opened& opened, ManualAssignments& manual) {
+  Loop::Sources out{
+      .requests_fd = requests_fd,
+      .cgroups = watch_cgroups(paths.cgroups),
+      .resctrl = watch_resctrl(paths.resctrl),
+      .in_kernel = [&opened] { return opened.resctrl->in_call() || opened.processes->in_call(); }};
   if (paths.watch) out.policy_directories = policy_directories(paths.policy_root);
   auto exec = classifier != nullptr
                   ? subscribe(Connector::Events::exec, paths.receive_buffer, true)
@@ -237,7 +247,7 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
                  exec.error().text());
     return out;
   }
-  classifier->start(std::move(*exec), processes, manual);
+  classifier->start(std::move(*exec), *opened.classifier_processes, manual);
   out.classifier = classifier;
   auto changes = subscribe(Connector::Events::changes, paths.receive_buffer, false);
   if (changes)
@@ -260,8 +270,8 @@ int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int req
   Result<int> status = 1;
   {
     Loop loop(manager);
-    const auto prepared = loop.prepare(open_sources(
-        paths, requests_fd, classifier, *opened.classifier_processes, manager.manual()));
+    const auto prepared =
+        loop.prepare(open_sources(paths, requests_fd, classifier, opened, manager.manual()));
     if (prepared)
       status = loop.run();
     else

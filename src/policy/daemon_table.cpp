@@ -60,6 +60,10 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
                       settings_.unsupported =
                           *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
                   })},
+                 {"readers", once([&](const auto& k, const auto& n) {
+                    if (auto word = read_choice(in, k, n, {"group", "all"}))
+                      settings_.readers = *word == "group" ? Readers::group : Readers::all;
+                  })},
                  {"reconcile_interval", once([&](const auto& k, const auto& n) {
                     if (const auto* seconds = n.as_integer()) {
                       const std::string meant = fmt::format("{}s", seconds->get());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "rdtd/base/in_call.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/cgroup_namespace.hpp"
 #include "rdtd/proc/parse.hpp"
@@ -116,10 +117,11 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
 class OpenProcess final : public Process {
  public:
   OpenProcess(const Directory& root, const std::string& namespace_root, CommandLines& command_lines,
-              pid_t pid, UniqueFd comm)
+              std::atomic<int>& calls, pid_t pid, UniqueFd comm)
       : root_(root),
         namespace_root_(namespace_root),
         command_lines_(command_lines),
+        calls_(calls),
         pid_(pid),
         comm_(std::move(comm)) {}
 
@@ -147,6 +149,7 @@ class OpenProcess final : public Process {
   const Directory& root_;
   const std::string& namespace_root_;
   CommandLines& command_lines_;
+  std::atomic<int>& calls_;
   pid_t pid_;
   UniqueFd comm_;
 };
@@ -275,6 +278,7 @@ Result<std::string> OpenProcess::read_thread_name(pid_t tid) const {
 }
 
 Result<std::string> OpenProcess::read_thread_group(pid_t tid) const {
+  const InCall call(calls_);
   const ProcPath path(pid_, "/task/", tid, "/cpu_resctrl_groups");
   const auto text = read_text(path);
   if (!text) {
@@ -331,7 +335,7 @@ Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   const ProcPath path(pid, "/comm");
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
-  return std::make_unique<OpenProcess>(root_, namespace_root_, *command_lines_, pid,
+  return std::make_unique<OpenProcess>(root_, namespace_root_, *command_lines_, calls_, pid,
                                        std::move(comm));
 }
 

@@ -19,7 +19,9 @@
 namespace rdtd {
 
 int report(const Error& error) {
-  note("rdtctl: {}\n", error.text());
+  const bool kept_out = error.code == EACCES && error.path == Context{}.resctrl;
+  note("rdtctl: {}{}\n", error.text(),
+       kept_out ? "; only root and the user group 'rdtd' may read it" : "");
   if (error.code == ENODEV || error.code == ENOENT) return Exit::no_resctrl;
   return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
 }

@@ -225,7 +225,8 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
                        ? "rdtctl check shows all errors"
                        : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
   if (facts.mount_options && !facts.tree_error.empty()) {
-    out.push_back({problem, facts.tree_error, "try again as root"});
+    out.push_back(
+        {problem, facts.tree_error, "try again as root, or as a member of the user group 'rdtd'"});
   } else if (facts.mount_options) {
     if (facts.offered) check_features(facts, out);
     const size_t before = out.size();

@@ -8,6 +8,7 @@
 
 #include "rdtd/proc/device_holders.hpp"
 #include "rdtd/resctrl/read.hpp"
+#include "rdtd/resctrl/root_access.hpp"
 #include "rdtd/resctrl/transaction.hpp"
 #include "print.hpp"
 #include "verbs.hpp"
@@ -33,10 +34,15 @@ int reset_directly(const Context& context) {
                                      tree->filesystem(), *ownership, std::move(*machine),
                                      [&](const std::string& lock) { return holders.find(lock); })
                                : std::unexpected(machine.error());
+  const auto root = Directory::open_untrusted(context.resctrl);
+  const auto state = root ? Directory::open(state_folder(context)) : std::unexpected(root.error());
+  const auto admitted = state ? resctrl::admit(resctrl::Admit::before, *root, *state)
+                              : std::unexpected(state.error());
   const std::string by_hand = state_folder(context) + "/" + manual_record;
   std::error_code failed;
   std::filesystem::remove(by_hand, failed);
   if (!removed) return report(removed.error());
+  if (!admitted) return report(admitted.error());
   return failed ? report(Error{"remove", by_hand, failed.value(), {}}) : Exit::ok;
 }
 

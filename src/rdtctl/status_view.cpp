@@ -60,6 +60,7 @@ bool exists(const Context& context, const std::string& group) {
   std::error_code unreadable;
   const auto path = std::filesystem::path(context.resctrl) / group_directory(group);
   return std::filesystem::is_directory(path, unreadable) ||
+         unreadable == std::errc::permission_denied ||
          !std::filesystem::is_directory(context.resctrl, unreadable);
 }
 

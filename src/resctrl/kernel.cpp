@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "rdtd/base/in_call.hpp"
+
 namespace rdtd::resctrl {
 
 namespace {
@@ -23,8 +25,9 @@ class FileLock final : public Lock {
 
 class TasksFile final : public Tasks {
  public:
-  explicit TasksFile(UniqueFd fd) : fd_(std::move(fd)) {}
+  TasksFile(UniqueFd fd, std::atomic<int>& calls) : fd_(std::move(fd)), calls_(calls) {}
   [[nodiscard]] int add(pid_t tid) const override {
+    const InCall call(calls_);
     const fmt::format_int text(tid);
     // The kernel takes the number without a newline too, and one write is one command.
     return ::write(fd_.get(), text.data(), text.size()) >= 0 ? 0 : errno;
@@ -32,6 +35,7 @@ class TasksFile final : public Tasks {
 
  private:
   UniqueFd fd_;
+  std::atomic<int>& calls_;
 };
 
 // The last line break of a command is noise in a message.
@@ -52,24 +56,28 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const std::string& path) {
 }
 
 Result<void> Kernel::make(const std::string& directory) {
+  const InCall call(calls_);
   if (::mkdirat(root_.fd(), directory.c_str(), 0755) < 0)
     return errno_error("make group", root_.path_of(directory));
   return {};
 }
 
 Result<void> Kernel::remove(const std::string& directory) {
+  const InCall call(calls_);
   if (::unlinkat(root_.fd(), directory.c_str(), AT_REMOVEDIR) < 0)
     return errno_error("remove group", root_.path_of(directory));
   return {};
 }
 
 Result<std::string> Kernel::read(const std::string& file) const {
+  const InCall call(calls_);
   auto fd = root_.open_file(file, O_RDONLY);
   if (!fd) return std::unexpected(fd.error());
   return read_all(fd->get(), root_.path_of(file));
 }
 
 Result<void> Kernel::write(const std::string& file, std::string_view text) {
+  const InCall call(calls_);
   auto fd = root_.open_file(file, O_WRONLY);
   if (!fd) return std::unexpected(fd.error());
   const ssize_t n = ::write(fd->get(), text.data(), text.size());
@@ -116,7 +124,7 @@ Result<std::unique_ptr<Lock>> Kernel::lock() {
 Result<std::unique_ptr<Tasks>> Kernel::open_tasks(const std::string& group) {
   auto fd = root_.open_file(group.empty() ? "tasks" : group + "/tasks", O_WRONLY);
   if (!fd) return std::unexpected(fd.error());
-  return std::make_unique<TasksFile>(std::move(*fd));
+  return std::make_unique<TasksFile>(std::move(*fd), calls_);
 }
 
 }  // namespace rdtd::resctrl

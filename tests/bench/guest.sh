@@ -24,6 +24,7 @@ turn() { kill -STOP "$2"; kill -CONT "$1"; sleep "$3"; }
 mkdir -p /etc/systemd/system/rdtd.service.d
 printf '[Service]\nWatchdogSec=0\n' >/etc/systemd/system/rdtd.service.d/bench.conf
 systemctl daemon-reload
+systemd-sysusers rdtd.conf
 
 printf '%-6s %7s %-5s %9s %9s %6s %12s %9s\n' load rules who "p50 us" "p99 us" late "CPU us/exec" "RSS KiB"
 for rules in 10 10000; do

@@ -227,6 +227,29 @@ TEST_F(ManagerTest, AResetThatFailsSaysWhy) {
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
 }
 
+TEST_F(ManagerTest, ThePolicyInForceSaysWhoMayRead) {
+  using resctrl::Admit;
+  EXPECT_EQ(admitted, std::nullopt);
+  policy = redis_policy;
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(admitted, Admit::group);
+  ASSERT_EQ(reload("[daemon]\nreaders = \"all\"\n"), "");
+  EXPECT_EQ(admitted, Admit::all);
+  ASSERT_NE(reload("[daemon]\nreaders = \"group\"\n[group.a]\nl3 = 7\n"), "");
+  EXPECT_EQ(admitted, Admit::all);
+  ASSERT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  EXPECT_EQ(admitted, Admit::before);
+  no_chmod = true;
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"cannot change the mode of resctrl: Read-only file system"});
+  EXPECT_EQ(state(), "degraded");
+  no_chmod = false;
+  ASSERT_EQ(reload(redis_policy), "");
+  EXPECT_EQ(admitted, Admit::group);
+  EXPECT_EQ(state(), "running");
+}
+
 // At its end the daemon waits for no lock, and leaves nothing behind.
 TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   const pid_t pid = processes.start({.name = "bash"});
@@ -234,6 +257,7 @@ TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   ASSERT_TRUE((*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
   kernel.locked_by_other = true;
   ASSERT_TRUE(manager->remove_all());
+  EXPECT_EQ(admitted, resctrl::Admit::before);
   EXPECT_EQ(kernel.resctrl.groups.size(), 1U);
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
   EXPECT_EQ(group_of(pid), "default");

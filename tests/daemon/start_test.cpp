@@ -98,6 +98,26 @@ TEST_F(StartTest, RunsUntilItIsAskedToEnd) {
   EXPECT_FALSE(logged("unmounted"));
 }
 
+// The root of resctrl is closed to other users as long as rdtd divides it.
+TEST_F(StartTest, OthersDoNotReadResctrl) {
+  const auto mode = [this] { return fs::status(paths_.resctrl).permissions(); };
+  fs::permissions(paths_.resctrl, fs::perms{0555});
+  put("etc/rdtd/a.toml", "");
+  EXPECT_EQ(run("rdtd: info: policy in force"), 0);
+  EXPECT_EQ(mode(), fs::perms{0750});
+  put("etc/rdtd/a.toml", "[daemon]\nreaders = \"all\"\n");
+  fs::remove(root_ / "log");
+  EXPECT_EQ(run("rdtd: info: policy in force"), 0);
+  EXPECT_EQ(mode(), fs::perms{0755});
+  put("etc/rdtd/a.toml", "[daemon]\non_stop = \"remove\"\n");
+  fs::remove(root_ / "log");
+  fs::perms meanwhile{};
+  (void)run("rdtd: info: policy in force", [&] { meanwhile = mode(); });
+  EXPECT_EQ(meanwhile, fs::perms{0750});
+  EXPECT_EQ(mode(), fs::perms{0555});
+  fs::permissions(paths_.resctrl, fs::perms{0755});
+}
+
 // systemd starts it again after a status of 1; not after 69, before resctrl is mounted.
 TEST_F(StartTest, WhatItCannotOpenDecidesAboutTheStatus) {
   const struct {

@@ -72,6 +72,12 @@ class World : public Files {
               access = locks;
               return {};
             },
+            .admit = [this](resctrl::Admit who) -> Result<void> {
+              if (no_chmod)
+                return std::unexpected(Error{"change the mode of", "resctrl", EROFS, {}});
+              admitted = who;
+              return {};
+            },
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
                 [this] {
@@ -131,6 +137,8 @@ class World : public Files {
   std::map<std::string, uid_t> users;
   std::map<std::string, std::string> holders;  // of the devices of regions
   std::vector<PseudoLock> access;              // to these devices, as stored
+  std::optional<resctrl::Admit> admitted;      // to reading, by the last change
+  bool no_chmod = false;                       // of the root of resctrl
   bool no_users = false;                       // the user database does not answer
   std::string policy;
   bool policy_for_all = false;                  // every user may read it

@@ -106,7 +106,8 @@ TEST(Diagnose, Troubles) {
        "sys-fs-resctrl.mount; rdtd.service also starts it\n"},
       {"a tree that cannot be read",
        [](MachineFacts& facts) { facts.tree_error = "cannot open /r/schemata: Permission denied"; },
-       "problem cannot open /r/schemata: Permission denied -> try again as root\n"},
+       "problem cannot open /r/schemata: Permission denied -> try again as root, or as a member of "
+       "the user group 'rdtd'\n"},
       {"a bad policy kept rdtd from starting",
        [](MachineFacts& facts) {
          facts.policy_error = "a.toml:1:1: error: x";

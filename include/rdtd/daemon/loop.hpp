@@ -18,6 +18,7 @@
 #include "rdtd/bus/service.hpp"
 #include "rdtd/daemon/classifier.hpp"
 #include "rdtd/daemon/manager.hpp"
+#include "rdtd/daemon/watchdog.hpp"
 #include "rdtd/proc/cgroup_watch.hpp"
 #include "rdtd/proc/connector.hpp"
 #include "rdtd/proc/fork_watch.hpp"
@@ -38,6 +39,8 @@ class Loop {
     std::vector<std::string> policy_directories;  // a change in one of them reloads the policy
     // How long the machine was suspended since it booted, in nanoseconds.
     std::function<uint64_t()> suspended = suspended_nanoseconds;
+    // Whether the loop thread is in a call of the kernel that may wait. Any thread may ask.
+    std::function<bool()> in_kernel = [] { return false; };
   };
   // `heartbeat_interval`: how often it checks that process events arrive.
   explicit Loop(Manager& manager,
@@ -65,6 +68,8 @@ class Loop {
   [[nodiscard]] int add_timer(sd_event_source** source, sd_event_time_handler_t handler);
   static void set_timer(sd_event_source* source, std::chrono::microseconds delay);
   [[nodiscard]] int add_sources();
+  [[nodiscard]] int add_watchdog();
+  void answer_watchdog() { watchdog_->answer(); }
   void observe();
 
   void take_requests();
@@ -111,6 +116,7 @@ class Loop {
   std::chrono::milliseconds heartbeat_interval_;
   Sources sources_;
   std::unique_ptr<Service> service_;
+  std::unique_ptr<Watchdog> watchdog_;
   sd_event* event_ = nullptr;
   sd_event_source* requests_ = nullptr;
   sd_event_source* requests_timer_ = nullptr;
@@ -127,6 +133,7 @@ class Loop {
   sd_event_source* sweep_ = nullptr;
   sd_event_source* work_ = nullptr;
   sd_event_source* policy_timer_ = nullptr;
+  sd_event_source* questions_ = nullptr;
   std::vector<sd_event_source*> policy_;
   std::chrono::steady_clock::time_point next_sweep_{}, last_loss_log_{}, next_unwatched_log_{},
       next_fork_update_{};

@@ -139,6 +139,7 @@ class Manager final : public ManagerInterface {
   void reload_now(Applier::Request request, Done done);
   void put_in_force(Applier::Applied applied, Done done);
   void replace(std::shared_ptr<const InForce> in_force);
+  void admit(resctrl::Admit who);
   void publish(std::function<void()> then);
   void finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
                    const Done& done);

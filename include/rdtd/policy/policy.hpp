@@ -36,12 +36,15 @@ enum class OnStop { keep, remove };
 enum class OnDrift { restore, report };
 // Of amounts that this machine does not have or support.
 enum class OnUnsupported { refuse, skip };
+// Who may read resctrl, beside root: a user group, or everybody.
+enum class Readers { group, all };
 
 struct DaemonSettings {
   std::string log_level = "info";
   OnStop on_stop = OnStop::keep;
   OnDrift drift = OnDrift::restore;
   OnUnsupported unsupported = OnUnsupported::refuse;
+  Readers readers = Readers::group;
   std::chrono::microseconds reconcile_interval = std::chrono::seconds(30);  // 0: never
 };
 

@@ -2,6 +2,7 @@
 // that it opens.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 
@@ -24,11 +25,14 @@ class ProcFs final : public Processes {
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
   [[nodiscard]] bool is_alone(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
+  // For another thread: a call is under way that may wait for the lock of resctrl.
+  [[nodiscard]] bool in_call() const { return calls_ > 0; }
 
  private:
   Directory root_;
   std::string namespace_root_;
   std::unique_ptr<CommandLines> command_lines_;
+  mutable std::atomic<int> calls_ = 0;
 };
 
 }  // namespace rdtd::proc

@@ -1,7 +1,9 @@
 // Kernel: the Filesystem of a mounted resctrl, or of a directory that is a copy of one. It holds
-// the root open. Below it, it follows no symbolic links and never waits for a file to open.
+// the root open, and must outlive the use of its `tasks`. Below it, it follows no symbolic links
+// and never waits for a file to open.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -23,10 +25,14 @@ class Kernel final : public Filesystem {
   [[nodiscard]] Result<std::unique_ptr<Lock>> lock() override;
   [[nodiscard]] Result<std::unique_ptr<Tasks>> open_tasks(const std::string& group) override;
   [[nodiscard]] const std::string& path() const override { return root_.path(); }
+  [[nodiscard]] const Directory& root() const { return root_; }
+  // For another thread: a call is under way that may wait for the kernel's lock.
+  [[nodiscard]] bool in_call() const { return calls_ > 0; }
 
  private:
   explicit Kernel(Directory root) : root_(std::move(root)) {}
   Directory root_;
+  mutable std::atomic<int> calls_ = 0;
 };
 
 }  // namespace rdtd::resctrl

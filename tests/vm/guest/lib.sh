@@ -42,6 +42,7 @@ add_user() {
   [[ -z $other ]] || { fail "add_user $1 $2: there is $other"; return; }
   echo "$1:x:$2:$2::/:/bin/sh" >>/etc/passwd; echo "$1:x:$2:" >>/etc/group
 }
+group_id() { awk -F: -v name="$1" '$1 == name { print $3 }' /etc/group; }
 # Of the result of `rdtctl bench -j` in /tmp/bench.json: spoken, its sentence; value NAME CONDITION
 # BASE, of the ratio of two conditions, whose names are regular expressions without blanks.
 spoken() { sed -n 's/.*"sentence": *"\([^"]*\)".*/\1/p' /tmp/bench.json; }

@@ -1,0 +1,57 @@
+// What systemd's watchdog hears of a loop that answers, that hangs, and that the kernel holds up.
+#include "rdtd/daemon/watchdog.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "loop_world.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::LoopTest;
+
+TEST(WatchdogTest, ALoopThatHangsByItselfIsNotAlive) {
+  bool in_kernel = false;
+  int said = 0;
+  Watchdog watchdog([&] { return in_kernel; }, [&] { said++; });
+  watchdog.beat();
+  EXPECT_EQ(said, 1);  // it was asked nothing before
+  watchdog.answer();
+  watchdog.beat();
+  EXPECT_EQ(said, 2);
+  watchdog.beat();
+  watchdog.beat();
+  EXPECT_EQ(said, 2);
+  in_kernel = true;
+  watchdog.beat();
+  EXPECT_EQ(said, 3);
+  in_kernel = false;
+  watchdog.answer();
+  watchdog.beat();
+  EXPECT_EQ(said, 4);
+}
+
+// Others may read resctrl in a loop: then a call takes as long as it takes.
+TEST_F(LoopTest, TheWatchdogHearsOfALoopThatTheKernelHoldsUp) {
+  ::setenv("WATCHDOG_USEC", "30000", 1);
+  std::atomic<int> asked = 0;
+  Loop::Sources sources;
+  sources.in_kernel = [&] {
+    asked++;
+    return true;
+  };
+  const auto hold_up = [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (asked < 3 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), hold_up}}), 0);
+  ::unsetenv("WATCHDOG_USEC");
+  EXPECT_GE(asked, 3);
+  EXPECT_GE(std::ranges::count(notifications_, "WATCHDOG=1"), 3);
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,107 @@
+// Who may read resctrl, on an ordinary directory.
+#include "rdtd/resctrl/root_access.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.hpp"
+
+namespace rdtd {
+namespace {
+
+using resctrl::Admit;
+
+class RootAccessTest : public Files {
+ protected:
+  void SetUp() override {
+    Files::SetUp();
+    fs::create_directories(root_ / "resctrl");
+    fs::create_directories(root_ / "state");
+    set_mode(0555);
+  }
+  void set_mode(mode_t mode) { ASSERT_EQ(::chmod((root_ / "resctrl").c_str(), mode), 0); }
+  // The mode and the group afterwards: "0750 0".
+  std::string admit(Admit who, std::optional<gid_t> group = std::nullopt) {
+    const auto root = Directory::open((root_ / "resctrl").string());
+    const auto state = Directory::open((root_ / "state").string());
+    const auto done = resctrl::admit(who, *root, *state, group);
+    if (!done) return done.error().text();
+    struct stat status{};
+    EXPECT_EQ(::fstat(root->fd(), &status), 0);
+    return fmt::format("{:04o} {}", status.st_mode & 07777, status.st_gid);
+  }
+  [[nodiscard]] static std::string with_own_group(const char* mode) {
+    return fmt::format("{} {}", mode, ::getegid());
+  }
+  [[nodiscard]] bool recorded() const { return fs::exists(root_ / "state/access"); }
+};
+
+TEST_F(RootAccessTest, OthersNoMoreAndBack) {
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  EXPECT_EQ(admit(Admit::all), with_own_group("0755"));
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  EXPECT_EQ(admit(Admit::before), with_own_group("0555"));
+  EXPECT_FALSE(recorded());
+  EXPECT_EQ(admit(Admit::before), with_own_group("0555"));
+}
+
+TEST_F(RootAccessTest, AUserGroup) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to any group";
+  EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+  EXPECT_EQ(admit(Admit::group, 813), "0750 813");  // it was made again
+  EXPECT_EQ(admit(Admit::all, 813), "0755 0");
+  EXPECT_EQ(admit(Admit::group, 813), "0750 813");
+  EXPECT_EQ(admit(Admit::before), "0555 0");
+}
+
+// What an administrator has closed is not opened, and not given to a group.
+TEST_F(RootAccessTest, OthersCouldNotReadBefore) {
+  for (const mode_t mode : {0700U, 0750U}) {
+    set_mode(mode);
+    EXPECT_EQ(admit(Admit::group, 812), with_own_group(fmt::format("{:04o}", mode).c_str()));
+    EXPECT_FALSE(recorded());
+  }
+  set_mode(0500);
+  EXPECT_EQ(admit(Admit::group, 812), with_own_group("0700"));
+  EXPECT_EQ(admit(Admit::before), with_own_group("0500"));
+}
+
+// A record outlives a mount; a mode that somebody sets meanwhile is theirs.
+TEST_F(RootAccessTest, AnotherModeMeanwhile) {
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  set_mode(0511);  // another mount
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  EXPECT_EQ(admit(Admit::before), with_own_group("0511"));
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  set_mode(0700);
+  EXPECT_EQ(admit(Admit::before), with_own_group("0700"));
+  EXPECT_FALSE(recorded());
+  put("state/access", "of what?\n");
+  EXPECT_EQ(admit(Admit::group), with_own_group("0700"));
+}
+
+// A daemon that was killed between the two changes has recorded what was there.
+TEST_F(RootAccessTest, HalfDone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to any group";
+  put("state/access", "0555 0\n");
+  set_mode(0750);
+  EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+  EXPECT_EQ(admit(Admit::before), "0555 0");
+}
+
+TEST_F(RootAccessTest, NothingIsChangedWithoutARecord) {
+  const auto root = Directory::open((root_ / "resctrl").string());
+  const auto state = Directory::open((root_ / "state").string());
+  fs::remove(root_ / "state");
+  const auto done = resctrl::admit(Admit::group, *root, *state, std::nullopt);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text(), "cannot open " + (root_ / "state/.access.new").string() +
+                                     ": No such file or directory");
+  EXPECT_EQ(fs::status(root_ / "resctrl").permissions(), fs::perms{0555});
+}
+
+}  // namespace
+}  // namespace rdtd
