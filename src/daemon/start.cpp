@@ -26,6 +26,7 @@
 #include "rdtd/daemon/loop.hpp"
 #include "rdtd/proc/cgroup_namespace.hpp"
 #include "rdtd/proc/device_holders.hpp"
+#include "rdtd/proc/no_exec.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "rdtd/proc/users.hpp"
 #include "rdtd/resctrl/device_access.hpp"
@@ -298,6 +299,9 @@ int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int req
 int run_daemon(const Paths& paths) {
   open_log();
   block_signals();
+  if (!paths.executes)
+    if (const auto forbidden = proc::forbid_exec(); !forbidden)
+      spdlog::warn("{}, ignoring", forbidden.error().text());
   // The loop thread's memory is not that of the first one: malloc_trim(3) does not return the free
   // end of it, so free(3) has to.
   (void)::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

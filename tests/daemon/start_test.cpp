@@ -42,7 +42,8 @@ class StartTest : public Files {
               .possible_cpus = path("possible"),
               .state = path("run/rdtd"),
               .cgroups = {},
-              .receive_buffer = 65536};
+              .receive_buffer = 65536,
+              .executes = true};
   }
   void TearDown() override {
     const timespec now{};
