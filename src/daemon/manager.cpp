@@ -158,6 +158,7 @@ void Manager::load_and_apply(Applier::Request request, Done done) {
 
 // The caller holds the lock of resctrl.
 void Manager::apply_now(Applier::Request request, Done done) {
+  (void)system_.admit(readers());  // root may make groups: if not, that fails
   auto applied = applier_.apply(std::move(request), in_force_->users);
   if (applied) return put_in_force(std::move(*applied), std::move(done));
   if (applier_.made_groups_again()) {
@@ -174,8 +175,7 @@ void Manager::put_in_force(Applier::Applied applied, Done done) {
   ended_in_force_ = false;
   drift_.clear();
   guard_.forget();
-  admit(in_force_->policy.daemon.readers == Readers::all ? resctrl::Admit::all
-                                                         : resctrl::Admit::group);
+  admit(readers());
   for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
   for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
   guard_.make_later(std::move(applied.unmade));

@@ -68,6 +68,9 @@ Result<void> admit(Admit who, const Directory& root, const Directory& state,
         !stored)
       return stored;
   if (auto set = set_access(root, *now, wanted); !set) return set;
+  // The kernel makes it with the root's mode, on a machine that monitors.
+  if (const auto mon_groups = root.open_directory("mon_groups"); mon_groups && who != Admit::before)
+    (void)::fchmod(mon_groups->fd(), 0755);
   if (who == Admit::before) (void)::unlinkat(state.fd(), root_access_record, 0);
   return {};
 }

@@ -83,6 +83,15 @@ TEST_F(RootAccessTest, AnotherModeMeanwhile) {
   EXPECT_EQ(admit(Admit::group), with_own_group("0700"));
 }
 
+// Root makes monitoring groups without CAP_DAC_OVERRIDE too.
+TEST_F(RootAccessTest, MonitoringGroupsOfTheRoot) {
+  set_mode(0755);
+  fs::create_directories(root_ / "resctrl/mon_groups");
+  fs::permissions(root_ / "resctrl/mon_groups", fs::perms{0555});
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  EXPECT_EQ(fs::status(root_ / "resctrl/mon_groups").permissions(), fs::perms{0755});
+}
+
 // A daemon that was killed between the two changes has recorded what was there.
 TEST_F(RootAccessTest, HalfDone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to any group";

@@ -140,6 +140,12 @@ class Manager final : public ManagerInterface {
   void put_in_force(Applier::Applied applied, Done done);
   void replace(std::shared_ptr<const InForce> in_force);
   void admit(resctrl::Admit who);
+  // Before any policy is in force, as they were.
+  [[nodiscard]] resctrl::Admit readers() const {
+    const bool group =
+        !in_force_->groups.empty() && in_force_->policy.daemon.readers == Readers::group;
+    return group ? resctrl::Admit::group : resctrl::Admit::all;
+  }
   void publish(std::function<void()> then);
   void finish_load(const Applier::Applied& applied, const Result<SweepResult>& swept,
                    const Done& done);
