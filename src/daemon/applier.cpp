@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "rdtd/base/text.hpp"
@@ -271,7 +272,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
 std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
                                             const Machine& machine) {
   std::vector<std::string> problems;
-  for (const Step& step : steps) {
+  for (const Step& step : std::views::reverse(steps)) {
     Step back = RemoveGroup{group_of(step)};
     if (const auto* assigned = std::get_if<AssignCounters>(&step)) {
       AssignCounters none = *assigned;

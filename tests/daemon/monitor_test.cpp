@@ -197,9 +197,9 @@ TEST_F(MonitorTest, IsExplained) {
 TEST_F(MonitorTest, CountsWhereNothingIsDivided) {
   kernel.resctrl.machine.controls.clear();
   kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
-  const pid_t web = processes.start({.name = "web"});
+  const pid_t pid = processes.start({.name = "web"});
   EXPECT_EQ(reload("[daemon]\nunsupported = \"skip\"\n" + web_and_others), "");
-  EXPECT_EQ(group_of(web), "default/front");
+  EXPECT_EQ(group_of(pid), "default/front");
   EXPECT_EQ(state(), "running");
 }
 
@@ -294,7 +294,8 @@ TEST_F(MonitorTest, LetsGoWhatItCouldNotExamine) {
   ASSERT_EQ(reload(web_and_others), "");
   ASSERT_EQ(group_of(pid), "redis/front");
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
-  EXPECT_EQ(reload(redis_text), "");
+  EXPECT_EQ(reload(redis_text),
+            "the policy is in force, but cannot list /proc: Cannot allocate memory");
   EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/front/tasks"));
   EXPECT_EQ(group_of(pid), "redis");
   processes.calls.reset();

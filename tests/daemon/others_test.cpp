@@ -153,8 +153,13 @@ TEST_F(OthersTest, AnExclusiveGroupInTheWayUndoesNothing) {
             "redis shareable L3:0=f;1=fffff MB:0-1=100\n"
             "theirs exclusive L3:0=c0000;1=fffff MB:0-1=100\n");
   EXPECT_EQ(problems(),
-            (std::vector<std::string>{shared, "group 'redis': L3:1=fffff, granted L3:1=f",
-                                      "group 'default': L3:1=fffff, granted L3:1=3fff0"}));
+            (std::vector<std::string>{
+                "the machine has changed, and the policy in force does not fit it:\np.toml:2:6: "
+                "error: 4 ways asked for exclusively (redis 4), but L3 domain 1 has 20 ways, 20 "
+                "held by group 'theirs', which rdtd did not make, and 1 must be left to default\n"
+                "    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~",
+                shared, "group 'redis': L3:1=fffff, granted L3:1=f",
+                "group 'default': L3:1=fffff, granted L3:1=3fff0"}));
   ASSERT_TRUE(kernel.resctrl.remove("theirs"));
   reconcile();
   EXPECT_EQ(state(), "running");

@@ -71,7 +71,9 @@ TEST_F(ReconcileTest, AFailedLookDoesNotKeepProcessesInTheirGroup) {
   kernel.calls.fail_if(
       [](const fake::Call& call) { return call.operation == "read" && call.path == "redis/tasks"; },
       ENOMEM);
-  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"), "");
+  EXPECT_EQ(reload("[group.redis]\nl3 = \"4 ways\"\n"),
+            "the policy is in force, but cannot read /sys/fs/resctrl/redis/tasks: Cannot allocate "
+            "memory");
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(state(), "degraded");
   kernel.calls.reset();

@@ -34,7 +34,7 @@ struct GroupStatus {
   std::string name;
   std::string description;
   bool description_for_all = false;  // it is in a file that every user may read
-  std::vector<Share> asked;  // only the shares that the policy names
+  std::vector<Share> asked;          // only the shares that the policy names
   std::vector<Share> granted;
   std::string mode;
   std::string cpus;
@@ -134,9 +134,9 @@ struct ManagerProperties {
   // users may read.
   std::vector<std::string> problems, problems_public;
   std::string last_reload_error, last_reload_error_public;  // empty after a successful reload
-  uint64_t last_reload_timestamp = 0;    // CLOCK_REALTIME, microseconds
-  uint64_t events_seen = 0;              // process events received
-  uint64_t event_overruns = 0;           // process events that the kernel dropped
+  uint64_t last_reload_timestamp = 0;                       // CLOCK_REALTIME, microseconds
+  uint64_t events_seen = 0;                                 // process events received
+  uint64_t event_overruns = 0;  // process events that the kernel dropped
   std::vector<AssignmentCount> assignments;
   uint64_t drift = 0;  // differences that the last comparison found, restored or not
 

@@ -64,8 +64,7 @@ class Guard {
   bool set_problem(const std::string& key, const std::string& text) {
     return set_problem(key, text, text);
   }
-  bool set_problem(const std::string& key, const std::string& text,
-                   const std::string& public_text);
+  bool set_problem(const std::string& key, const std::string& text, const std::string& public_text);
   bool clear_problem(const std::string& key) { return problems_.erase(key) > 0; }
 
  private:
