@@ -193,11 +193,12 @@ class AnyOrder : public OthersTest {
   const std::vector<Change> changes = {
       {"theirs is made", [this] { (void)kernel.resctrl.make("theirs"); }},
       {"theirs goes", [this] { (void)kernel.resctrl.remove("theirs"); }},
-      {"theirs widens in domain 0", [this] { write("theirs/schemata", "L3:0=fffff"); }},
-      {"theirs widens in domain 1", [this] { write("theirs/schemata", "L3:1=fffff"); }},
+      {"theirs widens",
+       [this] {
+         for (const char* mask : {"L3:0=fffff", "L3:1=fffff"}) write("theirs/schemata", mask);
+       }},
       {"theirs narrows", [this] { write("theirs/schemata", "L3:0=c0000;1=c0000"); }},
       {"theirs becomes exclusive", [this] { make_theirs_exclusive(); }},
-      {"theirs becomes shareable", [this] { write("theirs/mode", "shareable"); }},
       {"the mode of redis is changed", [this] { write("redis/mode", "shareable"); }},
       {"the masks are changed",
        [this] {

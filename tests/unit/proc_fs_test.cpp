@@ -60,7 +60,7 @@ bool contains(const std::vector<pid_t>& pids, pid_t pid) {
 
 TEST(ProcFs, ThisProcess) {
   if (!proc_mounted()) GTEST_SKIP() << "/proc is not mounted";
-  const ProcFs proc(*Directory::open("/proc"));
+  const ProcFs proc(*Directory::open("/proc"), patience);
   const auto process = proc.open(::getpid());
   ASSERT_TRUE(process) << process.error().text();
   const Process& self = **process;
