@@ -31,9 +31,7 @@ TEST_F(RatesTest, AGroupThatGoesLosesItsLimit) {
 
 TEST_F(RatesTest, AFailedLoadLeavesTheDefaultGroupUnlimited) {
   kernel.calls.fail_if(
-      [](const fake::Call& call) {
-        return call.operation == "write" && call.path == "a/schemata";
-      },
+      [](const fake::Call& call) { return call.operation == "write" && call.path == "a/schemata"; },
       EIO);
   EXPECT_EQ(reload("[group.default]\nmb = \"500 MiB/s\"\n[group.a]\nl3 = \"4 ways\"\n"),
             "cannot write 'L3:0=f;1=f\nMB:0=4294967290;1=4294967290' to "

@@ -49,8 +49,8 @@ struct Control {
 struct Release {
   // "MB:0=  100" and "L3:0=0000f"; until 6.15, and never on Haswell servers.
   bool pads_values = true;
-  // Under mba_MBps a value is rounded up to a multiple of bandwidth_gran and cut to 32 bits, so that
-  // 4294967295 becomes 4; before 6.13, not in 6.12.y.
+  // Under mba_MBps a value is rounded up to a multiple of bandwidth_gran and cut to 32 bits, so
+  // that 4294967295 becomes 4; before 6.13, not in 6.12.y.
   bool rounds_rates = false;
   bool has_mba_mbps_event = false;  // since 6.14, under mba_MBps: the event that groups go by
   bool every_command_clears_status = false;  // until at least 6.12, mkdir and writes to cpus append

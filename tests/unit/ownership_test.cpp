@@ -120,7 +120,8 @@ TEST_F(OwnershipTest, SettlesOnceWhatAKillHasLeft) {
   std::map<std::string, uint64_t> inodes;
   for (const char* group : {"made", "taken", "again", "redis", "redis/mon_groups/web"})
     ASSERT_TRUE(kernel.resctrl.make(group));
-  for (const char* group : {"made", "taken", "redis"}) inodes[group] = kernel.resctrl.find(group)->inode;
+  for (const char* group : {"made", "taken", "redis"})
+    inodes[group] = kernel.resctrl.find(group)->inode;
   ASSERT_TRUE(kernel.resctrl.write("taken/tasks", "70\n"));
   inodes["redis/mon_groups/web"] = kernel.resctrl.find("redis")->mon_groups[0].inode;
   inodes["again"] = 5;

@@ -104,7 +104,7 @@ class Applier {
   std::map<std::string, Schemata> places_;
   bool made_again_ = false;
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
-  bool settled_ = false;  // the record is that of this process
+  bool settled_ = false;                    // the record is that of this process
 };
 
 [[nodiscard]] Refusal refusal(const Error& error);

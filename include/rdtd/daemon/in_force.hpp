@@ -22,7 +22,7 @@ struct InForce {
   std::vector<GroupTarget> groups;  // the default group last; empty: no policy is in force
   std::vector<LockTarget> locks;
   IoTarget io;
-  Capabilities capabilities;  // that the targets were planned for
+  Capabilities capabilities;                  // that the targets were planned for
   std::map<std::string, Schemata> obstacles;  // that they were planned around
   // As they were read: what becomes possible later is planned from them, not from files that
   // somebody may be editing.
