@@ -143,8 +143,9 @@ struct DeviceHolders::Search {
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false;
-  std::chrono::steady_clock::time_point end;  // when it was done
-  std::string answer;                         // empty: nobody
+  std::chrono::steady_clock::time_point end;                        // when it was done
+  std::optional<std::chrono::steady_clock::time_point> asked = {};  // for its answer, at first
+  std::string answer;                                               // empty: nobody
   std::atomic<unsigned> looking_at = 0;
   std::string proc, name;
   std::shared_ptr<Maps> maps;
@@ -280,7 +281,6 @@ struct DeviceHolders::Search {
 // The answer of a search, which is done.
 std::optional<std::string> DeviceHolders::answer_of(const Search& search) {
   last_holder_ = search.holder;
-  running_.reset();
   return search.answer.empty() ? std::nullopt : std::optional(search.answer);
 }
 
@@ -294,12 +294,16 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
         "examined",
         name, search->looking_at.load());
   };
-  // A search may take longer than anybody waits: its result serves the next question.
+  // A search may take longer than anybody waits: its result serves the next question, and those
+  // that follow at once, since a load asks several times.
   if (const std::shared_ptr<Search> earlier = running_) {
     const std::lock_guard lock(earlier->mutex);
     if (!earlier->done) return not_yet(earlier);
-    if (earlier->name == name && std::chrono::steady_clock::now() - earlier->end < fresh)
+    const auto now = std::chrono::steady_clock::now();
+    if (!earlier->asked) earlier->asked = now;
+    if (earlier->name == name && now - earlier->end < fresh && now - *earlier->asked < same_load)
       return answer_of(*earlier);
+    running_.reset();
   }
   const auto search = std::make_shared<Search>();
   search->proc = proc_;

@@ -38,6 +38,8 @@ class DeviceHolders {
  private:
   // Longer than the daemon waits between two attempts.
   static constexpr std::chrono::seconds fresh{10};
+  // In which a load asks again.
+  static constexpr std::chrono::seconds same_load{1};
   struct Search;
   struct Maps;
   [[nodiscard]] std::optional<std::string> answer_of(const Search& search);
