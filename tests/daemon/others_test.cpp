@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <numeric>
 
 #include "rdtd/model/footprint.hpp"
+#include "unit/support.hpp"
 #include "world.hpp"
 
 namespace rdtd {
@@ -249,8 +251,7 @@ class AnyOrder : public OthersTest {
     for (const size_t i : sequence) names += std::string(changes[i].name) + "; ";
     SCOPED_TRACE(names + (compares_each ? "compared each time" : "compared at the end"));
     kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
-    std::filesystem::remove(root_ / "groups");
-    start();
+    start();  // which prunes the record
     ASSERT_EQ(load(), "");
     for (const size_t i : sequence) {
       changes[i].make();
@@ -272,8 +273,15 @@ TEST_F(AnyOrder, EndsAsALoadWould) {
       sequences.push_back(sequences[i]);
       sequences.back().push_back(change);
     }
+  // Of the longest ones, half is compared after each change, half at the end; a tenth of them under
+  // AddressSanitizer.
+  const size_t one_of = 10 / test::random_cases(10);
+  size_t longest = 0;
   for (const auto& sequence : sequences)
     for (const bool compares_each : {false, true}) {
+      const size_t sum = std::accumulate(sequence.begin(), sequence.end(), size_t{0});
+      if (sequence.size() == 3 && (compares_each != (sum % 2 == 0) || longest++ % one_of != 0))
+        continue;
       run_sequence(sequence, compares_each);
       if (HasFailure()) return;
     }
