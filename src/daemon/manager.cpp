@@ -338,9 +338,13 @@ void Manager::finish_reset(const Result<void>& removed, const Done& done) {
 Result<void> Manager::remove_all() {
   manual_.clear();
   store();
-  admit(resctrl::Admit::before);
-  const auto lock = system_.resctrl.lock();
-  return applier_.remove_all();
+  Result<void> removed;
+  {
+    const auto lock = system_.resctrl.lock();
+    removed = applier_.remove_all();
+  }
+  admit(resctrl::Admit::before);  // last: under the kernel's mode, root may not remove groups
+  return removed;
 }
 
 // Opens the `tasks` files again, for groups that were removed and made again under the same name.

@@ -239,6 +239,7 @@ TEST_F(ManagerTest, ThePolicyInForceSaysWhoMayRead) {
   EXPECT_EQ(admitted, Admit::all);
   ASSERT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
   EXPECT_EQ(admitted, Admit::before);
+  EXPECT_EQ(groups_at_admission, 1U);
   no_chmod = true;
   ASSERT_EQ(reload(redis_policy), "");
   EXPECT_EQ(problems(),
@@ -258,6 +259,9 @@ TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   kernel.locked_by_other = true;
   ASSERT_TRUE(manager->remove_all());
   EXPECT_EQ(admitted, resctrl::Admit::before);
+  // Not before the groups are gone: the kernel's mode of its root, 0555, allows root to remove
+  // none.
+  EXPECT_EQ(groups_at_admission, 1U);
   EXPECT_EQ(kernel.resctrl.groups.size(), 1U);
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
   EXPECT_EQ(group_of(pid), "default");
