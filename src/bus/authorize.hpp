@@ -28,10 +28,10 @@ class Authority {
   Authority(const Authority&) = delete;
   Authority& operator=(const Authority&) = delete;
 
-  // Runs `carry` at once for root, and later for a caller that polkit authorizes for `action`. Runs
-  // `otherwise` for other callers, whom polkit asks for no password then; without it, replies
-  // NotPermitted. Forgets the call if its sender leaves the bus. Returns the result of a method
-  // handler.
+  // Runs `carry` at once for root, and later for a caller that polkit authorizes for `action`.
+  // Other callers get `otherwise`, and polkit does not ask them for a password first. If there is
+  // no `otherwise`, they get NotPermitted. Forgets the call if its sender leaves the bus. Returns
+  // the result of a method handler.
   [[nodiscard]] int authorize(sd_bus_message* call, const Caller& caller, const char* action,
                               const Details& details, Carry carry, Carry otherwise = nullptr);
 
