@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "limits.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 

@@ -13,7 +13,7 @@
 #include "accounts.hpp"
 #include "departure.hpp"
 #include "handles.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 

@@ -10,7 +10,7 @@
 
 #include "accounts.hpp"
 #include "handles.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 

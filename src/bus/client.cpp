@@ -124,6 +124,8 @@ int read_property(sd_bus_message* reply, const std::string& name, ManagerPropert
   if (name == "LastReloadError") return wire::read_variant(reply, out.last_reload_error);
   if (name == "LastReloadTimestamp") return wire::read_variant(reply, out.last_reload_timestamp);
   if (name == "EventsSeen") return wire::read_variant(reply, out.events_seen);
+  if (name == "Job") return wire::read_variant(reply, out.job);
+  if (name == "JobTimestamp") return wire::read_variant(reply, out.job_timestamp);
   if (name == "EventOverruns") return wire::read_variant(reply, out.event_overruns);
   if (name == "Assignments") return wire::read_variant(reply, out.assignments);
   if (name == "Drift") return wire::read_variant(reply, out.drift);

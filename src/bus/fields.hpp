@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "rdtd/bus/client.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 

@@ -24,13 +24,13 @@ std::string name_in(const char* path) {
 
 int find_group(sd_bus*, const char* path, const char*, void* userdata, void** found,
                sd_bus_error*) {
-  if (objects_of(userdata).manager.list_groups()->find(name_in(path)) == nullptr) return 0;
+  if (objects_of(userdata).reads.list_groups()->find(name_in(path)) == nullptr) return 0;
   *found = userdata;
   return 1;
 }
 
 int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error*) {
-  const auto groups = objects_of(userdata).manager.list_groups();
+  const auto groups = objects_of(userdata).reads.list_groups();
   // sd-bus frees this: an array of strings with a null at the end.
   char** out = static_cast<char**>(std::calloc(groups->all().size() + 1, sizeof(char*)));
   if (out == nullptr) return -ENOMEM;
@@ -44,7 +44,7 @@ int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error
 int group_property(sd_bus* bus, const char* path, const char*, const char* property,
                    sd_bus_message* reply, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  const auto groups = objects.manager.list_groups();
+  const auto groups = objects.reads.list_groups();
   const GroupStatus* group = groups->find(name_in(path));
   if (group == nullptr) return -ENOENT;
   const std::string_view name = property;

@@ -12,7 +12,8 @@ namespace {
 constexpr std::array effective = {std::string_view("Reload"),      std::string_view("Reset"),
                                   std::string_view("Assign"),      std::string_view("Subscribe"),
                                   std::string_view("Unsubscribe"), std::string_view("Set"),
-                                  std::string_view("Adopt"),       std::string_view("Lease")};
+                                  std::string_view("Adopt"),       std::string_view("Lease"),
+                                  std::string_view("UpdateLease")};
 
 // The longest and deepest path is that of a group: in its name, any byte may be escaped as three.
 constexpr size_t max_path_length = std::string_view(group_path).size() + 1 + 3 * max_name_length;

@@ -13,9 +13,9 @@ namespace {
 int get_log_property(sd_bus*, const char*, const char*, const char* property, sd_bus_message* reply,
                      void* userdata, sd_bus_error*) {
   const std::string_view name = property;
-  ManagerInterface& manager = objects_of(userdata).manager;
-  if (name == "LogLevel") return wire::append(reply, manager.log_level());
-  if (name == "LogTarget") return wire::append(reply, manager.log_target());
+  const LogControl& log = objects_of(userdata).log;
+  if (name == "LogLevel") return wire::append(reply, log.level());
+  if (name == "LogTarget") return wire::append(reply, log.target());
   return wire::append(reply, std::string("rdtd"));
 }
 
@@ -27,7 +27,7 @@ int set_level(sd_bus*, const char*, const char*, const char*, sd_bus_message* va
                             "only root may set the level of the log");
   std::string level;
   if (const int r = wire::read(value, level); r < 0) return r;
-  if (objects_of(userdata).manager.set_log_level(level)) return 0;
+  if (objects_of(userdata).log.set_level(level)) return 0;
   return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
                            "there is no log level '%s'; the levels are debug, info, notice, "
                            "warning, err, crit, alert and emerg",

@@ -49,7 +49,7 @@ int on_reload(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Caller caller = caller_of(call, objects);
   return objects.authority.authorize(call, caller, action_reload, {},
                                      [&objects, caller](sd_bus_message* permitted) {
-                                       objects.manager.reload(reply_later(permitted, caller));
+                                       objects.changes.reload(reply_later(permitted, caller));
                                        return 1;
                                      });
 }
@@ -68,7 +68,7 @@ int on_adopt(sd_bus_message* call, void* userdata, sd_bus_error* error) {
   if (r < 0) return r;
   return objects.authority.authorize(call, caller, action_manage, {{"groups", join(groups, " ")}},
                                      [&objects, caller, groups](sd_bus_message* permitted) {
-                                       objects.manager.adopt(groups,
+                                       objects.changes.adopt(groups,
                                                              reply_later(permitted, caller));
                                        return 1;
                                      });
@@ -88,10 +88,8 @@ int reply_descriptor(sd_bus_message* call, const UniqueFd& descriptor) {
                : r;
 }
 
-int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
-  Objects& objects = objects_of(userdata);
-  const Caller caller = caller_of(call, objects);
-  std::string name, policy;
+// The arguments of a call about a lease. Returns the result of a method handler if they are wrong.
+int read_lease(sd_bus_message* call, std::string& name, std::string& policy, sd_bus_error* error) {
   int r = wire::read(call, name);
   if (r >= 0) r = wire::read(call, policy);
   if (r < 0) return r;
@@ -101,12 +99,33 @@ int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
   if (policy.size() > max_lease_size)
     return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
                              "the policy of a lease has at most %zu bytes", max_lease_size);
+  return 0;
+}
+
+int on_update_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  std::string name, policy;
+  if (const int r = read_lease(call, name, policy, error); r < 0) return r;
+  return objects.authority.authorize(call, caller, action_manage, {{"lease", name}},
+                                     [&objects, caller, name, policy](sd_bus_message* permitted) {
+                                       objects.changes.update_lease(name, policy, caller,
+                                                                    reply_later(permitted, caller));
+                                       return 1;
+                                     });
+}
+
+int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
+  Objects& objects = objects_of(userdata);
+  const Caller caller = caller_of(call, objects);
+  std::string name, policy;
+  if (const int r = read_lease(call, name, policy, error); r < 0) return r;
   return objects.authority.authorize(
       call, caller, action_manage, {{"lease", name}},
       [&objects, caller, name, policy](sd_bus_message* permitted) {
         const std::shared_ptr<sd_bus_message> message(sd_bus_message_ref(permitted),
                                                       sd_bus_message_unref);
-        objects.manager.lease(name, policy, caller,
+        objects.changes.lease(name, policy, caller,
                               [message, caller](std::expected<UniqueFd, Refusal> held) {
                                 (void)(held ? reply_descriptor(message.get(), *held)
                                             : refuse(message.get(), held.error(), caller));
@@ -117,7 +136,7 @@ int on_lease(sd_bus_message* call, void* userdata, sd_bus_error* error) {
 
 int on_list_leases(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  return wire::reply(call, objects.manager.list_leases(caller_of(call, objects)));
+  return wire::reply(call, objects.reads.list_leases(caller_of(call, objects)));
 }
 
 int on_reset(sd_bus_message* call, void* userdata, sd_bus_error*) {
@@ -125,7 +144,7 @@ int on_reset(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Caller caller = caller_of(call, objects);
   return objects.authority.authorize(call, caller, action_manage, {},
                                      [&objects, caller](sd_bus_message* permitted) {
-                                       objects.manager.reset(reply_later(permitted, caller));
+                                       objects.changes.reset(reply_later(permitted, caller));
                                        return 1;
                                      });
 }
@@ -143,7 +162,7 @@ int on_assign(sd_bus_message* call, void* userdata, sd_bus_error* error) {
   if (group.size() > longest)
     return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
                              "the name of a group has at most %zu bytes", longest);
-  const auto prepared = objects.manager.prepare_assign(static_cast<pid_t>(pid), group, caller);
+  const auto prepared = objects.changes.prepare_assign(static_cast<pid_t>(pid), group, caller);
   if (!prepared) return refuse(call, prepared.error(), caller);
   return objects.authority.authorize(call, caller, action_assign, (*prepared)->details(),
                                      [assign = *prepared, caller](sd_bus_message* permitted) {
@@ -156,7 +175,7 @@ int on_check(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Caller caller = caller_of(call, objects);
   return objects.authority.authorize(
       call, caller, action_inspect, {}, [&objects, caller](sd_bus_message* permitted) {
-        const auto result = objects.manager.check();
+        const auto result = objects.reads.check();
         if (!result) return refuse(permitted, result.error(), caller);
         return wire::reply(permitted, caller.root() ? result->warnings : result->public_warnings);
       });
@@ -167,7 +186,7 @@ int on_plan(sd_bus_message* call, void* userdata, sd_bus_error*) {
   const Caller caller = caller_of(call, objects);
   return objects.authority.authorize(
       call, caller, action_inspect, {}, [&objects, caller](sd_bus_message* permitted) {
-        const auto result = objects.manager.plan();
+        const auto result = objects.reads.plan();
         if (!result) return refuse(permitted, result.error(), caller);
         return wire::reply(permitted, result->steps, result->summary);
       });
@@ -187,10 +206,10 @@ int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
   if (const int r = wire::read(call, pid); r < 0) return r;
   const auto explain = [&objects, pid, caller](std::optional<uid_t> owner) -> Authority::Carry {
     return [&objects, pid, caller, owner](sd_bus_message* to) {
-      return reply_explanation(to, objects.manager.explain(static_cast<pid_t>(pid), owner), caller);
+      return reply_explanation(to, objects.reads.explain(static_cast<pid_t>(pid), owner), caller);
     };
   };
-  const auto owner = objects.manager.owner_of(static_cast<pid_t>(pid));
+  const auto owner = objects.reads.owner_of(static_cast<pid_t>(pid));
   if (!owner) return refuse(call, no_such_process(static_cast<pid_t>(pid)), caller);
   return objects.authority.authorize(call, caller, action_inspect, {{"pid", std::to_string(pid)}},
                                      explain(std::nullopt),
@@ -199,7 +218,7 @@ int on_explain(sd_bus_message* call, void* userdata, sd_bus_error*) {
 
 int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  const auto groups = objects.manager.list_groups();
+  const auto groups = objects.reads.list_groups();
   std::vector<Client::GroupRow> rows;
   rows.reserve(groups->all().size());
   for (const GroupStatus& group : groups->all())
@@ -209,12 +228,12 @@ int on_list_groups(sd_bus_message* call, void* userdata, sd_bus_error*) {
 }
 
 int on_list_rules(sd_bus_message* call, void* userdata, sd_bus_error*) {
-  return wire::reply(call, objects_of(userdata).manager.list_rules());
+  return wire::reply(call, objects_of(userdata).reads.list_rules());
 }
 
 int on_list_locks(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  const auto result = objects.manager.list_locks();
+  const auto result = objects.reads.list_locks();
   if (!result) return refuse(call, result.error(), caller_of(call, objects));
   return wire::reply(call, *result);
 }
@@ -239,7 +258,7 @@ CounterRow counter_row(const DomainCounters& of) {
 
 int on_get_counters(sd_bus_message* call, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
-  const auto result = objects.manager.counters();
+  const auto result = objects.reads.counters();
   if (!result) return refuse(call, result.error(), caller_of(call, objects));
   std::vector<CounterRow> rows;
   rows.reserve(result->size());
@@ -261,7 +280,7 @@ int get_property(sd_bus* bus, const char*, const char*, const char* property, sd
   Objects& objects = objects_of(userdata);
   const std::string_view name = property;
   if (name == "Version") return wire::append(reply, std::string(RDTD_VERSION));
-  const ManagerProperties now = objects.manager.properties();
+  const ManagerProperties now = objects.reads.properties();
   const bool root = is_for_root(bus, reply, objects);
   if (name == "LastReloadError")
     return wire::append(reply, root ? now.last_reload_error : now.last_reload_error_public);
@@ -269,6 +288,8 @@ int get_property(sd_bus* bus, const char*, const char*, const char* property, sd
   if (name == "State") return wire::append(reply, now.state);
   if (name == "LastReloadTimestamp") return wire::append(reply, now.last_reload_timestamp);
   if (name == "EventsSeen") return wire::append(reply, now.events_seen);
+  if (name == "Job") return wire::append(reply, now.job);
+  if (name == "JobTimestamp") return wire::append(reply, now.job_timestamp);
   if (name == "EventOverruns") return wire::append(reply, now.event_overruns);
   if (name == "Assigned") return wire::append(reply, now.assigned());
   if (name == "Drift") return wire::append(reply, now.drift);
@@ -294,6 +315,9 @@ const std::array vtable = {
     sd_bus_vtable SD_BUS_METHOD("Reset", "", "", on_reset, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Lease", "ss", SD_BUS_PARAM(name) SD_BUS_PARAM(policy),
                                            "h", SD_BUS_PARAM(descriptor), on_lease, open_to_all),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("UpdateLease", "ss",
+                                           SD_BUS_PARAM(name) SD_BUS_PARAM(policy), "", ,
+                                           on_update_lease, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListLeases", "", , "a(sutass)", SD_BUS_PARAM(leases),
                                            on_list_leases, open_to_all),
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("Assign", "us", SD_BUS_PARAM(pid) SD_BUS_PARAM(group),
@@ -322,6 +346,8 @@ const std::array vtable = {
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
     sd_bus_vtable SD_BUS_PROPERTY("LastReloadTimestamp", "t", get_property, 0,
                                   SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+    sd_bus_vtable SD_BUS_PROPERTY("Job", "s", get_property, 0, 0),
+    sd_bus_vtable SD_BUS_PROPERTY("JobTimestamp", "t", get_property, 0, 0),
     sd_bus_vtable SD_BUS_PROPERTY("EventsSeen", "t", get_property, 0, 0),
     sd_bus_vtable SD_BUS_PROPERTY("EventOverruns", "t", get_property, 0, 0),
     sd_bus_vtable SD_BUS_PROPERTY("Assigned", "t", get_property, 0, 0),

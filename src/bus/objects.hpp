@@ -9,21 +9,25 @@
 #include "accounts.hpp"
 #include "authorize.hpp"
 #include "callers.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/service.hpp"
 #include "subscribers.hpp"
 #include "task_counts.hpp"
 
 namespace rdtd {
 
 struct Objects {
-  Objects(sd_bus* bus, ManagerInterface& manager_)
-      : manager(manager_),
+  Objects(sd_bus* bus, Handlers handlers)
+      : changes(handlers.changes),
+        reads(handlers.reads),
+        log(handlers.log),
         callers(bus, accounts),
         authority(bus, accounts),
-        subscribers(bus, manager_),
-        tasks(manager_) {}
+        subscribers(bus, handlers.reads),
+        tasks(handlers.reads) {}
 
-  ManagerInterface& manager;
+  Changes& changes;
+  Reads& reads;
+  LogControl& log;
   Accounts accounts;
   Callers callers;
   Authority authority;

@@ -34,11 +34,11 @@ std::vector<std::string> changed_properties(const GroupStatus& before, const Gro
 
 class BusService final : public Service {
  public:
-  BusService(sd_event* event, ManagerInterface& manager, Report report)
+  BusService(sd_event* event, Handlers handlers, Report report)
       : event_(event),
-        manager_(manager),
+        handlers_(handlers),
         report_(std::move(report)),
-        announced_(manager.list_groups()) {}
+        announced_(handlers.reads.list_groups()) {}
   BusService(const BusService&) = delete;
   BusService& operator=(const BusService&) = delete;
   ~BusService() override {
@@ -73,7 +73,7 @@ class BusService final : public Service {
   }
 
   void emit_groups() override {
-    const auto now = manager_.list_groups();
+    const auto now = handlers_.reads.list_groups();
     const auto before = std::exchange(announced_, now);
     if (!has_name_ || now == before) return;
     for (const GroupStatus& group : before->all())
@@ -94,7 +94,7 @@ class BusService final : public Service {
     has_name_ = false;
     session_.reset();
     auto session = Session::open(
-        event_, manager_,
+        event_, handlers_,
         {.on_name = [this] { on_name(); }, .on_end = [this](const Error& cause) { fail(cause); }});
     if (session)
       session_ = std::move(*session);
@@ -138,7 +138,7 @@ class BusService final : public Service {
   }
 
   sd_event* event_;
-  ManagerInterface& manager_;
+  Handlers handlers_;
   Report report_;
   std::shared_ptr<const GroupList> announced_;  // the listeners on the bus know of these
   std::unique_ptr<Session> session_;
@@ -149,9 +149,8 @@ class BusService final : public Service {
 
 }  // namespace
 
-Result<std::unique_ptr<Service>> Service::open(sd_event* event, ManagerInterface& manager,
-                                               Report report) {
-  auto service = std::make_unique<BusService>(event, manager, std::move(report));
+Result<std::unique_ptr<Service>> Service::open(sd_event* event, Handlers handlers, Report report) {
+  auto service = std::make_unique<BusService>(event, handlers, std::move(report));
   if (const int r = service->start(); r < 0)
     return std::unexpected(Error{"set a timer for", "the system bus", -r, {}});
   return service;

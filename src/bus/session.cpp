@@ -15,13 +15,13 @@ Error bus_error(const char* operation, int code) { return {operation, "the syste
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(sd_event* event, ManagerInterface& manager,
+Result<std::unique_ptr<Session>> Session::open(sd_event* event, Handlers handlers,
                                                Observer observer) {
   sd_bus* bus = nullptr;
   if (const int r = sd_bus_open_system(&bus); r < 0)
     return std::unexpected(bus_error("connect to", -r));
   std::unique_ptr<Session> session(new Session(bus, std::move(observer)));
-  if (const int r = session->serve(event, manager); r < 0)
+  if (const int r = session->serve(event, handlers); r < 0)
     return std::unexpected(bus_error("serve on", -r));
   return session;
 }
@@ -32,8 +32,8 @@ Session::~Session() {
   sd_bus_close_unref(bus_);
 }
 
-int Session::serve(sd_event* event, ManagerInterface& manager) {
-  objects_ = std::make_unique<Objects>(bus_, manager);
+int Session::serve(sd_event* event, Handlers handlers) {
+  objects_ = std::make_unique<Objects>(bus_, handlers);
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
   if (r >= 0) r = sd_bus_set_close_on_exit(bus_, 0);  // it would flush
   if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, daemon_call_timeout);

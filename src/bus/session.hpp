@@ -21,8 +21,7 @@ class Session {
     std::function<void(const Error& cause)> on_end;
   };
 
-  [[nodiscard]] static Result<std::unique_ptr<Session>> open(sd_event* event,
-                                                             ManagerInterface& manager,
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(sd_event* event, Handlers handlers,
                                                              Observer observer);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -33,7 +32,7 @@ class Session {
 
  private:
   Session(sd_bus* bus, Observer observer) : bus_(bus), observer_(std::move(observer)) {}
-  [[nodiscard]] int serve(sd_event* event, ManagerInterface& manager);
+  [[nodiscard]] int serve(sd_event* event, Handlers handlers);
   static int on_disconnected(sd_bus_message*, void* self, sd_bus_error*);
   static int on_name(sd_bus_message* answer, void* self, sd_bus_error*);
 

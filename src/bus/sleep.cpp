@@ -11,7 +11,7 @@ namespace {
 int on_prepare_for_sleep(sd_bus_message* signal, void* objects, sd_bus_error*) {
   int begins = 1;
   if (sd_bus_message_read_basic(signal, 'b', &begins) > 0 && begins == 0)
-    objects_of(objects).manager.resumed();
+    objects_of(objects).changes.resumed();
   return 0;
 }
 

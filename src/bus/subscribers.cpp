@@ -24,7 +24,7 @@ int refuse(sd_bus_message* call, const char* why) {
 }  // namespace
 
 Subscribers::~Subscribers() {
-  if (!subscribers_.empty()) manager_.watch_assignments(false);
+  if (!subscribers_.empty()) reads_.watch_assignments(false);
 }
 
 int Subscribers::add(sd_bus_message* call, const Caller& caller) {
@@ -43,7 +43,7 @@ int Subscribers::add(sd_bus_message* call, const Caller& caller) {
     subscribers_.erase(subscriber);
     return -ENOMEM;
   }
-  if (subscribers_.size() == 1) manager_.watch_assignments(true);
+  if (subscribers_.size() == 1) reads_.watch_assignments(true);
   return wire::reply(call);
 }
 
@@ -56,7 +56,7 @@ int Subscribers::remove(sd_bus_message* call) {
 
 void Subscribers::erase(std::list<Subscriber>::iterator position) {
   subscribers_.erase(position);
-  if (subscribers_.empty()) manager_.watch_assignments(false);
+  if (subscribers_.empty()) reads_.watch_assignments(false);
 }
 
 void Subscribers::emit_assigned(pid_t pid, const std::string& group,
@@ -66,7 +66,7 @@ void Subscribers::emit_assigned(pid_t pid, const std::string& group,
   // Only root is subscribed as a rule, and then nobody needs to know the owner.
   const bool all_root = std::ranges::all_of(
       subscribers_, [](const Subscriber& subscriber) { return subscriber.uid == 0; });
-  const std::optional<uid_t> owner = all_root ? std::nullopt : manager_.owner_of(pid);
+  const std::optional<uid_t> owner = all_root ? std::nullopt : reads_.owner_of(pid);
   for (const Subscriber& subscriber : subscribers_) {
     if (subscriber.uid != 0 && subscriber.uid != owner) continue;
     sd_bus_message* made = nullptr;

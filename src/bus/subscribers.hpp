@@ -7,13 +7,13 @@
 #include <string>
 
 #include "departure.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 
 class Subscribers {
  public:
-  Subscribers(sd_bus* bus, ManagerInterface& manager) : bus_(bus), manager_(manager) {}
+  Subscribers(sd_bus* bus, Reads& reads) : bus_(bus), reads_(reads) {}
   Subscribers(const Subscribers&) = delete;
   Subscribers& operator=(const Subscribers&) = delete;
   ~Subscribers();
@@ -32,7 +32,7 @@ class Subscribers {
   void erase(std::list<Subscriber>::iterator position);
 
   sd_bus* bus_;
-  ManagerInterface& manager_;
+  Reads& reads_;
   std::list<Subscriber> subscribers_;
 };
 

@@ -13,7 +13,7 @@ uint32_t TaskCounts::in(const std::string& group) {
   }
   const auto [count, added] = counts_.try_emplace(group);
   if (!added) return count->second;
-  count->second = static_cast<uint32_t>(manager_.tasks_in(group));
+  count->second = static_cast<uint32_t>(reads_.tasks_in(group));
   took_ += now_() - begin;
   return count->second;
 }

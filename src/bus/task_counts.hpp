@@ -8,7 +8,7 @@
 #include <string>
 
 #include "accounts.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 
@@ -19,12 +19,11 @@ class TaskCounts {
   // Counting takes no more than one part of so many of the time.
   static constexpr uint64_t parts = 10;
 
-  explicit TaskCounts(ManagerInterface& manager, Clock now = monotonic_now)
-      : manager_(manager), now_(now) {}
+  explicit TaskCounts(Reads& reads, Clock now = monotonic_now) : reads_(reads), now_(now) {}
   [[nodiscard]] uint32_t in(const std::string& group);
 
  private:
-  ManagerInterface& manager_;
+  Reads& reads_;
   Clock now_;
   std::map<std::string, uint32_t> counts_;
   uint64_t begun_ = 0;  // when the oldest count was taken, microseconds

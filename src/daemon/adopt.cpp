@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rdtd/base/text.hpp"
-#include "rdtd/daemon/manager.hpp"
+#include "rdtd/daemon/loads.hpp"
 #include "rdtd/policy/parse.hpp"
 
 namespace rdtd {
@@ -51,24 +51,24 @@ std::optional<Refusal> refuse_names(const std::vector<std::string>& names,
 
 }  // namespace
 
-void Manager::adopt(const std::vector<std::string>& groups, Adopted done) {
+void Loads::adopt(const std::vector<std::string>& groups, Adopted done) {
   waiting_reload_.reset();
-  begin([this, groups, done = std::move(done)] {
-    const auto refuse = [&](Refusal why) {
-      done(std::unexpected(std::move(why)));
-      finished();
-    };
-    const auto machine = applier_.read_machine();
-    if (!machine) return refuse(refusal(machine.error()));
-    std::vector<PolicyFile> files = system_.policy_files();
-    if (auto why = refuse_names(groups, files, machine->snapshot)) return refuse(std::move(*why));
-    Applier::Request request{.files = std::move(files), .adopt = {}};
-    for (const std::string& name : groups) request.adopt.insert(group_directory(name));
-    reload_now(std::move(request), [this, done](const std::expected<void, Refusal>& loaded) {
-      done(loaded ? std::expected<std::vector<std::string>, Refusal>(adopted_)
-                  : std::unexpected(loaded.error()));
-    });
-  });
+  core_.jobs.add("adopt",
+                 [this, groups, done = std::move(done)] { return run_adopt(groups, done); });
+}
+
+Task<> Loads::run_adopt(std::vector<std::string> groups, Adopted done) {
+  const auto machine = core_.applier.read_machine();
+  if (!machine) co_return done(std::unexpected(refusal(machine.error())));
+  Applier::Request request{.files = core_.system.policy_files(), .adopt = {}};
+  if (auto why = refuse_names(groups, request.files, machine->snapshot))
+    co_return done(std::unexpected(std::move(*why)));
+  for (const std::string& name : groups) request.adopt.insert(group_directory(name));
+  const Outcome loaded = co_await reload_now(std::move(request));
+  if (loaded)
+    done(adopted_);
+  else
+    done(std::unexpected(loaded.error()));
 }
 
 }  // namespace rdtd

@@ -1,11 +1,12 @@
-// Manager's answers to requests on D-Bus that change nothing.
+#include "rdtd/daemon/answers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/daemon/manager.hpp"
+#include "rdtd/daemon/assignments.hpp"
 #include "rdtd/resctrl/counters.hpp"
 #include "rdtd/rules/explain.hpp"
 
@@ -72,12 +73,12 @@ GroupStatus status_of(const GroupTarget& target) {
 
 }  // namespace
 
-std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
+std::expected<std::vector<DomainCounters>, Refusal> Answers::counters() {
   // Reading them takes several files of each group and domain: everybody who asks at the same time
   // gets the same values.
-  const Time begin = system_.now();
-  if (counters_ && begin < counters_due_) return *counters_;
-  auto counters = resctrl::read_counters(system_.resctrl);
+  const auto begin = core_.system.now();
+  if (const auto& known = counters_.at(begin)) return *known;
+  auto counters = resctrl::read_counters(core_.system.resctrl);
   if (!counters)
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, counters.error().text()});
   if (counters->empty())
@@ -85,75 +86,52 @@ std::expected<std::vector<DomainCounters>, Refusal> Manager::counters() {
         Refusal{Refusal::Kind::not_supported,
                 "this machine's resctrl does not monitor: it has neither info/L3_MON nor "
                 "info/PERF_PKG_MON"});
-  const Time end = system_.now();
-  counters_due_ = next_reading(begin, end);
-  counters_ = std::move(*counters);
-  return *counters_;
+  return counters_.keep(std::move(*counters), begin, core_.system.now());
 }
 
-Manager::Time Manager::next_reading(Time begin, Time end) {
-  constexpr std::chrono::milliseconds shortest{200};
-  return end + std::max<Time::duration>(shortest, (end - begin) * 10);
-}
-
-void Manager::watch_assignments(bool on) {
+void Answers::watch_assignments(bool on) {
   watched_ = on;
   apply_watch();
 }
 
 // The classifier reports assignments while somebody subscribes or the log shows them.
-void Manager::apply_watch() { observer_.watch_assignments(watched_ || logs_assignments()); }
+void Answers::apply_watch() { core_.observer.watch_assignments(watched_ || logs_assignments()); }
 
-std::string Manager::log_level() { return syslog_level(); }
-
-bool Manager::set_log_level(const std::string& level) {
-  const bool known = set_syslog_level(level);
-  apply_watch();
-  return known;
+bool Answers::degraded() const {
+  const bool drifted = !std::ranges::all_of(core_.state.drift, &Drift::restored);
+  return !core_.state.last_reload.error.empty() || !core_.problems.empty() ||
+         !core_.state.events_available || drifted;
 }
 
-std::string Manager::log_target() { return rdtd::log_target(); }
-
-void Manager::set_events_available(bool available) { events_available_ = available; }
-
-void Manager::set_event_counters(uint64_t seen, uint64_t overruns) {
-  events_seen_ = seen;
-  event_overruns_ = overruns;
-}
-
-bool Manager::degraded() const {
-  const bool drifted = !std::ranges::all_of(drift_, &Drift::restored);
-  return !last_reload_error_.empty() || !guard_.problems(false).empty() || !events_available_ ||
-         drifted;
-}
-
-std::string Manager::status_line() {
+std::string Answers::status_line() {
   const std::string line =
-      fmt::format("{}, {}, {} assigned", counted(in_force_->groups.size(), "group"),
-                  counted(in_force_->table->rules.rules().size(), "rule"),
+      fmt::format("{}, {}, {} assigned", counted(in_force().groups.size(), "group"),
+                  counted(in_force().table->rules.rules().size(), "rule"),
                   counted(properties().assigned(), "thread"));
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  if (!last_reload_error_.empty())
-    return fmt::format("{}; last reload failed: {}", line, first_line(last_reload_error_public_));
-  if (const auto problems = guard_.problems(false); !problems.empty())
+  if (!core_.state.last_reload.error.empty())
+    return fmt::format("{}; last reload failed: {}", line,
+                       first_line(core_.state.last_reload.public_error));
+  if (const auto problems = core_.problems.texts(false); !problems.empty())
     return fmt::format("{}; {}", line, first_line(problems.front()));
-  for (const Drift& drift : drift_)
+  for (const Drift& drift : core_.state.drift)
     if (!drift.restored) return fmt::format("{}; {}", line, drift.text);
   return line;
 }
 
-std::expected<CheckResult, Refusal> Manager::check() {
-  const auto loaded = applier_.load({.files = system_.policy_files()}, in_force_->users);
+std::expected<CheckResult, Refusal> Answers::check() {
+  const auto loaded = core_.applier.load({.files = core_.system.policy_files()}, in_force());
   if (!loaded) return std::unexpected(loaded.error());
   const Prepared& prepared = loaded->prepared;
   return CheckResult{format_diagnostics(prepared.warnings, prepared.policy.sources),
                      format_diagnostics(prepared.warnings, {})};
 }
 
-std::expected<PlanSummary, Refusal> Manager::plan() {
-  Applier::Request request{.files = system_.policy_files()};
-  if (const auto fitted = fit_leases(request); !fitted) return std::unexpected(fitted.error());
-  const auto loaded = applier_.load(request, in_force_->users);
+std::expected<PlanSummary, Refusal> Answers::plan() {
+  Applier::Request request{.files = core_.system.policy_files()};
+  if (const auto fitted = loads_.fit_leases(request); !fitted)
+    return std::unexpected(fitted.error());
+  const auto loaded = core_.applier.load(request, in_force());
   if (!loaded) return std::unexpected(loaded.error());
   const Plan& plan = loaded->prepared.plan;
   PlanSummary out{{}, plan_summary(plan)};
@@ -164,23 +142,17 @@ std::expected<PlanSummary, Refusal> Manager::plan() {
   return out;
 }
 
-Refusal Manager::cannot_examine(pid_t pid, const Error& error) {
-  if (proc::ended(error)) return no_such_process(pid);
-  if (proc::held_up(error)) return {Refusal::Kind::busy, error.text()};
-  return {Refusal::Kind::kernel_rejected, error.text()};
-}
-
-std::optional<uid_t> Manager::owner_of(pid_t pid) {
-  const auto process = system_.processes.open(pid);
+std::optional<uid_t> Answers::owner_of(pid_t pid) {
+  const auto process = core_.system.processes.open(pid);
   ProcessFacts facts;
   if (!process || !(*process)->read(Fact::identity, facts)) return std::nullopt;
   return facts.identity->uid;
 }
 
-std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<uid_t> owner) {
-  const auto process = system_.processes.open(pid);
+std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
+  const auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const RuleSet& rules = in_force_->table->rules;
+  const RuleSet& rules = in_force().table->rules;
   ProcessFacts facts;
   if (const auto read = (*process)->read(Fact::identity, facts); !read)
     return std::unexpected(cannot_examine(pid, read.error()));
@@ -188,7 +160,7 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.
-  const bool manual = manual_.group_of(pid).has_value();
+  const bool manual = core_.manual.group_of(pid).has_value();
   for (const Fact fact : all_facts) {
     if (fact != Fact::name && (manual || !rules.reads(fact))) continue;
     const auto read = (*process)->read(fact, facts);
@@ -199,7 +171,7 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
   if (!listed) return std::unexpected(cannot_examine(pid, listed.error()));
   std::vector<pid_t> tids = *listed;
   tids.resize(std::min(tids.size(), max_threads_shown));
-  if (auto group = manual_.group_of(pid)) {
+  if (auto group = core_.manual.group_of(pid)) {
     out.trials.push_back({"manual assignment", std::move(*group), true, {}});
   } else {
     std::vector<NamedThread> threads;
@@ -221,68 +193,85 @@ std::expected<Explanation, Refusal> Manager::explain(pid_t pid, std::optional<ui
   return out;
 }
 
-std::shared_ptr<const GroupList> Manager::list_groups() {
-  if (group_list_) return group_list_;
+std::shared_ptr<const GroupList> Answers::list_groups() {
+  if (listed_ == core_.state.in_force) return group_list_;
   std::map<std::string, std::vector<std::string>> rules;  // by group
-  const RuleSet& compiled = in_force_->table->rules;
+  const RuleSet& compiled = in_force().table->rules;
   for (size_t i = 0; i < compiled.rules().size(); i++)
     rules[group_label(compiled.group_of(i))].push_back(compiled.rules()[i].where.text());
-  const std::set<std::string> for_all = groups_for_all(*in_force_);
+  const std::set<std::string> for_all = groups_for_all(in_force());
   std::vector<GroupStatus> out;
-  for (const GroupTarget& target : in_force_->groups) {
+  for (const GroupTarget& target : in_force().groups) {
     GroupStatus& status = out.emplace_back(status_of(target));
     status.description_for_all = for_all.contains(target.directory);
     if (const auto named = rules.find(status.name); named != rules.end())
       status.rules = named->second;
   }
+  listed_ = core_.state.in_force;
   group_list_ = std::make_shared<const GroupList>(std::move(out));
   return group_list_;
 }
 
-std::vector<RuleStatus> Manager::list_rules() {
+std::vector<RuleStatus> Answers::list_rules() {
   std::vector<RuleStatus> out;
-  const RuleSet& rules = in_force_->table->rules;
+  const RuleSet& rules = in_force().table->rules;
   for (size_t i = 0; i < rules.rules().size(); i++) {
-    const auto count = processes_by_rule_.find(i);
-    const size_t processes = count == processes_by_rule_.end() ? 0 : count->second;
+    const auto count = core_.state.processes_by_rule.find(i);
+    const size_t processes = count == core_.state.processes_by_rule.end() ? 0 : count->second;
     out.push_back({rules.rules()[i].where.text(), group_label(rules.group_of(i)),
                    static_cast<uint32_t>(processes)});
   }
   return out;
 }
 
-size_t Manager::tasks_in(const std::string& group) {
-  return resctrl::read_tasks(system_.resctrl, group_directory(group))
+size_t Answers::tasks_in(const std::string& group) {
+  return resctrl::read_tasks(core_.system.resctrl, group_directory(group))
       .value_or(std::vector<pid_t>{})
       .size();
 }
 
-std::vector<std::string> Manager::problems(bool for_root) const {
-  std::vector<std::string> out = guard_.problems(for_root);
-  if (!last_reload_error_.empty()) out.insert(out.begin(), "the last reload failed");
-  if (!events_available_) out.push_back("the kernel sends no process events");
-  for (const Drift& drift : drift_)
+std::vector<std::string> Answers::problems(bool for_root) const {
+  std::vector<std::string> out = core_.problems.texts(for_root);
+  if (!core_.state.last_reload.error.empty()) out.insert(out.begin(), "the last reload failed");
+  if (!core_.state.events_available) out.push_back("the kernel sends no process events");
+  for (const Drift& drift : core_.state.drift)
     if (!drift.restored) out.push_back(drift.text);
   return out;
 }
 
-ManagerProperties Manager::properties() {
+ManagerProperties Answers::properties() {
   ManagerProperties out;
   out.state = degraded() ? "degraded" : "running";
-  for (const PolicyFile& file : in_force_->files)
+  for (const PolicyFile& file : in_force().files)
     if (file.state == PolicyFile::State::active) out.config_files.push_back(file.path);
   out.problems = problems(true);
   out.problems_public = problems(false);
-  out.last_reload_error = last_reload_error_;
-  out.last_reload_error_public = last_reload_error_public_;
-  out.last_reload_timestamp = last_reload_timestamp_;
-  out.drift = drift_.size();
-  for (const auto& [group, counter] : applier_.counters()) {
+  out.last_reload_error = core_.state.last_reload.error;
+  out.last_reload_error_public = core_.state.last_reload.public_error;
+  out.last_reload_timestamp = core_.state.last_reload.timestamp;
+  out.drift = core_.state.drift.size();
+  for (const auto& [group, counter] : core_.applier.counters()) {
     out.assignments.push_back({group_label(group), "moved", counter->moved});
     out.assignments.push_back({group_label(group), "refused", counter->refused});
   }
-  out.events_seen = events_seen_;
-  out.event_overruns = event_overruns_;
+  out.events_seen = core_.state.events_seen;
+  out.event_overruns = core_.state.event_overruns;
+  if (const auto& job = core_.jobs.running()) {
+    out.job = fmt::format("{}: {}", job->name, to_string(job->stage));
+    out.job_timestamp = job->since;
+  }
+  return out;
+}
+
+std::vector<LeaseStatus> Answers::list_leases(const Caller& caller) {
+  std::vector<LeaseStatus> out;
+  for (const Leases::Lease& lease : core_.leases.all()) {
+    LeaseStatus& status = out.emplace_back(lease.name, lease.uid, lease.since);
+    const std::string place = lease_file(lease.name, {}).path;
+    for (const Group& group : in_force().policy.groups)
+      if (group.name.where.file == place) status.groups.push_back(group.name.value);
+    if (caller.root() || caller.uid == lease.uid) status.policy = lease.policy;
+  }
   return out;
 }
 

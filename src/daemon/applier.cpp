@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
-#include "rdtd/rules/users.hpp"
 #include "rdtd/resctrl/transaction.hpp"
 
 namespace rdtd {
@@ -20,6 +19,16 @@ void log_removals(const std::vector<Step>& steps) {
   for (const Step& step : steps)
     if (std::holds_alternative<RemoveGroup>(step))
       spdlog::info("removed group '{}'", group_label(group_of(step)));
+}
+
+// Whether a group comes, goes or becomes rdtd's.
+bool changes_groups(const Steps& changes) {
+  const auto of_groups = [](const Step& step) {
+    return std::holds_alternative<AdoptGroup>(step) || std::holds_alternative<MakeGroup>(step) ||
+           std::holds_alternative<RemoveGroup>(step);
+  };
+  return std::ranges::any_of(changes.steps, of_groups) || !changes.removals.empty() ||
+         !changes.mon_groups.empty() || !changes.locks.empty();
 }
 
 std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
@@ -104,31 +113,6 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
   }
 }
 
-std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request, const Users& before) {
-  auto machine = read_machine();
-  if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
-  machine->snapshot.to_adopt = request.adopt;
-  if (request.leases.empty()) machine->snapshot.places = places_;
-  std::vector<PolicyFile> files = request.files;
-  std::ranges::copy(request.leases, std::back_inserter(files));
-  const auto prepare_again = [&] {
-    return request.fit == Fit::whole ? prepare(files, *machine)
-                                     : prepare_what_fits(files, *machine);
-  };
-  auto prepared = prepare_again();
-  // Another plan may undo other regions: each turn finds at least one more that is in use.
-  while (prepared) {
-    auto busy = holders_of(prepared->plan.changes.steps, machine->snapshot);
-    if (busy.empty()) break;
-    machine->snapshot.busy_locks.merge(busy);
-    prepared = prepare_again();
-  }
-  if (!prepared) return std::unexpected(refusal(prepared.error()));
-  Users users = look_up_users(prepared->policy, system_.users, before, prepared->warnings);
-  sort_by_place(prepared->warnings);
-  return Loaded{std::move(*machine), std::move(*prepared), std::move(users)};
-}
-
 Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<const RuleSet> rules,
                                                              const std::vector<Group>& groups,
                                                              const std::set<std::string>& taken) {
@@ -170,18 +154,19 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
   return table;
 }
 
-std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const Users& before) {
+std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const InForce& before) {
   made_again_ = false;
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   // Before the devices are there: udev looks as soon as they are.
   auto access = loaded->prepared.policy.locks;
+  const std::vector<PolicyFile> leases = request.leases;
   auto stored = system_.store_device_access(access);
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
-  auto applied = carry_out_load(std::move(*loaded), std::move(request.files));
+  auto applied = carry_out_load(std::move(*loaded), std::move(request), before);
   if (applied) {
     access_ = std::move(access);
-    remember_places(*applied->in_force, request.leases);
+    remember_places(*applied->in_force, leases);
   } else if (access_) {
     (void)system_.store_device_access(*access_);
   }
@@ -208,8 +193,18 @@ void Applier::remember_places(const InForce& in_force, const std::vector<PolicyF
   if (in_force.io) remember(*in_force.io);
 }
 
-std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
-                                                                 std::vector<PolicyFile> files) {
+Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded,
+                                                            const InForce& before) {
+  const Prepared& prepared = loaded.prepared;
+  if (!loaded.same_rules)
+    return make_table(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
+                      prepared.policy.groups, {});
+  if (before.taken.empty() && !changes_groups(prepared.plan.changes)) return before.table;
+  return make_table(before.table->rule_set, prepared.policy.groups, {});
+}
+
+std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
+                                                                 const InForce& before) {
   Plan& plan = loaded.prepared.plan;
   resctrl::Transaction transaction(system_.resctrl, ownership_, loaded.machine,
                                    system_.device_holder);
@@ -232,7 +227,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
       without_counters = assign_counters(std::move(counters), *now);
     }
   Policy& policy = loaded.prepared.policy;
-  auto table = make_table(std::make_shared<const RuleSet>(policy, loaded.users), policy.groups, {});
+  auto table = table_for(loaded, before);
   if (!table) {
     Error error = table.error();
     auto problems = take_back(apart, loaded.machine);
@@ -255,17 +250,22 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded,
   in_force->io = std::move(plan.io);
   in_force->capabilities = std::move(loaded.machine.capabilities);
   in_force->obstacles = obstacles(loaded.machine.snapshot);
-  in_force->files = std::move(files);
+  in_force->files = std::move(request.files);
+  in_force->leases = std::move(request.leases);
   in_force->missing = std::move(loaded.prepared.missing);
   in_force->table = std::move(*table);
   in_force->warnings = std::move(loaded.prepared.warnings);
+  in_force->text_warnings = std::move(loaded.prepared.text_warnings);
   const size_t steps = plan.changes.size();
+  const bool same = before.taken.empty() && !changes_groups(plan.changes) && unmade.empty() &&
+                    in_force->table->rules.decides_as(before.table->rules);
   return Applied{std::move(in_force),
                  std::move(unmade),
                  std::move(without_counters),
                  std::move(plan.changes.removals),
                  adopted_by(plan.changes.steps),
-                 steps};
+                 steps,
+                 same};
 }
 
 // Removes monitoring groups that were made, and takes counters away that were assigned.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "log.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/daemon/guard.hpp"
 
@@ -19,7 +20,7 @@ const std::string others_key = "others ";
 // A machine that has changed is planned for again, if the policy in force fits it. The groups of
 // the policy keep their places, not what others or the kernel have made of them.
 std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
-                                                     const Machine& machine, Comparison& out) {
+                                                     const Machine& machine) {
   Snapshot granted = machine.snapshot;
   for (const GroupTarget& target : in_force.groups)
     if (const auto group = granted.groups.find(target.directory);
@@ -35,11 +36,10 @@ std::shared_ptr<const InForce> Guard::follow_machine(const InForce& in_force,
       return fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",
                          trim(format_diagnostics(plan.error(), sources)));
     };
-    if (set_problem("machine", text(in_force.policy.sources), text({})))
-      out.problems.push_back(text(in_force.policy.sources));
+    problems_.report("machine", text(in_force.policy.sources), text({}));
     return nullptr;
   }
-  clear_problem("machine");
+  problems_.clear("machine");
   auto changed = std::make_shared<InForce>(in_force);
   changed->capabilities = machine.capabilities;
   changed->obstacles = obstacles(machine.snapshot);
@@ -61,12 +61,12 @@ std::shared_ptr<const InForce> Guard::follow_groups(const std::shared_ptr<const 
   for (const Diagnostic& warning :
        follow_others(in_force->policy, in_force->capabilities, now, groups, in_force->io)) {
     shared.insert(warning.message);
-    const bool is_new = set_problem(others_key + warning.message, warning.message);
+    const bool is_new = problems_.set(others_key + warning.message, warning.message);
     const auto& logged = in_force->warnings;  // at the load
     if (is_new && std::ranges::find(logged, warning) == logged.end())
-      out.problems.push_back(warning.message);
+      log(LogEvent::kernel_refused, warning.message);
   }
-  clear_problems(others_key, shared);
+  problems_.clear_all(others_key, shared);
   bool same = true;
   for (size_t i = 0; i < groups.size(); i++)
     if (groups[i].state.mode != in_force->groups[i].state.mode) {
@@ -94,8 +94,8 @@ std::shared_ptr<const InForce> Guard::update(const std::shared_ptr<const InForce
   if (in_force->groups.empty()) return current;
   const bool others_changed = obstacles(now) != in_force->obstacles;
   if (!others_changed && machine.capabilities == in_force->capabilities) {
-    clear_problem("machine");
-  } else if (auto changed = follow_machine(*in_force, machine, out)) {
+    problems_.clear("machine");
+  } else if (auto changed = follow_machine(*in_force, machine)) {
     current = out.in_force = std::move(changed);
     if (others_changed)
       reset_pending_ = true;  // nobody changed the groups that have other ways now

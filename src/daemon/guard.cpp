@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "log.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -12,7 +14,6 @@ namespace {
 const std::string mon_group_key = "monitoring group ";
 const std::string counter_key = "counters ";
 const std::string io_key = "io_alloc";
-const std::string lock_key = "pseudo_lock ";
 const std::string mode_key = "mode ";
 const std::string remove_key = "remove ";
 
@@ -36,38 +37,9 @@ std::vector<Step> take_modes(std::vector<Step>& steps) {
 }  // namespace
 
 void Guard::forget() {
-  std::erase_if(problems_, [](const auto& problem) { return problem.first != lock_problem; });
   unmade_.clear();
   without_counters_.clear();
   following_.clear();
-}
-
-std::vector<std::string> Guard::problems(bool for_root) const {
-  std::vector<std::string> out;
-  for (const auto& [key, problem] : problems_)
-    out.push_back(for_root ? problem.text : problem.public_text);
-  return out;
-}
-
-std::string Guard::lock_failure(const std::string& name) const {
-  const auto found = problems_.find(lock_key + name);
-  return found == problems_.end() ? "" : found->second.public_text;
-}
-
-// Clears the problems of this kind, except those of the groups that still fail.
-void Guard::clear_problems(const std::string& kind, const std::set<std::string>& failed) {
-  std::erase_if(problems_, [&](const auto& problem) {
-    return problem.first.starts_with(kind) && !failed.contains(problem.first.substr(kind.size()));
-  });
-}
-
-bool Guard::set_problem(const std::string& key, const std::string& text,
-                        const std::string& public_text) {
-  return problems_.insert_or_assign(key, Problem{text, public_text}).second;
-}
-
-void Guard::report(const std::string& key, const std::string& text, Comparison& out) {
-  if (set_problem(key, text)) out.problems.push_back(text);
 }
 
 // A domain that is there again has been reset by the kernel: all ways and all bandwidth for
@@ -91,14 +63,14 @@ std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Co
   if (in_force.policy.daemon.drift != OnDrift::restore) return {};
   const std::vector<Step> steps = adoptions(in_force.groups, machine.snapshot);
   if (steps.empty()) {
-    clear_problem("adopt");
+    problems_.clear("adopt");
     return {};
   }
   if (const auto done = applier_.carry_out(steps, machine); !done) {
-    report("adopt", done.error().text(), out);
+    problems_.report("adopt", done.error().text());
     return {};
   }
-  clear_problem("adopt");
+  problems_.clear("adopt");
   std::set<std::string> adopted;
   for (const Step& step : steps) adopted.insert(group_of(step));
   for (Difference& difference : differences(in_force.groups, in_force.locks, {}, machine.snapshot))
@@ -118,15 +90,16 @@ bool Guard::restore(const InForce& in_force, const std::vector<Step>& steps, con
     const auto done = applier_.carry_out(steps, machine);
     ready = done.has_value();
     // The same failure is logged once, although its text grows with each attempt.
-    if (!done && last_failure_ != key_of(done.error())) out.problems.push_back(done.error().text());
+    if (!done && last_failure_ != key_of(done.error()))
+      log(LogEvent::kernel_refused, done.error().text());
     last_failure_ = done ? "" : key_of(done.error());
-    if (!done) (void)set_problem("restore", done.error().text());
+    if (!done) problems_.set("restore", done.error().text());
     if (std::ranges::any_of(
             steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); }))
       out.groups_made = out.tables_old = true;
   }
   if (steps.empty() || ready) {
-    clear_problem("restore");
+    problems_.clear("restore");
     last_failure_.clear();
     reset_pending_ = false;
   }
@@ -135,7 +108,7 @@ bool Guard::restore(const InForce& in_force, const std::vector<Step>& steps, con
 
 // Each by itself: one that the kernel refuses undoes no limit. One that others have made possible
 // again is set even if drift is only reported.
-void Guard::set_modes(const std::vector<Step>& modes, bool ready, Comparison& out) {
+void Guard::set_modes(const std::vector<Step>& modes, bool ready) {
   std::set<std::string> failed;
   const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
   for (const Step& step : modes) {
@@ -144,28 +117,28 @@ void Guard::set_modes(const std::vector<Step>& modes, bool ready, Comparison& ou
     const auto done = applier_.carry_out({step}, *machine);
     if (done) continue;
     failed.insert(group);
-    report(mode_key + group, done.error().text(), out);
+    problems_.report(mode_key + group, done.error().text());
   }
-  clear_problems(mode_key, failed);
+  problems_.clear_all(mode_key, failed);
 }
 
 // Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-void Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out) {
+void Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine) {
   std::set<std::string> failed;
   for (size_t i = 0; i + 1 < steps.size(); i += 2) {
     const std::string& group = group_of(steps[i]);
     const auto done = applier_.carry_out({steps[i], steps[i + 1]}, machine);
     if (done) continue;
-    report(lock_key + group, done.error().text(), out);
+    problems_.report(lock_key + group, done.error().text());
     failed.insert(group);
   }
-  clear_problems(lock_key, failed);
+  problems_.clear_all(lock_key, failed);
 }
 
 void Guard::make_later(std::map<std::string, Error> unmade) {
   for (const auto& [group, error] : unmade) {
     unmade_.insert(group);
-    (void)set_problem(mon_group_key + group, error.text());
+    problems_.set(mon_group_key + group, error.text());
   }
 }
 
@@ -180,16 +153,16 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
   for (const Step& step : steps)
     if (!failed.contains(group_of(step))) made.insert(group_of(step));
   if (!made.empty()) out.groups_made = out.tables_old = true;
-  for (const auto& [group, error] : failed) report(mon_group_key + group, error.text(), out);
+  for (const auto& [group, error] : failed) problems_.report(mon_group_key + group, error.text());
   unmade_.clear();
   for (const auto& [group, error] : failed) unmade_.insert(group);
-  clear_problems(mon_group_key, unmade_);
+  problems_.clear_all(mon_group_key, unmade_);
   return made;
 }
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-void Guard::enable_io(const InForce& in_force, Comparison& out) {
+void Guard::enable_io(const InForce& in_force) {
   const auto machine = applier_.read_machine();
   if (!machine) return;
   const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
@@ -197,15 +170,15 @@ void Guard::enable_io(const InForce& in_force, Comparison& out) {
                                            .steps,
                                        *machine);
   if (done)
-    clear_problem(io_key);
+    problems_.clear(io_key);
   else
-    report(io_key, done.error().text(), out);
+    problems_.report(io_key, done.error().text());
 }
 
 void Guard::assign_later(const std::map<std::string, std::string>& without_counters) {
   for (const auto& [group, why] : without_counters) {
     without_counters_.insert(group);
-    (void)set_problem(counter_key + group, why);
+    problems_.set(counter_key + group, why);
   }
 }
 
@@ -232,23 +205,22 @@ void Guard::assign_counters(const InForce& in_force, bool by_kernel,
   const auto still = applier_.assign_counters(std::move(plan), *machine);
   for (Drift& drift : lost)
     if (!still.contains(*drift.group)) out.drift.push_back(std::move(drift));
-  for (const auto& [group, why] : still) report(counter_key + group, why, out);
+  for (const auto& [group, why] : still) problems_.report(counter_key + group, why);
   without_counters_.clear();
   for (const auto& [group, why] : still) without_counters_.insert(group);
-  clear_problems(counter_key, without_counters_);
+  problems_.clear_all(counter_key, without_counters_);
 }
 
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
-void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
-                               Comparison& out) {
+void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine& machine) {
   std::set<std::string> failed;
   for (const Step& removal : removals) {
     const auto removed = applier_.carry_out({removal}, machine);
     if (removed) continue;
     failed.insert(group_of(removal));
-    report(remove_key + group_of(removal), removed.error().text(), out);
+    problems_.report(remove_key + group_of(removal), removed.error().text());
   }
-  clear_problems(remove_key, failed);
+  problems_.clear_all(remove_key, failed);
 }
 
 // A mode that rdtd itself has yet to set is no difference.
@@ -285,10 +257,10 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   Comparison out;
   auto machine = applier_.read_machine();
   if (!machine) {
-    report("read", machine.error().text(), out);
+    problems_.report("read", machine.error().text());
     return out;
   }
-  clear_problem("read");
+  problems_.clear("read");
   const std::set<std::string> adopted = adopt(*in_force, *machine, out);
   applier_.find_busy_locks(*machine, in_force->locks);
   const auto current = update(in_force, *machine, out);
@@ -303,13 +275,13 @@ Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force)
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const bool ready = restore(*current, back.steps, *machine, out);
-  set_modes(modes, ready, out);
-  lock_regions(ready ? back.locks : std::vector<Step>{}, *machine, out);
-  if (io_is_disabled && ready) enable_io(*current, out);
-  if (!io_is_disabled) clear_problem(io_key);
+  set_modes(modes, ready);
+  lock_regions(ready ? back.locks : std::vector<Step>{}, *machine);
+  if (io_is_disabled && ready) enable_io(*current);
+  if (!io_is_disabled) problems_.clear(io_key);
   const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
   if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
-  remove_left_behind(back.removals, *machine, out);
+  remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace rdtd {
 
@@ -35,6 +36,11 @@ Result<UniqueFd> Leases::add(Lease lease) {
   all_.push_back(std::move(lease));
   own_ends_.push_back(std::move(own));
   return holders;
+}
+
+std::string Leases::exchange_policy(const std::string& name, std::string policy) {
+  const auto found = std::ranges::find(all_, name, &Lease::name);
+  return found == all_.end() ? "" : std::exchange(found->policy, std::move(policy));
 }
 
 void Leases::remove(const std::string& name) {

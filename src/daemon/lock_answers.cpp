@@ -1,10 +1,10 @@
-// Manager's answer about the pseudo-locked regions: those of the policy in force, and those that
-// left it and cannot be undone yet.
+// The answer about the pseudo-locked regions: those of the policy in force, and those that left it
+// and cannot be undone yet.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "rdtd/daemon/manager.hpp"
+#include "rdtd/daemon/answers.hpp"
 #include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
@@ -40,9 +40,9 @@ void add_place(const std::string& name, const Machine& machine, LockStatus& out)
 
 class LockLister {
  public:
-  LockLister(const InForce& in_force, const Guard& guard, const Machine& machine)
+  LockLister(const InForce& in_force, const Problems& problems, const Machine& machine)
       : in_force_(in_force),
-        guard_(guard),
+        problems_(problems),
         machine_(machine),
         own_(machine.snapshot.own_locks()),
         differences_(differences({}, in_force.locks, {}, machine.snapshot)) {}
@@ -94,7 +94,7 @@ class LockLister {
     out.state = planned && stands(target->region, machine_.snapshot) ? "locked" : "missing";
     if (out.state == "locked") return;
     const auto difference = std::ranges::find(differences_, out.name, &Difference::group);
-    out.reason = guard_.lock_failure(out.name);
+    out.reason = problems_.public_text(Guard::lock_key + out.name);
     if (part != nullptr)
       out.reason = part->reason;
     else if (!planned)
@@ -104,7 +104,7 @@ class LockLister {
   }
 
   const InForce& in_force_;
-  const Guard& guard_;
+  const Problems& problems_;
   const Machine& machine_;
   std::vector<std::string> own_;
   std::vector<Difference> differences_;
@@ -113,14 +113,15 @@ class LockLister {
 
 }  // namespace
 
-std::expected<std::vector<LockStatus>, Refusal> Manager::list_locks() {
-  const Time begin = system_.now();
-  if (locks_ && begin < locks_due_) return *locks_;
-  const auto machine = applier_.read_machine();
+std::expected<std::vector<LockStatus>, Refusal> Answers::list_locks() {
+  const auto begin = core_.system.now();
+  if (locks_of_ != core_.state.in_force) locks_.forget();
+  if (const auto& known = locks_.at(begin)) return *known;
+  const auto machine = core_.applier.read_machine();
   if (!machine) return std::unexpected(refusal(machine.error()));
-  locks_ = LockLister(*in_force_, guard_, *machine).run();
-  locks_due_ = next_reading(begin, system_.now());
-  return *locks_;
+  locks_of_ = core_.state.in_force;
+  return locks_.keep(LockLister(in_force(), core_.problems, *machine).run(), begin,
+                     core_.system.now());
 }
 
 }  // namespace rdtd

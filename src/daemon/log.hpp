@@ -4,11 +4,14 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rdtd/base/located.hpp"
+#include "rdtd/bus/log_control.hpp"
 
 namespace rdtd {
 
@@ -45,5 +48,21 @@ void set_policy_log_level(const std::string& level);
 [[nodiscard]] bool set_syslog_level(const std::string& level);
 [[nodiscard]] std::string syslog_level();
 [[nodiscard]] std::string log_target();  // "journal" or "console"
+
+class LogLevels final : public LogControl {
+ public:
+  // `changed` is called after each request for another level.
+  explicit LogLevels(std::function<void()> changed) : changed_(std::move(changed)) {}
+  std::string level() const override { return syslog_level(); }
+  bool set_level(const std::string& level) override {
+    const bool known = set_syslog_level(level);
+    changed_();
+    return known;
+  }
+  std::string target() const override { return log_target(); }
+
+ private:
+  std::function<void()> changed_;
+};
 
 }  // namespace rdtd

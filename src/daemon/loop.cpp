@@ -77,8 +77,8 @@ int Loop::add_sources() {
     r = sd_event_add_io(event_, &second_looks_, sources_.classifier->second_looks().fd(), EPOLLIN,
                         on_io<&Loop::look_again>, this);
   if (r >= 0)
-    r = sd_event_add_io(event_, &leases_, manager_.leases_fd(), EPOLLIN, on_io<&Loop::read_leases>,
-                        this);
+    r = sd_event_add_io(event_, &leases_, manager_.core().leases.fd(), EPOLLIN,
+                        on_io<&Loop::read_leases>, this);
   if (r >= 0 && sources_.changes)
     r = sd_event_add_io(event_, &changes_, sources_.changes->fd(), EPOLLIN,
                         on_io<&Loop::read_changes>, this);
@@ -116,7 +116,7 @@ int Loop::add_watchdog() {
 Result<void> Loop::prepare(Sources sources) {
   sources_ = std::move(sources);
   events_available_ = sources_.classifier != nullptr;
-  manager_.set_events_available(events_available_);
+  manager_.core().state.events_available = events_available_;
   if (const int r = add_sources(); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
   suspended_ = sources_.suspended();
@@ -124,7 +124,9 @@ Result<void> Loop::prepare(Sources sources) {
   watch_policy();
   set_timer(heartbeat_, heartbeat_interval_);
   observe();
-  auto service = Service::open(event_, manager_, [](const Result<void>& connection) {
+  log_ = std::make_unique<LogLevels>([this] { manager_.answers().apply_watch(); });
+  const Handlers handlers{manager_.changes(), manager_.answers(), *log_};
+  auto service = Service::open(event_, handlers, [](const Result<void>& connection) {
     if (connection)
       spdlog::info("on the system bus");
     else
@@ -136,15 +138,16 @@ Result<void> Loop::prepare(Sources sources) {
   return {};
 }
 
+uint64_t Loop::publish(std::shared_ptr<const RuleTable> table) {
+  if (sources_.classifier == nullptr) return 0;
+  // A load waits for the answer.
+  (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
+  return sources_.classifier->publish(std::move(table));
+}
+
 void Loop::observe() {
-  manager_.observe(
-      {.publish = [this](std::shared_ptr<const RuleTable> table) -> uint64_t {
-         if (sources_.classifier == nullptr) return 0;
-         // A load waits for the answer.
-         (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
-         return sources_.classifier->publish(std::move(table));
-       },
-       .before_reload =
+  manager_.connect(
+      {.before_reload =
            [] {
              (void)sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading",
                                             usec(Clock::now()))
@@ -175,7 +178,8 @@ void Loop::observe() {
        .watch_assignments =
            [this](bool on) {
              if (sources_.classifier != nullptr) sources_.classifier->watch_assignments(on);
-           }});
+           }},
+      [this](std::shared_ptr<const RuleTable> table) { return publish(std::move(table)); });
 }
 
 // The manager's work, one slice; before_poll says when the next one is due.
@@ -195,7 +199,7 @@ void Loop::take_log_level() {
   const std::string& level = manager_.in_force().policy.daemon.log_level;
   if (level == std::exchange(policy_log_level_, level)) return;
   set_policy_log_level(level);
-  manager_.apply_watch();
+  manager_.answers().apply_watch();
 }
 
 void Loop::rules_changed() {
@@ -214,8 +218,9 @@ void Loop::loaded() {
 }
 
 void Loop::report_state() {
-  (void)sd_notify(0, fmt::format("STATUS={}", manager_.status_line()).c_str());
-  if (const std::string state = manager_.properties().state; state != std::exchange(state_, state))
+  (void)sd_notify(0, fmt::format("STATUS={}", manager_.answers().status_line()).c_str());
+  if (const std::string state = manager_.answers().properties().state;
+      state != std::exchange(state_, state))
     service_->emit_state();
 }
 
@@ -246,12 +251,12 @@ int Loop::on_terminate(sd_event_source* source, const signalfd_siginfo*, void*) 
 }
 
 void Loop::reconcile() {
-  manager_.reconcile();
+  manager_.reconciler().reconcile();
   loaded();
 }
 
 void Loop::set_events_available(bool available) {
-  manager_.set_events_available(available);
+  manager_.core().state.events_available = available;
   if (available == std::exchange(events_available_, available)) return;
   if (available)
     spdlog::info("process events arrive again");
@@ -275,7 +280,7 @@ void Loop::return_memory() {
 // were offline meanwhile, without uevents.
 void Loop::notice_suspend() {
   const uint64_t before = std::exchange(suspended_, sources_.suspended());
-  if (suspended_ > before + least_suspend_nanoseconds) manager_.cpu_changed();
+  if (suspended_ > before + least_suspend_nanoseconds) manager_.reconciler().cpu_changed();
 }
 
 void Loop::beat() {
@@ -284,8 +289,9 @@ void Loop::beat() {
   manager_.store();
   return_memory();
   if (sources_.classifier == nullptr) return;
-  manager_.set_event_counters(sources_.classifier->events_seen(),
-                              sources_.classifier->event_overruns() + changes_dropped_);
+  State& state = manager_.core().state;
+  state.events_seen = sources_.classifier->events_seen();
+  state.event_overruns = sources_.classifier->event_overruns() + changes_dropped_;
   const bool alive = sources_.classifier->heartbeat();
   set_events_available(alive);
   if (alive) return;

@@ -51,17 +51,17 @@ void Loop::take_requests() {
   const Classifier::Requests requests = sources_.classifier->take_requests();
   // The next one wakes this up at once.
   if (!requests.any) return (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
-  if (requests.table_in_use != 0) manager_.table_taken(requests.table_in_use);
+  if (requests.table_in_use != 0) manager_.core().publisher.taken(requests.table_in_use);
   for (const pid_t pid : requests.unexamined)
-    manager_.sweeper().visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+    manager_.core().sweeper.visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
   for (const Classifier::Assigned& assigned : requests.assigned)
     report_assigned(assigned.pid, assigned.group, assigned.rule);
   if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);
-  if (requests.table_old) manager_.reconcile();
+  if (requests.table_old) manager_.reconciler().reconcile();
   if (requests.failed) {
     log(LogEvent::events_lost,
         requests.failed->text() + "; processes are found at each reconcile only");
-    manager_.set_events_available(false);
+    manager_.core().state.events_available = false;
     classifier_drops_ = sources_.classifier->event_overruns();
     sources_.classifier = nullptr;
     for (sd_event_source* source : {requests_, requests_timer_, second_looks_})
@@ -89,11 +89,12 @@ void Loop::look_again() {
     const auto forks = ask_forks ? sources_.forks->forks_of(process.pid, process.exec_at)
                                  : proc::ForkWatch::Forks{Kind::unknown};
     if (forks.kind == Kind::unknown) unknown.push_back(process.pid);
-    if (forks.kind == Kind::more) manager_.sweeper().visit({.pid = process.pid, .children = true});
+    if (forks.kind == Kind::more)
+      manager_.core().sweeper.visit({.pid = process.pid, .children = true});
     // Their parent may have ended by now.
-    for (const pid_t child : forks.children) manager_.sweeper().visit({.pid = child});
+    for (const pid_t child : forks.children) manager_.core().sweeper.visit({.pid = child});
   }
-  manager_.sweeper().look_for_more(unknown);
+  manager_.core().sweeper.look_for_more(unknown);
 }
 
 // False if more fork events wait than are worth reading now. A full buffer is emptied all the same,
@@ -118,13 +119,14 @@ void Loop::read_changes() {
     lost = lost || !batch || batch->lost;
     for (const ProcEvent& event : events) {
       const bool first_thread = event.tid == event.pid;
-      if (event.kind == ProcEvent::Kind::comm && first_thread) manager_.manual().rename(event.pid);
+      if (event.kind == ProcEvent::Kind::comm && first_thread)
+        manager_.core().manual.rename(event.pid);
       if (rules.rules().empty()) continue;
       if (event.kind == ProcEvent::Kind::identity ||
           (event.kind == ProcEvent::Kind::comm && first_thread))
-        manager_.sweeper().visit({.pid = event.pid});
+        manager_.core().sweeper.visit({.pid = event.pid});
       else if (event.kind == ProcEvent::Kind::comm && rules.has_thread_rules())
-        manager_.sweeper().visit({.pid = event.pid, .only_thread = event.tid});
+        manager_.core().sweeper.visit({.pid = event.pid, .only_thread = event.tid});
     }
     if (!batch) failed = true;
     if (events.size() < Connector::batch_size) break;
@@ -146,12 +148,12 @@ void Loop::read_cgroups() {
   const auto begin = Clock::now();
   const bool walked = sources_.cgroups->walking();
   const CgroupWatch::Changes changes = sources_.cgroups->read_changes();
-  for (const pid_t pid : changes.processes) manager_.sweeper().visit({.pid = pid});
+  for (const pid_t pid : changes.processes) manager_.core().sweeper.visit({.pid = pid});
   // Finding the process of a thread takes a look into /proc.
   if (changes.threads.size() > max_threads_resolved)
     sweep_soon("many threads changed their cgroup");
   else
-    for (const pid_t tid : changes.threads) manager_.visit_thread(tid);
+    for (const pid_t tid : changes.threads) manager_.core().sweeper.visit_thread(tid);
   // The look at all processes that a new policy begins with may be over already.
   if (walked && !sources_.cgroups->walking() && walk_in_parts_) sweep_soon("cgroups were found");
   report_unwatched();
@@ -183,7 +185,9 @@ void Loop::report_unwatched() {
   spdlog::warn("{}; moves into such cgroups are noticed at the next reconcile", first->text());
 }
 
-void Loop::read_resctrl() { manager_.resctrl_changed(sources_.resctrl->read_changes()); }
+void Loop::read_resctrl() {
+  manager_.reconciler().resctrl_changed(sources_.resctrl->read_changes());
+}
 
 // The kernel sends a uevent for each CPU that goes or comes; udev passes it on.
 void Loop::watch_cpus() {
@@ -202,7 +206,7 @@ int Loop::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
   if (sd_device_get_action(device, &action) >= 0 &&
       (action == SD_DEVICE_ONLINE || action == SD_DEVICE_OFFLINE || action == SD_DEVICE_ADD ||
        action == SD_DEVICE_REMOVE))
-    static_cast<Loop*>(self)->manager_.cpu_changed();
+    static_cast<Loop*>(self)->manager_.reconciler().cpu_changed();
   return 0;
 }
 
@@ -263,7 +267,7 @@ void Loop::sweep_soon(const char* why) {
 // The interval counts from the end of the last one, and grows with its length.
 void Loop::sweep_now() {
   const auto begin = Clock::now();
-  manager_.sweep(sweep_reason_, [this, begin] {
+  manager_.reconciler().sweep(sweep_reason_, [this, begin] {
     const auto now = Clock::now();
     sweep_reason_ = nullptr;
     next_sweep_ = now + std::max<Clock::duration>(sweep_interval, 10 * (now - begin));
@@ -274,8 +278,9 @@ void Loop::sweep_now() {
 void Loop::note_loss() {
   if (sources_.classifier != nullptr) classifier_drops_ = sources_.classifier->event_overruns();
   const uint64_t dropped = classifier_drops_ + changes_dropped_;
-  if (sources_.classifier != nullptr)
-    manager_.set_event_counters(sources_.classifier->events_seen(), dropped);
+  State& state = manager_.core().state;
+  state.event_overruns = dropped;
+  if (sources_.classifier != nullptr) state.events_seen = sources_.classifier->events_seen();
   const auto now = Clock::now();
   if (last_loss_log_ != Clock::time_point{} && now - last_loss_log_ < loss_log_interval) return;
   log(LogEvent::events_lost,

@@ -272,7 +272,7 @@ int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int req
   {
     Loop loop(manager);
     const auto prepared =
-        loop.prepare(open_sources(paths, requests_fd, classifier, opened, manager.manual()));
+        loop.prepare(open_sources(paths, requests_fd, classifier, opened, manager.core().manual));
     if (prepared)
       status = loop.run();
     else

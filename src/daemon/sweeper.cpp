@@ -88,6 +88,13 @@ void Sweeper::visit(One one, std::chrono::milliseconds delay) {
   schedule({one.pid, one.only_thread}, {system_.now() + delay, one.children});
 }
 
+void Sweeper::visit_thread(pid_t tid) {
+  const auto thread = system_.processes.open(tid);
+  const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  if (pid) visit({.pid = *pid});
+  if (!pid && !proc::ended(pid.error())) overflowed_ = true;
+}
+
 void Sweeper::look_for_more(std::span<const pid_t> pids) {
   if (second_looks_.size() >= max_waiting) {
     overflowed_ = true;
@@ -97,7 +104,7 @@ void Sweeper::look_for_more(std::span<const pid_t> pids) {
 }
 
 Sweeper::Time Sweeper::next_due() const {
-  if (!running_.empty() || !second_looks_.empty()) return Time::min();
+  if (overflowed_ || !running_.empty() || !second_looks_.empty()) return Time::min();
   const Time visit = due_.empty() ? Time::max() : due_.begin()->first;
   if (pass_) return std::min(visit, pass_->begin);
   return requested_.empty() ? visit : Time::min();

@@ -42,7 +42,11 @@ Machine without_others(const Machine& machine) {
 }
 
 Prepared finished(ParsedPolicy parsed, Plan plan) {
-  Prepared out{std::move(parsed.policy), std::move(plan), std::move(parsed.diagnostics), {}};
+  Prepared out{std::move(parsed.policy),
+               std::move(plan),
+               parsed.diagnostics,
+               std::move(parsed.diagnostics),
+               {}};
   out.missing = std::move(out.plan.missing);
   std::ranges::copy(out.plan.warnings, std::back_inserter(out.warnings));
   sort_by_place(out.warnings);
@@ -118,6 +122,13 @@ std::expected<Prepared, Rejected> prepare(std::span<const PolicyFile> files,
   });
   return std::unexpected(
       Rejected{std::move(plan.error()), std::move(parsed.policy.sources), others || mount});
+}
+
+std::optional<Prepared> prepare_known(Policy policy, std::vector<Diagnostic> text_warnings,
+                                      const Machine& machine) {
+  auto plan = plan_for(policy, machine);
+  if (!plan) return std::nullopt;
+  return finished({std::move(policy), std::move(text_warnings)}, std::move(*plan));
 }
 
 std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> files,

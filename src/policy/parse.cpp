@@ -195,6 +195,7 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
   if (in_lease && read.group.adopt)
     error(name.where, fmt::format("group '{}': a lease cannot take over a group", name.value),
           "adopt = true belongs in a policy file");
+  read.group.replaces = read.replaces;
   const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
   if (earlier != nullptr && leases_.contains(earlier->name.where.file))
     return error(name.where,

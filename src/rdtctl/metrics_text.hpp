@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
 

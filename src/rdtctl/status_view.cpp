@@ -103,6 +103,8 @@ JsonValue status_json(const Context& context, const Status& found) {
           {"config_files", daemon.config_files},
           {"last_reload_error", daemon.last_reload_error},
           {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
+          {"job", daemon.job},
+          {"job_timestamp_usec", daemon.job_timestamp},
           {"events_seen", daemon.events_seen},
           {"event_overruns", daemon.event_overruns},
           {"assigned", daemon.assigned()},
@@ -121,6 +123,8 @@ void print_state(const Context& context, const ManagerProperties& daemon) {
       daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
       daemon.events_seen, daemon.event_overruns, daemon.assigned(),
       daemon.assigned() == 1 ? "" : "s", daemon.drift);
+  if (!daemon.job.empty())
+    print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
   for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));
   if (!daemon.last_reload_error.empty())
     print("{}:\n{}\n",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
@@ -220,6 +221,14 @@ bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
   return std::ranges::any_of(cgroup_prefix_lengths_, [&](size_t length) {
     return length <= path.size() && cgroup_prefixes_.contains(path.substr(0, length));
   });
+}
+
+bool RuleSet::decides_as(const RuleSet& other) const {
+  const auto decision = [](const CompiledRule& rule) {
+    return std::tie(rule.destination, rule.conditions, rule.per_thread);
+  };
+  return destinations_ == other.destinations_ &&
+         std::ranges::equal(rules_, other.rules_, {}, decision, decision);
 }
 
 }  // namespace rdtd

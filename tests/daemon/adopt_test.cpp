@@ -20,10 +20,11 @@ class AdoptTest : public test::World {
   // The names of what was taken over, or the text of the refusal.
   std::string adopt(const std::vector<std::string>& names) {
     std::string out = "never finished";
-    manager->adopt(names, [&](const std::expected<std::vector<std::string>, Refusal>& adopted) {
-      out = adopted ? "took over: " + join(*adopted, " ") : adopted.error().text;
-      if (!adopted) kind = adopted.error().kind;
-    });
+    manager->changes().adopt(
+        names, [&](const std::expected<std::vector<std::string>, Refusal>& adopted) {
+          out = adopted ? "took over: " + join(*adopted, " ") : adopted.error().text;
+          if (!adopted) kind = adopted.error().kind;
+        });
     run(std::chrono::seconds(5));
     return out;
   }
@@ -66,7 +67,7 @@ TEST_F(AdoptTest, TakesItOverOnce) {
   ASSERT_EQ(adopt({"redis"}), "took over: redis");
   make_anew("redis");
   const std::string theirs = schemata("redis");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   const std::string made_again = "group 'redis' was removed and made again by another tool";
   EXPECT_EQ(drift, std::vector<std::string>{made_again});
@@ -87,7 +88,7 @@ TEST_F(AdoptTest, TakesOverMonitoringGroups) {
   make_anew("redis/mon_groups/front");
   EXPECT_EQ(adopt({"redis"}), "took over: redis/front");
   const pid_t redis = processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "redis/front");
   policy = "[group.other]\nadopt = true\n[group.redis]\n";
@@ -210,13 +211,13 @@ TEST_F(AdoptTest, RequestsAreServedInTheirOrder) {
   policy = redis_policy;
   std::vector<std::string> served;
   const auto reload_later = [&] {
-    manager->reload(
+    manager->changes().reload(
         [&](const auto& loaded) { served.push_back(loaded ? "reloaded" : loaded.error().text); });
   };
-  manager->sweep("the test keeps the daemon busy", [] {});
-  manager->reconcile();
+  manager->reconciler().sweep("the test keeps the daemon busy", [] {});
+  manager->reconciler().reconcile();
   reload_later();
-  manager->adopt({"redis"}, [&](const auto& adopted) {
+  manager->changes().adopt({"redis"}, [&](const auto& adopted) {
     served.push_back(adopted ? "adopted" : adopted.error().text);
   });
   reload_later();

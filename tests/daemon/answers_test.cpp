@@ -17,7 +17,7 @@ class AnswersTest : public test::World {
 };
 
 TEST_F(AnswersTest, ListsTheGroups) {
-  const auto groups = manager->list_groups();
+  const auto groups = manager->answers().list_groups();
   ASSERT_EQ(groups->all().size(), 2U);
   const GroupStatus* redis = groups->find("redis");
   ASSERT_NE(redis, nullptr);
@@ -26,15 +26,15 @@ TEST_F(AnswersTest, ListsTheGroups) {
   EXPECT_EQ(redis->mode, "exclusive");
   EXPECT_EQ(redis->rules, std::vector<std::string>{"p.toml:4"});
   EXPECT_EQ(groups->find("other"), nullptr);
-  EXPECT_EQ(manager->list_groups(), groups);  // made once
+  EXPECT_EQ(manager->answers().list_groups(), groups);  // made once
   ASSERT_EQ(reload(redis_policy), "");
-  EXPECT_NE(manager->list_groups(), groups);
+  EXPECT_NE(manager->answers().list_groups(), groups);
 }
 
 // Others than root may read it in the file, or not at all.
 TEST_F(AnswersTest, ADescriptionIsForWhoMayReadTheFile) {
   const auto for_all = [this] {
-    const GroupStatus* group = manager->list_groups()->find("redis");
+    const GroupStatus* group = manager->answers().list_groups()->find("redis");
     EXPECT_EQ(group->description, "text");
     return group->description_for_all;
   };
@@ -45,11 +45,11 @@ TEST_F(AnswersTest, ADescriptionIsForWhoMayReadTheFile) {
   ASSERT_EQ(reload(text), "");
   EXPECT_TRUE(for_all());
   UniqueFd held;
-  manager->lease("a", text + "override = true\n", {.uid = 0, .pid = 1},
-                 [&](std::expected<UniqueFd, Refusal> granted) {
-                   ASSERT_TRUE(granted);
-                   held = std::move(*granted);
-                 });
+  manager->changes().lease("a", text + "override = true\n", {.uid = 0, .pid = 1},
+                           [&](std::expected<UniqueFd, Refusal> granted) {
+                             ASSERT_TRUE(granted);
+                             held = std::move(*granted);
+                           });
   run();
   ASSERT_TRUE(held);
   EXPECT_FALSE(for_all());
@@ -58,14 +58,14 @@ TEST_F(AnswersTest, ADescriptionIsForWhoMayReadTheFile) {
 TEST_F(AnswersTest, CountsTheProcessesOfEachRule) {
   const auto shown = [this] {
     std::string out;
-    for (const RuleStatus& rule : manager->list_rules())
+    for (const RuleStatus& rule : manager->answers().list_rules())
       out += rule.place + " " + rule.group + " " + std::to_string(rule.processes) + "\n";
     return out;
   };
   EXPECT_EQ(shown(), "p.toml:4 redis 0\np.toml:7 default 0\n");
   for (const char* name : {"redis-server", "redis-sentinel", "other"})
     (void)processes.start({.name = name});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(shown(), "p.toml:4 redis 2\np.toml:7 default 0\n");
   ASSERT_EQ(reload(redis_policy), "");
@@ -75,9 +75,9 @@ TEST_F(AnswersTest, CountsTheProcessesOfEachRule) {
 TEST_F(AnswersTest, ExplainsAProcess) {
   const pid_t pid = processes.start({.name = "redis-server", .identity = {1000, 1000}});
   const pid_t thread = processes.clone(pid, "bio_close");
-  manager->sweeper().visit({.pid = pid});
+  manager->core().sweeper.visit({.pid = pid});
   run();
-  const auto explained = manager->explain(pid, std::nullopt);
+  const auto explained = manager->answers().explain(pid, std::nullopt);
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->name, "redis-server");
   ASSERT_EQ(explained->trials.size(), 1U);
@@ -86,35 +86,36 @@ TEST_F(AnswersTest, ExplainsAProcess) {
   EXPECT_EQ(explained->threads.size(), 2U);
   const pid_t other = processes.start({.name = "bash", .identity = {1000, 1000}});
   const pid_t others = processes.clone(other, "bio");
-  const auto unmatched = manager->explain(other, std::nullopt);
+  const auto unmatched = manager->answers().explain(other, std::nullopt);
   ASSERT_TRUE(unmatched);
   ASSERT_EQ(unmatched->trials.size(), 2U);
   EXPECT_EQ(unmatched->trials[0].reason, "name is 'bash', not 'redis-*'");
   EXPECT_EQ(unmatched->trials[1].reason,
             "thread 'bio*' is for single threads, and matches " + std::to_string(others));
   processes.rename(others, "other");
-  EXPECT_EQ(manager->explain(other, std::nullopt)->trials[1].reason,
+  EXPECT_EQ(manager->answers().explain(other, std::nullopt)->trials[1].reason,
             "thread 'bio*' is for single threads, and matches none");
   // Its owner may not read the policy files.
-  const auto own = manager->explain(other, 1000);
+  const auto own = manager->answers().explain(other, 1000);
   ASSERT_TRUE(own);
   EXPECT_EQ(own->trials[0].reason, "name is 'bash', which does not match");
   EXPECT_EQ(own->trials[1].reason, "the rule is for single threads, and matches none");
-  const auto foreign = manager->explain(other, 1001);
+  const auto foreign = manager->answers().explain(other, 1001);
   ASSERT_FALSE(foreign);
   EXPECT_EQ(foreign.error().text, "process " + std::to_string(other) + " belongs to another user");
-  EXPECT_EQ(manager->explain(77777, std::nullopt).error().text, "there is no process 77777");
-  EXPECT_EQ(manager->owner_of(other), 1000U);
-  EXPECT_EQ(manager->owner_of(77777), std::nullopt);
-  EXPECT_EQ(manager->tasks_in("redis"), 2U);
-  EXPECT_EQ(manager->tasks_in("none"), 0U);
+  EXPECT_EQ(manager->answers().explain(77777, std::nullopt).error().text,
+            "there is no process 77777");
+  EXPECT_EQ(manager->answers().owner_of(other), 1000U);
+  EXPECT_EQ(manager->answers().owner_of(77777), std::nullopt);
+  EXPECT_EQ(manager->answers().tasks_in("redis"), 2U);
+  EXPECT_EQ(manager->answers().tasks_in("none"), 0U);
   EXPECT_NE(thread, 0);
 }
 
 TEST_F(AnswersTest, ExplainsAManualAssignment) {
   const pid_t pid = processes.start({.name = "bash"});
-  ASSERT_TRUE((*manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
-  const auto explained = manager->explain(pid, std::nullopt);
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+  const auto explained = manager->answers().explain(pid, std::nullopt);
   ASSERT_TRUE(explained);
   ASSERT_EQ(explained->trials.size(), 1U);
   EXPECT_EQ(explained->trials[0].place, "manual assignment");
@@ -123,44 +124,45 @@ TEST_F(AnswersTest, ExplainsAManualAssignment) {
 
 TEST_F(AnswersTest, ChecksAndPlansTheFilesAsTheyAre) {
   policy = "[group.redis]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"redis\"\nuser = \"nobody-here\"\n";
-  const auto checked = manager->check();
+  const auto checked = manager->answers().check();
   ASSERT_TRUE(checked);
   EXPECT_EQ(checked->public_warnings,
             "p.toml:5:8: warning: there is no user 'nobody-here' here: nothing matches it until "
             "the next reload\n");
   EXPECT_TRUE(checked->warnings.contains("    5 | user")) << checked->warnings;
-  const auto plan = manager->plan();
+  const auto plan = manager->answers().plan();
   ASSERT_TRUE(plan);
   ASSERT_FALSE(plan->steps.empty());
   EXPECT_EQ(plan->steps[0].kind, "mode");
   EXPECT_EQ(plan->steps[0].group, "redis");
   policy = "[group.redis]\nl3 = \"999 ways\"\n";
-  const auto refused = manager->plan();
+  const auto refused = manager->answers().plan();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Refusal::Kind::invalid_policy);
   EXPECT_FALSE(refused.error().text_for(false).contains("    2 |"));
   EXPECT_TRUE(refused.error().text_for(true).contains("    2 |"));
-  EXPECT_FALSE(manager->check());
+  EXPECT_FALSE(manager->answers().check());
 }
 
 TEST_F(AnswersTest, TellsItsState) {
-  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 0 threads assigned");
+  EXPECT_EQ(manager->answers().status_line(), "2 groups, 2 rules, 0 threads assigned");
   const pid_t pid = processes.start({.name = "redis-server"});
-  manager->sweeper().visit({.pid = pid});
+  manager->core().sweeper.visit({.pid = pid});
   run();
-  EXPECT_EQ(manager->status_line(), "2 groups, 2 rules, 1 thread assigned");
-  manager->set_event_counters(7, 3);
-  const ManagerProperties now = manager->properties();
+  EXPECT_EQ(manager->answers().status_line(), "2 groups, 2 rules, 1 thread assigned");
+  manager->core().state.events_seen = 7;
+  manager->core().state.event_overruns = 3;
+  const ManagerProperties now = manager->answers().properties();
   EXPECT_EQ(now.events_seen, 7U);
   EXPECT_EQ(now.event_overruns, 3U);
   EXPECT_EQ(now.config_files, std::vector<std::string>{"p.toml"});
-  manager->set_events_available(false);
+  manager->core().state.events_available = false;
   EXPECT_EQ(state(), "degraded");
   EXPECT_EQ(problems(), std::vector<std::string>{"the kernel sends no process events"});
-  manager->set_events_available(true);
+  manager->core().state.events_available = true;
   EXPECT_NE(reload("[group.x"), "");
-  EXPECT_TRUE(manager->status_line().contains("; last reload failed: p.toml:1:"))
-      << manager->status_line();
+  EXPECT_TRUE(manager->answers().status_line().contains("; last reload failed: p.toml:1:"))
+      << manager->answers().status_line();
 }
 
 // A process can hold up who reads its command line.
@@ -168,7 +170,7 @@ TEST_F(AnswersTest, ReadsNoCommandLineThatNoRuleIsAbout) {
   const pid_t pid = processes.start({.name = "bash", .identity = {1000, 1000}});
   const auto read_it = [&] {
     processes.calls.reset();
-    (void)manager->explain(pid, 1000);
+    (void)manager->answers().explain(pid, 1000);
     return std::ranges::any_of(processes.calls.texts(),
                                [](const std::string& call) { return call.contains("cmdline"); });
   };
@@ -178,14 +180,14 @@ TEST_F(AnswersTest, ReadsNoCommandLineThatNoRuleIsAbout) {
 }
 
 TEST_F(AnswersTest, ReportsCounters) {
-  const auto none = manager->counters();
+  const auto none = manager->answers().counters();
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->empty());
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/llc_occupancy"] = "4096\n";
   kernel.resctrl.counters["redis/mon_data/mon_L3_00/mbm_total_bytes"] = "Unavailable\n";
-  EXPECT_EQ(manager->counters()->front().counters, none->front().counters);
+  EXPECT_EQ(manager->answers().counters()->front().counters, none->front().counters);
   clock += std::chrono::seconds(1);
-  const auto counters = manager->counters();
+  const auto counters = manager->answers().counters();
   ASSERT_TRUE(counters);
   for (const DomainCounters& domain : *counters) {
     if (domain.group != "redis" || domain.domain != DomainId{0}) continue;
@@ -196,32 +198,29 @@ TEST_F(AnswersTest, ReportsCounters) {
 
 TEST_F(AnswersTest, WatchesAssignmentsWhileSomebodyListens) {
   std::vector<bool> watched;
-  manager->observe({.watch_assignments = [&](bool on) { watched.push_back(on); }});
-  manager->watch_assignments(true);
-  manager->watch_assignments(false);
+  manager->connect({.watch_assignments = [&](bool on) { watched.push_back(on); }});
+  manager->answers().watch_assignments(true);
+  manager->answers().watch_assignments(false);
   EXPECT_EQ(watched, (std::vector<bool>{true, false}));
-  EXPECT_FALSE(manager->set_log_level("loud"));
-  EXPECT_TRUE(manager->set_log_level("emerg"));
-  EXPECT_EQ(manager->log_target(), "console");
 }
 
 // The classifier uses new rules before the processes are examined; if it does not, work goes on.
 TEST_F(AnswersTest, WaitsForTheClassifier) {
   uint64_t published = 0;
-  manager->observe({.publish = [&](const auto&) { return ++published; }});
+  manager->connect({}, [&](const auto&) { return ++published; });
   policy = redis_policy;
   std::string result = "waiting";
-  manager->reload([&](const auto& done) { result = done ? "done" : "refused"; });
+  manager->changes().reload([&](const auto& done) { result = done ? "done" : "refused"; });
   run(std::chrono::milliseconds(500));
   EXPECT_EQ(result, "waiting");
-  manager->table_taken(0);  // an earlier table
+  manager->core().publisher.taken(0);  // an earlier table
   run(std::chrono::milliseconds(100));
   EXPECT_EQ(result, "waiting");
-  manager->table_taken(published);
+  manager->core().publisher.taken(published);
   run(std::chrono::milliseconds(100));
   EXPECT_EQ(result, "done");
   result = "waiting";
-  manager->reload([&](const auto& done) { result = done ? "done" : "refused"; });
+  manager->changes().reload([&](const auto& done) { result = done ? "done" : "refused"; });
   run(std::chrono::seconds(3));
   EXPECT_EQ(result, "done");
 }
@@ -236,11 +235,11 @@ TEST_F(AnswersTest, ChangesAreMadeOneAfterTheOther) {
     };
   };
   policy = redis_policy + "[group.b]\n";
-  manager->reload(note("first"));
-  manager->reload(note("second"));
-  manager->reset(note("reset"));
-  manager->reconcile();
-  manager->reload(note("third"));
+  manager->changes().reload(note("first"));
+  manager->changes().reload(note("second"));
+  manager->changes().reset(note("reset"));
+  manager->reconciler().reconcile();
+  manager->changes().reload(note("third"));
   kernel.locked_by_other = false;
   run(std::chrono::seconds(2));
   EXPECT_EQ(finished, (std::vector<std::string>{"first", "second", "reset", "third"}));
@@ -253,11 +252,11 @@ TEST_F(AnswersTest, ReportedThreadsStayReported) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
   for (int look = 0; look < 3; look++) {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(group_of(pid), "default");
     EXPECT_EQ(state(), "degraded");
-    manager->sweep("a test", [] {});
+    manager->reconciler().sweep("a test", [] {});
     run();
     EXPECT_EQ(group_of(pid), "default");
   }
@@ -266,14 +265,14 @@ TEST_F(AnswersTest, ReportedThreadsStayReported) {
 // A group that is removed again and again must not keep the daemon busy.
 TEST_F(AnswersTest, AGroupThatCannotBeMadeAgainCostsLittle) {
   const pid_t pid = processes.start({.name = "redis-server"});
-  manager->sweeper().visit({.pid = pid});
+  manager->core().sweeper.visit({.pid = pid});
   run();
   (void)kernel.resctrl.remove("redis");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
   kernel.calls.reset();
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
   for (int i = 0; i < 100; i++) {
-    manager->sweeper().visit({.pid = pid});
+    manager->core().sweeper.visit({.pid = pid});
     run(std::chrono::milliseconds(50));
   }
   size_t attempts = 0;
@@ -281,7 +280,7 @@ TEST_F(AnswersTest, AGroupThatCannotBeMadeAgainCostsLittle) {
   EXPECT_LE(attempts, 12U);
   EXPECT_EQ(state(), "degraded");
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(pid), "redis");
   EXPECT_EQ(state(), "running");
@@ -289,11 +288,12 @@ TEST_F(AnswersTest, AGroupThatCannotBeMadeAgainCostsLittle) {
 
 TEST_F(AnswersTest, CountersThatCannotBeRead) {
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, EIO);
-  EXPECT_EQ(manager->counters().error().text, "cannot list /sys/fs/resctrl: Input/output error");
+  EXPECT_EQ(manager->answers().counters().error().text,
+            "cannot list /sys/fs/resctrl: Input/output error");
   kernel.calls.reset();
   kernel.resctrl.machine.num_rmids = 0;
   kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
-  const auto none = manager->counters();
+  const auto none = manager->answers().counters();
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, Refusal::Kind::not_supported);
   EXPECT_EQ(none.error().text,
@@ -304,14 +304,14 @@ TEST_F(AnswersTest, CountersThatCannotBeRead) {
 TEST_F(AnswersTest, ShowsWhatIsWrongInOneLine) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
-  EXPECT_EQ(manager->status_line(),
+  EXPECT_EQ(manager->answers().status_line(),
             "2 groups, 1 rule, 0 threads assigned; group 'redis': L3:0=3, granted L3:0=f");
   ASSERT_EQ(reload(redis_policy), "");
   kernel.locked_by_other = true;
   ASSERT_EQ(reload(redis_policy), "");
-  EXPECT_EQ(manager->status_line(),
+  EXPECT_EQ(manager->answers().status_line(),
             "2 groups, 1 rule, 0 threads assigned; process 812 (pqos) holds the lock of "
             "/sys/fs/resctrl for 2 s: it is changed without it");
 }
@@ -323,7 +323,7 @@ TEST_F(AnswersTest, AProcessThatEndsIsNotExplained) {
     processes.calls.hook = nullptr;
     processes.exit(pid);
   };
-  EXPECT_EQ(manager->explain(pid, std::nullopt).error().text,
+  EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text,
             "there is no process " + std::to_string(pid));
 }
 

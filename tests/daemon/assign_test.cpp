@@ -14,12 +14,12 @@ TEST_F(AssignTest, AManualAssignmentOutlivesReloadAndRestart) {
   const pid_t pid = processes.start({.name = "redis-server"});
   const std::string two = redis_policy + "[group.b]\nl3 = \"2 ways\"\n";
   ASSERT_EQ(reload(two), "");
-  const auto prepared = manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1});
+  const auto prepared = manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1});
   ASSERT_TRUE(prepared);
   EXPECT_EQ((*prepared)->details().at("pid"), std::to_string(pid));
   ASSERT_TRUE((*prepared)->run());
   EXPECT_EQ(group_of(pid), "b");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(pid), "b");
   manager->store();
@@ -28,7 +28,7 @@ TEST_F(AssignTest, AManualAssignmentOutlivesReloadAndRestart) {
   EXPECT_EQ(group_of(pid), "b");
   // Its group is made again: it is back.
   (void)kernel.resctrl.remove("b");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(pid), "b");
   // Its group leaves the policy: the rules decide.
@@ -53,7 +53,8 @@ TEST_F(AssignTest, RefusesManualAssignments) {
            ", and only a whole process can be assigned"},
   };
   for (const auto& row : rows) {
-    const auto prepared = manager->prepare_assign(row.pid, row.group, {.uid = 0, .pid = 1});
+    const auto prepared =
+        manager->changes().prepare_assign(row.pid, row.group, {.uid = 0, .pid = 1});
     ASSERT_FALSE(prepared);
     EXPECT_EQ(prepared.error().text, row.refusal);
   }
@@ -64,7 +65,7 @@ TEST_F(AssignTest, RefusesWhatHasChangedMeanwhile) {
   ASSERT_EQ(reload(redis_policy), "");
   const pid_t pid = processes.start({.name = "bash"});
   const auto change_and_run = [&](const std::function<void()>& change) {
-    const auto prepared = manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1});
+    const auto prepared = manager->changes().prepare_assign(pid, "redis", {.uid = 0, .pid = 1});
     change();
     const auto done = (*prepared)->run();
     return done ? "" : done.error().text;
@@ -76,12 +77,12 @@ TEST_F(AssignTest, RefusesWhatHasChangedMeanwhile) {
             "cannot open /sys/fs/resctrl/redis/tasks: No such file or directory");
   EXPECT_EQ(change_and_run([&] {
               (void)kernel.resctrl.make("redis");
-              manager->reconcile();
+              manager->reconciler().reconcile();
               run();
             }),
             "group 'redis' was removed and made again by another tool");
   (void)kernel.resctrl.remove("redis");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(change_and_run([&] { processes.exit(pid); }),
             "there is no process " + std::to_string(pid));
@@ -94,7 +95,7 @@ TEST_F(AssignTest, ARefusedAssignmentIsUndone) {
   kernel.calls.fail_if(
       [](const fake::Call& call) { return call.operation == "add" && call.path == "b/tasks"; },
       EPERM);
-  const auto refused = (*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run();
+  const auto refused = (*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text,
             "cannot put process " + std::to_string(pid) + " in group 'b': Operation not permitted");
@@ -108,7 +109,7 @@ TEST_F(AssignTest, OneUserHasSoManyAssignments) {
   size_t assigned = 0;
   for (; result && assigned <= ManualAssignments::max_per_user; assigned++) {
     const pid_t pid = processes.start({.name = "bash"});
-    result = (*manager->prepare_assign(pid, "redis", {.uid = 1000, .pid = 1}))->run();
+    result = (*manager->changes().prepare_assign(pid, "redis", {.uid = 1000, .pid = 1}))->run();
   }
   EXPECT_EQ(assigned, ManualAssignments::max_per_user + 1);
   ASSERT_FALSE(result);
@@ -121,10 +122,10 @@ TEST_F(AssignTest, AnAssignmentThatCannotBeRestoredIsKept) {
   const std::string two = redis_policy + "[group.b]\n";
   ASSERT_EQ(reload(two), "");
   const pid_t pid = processes.start({.name = "redis-server"});
-  ASSERT_TRUE((*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
   (void)kernel.resctrl.remove("b");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, EPERM);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(pid), "default");
   kernel.calls.reset();
@@ -137,7 +138,7 @@ TEST_F(AssignTest, ARecordThatCannotBeWrittenIsAProblem) {
   ASSERT_EQ(reload(redis_policy), "");
   const pid_t pid = processes.start({.name = "bash"});
   put("by_hand/in the way", "");
-  ASSERT_TRUE((*manager->prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
   const std::string path = (root_ / "by_hand").string();
   EXPECT_EQ(problems(), std::vector<std::string>{
                             "cannot replace " + path +
@@ -148,6 +149,26 @@ TEST_F(AssignTest, ARecordThatCannotBeWrittenIsAProblem) {
   start();
   ASSERT_EQ(load(), "");
   EXPECT_EQ(group_of(pid), "redis");
+}
+
+// Another tool moves it away: the next reconcile puts it back, or reports it.
+TEST_F(AssignTest, IsPutBackWhereItWasAssigned) {
+  const std::string two = redis_policy + "[group.b]\n";
+  ASSERT_EQ(reload(two), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "b");
+  EXPECT_EQ(drift, std::vector<std::string>{
+                       "1 process was not in the group of a manual assignment; restored"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + two), "");
+  (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(drift.back(), "1 process was not in the group of a manual assignment");
 }
 
 }  // namespace

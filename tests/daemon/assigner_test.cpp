@@ -19,7 +19,7 @@ class AssignerTest : public test::World {
     ASSERT_EQ(reload(three_groups), "");
   }
   [[nodiscard]] Placement placement() const {
-    return {*manager->in_force().table, processes, manager->manual()};
+    return {*manager->in_force().table, processes, manager->core().manual};
   }
   // Places a process as the classifier does, or as the loop thread does.
   Assignment place(pid_t pid, bool classifier) {
@@ -129,15 +129,15 @@ TEST_F(AssignerTest, AManualAssignmentThatComesMeanwhileWins) {
     const pid_t pid = processes.start({.name = "redis-server"});
     ManualAssignments::Held held{.process = std::move(*processes.open(pid)), .group = group};
     before_add([&] {
-      ASSERT_FALSE(manager->manual().add(std::move(held)));
+      ASSERT_FALSE(manager->core().manual.add(std::move(held)));
       (void)kernel.resctrl.write(resctrl::file_of(group_directory(group), "tasks"),
                                  std::to_string(pid) + "\n");
     });
     (void)place_leader(placement(), pid);
     EXPECT_EQ(group_of(pid), group);
     // It stays there at every later look.
-    manager->sweeper().visit({.pid = pid});
-    manager->reconcile();
+    manager->core().sweeper.visit({.pid = pid});
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(group_of(pid), group);
   }
@@ -149,7 +149,7 @@ TEST_F(AssignerTest, AManualAssignmentBetweenTwoTurnsWins) {
     for (int i = 0; i < 200; i++) (void)processes.clone(pid);
     Visit visit(placement(), pid, {});
     ASSERT_FALSE(visit.step(64));
-    ASSERT_TRUE((*manager->prepare_assign(pid, group, {.uid = 0, .pid = 1}))->run());
+    ASSERT_TRUE((*manager->changes().prepare_assign(pid, group, {.uid = 0, .pid = 1}))->run());
     while (!visit.step(64)) {}
     run();
     for (const fake::Thread& thread : processes.find(pid)->threads)
@@ -225,16 +225,16 @@ TEST_F(AssignerTest, ARefusalOfTheKernelIsReported) {
   const pid_t pid = processes.start({.name = "redis-server"});
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, EPERM);
   EXPECT_EQ(place(pid, true).kind, Assignment::Kind::refused);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(problems(), std::vector<std::string>{
                             "the kernel refuses to move 1 process: Operation not permitted"});
   uint64_t refused = 0;
-  for (const auto& row : manager->properties().assignments)
+  for (const auto& row : manager->answers().properties().assignments)
     if (row.group == "redis" && row.result == "refused") refused = row.threads;
   EXPECT_EQ(refused, 6U);  // one attempt of the classifier, one in each pass
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(group_of(pid), "redis");
@@ -250,7 +250,7 @@ TEST_F(AssignerTest, AThreadThatBeginsAtAnyMomentIsFound) {
     processes.calls.hook = [&](const fake::Call& call) {
       if (call.number == moment) born = processes.clone(pid, "late");
     };
-    manager->sweeper().visit({.pid = pid});
+    manager->core().sweeper.visit({.pid = pid});
     run();
     processes.calls.hook = nullptr;
     if (born == 0) {
@@ -272,7 +272,7 @@ TEST_F(AssignerTest, AChildThatIsForkedAtAnyMomentIsFound) {
       if (call.number == moment) child = processes.fork(pid);
     };
     ASSERT_EQ(place_leader(placement(), pid).kind, Assignment::Kind::in_group);
-    manager->sweeper().visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+    manager->core().sweeper.visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
     run(std::chrono::milliseconds(200));
     processes.calls.hook = nullptr;
     if (child == 0) {
@@ -287,8 +287,8 @@ TEST_F(AssignerTest, AChildThatIsForkedAtAnyMomentIsFound) {
 TEST_F(AssignerTest, AThreadIsVisitedWithItsProcess) {
   const pid_t redis = processes.start({.name = "redis-server"});
   const pid_t thread = processes.clone(redis, "bio");
-  manager->visit_thread(99999);
-  manager->visit_thread(thread);
+  manager->core().sweeper.visit_thread(99999);
+  manager->core().sweeper.visit_thread(thread);
   run();
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(group_of(thread), "redis");
@@ -298,18 +298,18 @@ TEST_F(AssignerTest, AThreadIsVisitedWithItsProcess) {
 TEST_F(AssignerTest, AFailureOfProcIsReported) {
   processes.start({.name = "redis-server"});
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "open"; }, EMFILE);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "degraded");
   EXPECT_EQ(problems(),
             std::vector<std::string>{"1 process cannot be examined: Too many open files"});
   processes.calls.reset();
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "degraded");
   processes.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "running");
 }
@@ -350,7 +350,7 @@ TEST_F(AssignerTest, AProcessThatCannotBeExaminedIsReleasedLater) {
   for (const std::string thread_rule : {"", "[[rule]]\ngroup = \"b\"\nthread = \"io-*\"\n"}) {
     ASSERT_EQ(reload(three_groups + thread_rule), "");
     const pid_t batch = processes.start({.name = "batch"});
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     for (const char* operation : {"open", "threads", "read_thread_name"}) {
       if (thread_rule.empty() && operation == std::string("read_thread_name")) continue;
@@ -362,7 +362,7 @@ TEST_F(AssignerTest, AProcessThatCannotBeExaminedIsReleasedLater) {
           << operation << thread_rule;
       EXPECT_EQ(group_of(batch), "b");
       processes.calls.reset();
-      manager->reconcile();
+      manager->reconciler().reconcile();
       run();
       EXPECT_EQ(group_of(batch), "default") << operation << thread_rule;
     }
@@ -390,17 +390,18 @@ TEST_F(AssignerTest, AReusedPidThatCannotBeExaminedIsUnknown) {
 // A single look that fails is made up for by one at all processes.
 TEST_F(AssignerTest, ALookThatFailsAsksForALookAtAll) {
   int lost = 0;
-  manager->observe({.visits_lost = [&] { lost++; }});
+  manager->connect({.visits_lost = [&] { lost++; }});
   const pid_t pid = processes.start({.name = "redis-server"});
   fail_in_proc("open", EMFILE);
-  manager->visit_thread(pid);
+  manager->core().sweeper.visit_thread(pid);
+  run();
   EXPECT_EQ(lost, 1);
-  manager->sweeper().visit({.pid = pid});
+  manager->core().sweeper.visit({.pid = pid});
   run();
   EXPECT_EQ(lost, 2);
   processes.calls.reset();
   fail_in_proc("children", EMFILE);
-  manager->sweeper().visit({.pid = pid, .children = true});
+  manager->core().sweeper.visit({.pid = pid, .children = true});
   run();
   EXPECT_GT(lost, 2);
   EXPECT_EQ(group_of(pid), "redis");
@@ -418,14 +419,14 @@ TEST_F(AssignerTest, AFailureOfProcIsNoEndOfAProcess) {
   };
   for (const auto& row : rows) {
     fail_in_proc(row.operation, EMFILE);
-    EXPECT_EQ(manager->explain(pid, std::nullopt).error().text, row.text);
-    EXPECT_EQ(manager->prepare_assign(pid, "b", {}).error().text, row.text);
+    EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, row.text);
+    EXPECT_EQ(manager->changes().prepare_assign(pid, "b", {}).error().text, row.text);
     processes.calls.reset();
   }
   fail_in_proc("threads", EMFILE);
-  EXPECT_EQ(manager->explain(pid, std::nullopt).error().text, rows[1].text);
+  EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, rows[1].text);
   processes.calls.reset();
-  const auto prepared = manager->prepare_assign(pid, "b", {});
+  const auto prepared = manager->changes().prepare_assign(pid, "b", {});
   ASSERT_TRUE(prepared);
   fail_in_proc("read_name", EIO);
   EXPECT_EQ((*prepared)->run().error().text,

@@ -39,7 +39,7 @@ class ClassifierTest : public test::World {
   }
 
   void start(Connector connector) {
-    classifier_->start(std::move(connector), processes, manager->manual());
+    classifier_->start(std::move(connector), processes, manager->core().manual);
   }
   // With the rules of redis_policy.
   void start_all() {
@@ -276,7 +276,7 @@ TEST_F(ClassifierTest, AManualAssignmentHoldsForEventsThatAreOlder) {
   const pid_t new_program = processes.start({.name = "redis-server"});
   // The test's events happened at 0x200000001.
   for (const auto& [pid, since] : {std::pair{old_event, 0x200000002U}, {new_program, 0U}})
-    ASSERT_EQ(manager->manual().add(
+    ASSERT_EQ(manager->core().manual.add(
                   {.process = *processes.open(pid), .group = "default", .since = since}),
               std::nullopt);
   events_.exec(old_event);

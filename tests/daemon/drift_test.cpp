@@ -54,7 +54,7 @@ class DriftTest : public World {
   // What another tool does, and the kernel reports.
   void change(const std::string& text) {
     ASSERT_TRUE(kernel.resctrl.write("redis/schemata", text));
-    manager->resctrl_changed({"redis"});
+    manager->reconciler().resctrl_changed({"redis"});
   }
   std::string granted_;
 };
@@ -78,22 +78,22 @@ TEST_F(DriftTest, OwnChangesAreNoDrift) {
   change("L3:0=3\n");
   run();
   drift.clear();
-  manager->resctrl_changed({"redis"});
+  manager->reconciler().resctrl_changed({"redis"});
   run();
   EXPECT_EQ(drift, std::vector<std::string>{});
-  EXPECT_EQ(manager->properties().drift, 1U);
-  manager->reconcile();
+  EXPECT_EQ(manager->answers().properties().drift, 1U);
+  manager->reconciler().reconcile();
   run();
-  EXPECT_EQ(manager->properties().drift, 0U);
+  EXPECT_EQ(manager->answers().properties().drift, 0U);
 }
 
 TEST_F(DriftTest, AGroupThatWasRemovedIsBackWithItsProcesses) {
   const pid_t redis = processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   ASSERT_EQ(group_of(redis), "redis");
   ASSERT_TRUE(kernel.resctrl.remove("redis"));
-  manager->resctrl_changed({"redis"});
+  manager->reconciler().resctrl_changed({"redis"});
   run(seconds(1));
   EXPECT_EQ(schemata("redis"), granted_);
   EXPECT_EQ(group_of(redis), "redis");
@@ -103,7 +103,7 @@ TEST_F(DriftTest, IsReportedOnceUnderAPolicyThatOnlyReports) {
   ASSERT_EQ(reload(redis_policy + "[daemon]\ndrift = \"report\"\n"), "");
   change("L3:0=3\n");
   run();
-  manager->resctrl_changed({"redis"});
+  manager->reconciler().resctrl_changed({"redis"});
   run();
   EXPECT_NE(schemata("redis"), granted_);
   EXPECT_EQ(drift, std::vector<std::string>{"group 'redis': L3:0=3, granted L3:0=f"});
@@ -138,7 +138,7 @@ TEST_F(DriftTest, AReconcileDuringAComparisonIsNotLost) {
   kernel.locked_by_other = true;
   change("L3:0=3\n");
   run(milliseconds(150));
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(seconds(3));
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(schemata("redis"), granted_);
@@ -148,11 +148,11 @@ TEST_F(DriftTest, AReconcileDuringAComparisonIsNotLost) {
 TEST_F(DriftTest, CpusThatComeAreNoToolThatNeverStops) {
   for (int times = 0; times < 20; times++) {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
     run(milliseconds(150));
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed();
-    manager->resctrl_changed({"redis"});
+    manager->reconciler().cpu_changed();
+    manager->reconciler().resctrl_changed({"redis"});
     run(milliseconds(150));
     ASSERT_EQ(schemata("redis"), granted_) << times;
   }
@@ -164,11 +164,11 @@ TEST_F(DriftTest, ACpuThatCameIsFoundWithoutItsEvent) {
   ASSERT_EQ(load(), "");
   const auto granted = [&] { return kernel.resctrl.read("redis/cpus_list").value(); };
   kernel.resctrl.take_offline(3);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(seconds(3));
   ASSERT_EQ(granted(), "2\n");
   kernel.resctrl.bring_online(3);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(seconds(3));
   EXPECT_EQ(granted(), "2-3\n");
   EXPECT_EQ(drift, std::vector<std::string>{"group 'redis': CPUs 2, granted 2-3; restored"});
@@ -177,7 +177,7 @@ TEST_F(DriftTest, ACpuThatCameIsFoundWithoutItsEvent) {
 // A change that comes while another comparison goes on is not lost.
 TEST_F(DriftTest, AChangeDuringAReconcileIsFound) {
   for (int i = 0; i < 2000; i++) processes.start({.name = "bash"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   manager->step(clock + milliseconds(1));
   change("L3:0=3\n");
   run(seconds(2));

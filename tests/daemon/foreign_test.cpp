@@ -17,13 +17,13 @@ TEST_F(ForeignTest, AnotherToolsGroupIsNeverTouched) {
   (void)kernel.resctrl.write("redis/schemata", "L3:0=f0000;1=f0000\n");
   const std::string theirs = schemata("redis");
   const pid_t redis = processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("redis"), theirs);
   EXPECT_EQ(group_of(redis), "default");
   EXPECT_EQ(state(), "degraded");
   std::string result;
-  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
+  manager->changes().reset([&](const auto& done) { result = done ? "" : done.error().text; });
   run();
   EXPECT_EQ(schemata("redis"), theirs);
 }
@@ -38,7 +38,7 @@ TEST_F(ForeignTest, AGroupThatOthersMakeAfterAKillIsTheirs) {
   const pid_t theirs = processes.start({.name = "bash"});
   ASSERT_TRUE(kernel.resctrl.make("redis"));
   ASSERT_TRUE(kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n"));
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(theirs), "redis");
 }
@@ -59,7 +59,7 @@ TEST_F(ForeignTest, AdoptsAGroup) {
   EXPECT_EQ(group_of(redis), "redis");
   (void)kernel.resctrl.remove("redis");
   (void)kernel.resctrl.make("redis");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(drift, std::vector<std::string>{
                        "group 'redis' was removed and made again by another tool; restored"});
@@ -110,7 +110,7 @@ TEST_F(ForeignTest, AnAdoptionThatCannotBeRecordedIsAProblem) {
   const std::string theirs = schemata("redis");
   std::filesystem::remove(root_ / "groups");
   put("groups/in the way", "");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(schemata("redis"), theirs);
   const std::string cannot = "cannot replace " + (root_ / "groups").string() + ": Is a directory";
@@ -119,7 +119,7 @@ TEST_F(ForeignTest, AnAdoptionThatCannotBeRecordedIsAProblem) {
                                       cannot + ": a restart will not know what rdtd has made",
                                       "group 'redis' was removed and made again by another tool"}));
   std::filesystem::remove_all(root_ / "groups");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   EXPECT_EQ(state(), "running");

@@ -8,6 +8,8 @@ namespace {
 const std::string worker_policy =
     "[group.workers]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"workers\"\ncmdline = \"*--worker*\"\n";
 
+const std::string another_rule = "[[rule]]\ngroup = \"workers\"\nname = \"tar\"\n";
+
 class HeldUp : public World {
  protected:
   void SetUp() override {
@@ -30,7 +32,7 @@ TEST_F(HeldUp, IsPlacedOnceItCanBeRead) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   const pid_t other = processes.start({.cmdline = "job --worker"});
   hold_up(held);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(3));
   EXPECT_EQ(group_of(held), "default");
   EXPECT_EQ(group_of(other), "workers");
@@ -44,7 +46,7 @@ TEST_F(HeldUp, IsPlacedOnceItCanBeRead) {
 TEST_F(HeldUp, IsLookedAtOnceASecond) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);
-  manager->sweeper().visit({.pid = held});
+  manager->core().sweeper.visit({.pid = held});
   run(std::chrono::seconds(10));
   size_t looks = 0;
   for (const fake::Call& call : processes.calls.log())
@@ -58,7 +60,7 @@ TEST_F(HeldUp, WithRulesForThreads) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   const pid_t thread = processes.clone(held, "io-1");
   hold_up(held);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(thread), "default");
   processes.calls.reset();
@@ -73,8 +75,10 @@ TEST_F(HeldUp, IsAwaitedByALoad) {
   const pid_t other = processes.start({.cmdline = "job --worker"});
   const pid_t child = processes.fork(held);
   hold_up(held);
+  policy += another_rule;
   bool loaded = false;
-  manager->reload([&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
+  manager->changes().reload(
+      [&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
   run(Sweeper::max_patience / 2);
   EXPECT_FALSE(loaded);
   EXPECT_EQ(group_of(held), "default");
@@ -84,16 +88,18 @@ TEST_F(HeldUp, IsAwaitedByALoad) {
   EXPECT_TRUE(loaded);
   EXPECT_EQ(group_of(held), "workers");
   EXPECT_EQ(group_of(child), "workers");
-  const auto rules = manager->list_rules();
-  ASSERT_EQ(rules.size(), 1U);
+  const auto rules = manager->answers().list_rules();
+  ASSERT_EQ(rules.size(), 2U);
   EXPECT_EQ(rules[0].processes, 3U);
 }
 
 TEST_F(HeldUp, IsAwaitedForALimitedTime) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);
+  policy += another_rule;
   bool loaded = false;
-  manager->reload([&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
+  manager->changes().reload(
+      [&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
   run(Sweeper::max_patience + 2 * Sweeper::patient_delay);
   EXPECT_TRUE(loaded);
   processes.calls.reset();
@@ -104,7 +110,7 @@ TEST_F(HeldUp, IsAwaitedForALimitedTime) {
 TEST_F(HeldUp, IsExplained) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);
-  const auto explanation = manager->explain(held, std::nullopt);
+  const auto explanation = manager->answers().explain(held, std::nullopt);
   ASSERT_FALSE(explanation);
   EXPECT_EQ(explanation.error().kind, Refusal::Kind::busy);
   EXPECT_EQ(explanation.error().text,
@@ -114,17 +120,17 @@ TEST_F(HeldUp, IsExplained) {
 // Its rule has gone, and whether the rule held it can be told only later.
 TEST_F(HeldUp, IsReleasedOnceItCanBeRead) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   ASSERT_EQ(group_of(held), "workers");
   hold_up(held);
   ASSERT_EQ(reload("[group.workers]\nl3 = \"4 ways\"\n"), "");
   EXPECT_EQ(group_of(held), "workers");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(held), "workers");
   processes.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(held), "default");
 }
@@ -136,7 +142,7 @@ TEST_F(HeldUp, EveryRuleThatIsGoneLetsGo) {
   ASSERT_EQ(reload(groups + rule + "\"first*\"\n"), "");
   const pid_t first = processes.start({.cmdline = "first job"});
   const pid_t second = processes.start({.cmdline = "second job"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   hold_up(first);
   ASSERT_EQ(reload(groups + rule + "\"second*\"\n"), "");
@@ -148,7 +154,7 @@ TEST_F(HeldUp, EveryRuleThatIsGoneLetsGo) {
   EXPECT_EQ(group_of(second), "workers");
   processes.calls.reset();
   for (int times = 0; times < 2; times++) {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
   EXPECT_EQ(group_of(first), "default");
@@ -163,10 +169,10 @@ TEST_F(HeldUp, ARenameIsLookedAtAtOnce) {
             "");
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);
-  manager->sweeper().visit({.pid = held});
+  manager->core().sweeper.visit({.pid = held});
   run();
   processes.rename(held, "redis-server");
-  manager->sweeper().visit({.pid = held});
+  manager->core().sweeper.visit({.pid = held});
   run();
   EXPECT_EQ(group_of(held), "named");
 }
@@ -177,7 +183,7 @@ TEST_F(HeldUp, ItsThreadsAreReportedInTheirGroup) {
                    "[[rule]]\ngroup = \"named\"\nthread = \"io-*\"\n"),
             "");
   std::vector<std::string> reports;
-  manager->observe({.on_assigned = [&](pid_t, const std::string& group, const std::string& rule) {
+  manager->connect({.on_assigned = [&](pid_t, const std::string& group, const std::string& rule) {
     reports.push_back(group + " " + rule);
   }});
   const pid_t held = processes.start({.cmdline = "job"});
@@ -189,7 +195,7 @@ TEST_F(HeldUp, ItsThreadsAreReportedInTheirGroup) {
         return call.operation == "read" && call.argument == "cmdline" && reads++ == 0;
       },
       EAGAIN);
-  manager->sweeper().visit({.pid = held});
+  manager->core().sweeper.visit({.pid = held});
   run();
   EXPECT_EQ(group_of(thread), "named");
   ASSERT_FALSE(reports.empty());

@@ -19,11 +19,11 @@ class IoTest : public test::World {
   [[nodiscard]] std::string masks() const { return file("info/L3/io_alloc_cbm"); }
   [[nodiscard]] std::string usage() const { return file("info/L3/bit_usage"); }
   void reconcile() {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
   [[nodiscard]] std::string reset() {
-    return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
+    return wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); });
   }
 };
 

@@ -35,7 +35,7 @@ class JournalTest : public test::World {
   // A process that is in the group manually.
   [[nodiscard]] pid_t assigned(const std::string& group) {
     const pid_t pid = processes.start({.name = "bash"});
-    const auto prepared = manager->prepare_assign(pid, group, {});
+    const auto prepared = manager->changes().prepare_assign(pid, group, {});
     EXPECT_TRUE(prepared && (*prepared)->run());
     return pid;
   }
@@ -103,7 +103,10 @@ TEST_F(JournalTest, Loads) {
          for (int i = 0; i < 2; i++) (void)processes.start({.name = "redis-server"});
        },
        redis_policy,
-       "info: policy in force: 2 groups, 1 rule, 0 steps; processes: redis 2, 2 threads moved, 0 "
+       "info: policy in force: 2 groups, 1 rule, 0 steps; no rule has changed\n"
+       "warning: 2 threads were not in the group that the rules name; restored\n"},
+      {"the rule is another", [] {}, redis_policy + "exe = \"/usr/bin/true\"\n",
+       "info: policy in force: 2 groups, 1 rule, 0 steps; processes: redis 2, 0 threads moved, 0 "
        "released\n"},
       {"an invalid one, later", [] {}, "colour = 1\n",
        "error: the policy was not applied, the previous one stays in force:\n" + error},
@@ -121,7 +124,7 @@ TEST_F(JournalTest, Loads) {
     const std::string refused = reload(row.policy);
     EXPECT_EQ(logged(), row.log) << row.label << refused;
   }
-  EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
   EXPECT_EQ(logged(),
             "info: all groups that rdtd made were removed; no policy is in force until the next "
             "reload\n");
@@ -148,7 +151,7 @@ TEST_F(JournalTest, AManualAssignmentThatTheKernelRefusesLater) {
       [](const fake::Call& call) { return call.operation == "add" && call.path == "web/tasks"; },
       EINVAL);
   (void)logged();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_TRUE(logged().contains("warning: cannot put process " + std::to_string(pid) +
                                 " in group 'web' again: Invalid argument\n"));
@@ -162,7 +165,7 @@ TEST_F(JournalTest, ARecordOfManualAssignmentsThatCannotBeRead) {
 }
 
 TEST_F(JournalTest, AClassifierThatIsHeldUp) {
-  manager->observe({.publish = [](const std::shared_ptr<const RuleTable>&) { return 7; }});
+  manager->connect({}, [](const std::shared_ptr<const RuleTable>&) { return 7; });
   ASSERT_EQ(reload(redis_policy), "");
   EXPECT_EQ(logged(),
             "warning: the classifier does not use the new rules yet, after 2 s\ninfo: policy in "

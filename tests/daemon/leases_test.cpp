@@ -26,28 +26,29 @@ class LeasesTest : public test::World {
     observe();
   }
   void observe() {
-    manager->observe({.on_lease_ended = [this](const std::string& name, const std::string& reason) {
+    manager->connect({.on_lease_ended = [this](const std::string& name, const std::string& reason) {
       ended.push_back(name + ": " + reason);
     }});
   }
   // The descriptor goes to `held`. Returns the text of the refusal, or "".
   std::string lease(const std::string& name, const std::string& text, uid_t uid = 0) {
     std::string out = "never finished";
-    manager->lease(name, text, {.uid = uid, .pid = 1}, [&](std::expected<UniqueFd, Refusal> fd) {
-      out = fd ? "" : fd.error().text;
-      if (fd)
-        held[name] = std::move(*fd);
-      else
-        kind = fd.error().kind;
-    });
+    manager->changes().lease(name, text, {.uid = uid, .pid = 1},
+                             [&](std::expected<UniqueFd, Refusal> fd) {
+                               out = fd ? "" : fd.error().text;
+                               if (fd)
+                                 held[name] = std::move(*fd);
+                               else
+                                 kind = fd.error().kind;
+                             });
     run(std::chrono::seconds(5));
     return out;
   }
   // What the loop does when the descriptor of the leases is readable.
   void poll_leases() {
-    pollfd poll{manager->leases_fd(), POLLIN, 0};
+    pollfd poll{manager->core().leases.fd(), POLLIN, 0};
     ASSERT_GE(::poll(&poll, 1, 0), 0);
-    if (poll.revents != 0) manager->leases_abandoned();
+    if (poll.revents != 0) manager->leases().end_abandoned();
     run(std::chrono::seconds(5));
   }
   void close(const std::string& name) {
@@ -60,7 +61,8 @@ class LeasesTest : public test::World {
   }
   [[nodiscard]] std::string names() const {
     std::vector<std::string> out;
-    for (const LeaseStatus& lease : manager->list_leases({.uid = 0})) out.push_back(lease.name);
+    for (const LeaseStatus& lease : manager->answers().list_leases({.uid = 0}))
+      out.push_back(lease.name);
     return join(out, " ");
   }
   void refuse_writes_of(const std::string& file) {
@@ -85,11 +87,11 @@ class LeasesTest : public test::World {
 TEST_F(LeasesTest, WhatItsRulesHaveMovedIsForgottenWithIt) {
   ASSERT_EQ(reload(redis_policy), "");
   (void)processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   const auto moved = [&] {
     std::string out;
-    for (const AssignmentCount& row : manager->properties().assignments)
+    for (const AssignmentCount& row : manager->answers().properties().assignments)
       if (row.result == "moved") out += row.group + " " + std::to_string(row.threads) + "\n";
     return out;
   };
@@ -106,17 +108,17 @@ TEST_F(LeasesTest, IsInForceUntilItsLastCopyIsClosed) {
   const std::string before = tree();
   EXPECT_EQ(lease("bench", bench, 1000), "");
   EXPECT_EQ(schemata("bench"), "L3:0-1=30 MB:0-1=100");
-  const auto leases = manager->list_leases({.uid = 1000});
+  const auto leases = manager->answers().list_leases({.uid = 1000});
   ASSERT_EQ(leases.size(), 1U);
   EXPECT_EQ(leases[0].name, "bench");
   EXPECT_EQ(leases[0].uid, 1000U);
   EXPECT_EQ(leases[0].since, 1U);
   EXPECT_EQ(leases[0].groups, std::vector<std::string>{"bench"});
   EXPECT_EQ(leases[0].policy, bench);
-  EXPECT_EQ(manager->list_leases({.uid = 1001})[0].policy, "");
-  EXPECT_EQ(manager->list_leases({.uid = 0})[0].policy, bench);
+  EXPECT_EQ(manager->answers().list_leases({.uid = 1001})[0].policy, "");
+  EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].policy, bench);
   EXPECT_EQ(state(), "running");
-  EXPECT_EQ(manager->properties().config_files, std::vector<std::string>{"p.toml"});
+  EXPECT_EQ(manager->answers().properties().config_files, std::vector<std::string>{"p.toml"});
 
   UniqueFd copy(::dup(held["bench"].get()));
   close("bench");
@@ -137,7 +139,7 @@ TEST_F(LeasesTest, ItsRulesFollowThoseOfTheFiles) {
             "");
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(group_of(tar), "bench");
-  const auto explained = manager->explain(tar, std::nullopt);
+  const auto explained = manager->answers().explain(tar, std::nullopt);
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->trials.back().place, "lease:bench:3");
   close("bench");
@@ -148,7 +150,7 @@ TEST_F(LeasesTest, ItsRulesFollowThoseOfTheFiles) {
 TEST_F(LeasesTest, ReplacesAGroupOfTheFiles) {
   ASSERT_EQ(reload(redis_policy), "");
   const pid_t redis = processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   ASSERT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"2 ways\"\n"), "");
   EXPECT_EQ(schemata("redis"), "L3:0-1=3 MB:0-1=100");
@@ -229,7 +231,7 @@ TEST_F(LeasesTest, StayIfTheKernelCannotBeReadForAMoment) {
 TEST_F(LeasesTest, ResetEndsAll) {
   ASSERT_EQ(reload(redis_policy), "");
   ASSERT_EQ(lease("bench", bench), "");
-  EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
   EXPECT_TRUE(hung_up("bench"));
   EXPECT_EQ(ended, std::vector<std::string>{"bench: rdtd removed all of its groups"});
   EXPECT_EQ(names(), "");
@@ -347,13 +349,13 @@ TEST_F(LeasesTest, OnlySoManyRequestsWait) {
   std::vector<UniqueFd> granted;
   std::vector<std::string> refused;
   for (int i = 0; i < 20; i++)
-    manager->lease(fmt::format("l{}", i), "[[rule]]\ngroup = \"default\"\nname = \"x\"\n", {},
-                   [&](std::expected<UniqueFd, Refusal> fd) {
-                     if (fd)
-                       granted.push_back(std::move(*fd));
-                     else
-                       refused.push_back(fd.error().text);
-                   });
+    manager->changes().lease(fmt::format("l{}", i), "[[rule]]\ngroup = \"default\"\nname = \"x\"\n",
+                             {}, [&](std::expected<UniqueFd, Refusal> fd) {
+                               if (fd)
+                                 granted.push_back(std::move(*fd));
+                               else
+                                 refused.push_back(fd.error().text);
+                             });
   // One is at work, 16 wait.
   EXPECT_EQ(refused, std::vector<std::string>(3, "16 requests for a lease wait already"));
   for (int i = 0; i < 20; i++) run(std::chrono::seconds(5));
@@ -401,14 +403,14 @@ TEST_F(LeasesTest, AssignsToItsMonitoringGroup) {
   ASSERT_EQ(lease("bench", "[[rule]]\ngroup = \"redis\"\nmonitor = \"m\"\ncgroup = \"/bench\"\n"),
             "");
   const auto assign = [&](const std::string& group) {
-    const auto prepared = manager->prepare_assign(pid, group, {.uid = 0, .pid = 1});
+    const auto prepared = manager->changes().prepare_assign(pid, group, {.uid = 0, .pid = 1});
     if (!prepared) return prepared.error().text;
     const auto done = (*prepared)->run();
     return done ? "" : done.error().text;
   };
   EXPECT_EQ(assign("redis/m"), "");
   EXPECT_EQ(group_of(pid), "redis/m");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(pid), "redis/m");
   EXPECT_EQ(assign("redis/other"), "there is no group 'redis/other' in the policy in force");
@@ -447,8 +449,8 @@ TEST_F(LeasesTest, AResetForgetsAnEndThatFailed) {
   refuse_writes_of("redis/schemata");
   close("a");
   kernel.calls.reset();
-  EXPECT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
-  manager->reconcile();
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(20));
   EXPECT_TRUE(manager->in_force().groups.empty());
 }
@@ -457,9 +459,9 @@ TEST_F(LeasesTest, AResetForgetsAnEndThatFailed) {
 TEST_F(LeasesTest, ThePlanHasThem) {
   ASSERT_EQ(reload(redis_policy), "");
   ASSERT_EQ(lease("bench", bench), "");
-  EXPECT_EQ(manager->plan()->steps.size(), 0U);
+  EXPECT_EQ(manager->answers().plan()->steps.size(), 0U);
   // The comparison leaves them alone too.
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(schemata("bench"), "L3:0-1=30 MB:0-1=100");
   EXPECT_EQ(state(), "running");

@@ -18,7 +18,7 @@ class LocksTest : public test::World {
     return kernel.resctrl.read(name).value_or("none\n");
   }
   void reconcile() {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
   // The CPUs of the domain go and come: the kernel has forgotten its masks and its region.
@@ -26,14 +26,14 @@ class LocksTest : public test::World {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
     reconcile();
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
     run(std::chrono::seconds(2));
   }
   // "NAME L2 1 1 MiB 3 1048576 locked", with the reason behind it.
   [[nodiscard]] std::string listed() {
     run(std::chrono::seconds(1));  // an answer is kept for a moment
     std::string out;
-    const auto locks = manager->list_locks();
+    const auto locks = manager->answers().list_locks();
     for (const LockStatus& lock : *locks)
       out += fmt::format("{} {} {} {} {} {} {}{}\n", lock.name, lock.resource, lock.domain,
                          lock.asked, lock.mask, lock.bytes, lock.state,
@@ -87,7 +87,7 @@ TEST_F(LocksTest, AFailureGivesTheNameBack) {
     EXPECT_EQ(group_of(task), "buffer");
     // Its files were opened again.
     const pid_t later = processes.start({.name = "web"});
-    manager->sweeper().visit({.pid = later});
+    manager->core().sweeper.visit({.pid = later});
     run();
     EXPECT_EQ(group_of(later), "buffer");
   }
@@ -97,7 +97,7 @@ TEST_F(LocksTest, Lists) {
   EXPECT_EQ(listed(), "");
   ASSERT_EQ(reload(buffer), "");
   EXPECT_EQ(listed(), "buffer L2 1 1 MiB 3 1048576 locked\n");
-  const LockStatus lock = manager->list_locks()->at(0);
+  const LockStatus lock = manager->answers().list_locks()->at(0);
   EXPECT_EQ(lock.device, "/dev/pseudo_lock/buffer");
   EXPECT_EQ(lock.owner + " " + lock.user_group + " " + lock.mode, "alice root 0660");
 
@@ -161,13 +161,14 @@ TEST_F(LocksTest, ListsWhatTheMachineCannotHave) {
 // Reading takes a file of each group: it is done once in a moment.
 TEST_F(LocksTest, ListsFromOneReading) {
   ASSERT_EQ(reload(buffer), "");
-  ASSERT_TRUE(manager->list_locks());
+  ASSERT_TRUE(manager->answers().list_locks());
   const size_t calls = kernel.calls.count();
-  ASSERT_TRUE(manager->list_locks());
+  ASSERT_TRUE(manager->answers().list_locks());
   EXPECT_EQ(kernel.calls.count(), calls);
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, EIO);
   run(std::chrono::seconds(1));
-  EXPECT_EQ(manager->list_locks().error().text, "cannot list /sys/fs/resctrl: Input/output error");
+  EXPECT_EQ(manager->answers().list_locks().error().text,
+            "cannot list /sys/fs/resctrl: Input/output error");
   kernel.calls.reset();
 }
 
@@ -221,7 +222,7 @@ TEST_F(LocksTest, IsKeptInUseAlsoByAReset) {
   ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\n"), "");
   holders["buffer"] = in_use;
   const auto reset = [this] {
-    return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
+    return wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); });
   };
   EXPECT_EQ(reset(),
             "cannot remove pseudo_lock 'buffer': Device or resource busy "

@@ -20,7 +20,7 @@ class LoopChangesTest : public LoopTest {
  protected:
   [[nodiscard]] Loop::Sources changes() { return with_changes(changes_.connector(false)); }
   void hold_manually(pid_t pid) {
-    ASSERT_EQ(manager->manual().add({.process = *processes.open(pid), .group = "default"}),
+    ASSERT_EQ(manager->core().manual.add({.process = *processes.open(pid), .group = "default"}),
               std::nullopt);
   }
   test::EventSocket changes_, forks_;
@@ -168,7 +168,7 @@ TEST_F(LoopChangesTest, WithoutRulesNobodyIsVisited) {
   // Once the last event was read, and the visits so far were made.
   const auto renamed = [&] { return count_calls("read_name", held) > 1; };
   EXPECT_EQ(run_loop(changes(), {{ready(), change},
-                                 {renamed, [&] { manager->sweeper().visit({.pid = last}); }},
+                                 {renamed, [&] { manager->core().sweeper.visit({.pid = last}); }},
                                  {[&] { return count_calls("open", last) > 0; }}}),
             0);
   EXPECT_EQ(count_calls("open", bash), 0U);
@@ -221,11 +221,11 @@ TEST_F(LoopChangesTest, TooManyVisitsLeadToASweep) {
   policy = redis_policy + never;
   pid_t redis = 0;
   const auto overflow = [&] {
-    manager->sweeper().visit({.pid = 99'999});
+    manager->core().sweeper.visit({.pid = 99'999});
     for (pid_t pid = 100'000; pid < 100'000 + 65'535; pid++)
-      manager->sweeper().visit({.pid = pid}, std::chrono::hours(1));
+      manager->core().sweeper.visit({.pid = pid}, std::chrono::hours(1));
     redis = processes.start({.name = "redis-server"});
-    manager->sweeper().visit({.pid = redis});
+    manager->core().sweeper.visit({.pid = redis});
   };
   EXPECT_EQ(run_loop({}, {{ready(), overflow}, {in_group(redis, "redis")}}), 0);
 }

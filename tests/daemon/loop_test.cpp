@@ -88,14 +88,14 @@ TEST_F(LoopTest, AHangupReloads) {
 TEST_F(LoopTest, AReloadKeepsTheLogLevelThatWasSetMeanwhile) {
   policy = "[daemon]\nlog_level = \"warning\"\n";
   const auto expect_level = [this](const std::string& level) {
-    EXPECT_EQ(manager->log_level(), level);
+    EXPECT_EQ(syslog_level(), level);
     notifications_.clear();
     ::raise(SIGHUP);
   };
   EXPECT_EQ(run_loop({}, {{ready(),
                            [&] {
                              expect_level("warning");
-                             EXPECT_TRUE(manager->set_log_level("debug"));
+                             EXPECT_TRUE(set_syslog_level("debug"));
                            }},
                           {ready(),
                            [&] {
@@ -157,7 +157,7 @@ TEST_F(LoopTest, AnExecIntoARemovedGroupMakesItAgain) {
 TEST_F(LoopTest, LostProcessEventsLeadToASweep) {
   policy = redis_policy;
   test::OverrunSocket overrun;
-  classifier_->start(overrun.connector(true), processes, manager->manual());
+  classifier_->start(overrun.connector(true), processes, manager->core().manual);
   pid_t redis = 0;
   const auto lose = [&] {
     redis = processes.start({.name = "redis-server"});
@@ -167,14 +167,14 @@ TEST_F(LoopTest, LostProcessEventsLeadToASweep) {
       run_loop({.classifier = classifier_.get()}, {{ready(), lose}, {in_group(redis, "redis")}}),
       0);
   EXPECT_TRUE(logged("warning: the kernel dropped ")()) << log_.str();
-  EXPECT_GT(manager->properties().event_overruns, 0U);
+  EXPECT_GT(manager->answers().properties().event_overruns, 0U);
 }
 
 TEST_F(LoopTest, WithoutTheClassifierItGoesOn) {
   policy = redis_policy + "[daemon]\nreconcile_interval = \"10ms\"\n";
   const auto always = [] { return true; };
   const auto start_classifier = [&] {
-    classifier_->start(test::broken_connector(), processes, manager->manual());
+    classifier_->start(test::broken_connector(), processes, manager->core().manual);
   };
   pid_t redis = 0;
   const auto start_redis = [&] { redis = processes.start({.name = "redis-server"}); };
@@ -210,7 +210,7 @@ TEST_F(LoopTest, ChecksThatProcessEventsArrive) {
                       {in_group(redis, "redis"), speak_again},
                       {logged("info: process events arrive again\n")}}),
             0);
-  EXPECT_GT(manager->properties().events_seen, 0U);
+  EXPECT_GT(manager->answers().properties().events_seen, 0U);
 }
 
 TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {

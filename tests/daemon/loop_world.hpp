@@ -78,11 +78,11 @@ class LoopTest : public World {
     sd_event_source_disable_unref(turn_);
     sd_event_unref(event);
     take_notifications();
-    manager->observe({});
+    manager->connect({});
     return status;
   }
   Loop::Sources with_classifier() {
-    classifier_->start(events_.connector(true), processes, manager->manual());
+    classifier_->start(events_.connector(true), processes, manager->core().manual);
     return {.classifier = classifier_.get()};
   }
   static Loop::Sources with_changes(Connector connector) {

@@ -127,7 +127,7 @@ TEST_F(MachinesInForce, Groups) {
     EXPECT_EQ(tree(), c.tree);
     EXPECT_EQ(state(), "running");
     // Nothing of it remains.
-    ASSERT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+    ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
     EXPECT_EQ(tree().find('\n'), tree().size() - 1) << tree();
   }
 }

@@ -88,7 +88,7 @@ TEST_F(ManagerTest, ManyThreadsAreReleasedInTurns) {
   ASSERT_EQ(reload(redis_policy), "");
   policy = "[group.redis]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"redis\"\nthread = \"bg\"\n";
   bool done = false;
-  manager->reload([&](const auto& result) { done = result.has_value(); });
+  manager->changes().reload([&](const auto& result) { done = result.has_value(); });
   size_t most = 0;
   while (!done) {
     kernel.calls.reset();
@@ -106,7 +106,7 @@ TEST_F(ManagerTest, AThreadStandsForItsProcess) {
   ASSERT_EQ(reload(redis_policy), "");
   const pid_t qemu = processes.start({.name = "qemu"});
   const pid_t vcpu = processes.clone(qemu, "redis-vcpu");
-  manager->visit_thread(vcpu);
+  manager->core().sweeper.visit_thread(vcpu);
   run();
   EXPECT_EQ(group_of(vcpu), "default");
 }
@@ -120,7 +120,7 @@ TEST_F(ManagerTest, ASilentUserDatabaseMovesNobody) {
   ASSERT_EQ(reload(by_user), "");
   EXPECT_EQ(group_of(redis), "default");
   no_users = false;
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "a");
   no_users = true;
@@ -135,11 +135,11 @@ TEST_F(ManagerTest, AFailedReloadIsNotForgottenByARetry) {
   ASSERT_EQ(load(), "");
   EXPECT_NE(reload("[group.x"), "");
   (void)kernel.resctrl.remove("b");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_NE(schemata("b"), "none");
   EXPECT_EQ(state(), "degraded");
-  EXPECT_NE(manager->properties().last_reload_error, "");
+  EXPECT_NE(manager->answers().properties().last_reload_error, "");
 }
 
 // The user database is asked when a policy is loaded: one that does not answer later, as it may
@@ -151,7 +151,7 @@ TEST_F(ManagerTest, RulesKeepTheUsersOfTheirLoad) {
   ASSERT_EQ(group_of(redis), "a");
   users.clear();
   (void)kernel.resctrl.remove("a");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "a");
 }
@@ -201,7 +201,7 @@ TEST_F(ManagerTest, SurvivesAKillAtEachCall) {
     EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100") << killed_at;
     EXPECT_EQ(group_of(redis), "redis") << killed_at;
     EXPECT_EQ(state(), "running") << killed_at << result;
-    manager->reset([](const auto&) {});
+    manager->changes().reset([](const auto&) {});
     run();
     ASSERT_EQ(kernel.resctrl.groups.size(), 1U) << killed_at;
     if (finished) return;
@@ -212,7 +212,7 @@ TEST_F(ManagerTest, AResetThatFailsSaysWhy) {
   ASSERT_EQ(reload(redis_policy), "");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
   const auto reset = [this] {
-    return wait([this](Manager::Done done) { manager->reset(std::move(done)); });
+    return wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); });
   };
   EXPECT_EQ(reset(), "cannot remove group /sys/fs/resctrl/redis: Device or resource busy");
   EXPECT_EQ(state(), "degraded");
@@ -237,7 +237,7 @@ TEST_F(ManagerTest, ThePolicyInForceSaysWhoMayRead) {
   EXPECT_EQ(admitted, Admit::all);
   ASSERT_NE(reload("[daemon]\nreaders = \"group\"\n[group.a]\nl3 = 7\n"), "");
   EXPECT_EQ(admitted, Admit::all);
-  ASSERT_EQ(wait([this](Manager::Done done) { manager->reset(std::move(done)); }), "");
+  ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
   EXPECT_EQ(admitted, Admit::before);
   EXPECT_EQ(groups_at_admission, 1U);
   no_chmod = true;
@@ -255,7 +255,7 @@ TEST_F(ManagerTest, ThePolicyInForceSaysWhoMayRead) {
 TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   const pid_t pid = processes.start({.name = "bash"});
   ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
-  ASSERT_TRUE((*manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
   kernel.locked_by_other = true;
   ASSERT_TRUE(manager->remove_all());
   EXPECT_EQ(admitted, resctrl::Admit::before);
@@ -265,7 +265,7 @@ TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   EXPECT_EQ(kernel.resctrl.groups.size(), 1U);
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
   EXPECT_EQ(group_of(pid), "default");
-  EXPECT_EQ(manager->manual().group_of(pid), std::nullopt);
+  EXPECT_EQ(manager->core().manual.group_of(pid), std::nullopt);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class ManualAndRulesTest : public test::World {
   }
   // The refusal's text, or "".
   std::string assign(pid_t pid, const std::string& group) {
-    const auto prepared = manager->prepare_assign(pid, group, {});
+    const auto prepared = manager->changes().prepare_assign(pid, group, {});
     if (!prepared) return prepared.error().text;
     const auto assigned = (*prepared)->run();
     return assigned ? "" : assigned.error().text;
@@ -32,10 +32,10 @@ TEST_F(ManualAndRulesTest, AGroupThatIsMadeAgainGetsItsProcessesBack) {
   EXPECT_EQ(group_of(bash_) + " " + group_of(thread_), "web web");
   ASSERT_TRUE(kernel.resctrl.remove("web"));
   EXPECT_EQ(group_of(bash_), "default");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(bash_) + " " + group_of(thread_), "web web");
-  EXPECT_EQ(manager->manual().group_of(bash_), "web");
+  EXPECT_EQ(manager->core().manual.group_of(bash_), "web");
 }
 
 TEST_F(ManualAndRulesTest, APolicyWithoutTheGroupEndsThem) {
@@ -46,7 +46,7 @@ TEST_F(ManualAndRulesTest, APolicyWithoutTheGroupEndsThem) {
   ASSERT_EQ(reload(redis_policy), "");
   EXPECT_EQ(group_of(bash_), "default");
   EXPECT_EQ(group_of(redis), "redis");
-  EXPECT_TRUE(manager->manual().all().empty());
+  EXPECT_TRUE(manager->core().manual.all().empty());
 }
 
 // The rules decide again at once.
@@ -59,19 +59,19 @@ TEST_F(ManualAndRulesTest, ARefusedOneIsForgotten) {
             "cannot put process " + std::to_string(redis) + " in group 'web': Invalid argument");
   run();
   EXPECT_EQ(group_of(redis), "redis");
-  EXPECT_TRUE(manager->manual().all().empty());
+  EXPECT_TRUE(manager->core().manual.all().empty());
 }
 
 // Between the request and its authorization.
 TEST_F(ManualAndRulesTest, AGroupOrProcessThatGoesMeanwhileRefusesIt) {
-  const auto to_web = manager->prepare_assign(bash_, "web", {});
-  const auto to_redis = manager->prepare_assign(bash_, "redis", {});
+  const auto to_web = manager->changes().prepare_assign(bash_, "web", {});
+  const auto to_redis = manager->changes().prepare_assign(bash_, "redis", {});
   ASSERT_TRUE(to_web && to_redis);
   ASSERT_EQ(reload(redis_policy), "");
   EXPECT_EQ((*to_web)->run().error().text, "group 'web' is no longer in force");
   processes.exit(bash_);
   EXPECT_EQ((*to_redis)->run().error().text, "there is no process " + std::to_string(bash_));
-  EXPECT_TRUE(manager->manual().all().empty());
+  EXPECT_TRUE(manager->core().manual.all().empty());
 }
 
 // At a start, a process that cannot be seen now may be there.

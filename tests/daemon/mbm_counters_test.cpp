@@ -31,7 +31,7 @@ class MbmTest : public test::World {
     EXPECT_TRUE(kernel.resctrl.write(group + "/mbm_L3_assignments", text));
   }
   void reconcile() {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
 };

@@ -26,13 +26,13 @@ class MonitorTest : public test::World {
   }
   // As the classifier does on an exec event.
   void place(pid_t pid) {
-    (void)place_leader({*manager->in_force().table, processes, manager->manual()}, pid);
+    (void)place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
   }
   void put_by_another_tool(const std::string& directory, pid_t tid) {
     EXPECT_TRUE(kernel.resctrl.write(directory + "/tasks", std::to_string(tid) + "\n"));
   }
   void reconcile() {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
 };
@@ -47,7 +47,7 @@ TEST_F(MonitorTest, PlacesProcessesAndThreads) {
   const pid_t db = processes.start({.name = "db"});
   const pid_t after = processes.start({.name = "web"});
   for (const pid_t pid : {db, after}) place(pid);
-  manager->sweeper().visit({.pid = before});
+  manager->core().sweeper.visit({.pid = before});
   run();
   EXPECT_EQ(group_of(before), "redis/front");
   EXPECT_EQ(group_of(thread), "redis/front");
@@ -56,7 +56,7 @@ TEST_F(MonitorTest, PlacesProcessesAndThreads) {
   // The first rule that matches decides, and the one of the process stands before it.
   EXPECT_EQ(group_of(bio), "redis/front");
   processes.rename(before, "other");
-  manager->sweeper().visit({.pid = before});
+  manager->core().sweeper.visit({.pid = before});
   run();
   EXPECT_EQ(group_of(bio), "redis/threads");
 }
@@ -165,7 +165,7 @@ TEST_F(MonitorTest, OutlivesTheDaemon) {
   EXPECT_EQ(group_of(pid), "redis/front");
   EXPECT_EQ(state(), "running");
   std::string result = "never";
-  manager->reset([&](const auto& done) { result = done ? "" : done.error().text; });
+  manager->changes().reset([&](const auto& done) { result = done ? "" : done.error().text; });
   run();
   EXPECT_EQ(result, "");
   EXPECT_EQ(group_of(pid), "default");
@@ -175,7 +175,7 @@ TEST_F(MonitorTest, AManualAssignmentIsToTheControlGroup) {
   ASSERT_EQ(reload(web_and_others + "[group.b]\n"), "");
   const pid_t pid = processes.start({.name = "web"});
   place(pid);
-  const auto assign = manager->prepare_assign(pid, "b", {.uid = 0, .pid = 1});
+  const auto assign = manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1});
   ASSERT_TRUE(assign);
   EXPECT_TRUE((*assign)->run());
   EXPECT_EQ(group_of(pid), "b");
@@ -187,7 +187,7 @@ TEST_F(MonitorTest, IsExplained) {
   ASSERT_EQ(reload(web_and_others), "");
   const pid_t pid = processes.start({.name = "web"});
   place(pid);
-  const auto explained = manager->explain(pid, std::nullopt);
+  const auto explained = manager->answers().explain(pid, std::nullopt);
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->trials.at(0).group, "redis/front");
   EXPECT_EQ(explained->threads.at(0).second, "redis/front");
@@ -217,7 +217,7 @@ TEST_F(MonitorTest, WaitsForLimbo) {
              web_and_others;
     drift.clear();
     std::string result = "never";
-    manager->reload([&](const auto& done) { result = done ? "" : done.error().text; });
+    manager->changes().reload([&](const auto& done) { result = done ? "" : done.error().text; });
     run(std::chrono::seconds(1));
     EXPECT_EQ(result, "");
     EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
@@ -260,7 +260,7 @@ TEST_F(MonitorTest, AResetEndsTheRetries) {
   ASSERT_EQ(reload(web_and_others), "");
   EXPECT_EQ(problems().size(), 1U);
   EXPECT_NE(manager->next_due(), Manager::Time::max());
-  manager->reset([](const auto&) {});
+  manager->changes().reset([](const auto&) {});
   run(std::chrono::seconds(10));
   EXPECT_EQ(problems(), std::vector<std::string>{});
   EXPECT_EQ(manager->next_due(), Manager::Time::max());

@@ -18,7 +18,7 @@ using test::redis_policy;
 class OthersTest : public test::World {
  protected:
   void reconcile() {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run(std::chrono::seconds(1));
   }
   // The groups with their modes and masks.
@@ -39,7 +39,7 @@ class OthersTest : public test::World {
   void restart_domain() {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
   }
   const std::string shared =
       "group 'theirs', which rdtd did not make, can fill ways 0-3 of L3 domain 1, exclusive to "
@@ -69,7 +69,7 @@ TEST_F(OthersTest, WhatTheKernelResetIsRestoredBesideAPlainGroup) {
   EXPECT_EQ(mode("redis"), "exclusive");
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(drift, std::vector<std::string>{});
-  EXPECT_EQ(manager->list_groups()->find("redis")->mode, "exclusive");
+  EXPECT_EQ(manager->answers().list_groups()->find("redis")->mode, "exclusive");
 }
 
 // One that was there at the load keeps the guard away only as long as it is in the way.
@@ -82,7 +82,7 @@ TEST_F(OthersTest, AGroupIsGuardedOnceTheOthersHaveGone) {
     ASSERT_TRUE(kernel.resctrl.remove("theirs"));
     reconcile();
     EXPECT_EQ(mode("redis"), "exclusive");
-    EXPECT_EQ(manager->plan()->summary, "Nothing to change.");
+    EXPECT_EQ(manager->answers().plan()->summary, "Nothing to change.");
     EXPECT_EQ(drift, std::vector<std::string>{});
     EXPECT_EQ(state(), "running");
     ASSERT_EQ(reload(""), "");
@@ -178,12 +178,12 @@ class AnyOrder : public OthersTest {
   };
   void take_domain_offline() {
     for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
   }
   void bring_domain_online() {
     for (const unsigned cpu : {2U, 3U})
       if (!kernel.resctrl.online.contains(cpu)) kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
   }
   // The default group makes room for it.
   void make_theirs_exclusive() {
@@ -234,7 +234,7 @@ class AnyOrder : public OthersTest {
   }
   // A daemon that starts now finds nothing to do, and says the same.
   void expect_what_a_load_gives() {
-    if (!manager->plan()) {
+    if (!manager->answers().plan()) {
       EXPECT_EQ(state(), "degraded");
       return;
     }

@@ -43,7 +43,7 @@ TEST_F(RatesTest, DriftOfAGroupWithoutALimitIsRestored) {
   ASSERT_EQ(reload("[group.a]\nl3 = \"4 ways\"\n"), "");
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=4294967295");
   ASSERT_TRUE(kernel.resctrl.write("schemata", "MB:0=700\n"));
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0=4294967290;1=4294967295");
   EXPECT_EQ(drift, std::vector<std::string>{

@@ -16,13 +16,13 @@ TEST_F(ReconcileTest, DriftIsRestoredOrOnlyReported) {
     const std::string daemon = restore ? "" : "[daemon]\ndrift = \"report\"\n";
     ASSERT_EQ(reload(daemon + redis_policy), "");
     (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(schemata("redis"), restore ? "L3:0-1=f MB:0-1=100" : "L3:0=3;1=f MB:0-1=100");
     const std::string what = "group 'redis': L3:0=3, granted L3:0=f";
     EXPECT_EQ(drift, std::vector<std::string>{restore ? what + "; restored" : what});
     EXPECT_EQ(state(), restore ? "running" : "degraded");
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(drift.size(), 1U);  // reported once
   }
@@ -34,14 +34,14 @@ TEST_F(ReconcileTest, ReportingDriftStillPlacesNewProcesses) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   (void)kernel.resctrl.write("tasks", std::to_string(moved) + "\n");
   const pid_t missed = processes.start({.name = "redis-server"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(moved), "default");
   EXPECT_EQ(group_of(missed), "redis");
   EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
   drift.clear();
   (void)kernel.resctrl.write("tasks", std::to_string(missed) + "\n");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(drift, std::vector<std::string>{"2 threads were not in the group that the rules name"});
 }
@@ -53,12 +53,12 @@ TEST_F(ReconcileTest, AGroupThatCannotBeRemovedIsLoggedOnce) {
   const std::vector<std::string> stays = problems();
   EXPECT_EQ(stays.size(), 1U);
   for (int i = 0; i < 3; i++) {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(problems(), stays);
   }
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(problems(), std::vector<std::string>{});
   EXPECT_EQ(schemata("redis"), "none");
@@ -77,7 +77,7 @@ TEST_F(ReconcileTest, AFailedLookDoesNotKeepProcessesInTheirGroup) {
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(state(), "degraded");
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "default");
   EXPECT_EQ(state(), "running");
@@ -91,7 +91,7 @@ TEST_F(ReconcileTest, ARemovedGroupIsNoRefusal) {
     if (call.operation == "add") (void)kernel.resctrl.remove("redis");
   };
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "add"; }, ENOENT);
-  manager->sweeper().visit({.pid = redis});
+  manager->core().sweeper.visit({.pid = redis});
   manager->step(clock + std::chrono::milliseconds(50));
   kernel.calls.hook = nullptr;
   kernel.calls.reset();
@@ -105,7 +105,7 @@ TEST_F(ReconcileTest, ARemovedGroupIsMadeAgainWithItsProcesses) {
   (void)kernel.resctrl.remove("redis");
   ASSERT_EQ(group_of(redis), "default");
   // The next visit finds that the table is out of date, long before the next reconcile.
-  manager->sweeper().visit({.pid = redis});
+  manager->core().sweeper.visit({.pid = redis});
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(drift, std::vector<std::string>{"group 'redis' is not there; restored"});
@@ -116,12 +116,12 @@ TEST_F(ReconcileTest, ADomainThatComesBackIsRestored) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   kernel.resctrl.take_offline(2);
   kernel.resctrl.take_offline(3);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   kernel.resctrl.bring_online(2);
   kernel.resctrl.bring_online(3);
   EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
 }
@@ -131,11 +131,11 @@ TEST_F(ReconcileTest, ADomainThatWasAwayForAMomentIsRestored) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   for (const unsigned cpu : {2U, 3U}) {
     kernel.resctrl.take_offline(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
   }
   for (const unsigned cpu : {2U, 3U}) {
     kernel.resctrl.bring_online(cpu);
-    manager->cpu_changed();
+    manager->reconciler().cpu_changed();
   }
   EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
   run();
@@ -148,7 +148,7 @@ TEST_F(ReconcileTest, ACpuIsRestoredBeforeItsReturnIsKnown) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
   for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
   for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
-  manager->cpu_changed();
+  manager->reconciler().cpu_changed();
   run();
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   for (const std::string& text : drift) EXPECT_TRUE(text.ends_with("; restored")) << text;
@@ -169,13 +169,13 @@ TEST_F(ReconcileTest, AnAbsentDomainIsNoError) {
       "      |                        ^~~\n");
   kernel.resctrl.bring_online(2);
   kernel.resctrl.bring_online(3);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(schemata("a"), "L3:0=f;1=ff MB:0-1=100");
   EXPECT_EQ(state(), "running");
   kernel.resctrl.take_offline(2);
   kernel.resctrl.take_offline(3);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(reload(both + "mb = \"50%\"\n"), "");
@@ -195,11 +195,11 @@ TEST_F(ReconcileTest, AStateOfTheMachineIsNoErrorOfThePolicy) {
   EXPECT_EQ(problems(),
             std::vector<std::string>{"group 'redis' is not in force: group 'redis' exists in "
                                      "resctrl already and rdtd did not make it"});
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(group_of(redis), "default");
   (void)kernel.resctrl.remove("redis");
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "redis");
   EXPECT_EQ(state(), "running");
@@ -211,21 +211,21 @@ TEST_F(ReconcileTest, AMachineThatThePolicyDoesNotFitIsAProblem) {
   fake::Control& l3 = kernel.resctrl.machine.controls.at(Resource::L3);
   l3.num_closids = 1;
   for (int i = 0; i < 2; i++) {
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(problems(),
               std::vector<std::string>{
                   "the machine has changed, and the policy in force does not fit it:\np.toml:1:8: "
                   "error: 1 group asked for (redis), 1 CLOSID here: 1 is the default group's\n    "
                   "1 | [group.redis]\n      |        ^~~~~"});
-    EXPECT_EQ(manager->properties().problems_public,
+    EXPECT_EQ(manager->answers().properties().problems_public,
               std::vector<std::string>{
                   "the machine has changed, and the policy in force does not fit it:\np.toml:1:8: "
                   "error: 1 group asked for (redis), 1 CLOSID here: 1 is the default group's"});
     EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   }
   l3.num_closids = 4;
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(state(), "running");
 }
@@ -235,12 +235,12 @@ TEST_F(ReconcileTest, TheDefaultGroupOfAnEmptyPolicyIsLeftAlone) {
   ASSERT_EQ(reload(""), "");
   for (const char* mask : {"ff", "f0"}) {
     (void)kernel.resctrl.write("schemata", std::string("L3:0=") + mask + ";1=" + mask + "\n");
-    manager->reconcile();
+    manager->reconciler().reconcile();
     run();
     EXPECT_EQ(schemata(""), std::string("L3:0-1=") + mask + " MB:0-1=100");
     EXPECT_EQ(drift, std::vector<std::string>{});
     EXPECT_EQ(state(), "running");
-    EXPECT_EQ(shares_line(manager->list_groups()->find("default")->granted),
+    EXPECT_EQ(shares_line(manager->answers().list_groups()->find("default")->granted),
               std::string("L3:0-1=") + mask + " MB:0-1=100");
   }
 }
@@ -250,12 +250,12 @@ TEST_F(ReconcileTest, AMachineThatCannotBeReadIsAProblem) {
   kernel.calls.fail_if(
       [](const fake::Call& call) { return call.operation == "read" && call.path == "schemata"; },
       EIO);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(problems(),
             std::vector<std::string>{"cannot read /sys/fs/resctrl/schemata: Input/output error"});
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(state(), "running");
 }
@@ -267,12 +267,12 @@ TEST_F(ReconcileTest, FilesThatCannotBeOpenedAreAProblem) {
   (void)kernel.resctrl.remove("redis");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "open_tasks"; },
                        EMFILE);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(problems(), std::vector<std::string>{
                             "cannot open /sys/fs/resctrl/redis/tasks: Too many open files"});
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(2));
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(group_of(redis), "redis");
@@ -286,7 +286,7 @@ TEST_F(ReconcileTest, AFailedFirstLoadIsTriedAgain) {
   EXPECT_EQ(load(), "cannot list /sys/fs/resctrl: No such device");
   EXPECT_EQ(state(), "degraded");
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(group_of(redis), "redis");
@@ -299,7 +299,7 @@ TEST_F(ReconcileTest, AMissingGroupThatTheKernelRefusesIsAProblem) {
   ASSERT_EQ(load(), "");
   (void)kernel.resctrl.remove("b");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOSPC);
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run();
   EXPECT_EQ(problems(),
             (std::vector<std::string>{
@@ -308,7 +308,7 @@ TEST_F(ReconcileTest, AMissingGroupThatTheKernelRefusesIsAProblem) {
                 "cannot make group /sys/fs/resctrl/b: No space left on device (everything is as it "
                 "was)"}));
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "running");
   EXPECT_NE(schemata("b"), "none");

@@ -14,7 +14,7 @@ class RefusedLoadTest : public test::World {
   Refusal refusal_of(const std::string& text) {
     policy = text;
     Refusal refusal{.text = "none"};
-    manager->reload([&](const std::expected<void, Refusal>& done) {
+    manager->changes().reload([&](const std::expected<void, Refusal>& done) {
       if (!done) refusal = done.error();
     });
     run(std::chrono::seconds(5));
@@ -143,7 +143,7 @@ TEST_F(RefusedLoadTest, TasksThatCannotBePutBackAreReported) {
       "(not restored: cannot put its tasks back in group 'redis': Operation not permitted)");
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   kernel.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(redis), "redis");
 }

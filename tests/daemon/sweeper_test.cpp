@@ -16,7 +16,7 @@ class SweeperTest : public test::World {
     ASSERT_EQ(reload(redis_policy), "");
     processes.calls.reset();
   }
-  [[nodiscard]] Sweeper& sweeper() const { return manager->sweeper(); }
+  [[nodiscard]] Sweeper& sweeper() const { return manager->core().sweeper; }
   // How often a process was looked at.
   [[nodiscard]] size_t looks_at(pid_t pid) const {
     return static_cast<size_t>(
@@ -195,7 +195,7 @@ TEST_F(SweeperTest, AllChildrenAreVisited) {
 
 TEST_F(SweeperTest, MoreVisitsThanCanWaitAreReported) {
   size_t lost = 0;
-  manager->observe({.visits_lost = [&] { lost++; }});
+  manager->connect({.visits_lost = [&] { lost++; }});
   for (pid_t pid = 1; pid <= 65'537; pid++) sweeper().visit({.pid = pid});
   run(milliseconds(1));
   EXPECT_EQ(lost, 1U);
@@ -210,7 +210,7 @@ TEST_F(SweeperTest, ANewTableBeginsVisitsAgain) {
   ASSERT_GT(threads_in(large, "redis"), 0U);
   ASSERT_LT(threads_in(large, "redis"), 3001U);
   policy = redis_policy + "[group.b]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n";
-  ASSERT_EQ(wait([this](Manager::Done done) { manager->reload(std::move(done)); }), "");
+  ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reload(std::move(done)); }), "");
   EXPECT_EQ(threads_in(large, "redis"), 3001U);
   EXPECT_EQ(group_of(child), "redis");
 }
@@ -247,7 +247,7 @@ TEST_F(SweeperTest, ANewTableBeginsThePassAgain) {
   const pid_t first = processes.start({.name = "redis-first"});
   const pid_t large = start_with_threads("redis-large", 3000);
   bool done = false;
-  manager->sweep("a test", [&] { done = true; });
+  manager->reconciler().sweep("a test", [&] { done = true; });
   work_a_little();
   ASSERT_GT(threads_in(large, "redis"), 0U);
   ASSERT_LT(threads_in(large, "redis"), 3001U);
@@ -264,14 +264,14 @@ TEST_F(SweeperTest, ANewTableBeginsThePassAgain) {
 TEST_F(SweeperTest, APassThatCannotBeginAgainIsAProblem) {
   const pid_t large = start_with_threads("redis-large", 3000);
   bool done = false;
-  manager->sweep("a test", [&] { done = true; });
+  manager->reconciler().sweep("a test", [&] { done = true; });
   work_a_little();
   processes.calls.fail_if([](const fake::Call& call) { return call.operation == "list"; }, ENOMEM);
   sweeper().use(manager->in_force().table);
   EXPECT_TRUE(done);
   EXPECT_EQ(problems(), std::vector<std::string>{"cannot list /proc: Cannot allocate memory"});
   processes.calls.reset();
-  manager->reconcile();
+  manager->reconciler().reconcile();
   run(std::chrono::seconds(2));
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(threads_in(large, "redis"), 3001U);
@@ -285,7 +285,7 @@ TEST_F(SweeperTest, ALaterPassThatFailsIsAProblem) {
     processes.calls.fail_if([](const fake::Call& next) { return next.operation == "list"; }, EIO);
   };
   bool done = false;
-  manager->sweep("a test", [&] { done = true; });
+  manager->reconciler().sweep("a test", [&] { done = true; });
   run();
   EXPECT_TRUE(done);
   EXPECT_EQ(group_of(redis), "redis");
@@ -298,7 +298,7 @@ TEST_F(SweeperTest, ALookAtAllProcessesGivesUp) {
     if (call.operation == "list") (void)processes.start({.name = "redis-server"});
   };
   bool done = false;
-  manager->sweep("a test", [&] { done = true; });
+  manager->reconciler().sweep("a test", [&] { done = true; });
   run(std::chrono::seconds(1));
   EXPECT_TRUE(done);
   const auto lists = std::ranges::count(processes.calls.log(), "list", &fake::Call::operation);
@@ -308,7 +308,8 @@ TEST_F(SweeperTest, ALookAtAllProcessesGivesUp) {
 // Looks that wait for the one under way are one look.
 TEST_F(SweeperTest, RequestsThatWaitAreServedTogether) {
   std::vector<int> done;
-  for (int i = 0; i < 4; i++) manager->sweep("a test", [&done, i] { done.push_back(i); });
+  for (int i = 0; i < 4; i++)
+    manager->reconciler().sweep("a test", [&done, i] { done.push_back(i); });
   run();
   EXPECT_EQ(done, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(std::ranges::count(processes.calls.log(), "list", &fake::Call::operation), 1);

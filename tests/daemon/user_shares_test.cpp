@@ -102,7 +102,8 @@ class SharesTest : public World {
   }
   Assignment place(pid_t pid) {
     return place_leader(
-        {*manager->in_force().table, processes, manager->manual(), nullptr, &shares_, now}, pid);
+        {*manager->in_force().table, processes, manager->core().manual, nullptr, &shares_, now},
+        pid);
   }
   UserShares shares_;
 };
@@ -138,7 +139,7 @@ TEST_F(SharesTest, ADeepCgroupIsNoticed) {
         {.name = "bash", .cgroup = cgroup, .identity = {2201, 2201}, .traceable = false});
   };
   const auto place_alone = [&](pid_t pid) {
-    return place_leader({*manager->in_force().table, processes, manager->manual()}, pid);
+    return place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
   };
   EXPECT_TRUE(place_alone(begin(deep)).deep);
   EXPECT_EQ(place_alone(begin(deep)).user, 2201U);

@@ -45,7 +45,7 @@ class World : public Files {
     manager =
         std::make_unique<Manager>(system(), *Ownership::load(*Directory::open(root_.string())),
                                   *Directory::open(root_.string()));
-    manager->observe({.on_drift = [this](const std::string& what) { drift.push_back(what); }});
+    manager->connect({.on_drift = [this](const std::string& what) { drift.push_back(what); }});
   }
 
   System system() {
@@ -106,7 +106,7 @@ class World : public Files {
   }
   std::string reload(const std::string& text) {
     policy = text;
-    return wait([this](Manager::Done done) { manager->reload(std::move(done)); });
+    return wait([this](Manager::Done done) { manager->changes().reload(std::move(done)); });
   }
   template <class Change>
   std::string wait(Change change) {
@@ -128,9 +128,11 @@ class World : public Files {
     const auto text = kernel.resctrl.read(resctrl::file_of(group, "schemata"));
     return text ? schemata_line(*parse_schemata(*text)) : "none";
   }
-  [[nodiscard]] std::vector<std::string> problems() const { return manager->properties().problems; }
-  [[nodiscard]] std::string warnings() const { return manager->check()->warnings; }
-  [[nodiscard]] std::string state() const { return manager->properties().state; }
+  [[nodiscard]] std::vector<std::string> problems() const {
+    return manager->answers().properties().problems;
+  }
+  [[nodiscard]] std::string warnings() const { return manager->answers().check()->warnings; }
+  [[nodiscard]] std::string state() const { return manager->answers().properties().state; }
 
   fake::Kernel kernel{fake::xeon()};
   fake::Processes processes{kernel};

@@ -436,6 +436,23 @@ TEST_F(BusTest, LeaseGivesADescriptor) {
   EXPECT_EQ(ended, (std::vector<std::string>{"bench", "why"}));
 }
 
+TEST_F(BusTest, UpdatesALease) {
+  start_all();
+  start_polkit();
+  sd_bus* client = connect(stranger);
+  ASSERT_EQ(call(client, "Lease", std::string("bench"), std::string("[group.b]")).error(), "");
+  asked_.clear();
+  EXPECT_EQ(call(client, "UpdateLease", std::string("bench"), std::string("[group.c]")).error(),
+            "");
+  EXPECT_EQ(manager_.updates, std::vector<std::string>{"[group.c]"});
+  const std::vector<Authorization> expected = {{action_manage, {{"lease", "bench"}}}};
+  EXPECT_EQ(asked_, ::geteuid() == 0 ? expected : std::vector<Authorization>{});
+  EXPECT_EQ(call(client, "UpdateLease", std::string("other"), std::string("")).error(),
+            "NoSuchLease");
+  EXPECT_EQ(call(client, "UpdateLease", std::string(256, 'a'), std::string("")).error_text(),
+            "the name of a lease has at most 255 bytes");
+}
+
 // Before polkit is asked: what waits must be small.
 TEST_F(BusTest, LimitsTheSizeOfALease) {
   start_all();

@@ -34,7 +34,7 @@ namespace rdtd::test {
 // Users that every machine knows: nobody and daemon. The bus refuses others.
 inline constexpr uid_t stranger = 65534, neighbor = 1;
 
-class FakeManager final : public ManagerInterface {
+class FakeManager final : public Changes, public Reads, public LogControl {
  public:
   void reload(Done done) override {
     reloads++;
@@ -56,6 +56,14 @@ class FakeManager final : public ManagerInterface {
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     leases[name] = UniqueFd(ends[1]);
     done(UniqueFd(ends[0]));
+  }
+  void update_lease(const std::string& name, const std::string& policy, const Caller&,
+                    Done done) override {
+    if (!leases.contains(name))
+      return done(std::unexpected(
+          Refusal{.kind = Refusal::Kind::no_such_lease, .text = "there is no lease"}));
+    updates.push_back(policy);
+    done({});
   }
   std::vector<LeaseStatus> list_leases(const Caller& caller) override {
     return {{"bench", 7, 42, {"a", "b"}, caller.root() ? "text" : ""}};
@@ -130,13 +138,14 @@ class FakeManager final : public ManagerInterface {
   }
   void watch_assignments(bool on) override { watched = on; }
   void resumed() override { resumes++; }
-  std::string log_level() override { return "info"; }
-  bool set_log_level(const std::string&) override { return false; }
-  std::string log_target() override { return "journal"; }
+  std::string level() const override { return "info"; }
+  bool set_level(const std::string&) override { return false; }
+  std::string target() const override { return "journal"; }
 
   std::shared_ptr<const GroupList> groups = std::make_shared<const GroupList>();
   std::expected<std::vector<LockStatus>, Refusal> locks;
   std::map<std::string, UniqueFd> leases;  // the daemon's ends
+  std::vector<std::string> updates;        // texts
   uid_t process_owner = 7;
   std::chrono::microseconds explain_takes{};  // of processor time
   int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
@@ -221,9 +230,10 @@ class BusTest : public testing::Test {
   }
 
   void open_service() {
-    auto service = Service::open(event_, manager_, [&](const Result<void>& connection) {
-      reports_.push_back(connection ? "on" : connection.error().text());
-    });
+    auto service =
+        Service::open(event_, {manager_, manager_, manager_}, [&](const Result<void>& connection) {
+          reports_.push_back(connection ? "on" : connection.error().text());
+        });
     ASSERT_TRUE(service);
     service_ = std::move(*service);
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rdtd/base/unique_fd.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 using sd_bus = struct sd_bus;
 

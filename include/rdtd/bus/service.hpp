@@ -9,11 +9,20 @@
 #include <string_view>
 
 #include "rdtd/base/error.hpp"
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/changes.hpp"
+#include "rdtd/bus/log_control.hpp"
+#include "rdtd/bus/reads.hpp"
 
 using sd_event = struct sd_event;
 
 namespace rdtd {
+
+// Who carries out the requests.
+struct Handlers {
+  Changes& changes;
+  Reads& reads;
+  LogControl& log;
+};
 
 class Service {
  public:
@@ -23,8 +32,7 @@ class Service {
 
   // Connects to the system bus and takes the name, without waiting. While there is no bus, or
   // another process has the name, it tries again every second.
-  [[nodiscard]] static Result<std::unique_ptr<Service>> open(sd_event* event,
-                                                             ManagerInterface& manager,
+  [[nodiscard]] static Result<std::unique_ptr<Service>> open(sd_event* event, Handlers handlers,
                                                              Report report);
   virtual ~Service() = default;
 

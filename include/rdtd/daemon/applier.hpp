@@ -35,15 +35,18 @@ class Applier {
     std::vector<PolicyFile> leases = {};  // read after the files
     // Directories of groups that are taken over this time, whether or not the policy adopts them.
     std::set<std::string> adopt = {};
+    bool ask_for_users = true;  // else they are what they were
   };
   struct Loaded {
     Machine machine;
     Prepared prepared;
     Users users;
+    // The rules were not read again: those before apply, and the policy has only those of them that
+    // make monitoring groups.
+    bool same_rules = false;
   };
-  // Reads the machine, and plans. Changes nothing.
-  // `before`: the users in force.
-  [[nodiscard]] std::expected<Loaded, Refusal> load(const Request& request, const Users& before);
+  // Reads the machine, and plans. Changes nothing. `before`: what is in force.
+  [[nodiscard]] std::expected<Loaded, Refusal> load(const Request& request, const InForce& before);
 
   struct Applied {
     std::shared_ptr<const InForce> in_force;
@@ -53,8 +56,10 @@ class Applier {
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     std::vector<std::string> adopted;  // names of groups and monitoring groups
     size_t steps = 0;
+    // No rule decides otherwise, and no group has come or gone: every process is where it was.
+    bool moves_nobody = false;
   };
-  [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const Users& before);
+  [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 
@@ -92,8 +97,15 @@ class Applier {
                                                               const Snapshot& now) const;
   [[nodiscard]] std::vector<std::string> take_back(const std::vector<Step>& steps,
                                                    const Machine& machine);
-  [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(
-      Loaded loaded, std::vector<PolicyFile> files);
+  [[nodiscard]] std::expected<Loaded, Refusal> load_texts(const Request& request, Machine machine,
+                                                          const InForce& before);
+  [[nodiscard]] std::optional<Loaded> load_known(const Request& request, const Machine& machine,
+                                                 const InForce& before) const;
+  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
+                                                                   const InForce& before);
+  [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
+                                                                        Request request,
+                                                                        const InForce& before);
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;

@@ -1,7 +1,6 @@
 // Guard: compares resctrl with what was granted, and decides what is done about a difference:
 // another tool's change is restored or only reported, as the policy says; what the kernel itself
-// reset, and what becomes possible on a changed machine, is always put right. It keeps what is
-// wrong now, and what was reported already, so that nothing is logged twice.
+// reset, and what becomes possible on a changed machine, is always put right.
 #pragma once
 
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "rdtd/daemon/applier.hpp"
 #include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/problems.hpp"
 
 namespace rdtd {
 
@@ -26,14 +26,12 @@ struct Drift {
 
 class Guard {
  public:
-  explicit Guard(Applier& applier) : applier_(applier) {}
+  Guard(Applier& applier, Problems& problems) : applier_(applier), problems_(problems) {}
 
   struct Comparison {
     // Replaces the present one: planned for a machine that has changed. Null if nothing changed.
     std::shared_ptr<const InForce> in_force;
     std::vector<Drift> drift;
-    // New since the last comparison, to be logged.
-    std::vector<std::string> problems;
     bool groups_made = false;  // threads outside of them are a consequence
     bool tables_old = false;   // the `tasks` files must be opened again
   };
@@ -51,41 +49,28 @@ class Guard {
   // comparison does not see that it was away.
   void expect_reset() { reset_pending_ = true; }
 
-  // The key of the problem that another tool keeps the lock of resctrl.
-  static constexpr const char* lock_problem = "lock";
-  // A new policy is in force: what was wrong before does not count any more. The lock
-  // problem stays: a new policy does not release the lock.
+  // The problem of a region begins with this, and its name follows.
+  static constexpr const char* lock_key = "pseudo_lock ";
+  // A new policy is in force.
   void forget();
-  // What is in the way now, a text each; lines of policy files are quoted for root only.
-  [[nodiscard]] std::vector<std::string> problems(bool for_root) const;
-  // Why the region of this name could not be locked again; empty if nothing is known.
-  [[nodiscard]] std::string lock_failure(const std::string& name) const;
-  // Sets or clears a problem by its key. True if it is new and must be logged, or was there.
-  bool set_problem(const std::string& key, const std::string& text) {
-    return set_problem(key, text, text);
-  }
-  bool set_problem(const std::string& key, const std::string& text, const std::string& public_text);
-  bool clear_problem(const std::string& key) { return problems_.erase(key) > 0; }
 
  private:
   [[nodiscard]] std::shared_ptr<const InForce> follow_machine(const InForce& in_force,
-                                                              const Machine& machine,
-                                                              Comparison& out);
+                                                              const Machine& machine);
   [[nodiscard]] std::shared_ptr<const InForce> update(
       const std::shared_ptr<const InForce>& in_force, const Machine& machine, Comparison& out);
   [[nodiscard]] std::shared_ptr<const InForce> follow_groups(
       const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
-  void lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out);
-  void remove_left_behind(const std::vector<Step>& removals, const Machine& machine,
-                          Comparison& out);
+  void lock_regions(const std::vector<Step>& steps, const Machine& machine);
+  void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
   [[nodiscard]] bool restore(const InForce& in_force, const std::vector<Step>& steps,
                              const Machine& machine, Comparison& out);
-  void set_modes(const std::vector<Step>& modes, bool ready, Comparison& out);
+  void set_modes(const std::vector<Step>& modes, bool ready);
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
                                                       const Machine& machine, Comparison& out);
-  void enable_io(const InForce& in_force, Comparison& out);
+  void enable_io(const InForce& in_force);
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
@@ -93,21 +78,16 @@ class Guard {
   void add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
                  const std::set<std::string>& adopted, const std::set<std::string>& unmade,
                  Comparison& out);
-  void clear_problems(const std::string& kind, const std::set<std::string>& failed);
-  void report(const std::string& key, const std::string& text, Comparison& out);
 
   Applier& applier_;
-  struct Problem {
-    std::string text, public_text;
-  };
-  std::map<std::string, Problem> problems_;  // by what fails, not by the text of the moment
-  std::string last_failure_;                 // to restore, by what failed
-  std::set<std::string> unmade_;             // monitoring groups that could not be made yet
-  std::set<std::string> without_counters_;   // groups that lacked some at the last look
-  std::set<std::string> following_;          // groups whose mode others have changed
-  bool reset_pending_ = false;               // by the kernel, not restored yet
-  std::optional<Schemata> last_domains_;     // of the root at the last comparison
-  std::optional<CpuSet> last_online_;        // at the last comparison
+  Problems& problems_;
+  std::string last_failure_;                // to restore, by what failed
+  std::set<std::string> unmade_;            // monitoring groups that could not be made yet
+  std::set<std::string> without_counters_;  // groups that lacked some at the last look
+  std::set<std::string> following_;         // groups whose mode others have changed
+  bool reset_pending_ = false;              // by the kernel, not restored yet
+  std::optional<Schemata> last_domains_;    // of the root at the last comparison
+  std::optional<CpuSet> last_online_;       // at the last comparison
 };
 
 }  // namespace rdtd

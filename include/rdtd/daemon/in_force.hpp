@@ -26,13 +26,14 @@ struct InForce {
   std::map<std::string, Schemata> obstacles;  // that they were planned around
   // As they were read: what becomes possible later is planned from them, not from files that
   // somebody may be editing.
-  std::vector<PolicyFile> files;
+  std::vector<PolicyFile> files, leases;
   std::vector<MissingPart> missing;  // what of the policy the machine cannot have now
   // Groups of the policy that another tool has removed and made again: directories. They are not
   // touched, and no rule puts a process there.
   std::set<std::string> taken;
   std::shared_ptr<const RuleTable> table;
   std::vector<Diagnostic> warnings;
+  std::vector<Diagnostic> text_warnings;  // those of them that are about the texts alone
 
   // Null if it is no group of the policy in force.
   [[nodiscard]] const GroupTarget* find(const std::string& directory) const {

@@ -40,6 +40,8 @@ class Leases {
 
   // Returns the holder's end. The lease lasts until the last copy of it is closed.
   [[nodiscard]] Result<UniqueFd> add(Lease lease);
+  // Returns the text before.
+  std::string exchange_policy(const std::string& name, std::string policy);
   // Its holder sees its own end hang up.
   void remove(const std::string& name);
   // Removes those that nobody holds any more, and returns their names.

@@ -69,8 +69,12 @@ class Loop {
   static void set_timer(sd_event_source* source, std::chrono::microseconds delay);
   [[nodiscard]] int add_sources();
   [[nodiscard]] int add_watchdog();
-  void answer_watchdog() { watchdog_->answer(); }
+  // A change that will never end is as bad as a loop that hangs.
+  void answer_watchdog() {
+    if (!manager_.stuck()) watchdog_->answer();
+  }
   void observe();
+  [[nodiscard]] uint64_t publish(std::shared_ptr<const RuleTable> table);
 
   void take_requests();
   void look_again();
@@ -81,12 +85,12 @@ class Loop {
   void resume_cgroups();
   void report_unwatched();
   void read_resctrl();
-  void read_leases() { manager_.leases_abandoned(); }
+  void read_leases() { manager_.leases().end_abandoned(); }
   void watch_resctrl();
   void watch_policy();
   static int on_policy_change(sd_event_source*, const inotify_event*, void* self);
   void reload_changed() {
-    manager_.reload([](const auto&) {});  // the manager logs and shows its error
+    manager_.changes().reload([](const auto&) {});  // the manager logs and shows its error
   }
   void watch_cpus();
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
@@ -115,6 +119,7 @@ class Loop {
   Manager& manager_;
   std::chrono::milliseconds heartbeat_interval_;
   Sources sources_;
+  std::unique_ptr<LogControl> log_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Watchdog> watchdog_;
   sd_event* event_ = nullptr;

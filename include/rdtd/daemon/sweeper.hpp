@@ -82,6 +82,8 @@ class Sweeper {
     bool children = false;
   };
   void visit(One one, std::chrono::milliseconds delay = {});
+  // The process of this thread.
+  void visit_thread(pid_t tid);
 
   // A visit to each of these processes, and its children, that has not remained alone. Another
   // thread put them in their groups a moment ago.

@@ -20,7 +20,8 @@ struct Refusal {
     out_of_closids,
     busy,
     kernel_rejected,
-    not_permitted
+    not_permitted,
+    no_such_lease
   };
   Kind kind = Kind::kernel_rejected;
   std::string text;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ namespace rdtd {
 struct Prepared {
   Policy policy;
   Plan plan;
-  std::vector<Diagnostic> warnings;  // sorted by place
-  std::vector<MissingPart> missing;  // from prepare, only what waits for a device to be closed
+  std::vector<Diagnostic> warnings;       // sorted by place
+  std::vector<Diagnostic> text_warnings;  // those of them that are about the texts alone
+  std::vector<MissingPart> missing;       // from prepare, only what waits for a device to be closed
 };
 
 struct Rejected {
@@ -36,5 +38,11 @@ struct Rejected {
 // groups. Rejected only for errors that an edit of the policy must fix.
 [[nodiscard]] std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> files,
                                                                   const Machine& machine);
+
+// Plans a policy that is read already, on a machine with the same capabilities. Nothing if that
+// fails, or takes more than a plan.
+[[nodiscard]] std::optional<Prepared> prepare_known(Policy policy,
+                                                    std::vector<Diagnostic> text_warnings,
+                                                    const Machine& machine);
 
 }  // namespace rdtd

@@ -67,7 +67,8 @@ struct Group {
   std::optional<Located<std::string>> partition;
   std::optional<Located<CpuSet>> cpus;
   std::string description;
-  bool adopt = false;  // takes over a group of this name that rdtd did not make
+  bool adopt = false;     // takes over a group of this name that rdtd did not make
+  bool replaces = false;  // the group of this name of an earlier file
 };
 
 struct Partition {

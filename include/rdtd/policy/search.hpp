@@ -17,6 +17,7 @@ struct PolicyFile {
   bool transient = false;  // of an unreadable one: reading it may succeed later, without an edit
   bool lease = false;      // no file: the text of a lease, see lease_file
   bool for_all = false;    // every user may read it
+  bool operator==(const PolicyFile&) const = default;
 };
 
 // The largest policy file that is read, in bytes.

@@ -18,11 +18,13 @@ struct CompiledPattern {
   bool literal = false;
   std::optional<uint32_t> id = {};  // user, user_group; nothing for an unknown name
   size_t cgroup_pattern = 0;        // cgroup, unit, user_unit: index into RuleSet::cgroup_patterns_
+  bool operator==(const CompiledPattern&) const = default;
 };
 
 struct CompiledCondition {
   ConditionKind kind = ConditionKind::name;
   std::vector<CompiledPattern> patterns;
+  bool operator==(const CompiledCondition&) const = default;
 };
 
 // The fact that the condition is about.

@@ -74,6 +74,8 @@ class RuleSet {
   // Whether such a condition can hold for a cgroup below this one.
   [[nodiscard]] bool may_speak_below_cgroup(std::string_view path) const;
   [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
+  // Whether the two decide the same about every process, wherever their rules stand.
+  [[nodiscard]] bool decides_as(const RuleSet& other) const;
 
  private:
   // The rules that have their cheapest condition, the anchor, in common.

@@ -1,12 +1,10 @@
-// ManagerInterface: the requests that the D-Bus service passes to the daemon, in values. The daemon
-// implements it; the service translates between it and D-Bus, and knows nothing else of the daemon.
+// Reads: the requests on D-Bus that change nothing, and their answers in values.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <expected>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "rdtd/base/unique_fd.hpp"
+#include "rdtd/bus/changes.hpp"
 #include "rdtd/model/counters.hpp"
 #include "rdtd/model/refusal.hpp"
 
@@ -135,7 +133,9 @@ struct ManagerProperties {
   std::vector<std::string> problems, problems_public;
   std::string last_reload_error, last_reload_error_public;  // empty after a successful reload
   uint64_t last_reload_timestamp = 0;                       // CLOCK_REALTIME, microseconds
-  uint64_t events_seen = 0;                                 // process events received
+  std::string job;              // the change that is under way, and its stage, for people; or empty
+  uint64_t job_timestamp = 0;   // when it began: CLOCK_REALTIME, microseconds
+  uint64_t events_seen = 0;     // process events received
   uint64_t event_overruns = 0;  // process events that the kernel dropped
   std::vector<AssignmentCount> assignments;
   uint64_t drift = 0;  // differences that the last comparison found, restored or not
@@ -144,64 +144,16 @@ struct ManagerProperties {
   [[nodiscard]] uint64_t assigned() const;
 };
 
-// The sender of a request, as the bus knows it.
-struct Caller {
-  uid_t uid = UINT32_MAX;
-  pid_t pid = 0;  // shows whether a caller means itself; grants nothing
-  [[nodiscard]] bool root() const { return uid == 0; }
-};
-
-// A manual assignment whose process is open already, so that the process that is moved is the one
-// that polkit was asked about, even if its pid is reused meanwhile.
-class PreparedAssign {
+class Reads {
  public:
-  // Shown to polkit and its rules: "pid", "uid" (the owner of the process), "group", "unit" if
-  // known.
-  using Details = std::map<std::string, std::string>;
+  Reads() = default;
+  Reads(const Reads&) = delete;
+  Reads& operator=(const Reads&) = delete;
+  virtual ~Reads() = default;
 
-  explicit PreparedAssign(Details details) : details_(std::move(details)) {}
-  PreparedAssign(const PreparedAssign&) = delete;
-  PreparedAssign& operator=(const PreparedAssign&) = delete;
-  virtual ~PreparedAssign() = default;
-
-  [[nodiscard]] const Details& details() const { return details_; }
-  [[nodiscard]] virtual std::expected<void, Refusal> run() = 0;
-
- private:
-  Details details_;
-};
-
-class ManagerInterface {
- public:
-  ManagerInterface() = default;
-  ManagerInterface(const ManagerInterface&) = delete;
-  ManagerInterface& operator=(const ManagerInterface&) = delete;
-  virtual ~ManagerInterface() = default;
-
-  // Called once a change is carried out or refused, which may be after the call has returned.
-  using Done = std::function<void(const std::expected<void, Refusal>&)>;
-  virtual void reload(Done done) = 0;
-  // Reloads, and takes over those of these groups that rdtd did not make, with their tasks. `done`
-  // receives the names of the groups and monitoring groups that were taken over.
-  using Adopted = std::function<void(const std::expected<std::vector<std::string>, Refusal>&)>;
-  virtual void adopt(const std::vector<std::string>& groups, Adopted done) = 0;
-  // Puts a piece of policy in force until every copy of the descriptor that `done` receives is
-  // closed.
-  using Leased = std::function<void(std::expected<UniqueFd, Refusal>)>;
-  virtual void lease(const std::string& name, const std::string& policy, const Caller& caller,
-                     Leased done) = 0;
-  // The oldest first. `caller` sees the text of its own leases only, root that of all.
-  [[nodiscard]] virtual std::vector<LeaseStatus> list_leases(const Caller& caller) = 0;
   // Reads the policy files as they are now. Errors are in the text of the refusal.
   [[nodiscard]] virtual std::expected<CheckResult, Refusal> check() = 0;
   [[nodiscard]] virtual std::expected<PlanSummary, Refusal> plan() = 0;
-  // Removes every group that rdtd created and forgets the policy in force, until the next reload.
-  virtual void reset(Done done) = 0;
-  // Opens a process that is to be assigned to a group of the policy in force, whatever the rules
-  // say, until it calls execve(2) or ends. A caller that assigns itself does so for the program
-  // that it executes next. Never null.
-  [[nodiscard]] virtual std::expected<std::shared_ptr<PreparedAssign>, Refusal> prepare_assign(
-      pid_t pid, const std::string& group, const Caller& caller) = 0;
   // If `owner` is given, refuses with not_permitted if the process belongs to somebody else, and
   // does not show what the rules look for.
   [[nodiscard]] virtual std::expected<Explanation, Refusal> explain(pid_t pid,
@@ -213,6 +165,8 @@ class ManagerInterface {
   [[nodiscard]] virtual std::vector<RuleStatus> list_rules() = 0;
   // The state that it is in now; at most a moment old.
   [[nodiscard]] virtual std::expected<std::vector<LockStatus>, Refusal> list_locks() = 0;
+  // The oldest first. `caller` sees the text of its own leases only, root that of all.
+  [[nodiscard]] virtual std::vector<LeaseStatus> list_leases(const Caller& caller) = 0;
   // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;
@@ -220,14 +174,6 @@ class ManagerInterface {
   [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
   // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;
-  // The machine has woken up from a suspend, in which CPUs were offline.
-  virtual void resumed() = 0;
-
-  // Levels have the names of syslog(3) without "LOG_", in lower case: "debug". False if there is no
-  // such level.
-  [[nodiscard]] virtual std::string log_level() = 0;
-  [[nodiscard]] virtual bool set_log_level(const std::string& level) = 0;
-  [[nodiscard]] virtual std::string log_target() = 0;  // "journal" or "console"
 };
 
 }  // namespace rdtd

@@ -1,4 +1,4 @@
-#include "rdtd/bus/manager_interface.hpp"
+#include "rdtd/bus/reads.hpp"
 
 #include <map>
 

@@ -1,6 +1,7 @@
-// Manual assignment: the process is opened before anybody is asked for permission, so that the one
-// that is moved is the one that was meant, even if its pid is given to another one meanwhile.
+#include "rdtd/daemon/assignments.hpp"
+
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,35 +10,43 @@
 
 #include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/daemon/manager.hpp"
 
 namespace rdtd {
 
-class Manager::OpenedAssign final : public PreparedAssign {
+Refusal cannot_examine(pid_t pid, const Error& error) {
+  if (proc::ended(error)) return no_such_process(pid);
+  if (proc::held_up(error)) return {Refusal::Kind::busy, error.text()};
+  return {Refusal::Kind::kernel_rejected, error.text()};
+}
+
+class Assignments::Opened final : public PreparedAssign {
  public:
-  OpenedAssign(Manager& manager, Details details, std::shared_ptr<const proc::Process> process,
-               std::string group, Caller caller)
+  Opened(Assignments& assignments, Details details, std::shared_ptr<const proc::Process> process,
+         std::string group, Caller caller)
       : PreparedAssign(std::move(details)),
-        manager_(manager),
+        assignments_(assignments),
         process_(std::move(process)),
         group_(std::move(group)),
         caller_(caller) {}
 
-  std::expected<void, Refusal> run() override { return manager_.assign(process_, group_, caller_); }
+  std::expected<void, Refusal> run() override {
+    return assignments_.carry_out(process_, group_, caller_);
+  }
 
  private:
-  Manager& manager_;
+  Assignments& assignments_;
   std::shared_ptr<const proc::Process> process_;
   std::string group_;
   Caller caller_;
 };
 
-std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
+std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
     pid_t pid, const std::string& group, const Caller& caller) {
   const std::string directory = group_directory(group);
-  if (group_label(directory) != group || !in_force_->has(directory)) {
+  if (group_label(directory) != group || !core_.state.in_force->has(directory)) {
     std::vector<std::string> names;
-    for (const GroupStatus& known : list_groups()->all()) names.push_back(known.name);
+    for (const GroupTarget& known : core_.state.in_force->groups)
+      names.push_back(group_label(known.directory));
     const auto nearest = nearest_name(group, names);
     return std::unexpected(
         Refusal{Refusal::Kind::no_such_group,
@@ -46,7 +55,7 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
   }
   // 0 would be the thread that writes: the daemon's own.
   if (pid <= 0) return std::unexpected(no_such_process(pid));
-  auto process = system_.processes.open(pid);
+  auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
   const auto whole = (*process)->read_process();
   if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
@@ -60,58 +69,88 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Manager::prepare_assign(
     return std::unexpected(cannot_examine(pid, read.error()));
   PreparedAssign::Details details = {
       {"pid", std::to_string(pid)}, {"uid", std::to_string(facts.identity->uid)}, {"group", group}};
-  return std::make_shared<OpenedAssign>(*this, std::move(details), std::move(*process), group,
-                                        caller);
+  return std::make_shared<Opened>(*this, std::move(details), std::move(*process), group, caller);
 }
 
 // Returns an errno, or 0. The kernel takes a thread into a monitoring group only from its control
 // group.
-int Manager::put_into(const proc::Process& process, const std::string& directory) {
+int Assignments::put_into(const proc::Process& process, const std::string& directory) {
   std::vector<std::string> way = {std::string(control_group_of(directory))};
   if (is_mon_group(directory)) way.push_back(directory);
   for (const std::string& group : way) {
-    const auto tasks = system_.resctrl.open_tasks(group);
+    const auto tasks = core_.system.resctrl.open_tasks(group);
     if (!tasks) return tasks.error().code;
     if (const int error = put_all_threads(process, **tasks); error != 0) return error;
   }
   return 0;
 }
 
-std::expected<void, Refusal> Manager::assign(const std::shared_ptr<const proc::Process>& process,
-                                             const std::string& group, const Caller& caller) {
+std::expected<void, Refusal> Assignments::carry_out(
+    const std::shared_ptr<const proc::Process>& process, const std::string& group,
+    const Caller& caller) {
   const pid_t pid = process->pid();
   // The policy may have changed while polkit was asked.
   const std::string directory = group_directory(group);
-  if (!in_force_->has(directory))
+  if (!core_.state.in_force->has(directory))
     return std::unexpected(Refusal{Refusal::Kind::no_such_group,
                                    fmt::format("group '{}' is no longer in force", group)});
-  if (in_force_->taken.contains(directory))
+  if (core_.state.in_force->taken.contains(directory))
     return std::unexpected(
         Refusal{Refusal::Kind::no_such_group,
                 fmt::format("group '{}' was removed and made again by another tool", group)});
   // Before it is recorded: a group that is missing now is no reason to leave the rules.
-  if (const auto tasks = system_.resctrl.open_tasks(directory); !tasks)
+  if (const auto tasks = core_.system.resctrl.open_tasks(directory); !tasks)
     return std::unexpected(refusal(tasks.error()));
   // From here on the rules leave it alone, so that they do not undo what follows.
-  if (const auto full = manual_.add({.process = process,
-                                     .group = group,
-                                     .user = caller.uid,
-                                     .through_execs = caller.pid == pid,
-                                     .since = monotonic_nanoseconds()}))
+  if (const auto full = core_.manual.add({.process = process,
+                                          .group = group,
+                                          .user = caller.uid,
+                                          .through_execs = caller.pid == pid,
+                                          .since = monotonic_nanoseconds()}))
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});
   if (const int error = put_into(*process, directory); error != 0) {
-    manual_.remove(pid);
-    sweeper_.visit({.pid = pid});
-    store();
+    core_.manual.remove(pid);
+    core_.sweeper.visit({.pid = pid});
+    core_.store();
     if (error == ESRCH) return std::unexpected(no_such_process(pid));
     const Error refused{
         fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, refused.text()});
   }
-  store();
-  observer_.on_assigned(pid, group, "");
+  core_.store();
+  core_.observer.on_assigned(pid, group, "");
   return {};
+}
+
+// A manual assignment outlives its group if the group is made again, and ends if the policy has no
+// such group any more.
+size_t Assignments::restore(bool only_count) {
+  const InForce& in_force = *core_.state.in_force;
+  size_t strayed = 0;
+  if (in_force.groups.empty()) return strayed;  // no policy has been in force yet
+  for (const ManualAssignments::Held& held : core_.manual.all()) {
+    const pid_t pid = held.process->pid();
+    const std::string directory = group_directory(held.group);
+    if (!in_force.has(directory)) {
+      spdlog::info(
+          "process {} was assigned to group '{}' manually; the policy has no such group "
+          "any more, and the rules decide",
+          pid, held.group);
+      core_.manual.remove(pid);
+      continue;
+    }
+    if (in_force.taken.contains(directory)) continue;
+    const auto now = held.process->read_thread_group(pid);
+    if (now && (*now == directory || control_group_of(*now) == directory)) continue;
+    const int error = only_count ? 0 : put_into(*held.process, directory);
+    if (error == 0) strayed++;
+    if (error != 0 && error != ESRCH)
+      spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
+                   std::strerror(error));
+  }
+  core_.store();
+  return strayed;
 }
 
 }  // namespace rdtd

@@ -1,0 +1,102 @@
+// Core: the parts of the daemon that its changes and answers work with, and the state that they
+// share. It decides nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/applier.hpp"
+#include "rdtd/daemon/guard.hpp"
+#include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/jobs.hpp"
+#include "rdtd/daemon/leases.hpp"
+#include "rdtd/daemon/manual_assignments.hpp"
+#include "rdtd/daemon/problems.hpp"
+#include "rdtd/daemon/publisher.hpp"
+#include "rdtd/daemon/sweeper.hpp"
+#include "rdtd/daemon/system.hpp"
+
+namespace rdtd {
+
+// What the loop does when something happens in the core.
+struct Observer {
+  std::function<void()> before_reload = [] {};
+  std::function<void()> rules_changed = [] {};  // in force, processes not looked at yet
+  std::function<void(bool success)> after_reload = [](bool) {};
+  std::function<void()> groups_changed = [] {};  // what they are granted, without a reload
+  std::function<void()> state_changed = [] {};
+  // More processes may have changed than can be visited one by one: call sweep.
+  std::function<void()> visits_lost = [] {};
+  std::function<void(const std::string& what)> on_drift = [](const std::string&) {};
+  std::function<void(const std::string& name, const std::string& reason)> on_lease_ended =
+      [](const std::string&, const std::string&) {};
+  // `rule` is empty for a manual assignment.
+  std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
+      [](pid_t, const std::string&, const std::string&) {};
+  std::function<void(bool)> watch_assignments = [](bool) {};
+};
+
+// What is in force, and what the last changes came to.
+struct State {
+  struct LastReload {
+    std::string error, public_error;  // empty after a successful one
+    uint64_t timestamp = 0;           // of a successful one: CLOCK_REALTIME, microseconds
+  };
+  std::shared_ptr<const InForce> in_force;
+  std::vector<PolicyFile> wanted_files;  // of the first load, while the machine permits none of it
+  bool ended_in_force = false;           // what leases that have ended had put in force still is
+  LastReload last_reload;
+  std::vector<Drift> drift;                               // that the last comparison found
+  std::chrono::steady_clock::time_point comparison_due =  // because of a change in resctrl
+      std::chrono::steady_clock::time_point::max();
+  std::map<size_t, size_t> processes_by_rule;  // at the last look at all of them
+  bool look_wanted = false;  // the next comparison looks at all processes
+  bool events_available = true;
+  uint64_t events_seen = 0, event_overruns = 0;
+};
+
+struct Core {
+  // `state_directory`: of the records that outlive the daemon.
+  Core(System outside, Ownership ownership, Directory state_directory);
+
+  // Before any policy is in force, those who could read resctrl before may.
+  [[nodiscard]] resctrl::Admit readers() const;
+  void admit(resctrl::Admit who);
+  [[nodiscard]] bool reports_only() const {
+    return state.in_force->policy.daemon.drift == OnDrift::report;
+  }
+  // What a look at all processes could not do.
+  void note_sweep(const Result<SweepResult>& swept);
+  // What of the policy the machine cannot have now.
+  void report_missing();
+  // Has resctrl compared with what was granted within this time.
+  void compare_within(std::chrono::milliseconds delay);
+  // The same at once, with a look at all processes.
+  void look_soon();
+  // Has resctrl compared soon, if something is missing that may become possible at any time.
+  void retry_soon();
+  // Writes down what outlives the daemon, if it has changed.
+  void store();
+
+  System system;
+  Problems problems;
+  State state;
+  Observer observer;
+  ManualAssignments manual;
+  Applier applier;
+  Guard guard;
+  Sweeper sweeper;
+  Publisher publisher;
+  Jobs jobs;
+  Leases leases;
+};
+
+[[nodiscard]] std::string cannot_be_examined(const SweepResult& swept);
+
+}  // namespace rdtd

@@ -1,0 +1,46 @@
+// Problems: what is wrong now, by what fails and not by the text of the moment, so that nothing is
+// logged twice. A text may quote lines of policy files, which only root may see.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdtd {
+
+class Problems {
+ public:
+  // True if it is new.
+  bool set(const std::string& key, const std::string& text) { return set(key, text, text); }
+  bool set(const std::string& key, const std::string& text, const std::string& public_text);
+  // True if it was there.
+  bool clear(const std::string& key) { return problems_.erase(key) > 0; }
+  // Clears those whose keys begin with `kind`, except what still fails: the rest of the key.
+  void clear_all(const std::string& kind, const std::set<std::string>& failed);
+  // Of a policy that is no longer in force. Those of the daemon itself stay.
+  void forget_policy();
+
+  // Sets it, and logs it if it is new.
+  void report(const std::string& key, const std::string& text) { report(key, text, text); }
+  void report(const std::string& key, const std::string& text, const std::string& public_text);
+
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+  [[nodiscard]] std::vector<std::string> texts(bool for_root) const;
+  // Empty if there is no such problem.
+  [[nodiscard]] std::string public_text(const std::string& key) const;
+
+  // Keys of problems that do not end with a policy: another tool keeps the lock of resctrl, and a
+  // change that does not go on.
+  static constexpr const char* lock = "lock";
+  static constexpr const char* job = "job";
+
+ private:
+  struct Problem {
+    std::string text, public_text;
+  };
+  std::map<std::string, Problem> problems_;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,61 @@
+// Reconciler: finds what another tool or the kernel changed, and does about it what the policy
+// says: in resctrl, and where the processes are. It says when that is looked for, and reports it.
+// What the machine could not have before is tried again afterwards.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/core.hpp"
+#include "rdtd/daemon/drift_pace.hpp"
+#include "rdtd/daemon/loads.hpp"
+
+namespace rdtd {
+
+class Reconciler {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Reconciler(Core& core, Loads& loads, Assignments& assignments)
+      : core_(core), loads_(loads), assignments_(assignments) {}
+
+  // Compares resctrl, and looks at all processes.
+  void reconcile() { want(Scope::processes); }
+  // Somebody, perhaps rdtd itself, has changed these groups, by directory: soon, finds what is
+  // different in resctrl.
+  void resctrl_changed(const std::set<std::string>& groups);
+  // A CPU has gone offline or come online: soon, restores what the kernel has reset.
+  void cpu_changed();
+  // Looks at all processes, then calls `done`. `why` is for the log.
+  void sweep(const char* why, std::function<void()> done);
+
+  // Begins the comparisons that are due.
+  void step();
+  [[nodiscard]] Time next_due() const;
+
+ private:
+  // What a comparison looks at: resctrl only, or the processes too.
+  enum class Scope { resctrl, processes };
+  void want(Scope scope);
+  [[nodiscard]] Task<> run_comparison();
+  [[nodiscard]] Task<> compare(Scope scope);
+  [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const Guard::Comparison& found);
+  void finish(std::vector<Drift> drift, std::vector<Drift> before);
+  void report_drift(const std::vector<Drift>& found);
+  [[nodiscard]] Task<> try_what_is_missing();
+  void renew_reasons(const std::vector<MissingPart>& missing);
+
+  Core& core_;
+  Loads& loads_;
+  Assignments& assignments_;
+  std::optional<Scope> waiting_, running_;  // comparisons: one waits, one is under way
+  DriftPace drift_pace_;
+  Time next_renewal_{};  // of a table whose groups are gone
+  Time next_user_lookup_{};
+};
+
+}  // namespace rdtd

@@ -1,0 +1,115 @@
+#include "rdtd/daemon/core.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// RMIDs leave limbo some seconds after the last task of their group at the latest. Who has the
+// device of a region open may close it at any time.
+constexpr std::chrono::seconds retry_interval{5};
+
+std::shared_ptr<const InForce> nothing_in_force() {
+  auto out = std::make_shared<InForce>();
+  out->table = std::make_shared<RuleTable>();
+  return out;
+}
+
+}  // namespace
+
+Core::Core(System outside, Ownership ownership, Directory state_directory)
+    : system(std::move(outside)),
+      state{.in_force = nothing_in_force()},
+      manual(std::move(state_directory)),
+      applier(system, std::move(ownership)),
+      guard(applier, problems),
+      sweeper(system, manual,
+              [this](pid_t pid, const Assignment& assignment, const RuleTable& table) {
+                observer.on_assigned(pid, group_label(table.rules.group_of(assignment.rule)),
+                                     table.rules.rules()[assignment.rule].where.text());
+              }),
+      publisher(system, sweeper),
+      jobs(system, problems) {
+  if (const auto loaded = manual.load(system.processes); !loaded)
+    spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());
+  sweeper.use(state.in_force->table);
+}
+
+resctrl::Admit Core::readers() const {
+  const InForce& in_force = *state.in_force;
+  const bool group = !in_force.groups.empty() && in_force.policy.daemon.readers == Readers::group;
+  return group ? resctrl::Admit::group : resctrl::Admit::all;
+}
+
+void Core::admit(resctrl::Admit who) {
+  if (const auto done = system.admit(who); !done) problems.report("readers", done.error().text());
+}
+
+std::string cannot_be_examined(const SweepResult& swept) {
+  return fmt::format("{} cannot be examined: {}", counted(swept.unknown, "process", "processes"),
+                     std::strerror(swept.error));
+}
+
+void Core::note_sweep(const Result<SweepResult>& swept) {
+  const auto note = [this](const char* key, size_t count, const std::string& text) {
+    if (count > 0)
+      problems.report(key, text);
+    else
+      problems.clear(key);
+  };
+  note("list", swept ? 0 : 1, swept ? "" : swept.error().text());
+  if (!swept) return;
+  state.processes_by_rule = swept->by_rule;
+  note("refused", swept->refused,
+       fmt::format("the kernel refuses to move {}: {}",
+                   counted(swept->refused, "process", "processes"), std::strerror(swept->error)));
+  note("unknown", swept->unknown, cannot_be_examined(*swept));
+}
+
+void Core::report_missing() {
+  for (const MissingPart& missing : state.in_force->missing) {
+    const LogEvent event = missing.cause == Cause::mount     ? LogEvent::wrong_mount_options
+                           : missing.cause == Cause::closids ? LogEvent::out_of_closids
+                                                             : LogEvent::kernel_refused;
+    const std::string text = fmt::format("{} not in force: {}", missing.what, missing.reason);
+    if (problems.set("missing " + missing.what, text)) log(event, text);
+  }
+}
+
+void Core::compare_within(std::chrono::milliseconds delay) {
+  state.comparison_due = std::min(state.comparison_due, system.now() + delay);
+}
+
+void Core::look_soon() {
+  state.look_wanted = true;
+  compare_within({});
+}
+
+void Core::retry_soon() {
+  const auto& missing = state.in_force->missing;
+  const bool waits_for_device =
+      std::ranges::find(missing, Cause::machine, &MissingPart::cause) != missing.end();
+  if (guard.misses_mon_groups() || waits_for_device || state.ended_in_force)
+    compare_within(retry_interval);
+}
+
+void Core::store() {
+  for (const auto& stored : {manual.store(), applier.store()}) {
+    if (stored) continue;
+    problems.report("store",
+                    stored.error().text() + ": a restart will not know what rdtd has made");
+    return;
+  }
+  problems.clear("store");
+}
+
+}  // namespace rdtd

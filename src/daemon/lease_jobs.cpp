@@ -1,0 +1,154 @@
+#include "rdtd/daemon/lease_jobs.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Each waits for a whole load, and so does everything behind it.
+Refusal too_many_wait() {
+  return {Refusal::Kind::busy,
+          fmt::format("{} requests for a lease wait already", Leases::max_leases)};
+}
+
+}  // namespace
+
+void LeaseJobs::lease(const std::string& name, const std::string& policy, const Caller& caller,
+                      Changes::Leased done) {
+  // A holder may close one and ask for the next, of the same name or with the same groups.
+  end_abandoned();
+  if (too_many()) return done(std::unexpected(too_many_wait()));
+  waiting_++;
+  const Leases::Lease lease{name, policy, caller.uid, core_.system.realtime_usec()};
+  core_.jobs.add("lease", [this, lease, done = std::move(done)] { return run_lease(lease, done); });
+}
+
+Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
+  waiting_--;
+  if (auto why = refuse(lease.name)) co_return done(std::unexpected(std::move(*why)));
+  ResctrlLock::Right right = co_await core_.jobs.lock();
+  auto held = core_.leases.add(lease);
+  if (!held) co_return done(std::unexpected(refusal(held.error())));
+  const Outcome applied = co_await apply(std::move(right));
+  if (!applied) {
+    core_.leases.remove(lease.name);
+    co_return done(std::unexpected(applied.error()));
+  }
+  spdlog::info("lease '{}' of user {}: {}", lease.name, lease.uid, loads_.summary());
+  core_.observer.groups_changed();
+  core_.observer.state_changed();
+  done(std::move(*held));
+}
+
+void LeaseJobs::update(const std::string& name, const std::string& policy, const Caller& caller,
+                       Changes::Done done) {
+  if (too_many()) return done(std::unexpected(too_many_wait()));
+  waiting_++;
+  core_.jobs.add("lease", [this, name, policy, caller, done = std::move(done)] {
+    return run_update(name, policy, caller, done);
+  });
+}
+
+Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller,
+                             Changes::Done done) {
+  waiting_--;
+  if (auto why = refuse_update(name, caller)) co_return done(std::unexpected(std::move(*why)));
+  ResctrlLock::Right right = co_await core_.jobs.lock();
+  const std::string before = core_.leases.exchange_policy(name, std::move(policy));
+  const Outcome applied = co_await apply(std::move(right));
+  if (!applied) {
+    (void)core_.leases.exchange_policy(name, before);
+    co_return done(applied);
+  }
+  spdlog::info("lease '{}' of user {} was changed: {}", name, caller.uid, loads_.summary());
+  core_.observer.groups_changed();
+  core_.observer.state_changed();
+  done({});
+}
+
+// Puts the files in force and all leases in force.
+Task<LeaseJobs::Outcome> LeaseJobs::apply(ResctrlLock::Right right) {
+  const InForce& now = *core_.state.in_force;
+  Applier::Request request{
+      .fit = now.missing.empty() ? Applier::Fit::whole : Applier::Fit::what_fits,
+      .files = now.files,
+      .leases = core_.leases.files()};
+  if (request.fit == Applier::Fit::what_fits)
+    if (auto why = refuse_to_displace(request)) co_return std::unexpected(std::move(*why));
+  co_return co_await loads_.apply(std::move(request), std::move(right));
+}
+
+std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {
+  using enum Refusal::Kind;
+  if (auto problem = lease_name_problem(name)) return Refusal{invalid_policy, printable(*problem)};
+  if (core_.leases.contains(name))
+    return Refusal{busy, fmt::format("there is a lease '{}' already", name)};
+  if (core_.leases.all().size() >= Leases::max_leases)
+    return Refusal{
+        busy, fmt::format("there are {} leases, and no more are possible", Leases::max_leases)};
+  if (!core_.state.wanted_files.empty())
+    return Refusal{busy,
+                   "the policy files are not in force yet; 'rdtctl status' shows what is in the "
+                   "way"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> LeaseJobs::refuse_update(const std::string& name,
+                                                const Caller& caller) const {
+  const auto lease = std::ranges::find(core_.leases.all(), name, &Leases::Lease::name);
+  if (lease == core_.leases.all().end())
+    return Refusal{Refusal::Kind::no_such_lease,
+                   fmt::format("there is no lease '{}'", printable(name))};
+  if (!caller.root() && caller.uid != lease->uid)
+    return Refusal{Refusal::Kind::not_permitted,
+                   fmt::format("lease '{}' belongs to another user", name)};
+  return std::nullopt;
+}
+
+// While the machine cannot have the whole policy, the lease must not displace more of it.
+std::optional<Refusal> LeaseJobs::refuse_to_displace(const Applier::Request& request) {
+  const InForce& now = *core_.state.in_force;
+  const auto loaded = core_.applier.load(request, now);
+  if (!loaded) return loaded.error();
+  for (const MissingPart& part : loaded->prepared.missing)
+    if (std::ranges::find(now.missing, part.what, &MissingPart::what) == now.missing.end())
+      return Refusal{Refusal::Kind::busy,
+                     fmt::format("with this lease {} not in force: {}", part.what, part.reason)};
+  return std::nullopt;
+}
+
+void LeaseJobs::end_abandoned() {
+  const std::set<std::string> names = core_.leases.take_abandoned();
+  if (names.empty()) return;
+  core_.state.ended_in_force = true;
+  for (const std::string& name : names)
+    loads_.lease_ended(name, "nobody has its descriptor open any more");
+  core_.jobs.add("end of a lease", [this] { return run_without_ended(); });
+}
+
+Task<> LeaseJobs::run_without_ended() {
+  // Another load may have left them out meanwhile.
+  if (!core_.state.ended_in_force) co_return;
+  Applier::Request request{.fit = Applier::Fit::what_fits, .files = core_.state.in_force->files};
+  const Outcome applied = co_await loads_.load(std::move(request));
+  if (!applied) {
+    const auto text = [&](bool for_root) {
+      return fmt::format("groups of ended leases are still there: {}",
+                         trim(applied.error().text_for(for_root)));
+    };
+    core_.problems.report("leases", text(true), text(false));
+    core_.retry_soon();
+  }
+  core_.observer.groups_changed();
+  core_.observer.state_changed();
+}
+
+}  // namespace rdtd

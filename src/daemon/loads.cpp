@@ -1,0 +1,321 @@
+#include "rdtd/daemon/loads.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Each holds the files of its groups open.
+constexpr size_t max_unreleased = 8;
+
+std::string matched_text(const std::map<std::string, size_t>& matched) {
+  std::vector<std::string> parts;
+  for (const auto& [group, processes] : matched)
+    parts.push_back(fmt::format("{} {}", group, processes));
+  return parts.empty() ? "no process matches" : fmt::format("processes: {}", join(parts, ", "));
+}
+
+std::string found_text(const SweepResult& found) {
+  std::string out = fmt::format("{}, {} moved, {} released", matched_text(found.matched),
+                                counted(found.moved, "thread"), found.released);
+  // Any user can cause this: it is no problem of the daemon's.
+  if (found.undecided > 0)
+    out += fmt::format("; {} not decided about yet, since command lines cannot be read",
+                       counted(found.undecided, "process", "processes"));
+  return out;
+}
+
+LogEvent event_of(Refusal::Kind kind) {
+  switch (kind) {
+    case Refusal::Kind::out_of_closids: return LogEvent::out_of_closids;
+    case Refusal::Kind::not_supported: return LogEvent::wrong_mount_options;
+    case Refusal::Kind::kernel_rejected:
+    case Refusal::Kind::busy: return LogEvent::kernel_refused;
+    default: return LogEvent::reload_failed;
+  }
+}
+
+}  // namespace
+
+void Loads::start(Done done) {
+  core_.jobs.add("start", [this, done = std::move(done)] { return run_start(done); });
+}
+
+Task<> Loads::run_start(Done done) {
+  const std::vector<PolicyFile> files = core_.system.policy_files();
+  Applier::Request request{.fit = Applier::Fit::what_fits, .files = files};
+  const Outcome loaded = co_await load(std::move(request));
+  if (loaded)
+    succeeded(LogEvent::applied);
+  else
+    refused(loaded.error());
+  // The machine may permit it later.
+  if (!loaded && loaded.error().kind != Refusal::Kind::invalid_policy)
+    core_.state.wanted_files = files;
+  done(loaded);
+}
+
+void Loads::reload(Done done) {
+  // Requests that wait for the same reload are served by it, unless something else comes between.
+  if (waiting_reload_) return waiting_reload_->push_back(std::move(done));
+  const auto requests = std::make_shared<std::vector<Done>>();
+  requests->push_back(std::move(done));
+  waiting_reload_ = requests;
+  core_.jobs.add("reload", [this, requests] { return run_reload(requests); });
+}
+
+Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
+  if (waiting_reload_ == requests) waiting_reload_.reset();
+  Applier::Request request{.files = core_.system.policy_files()};
+  const Outcome loaded = co_await reload_now(std::move(request));
+  const Outcome answer = loaded ? all_examined() : loaded;
+  for (const Done& one : *requests) one(answer);
+  // Who asks for a reload may have reasons to: nobody waits for this look.
+  if (loaded && !looked_) core_.look_soon();
+}
+
+Task<Loads::Outcome> Loads::reload_now(Applier::Request request) {
+  core_.observer.before_reload();
+  Outcome loaded = co_await load(std::move(request));
+  if (loaded)
+    succeeded(LogEvent::reloaded);
+  else
+    refused(loaded.error());
+  core_.observer.after_reload(loaded.has_value());
+  co_return loaded;
+}
+
+Task<Loads::Outcome> Loads::load(Applier::Request request) {
+  ResctrlLock::Right right = co_await core_.jobs.lock();
+  const auto unfit = fit_leases(request);
+  if (!unfit) co_return std::unexpected(unfit.error());
+  Outcome applied = co_await apply(std::move(request), std::move(right));
+  if (applied)
+    for (const auto& [name, why] : *unfit)
+      if (core_.leases.contains(name)) lease_ended(name, why);  // else it has ended by itself
+  co_return applied;
+}
+
+Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right right) {
+  (void)core_.system.admit(core_.readers());  // root may make groups: if not, that fails
+  auto applied = core_.applier.apply(std::move(request), *core_.state.in_force);
+  if (!applied) {
+    right = {};
+    if (core_.applier.made_groups_again()) {
+      co_await renew_table();
+      core_.sweeper.sweep({.only_report_moved = core_.reports_only()});
+    }
+    co_return std::unexpected(applied.error());
+  }
+  const std::shared_ptr<const RuleTable> previous = core_.state.in_force->table;
+  put_in_force(*applied);
+  right = {};
+  if (core_.state.in_force->table != previous) {
+    co_await publish();
+    core_.observer.rules_changed();
+    assignments_.restore();
+  }
+  std::optional<Result<SweepResult>> swept;
+  looked_ = !applied->moves_nobody || !all_decided_;
+  if (looked_) {
+    Sweeper::All all{.previous = previous, .patience = Sweeper::max_patience};
+    swept = co_await look_at_all(std::move(all));
+    note_look(*swept, previous);
+  }
+  co_await remove_groups(std::move(applied->removals));
+  finish(*applied, swept);
+  co_return Outcome{};
+}
+
+void Loads::note_look(const Result<SweepResult>& swept,
+                      const std::shared_ptr<const RuleTable>& previous) {
+  if (!swept || swept->unreleased > 0) unreleased_.push_back(previous);
+  if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
+  core_.state.processes_by_rule.clear();
+  core_.note_sweep(swept);
+  unexamined_ = !swept               ? swept.error().text()
+                : swept->unknown > 0 ? cannot_be_examined(*swept)
+                                     : "";
+  all_decided_ = swept && swept->unknown + swept->unreleased + swept->undecided == 0;
+}
+
+// Adds to a load the leases that still fit. The others end once it has succeeded: the policy files
+// do not wait for them.
+std::expected<Loads::LeasesThatEnd, Refusal> Loads::fit_leases(Applier::Request& request) {
+  const InForce& now = *core_.state.in_force;
+  request.leases = core_.leases.files();
+  if (request.leases.empty() || core_.applier.load(request, now)) return LeasesThatEnd{};
+  LeasesThatEnd unfit;
+  const std::vector<PolicyFile> all = std::exchange(request.leases, {});
+  // An error of the policy itself is reported without those that leases have with it.
+  // A second try, which may succeed by then, would leave all of them out.
+  if (const auto alone = core_.applier.load(request, now); !alone)
+    return std::unexpected(alone.error());
+  for (size_t i = 0; i < all.size(); i++) {
+    request.leases.push_back(all[i]);
+    const auto loaded = core_.applier.load(request, now);
+    if (loaded) continue;
+    request.leases.pop_back();
+    unfit.emplace(core_.leases.all()[i].name, fmt::format("the policy has no place for it:\n{}",
+                                                          trim(loaded.error().text_for(false))));
+  }
+  return unfit;
+}
+
+void Loads::lease_ended(const std::string& name, const std::string& reason) {
+  spdlog::info("lease '{}' ended: {}", name, reason);
+  core_.leases.remove(name);
+  core_.observer.on_lease_ended(name, reason);
+}
+
+void Loads::forget_policy() {
+  core_.state.wanted_files.clear();
+  core_.state.ended_in_force = false;
+  core_.state.drift.clear();
+  core_.problems.forget_policy();
+  core_.guard.forget();
+}
+
+void Loads::put_in_force(Applier::Applied& applied) {
+  core_.state.in_force = applied.in_force;
+  forget_policy();
+  core_.admit(core_.readers());
+  for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
+  for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
+  core_.guard.make_later(std::move(applied.unmade));
+  core_.guard.assign_later(applied.without_counters);
+  core_.retry_soon();
+}
+
+Task<> Loads::publish() {
+  std::function<void(std::function<void(bool)>)> begin = [this](std::function<void(bool)> then) {
+    core_.publisher.publish(core_.state.in_force->table, std::move(then));
+  };
+  auto published = core_.jobs.result<bool>(Stage::classifier, std::move(begin));
+  (void)co_await published;
+}
+
+Task<Result<SweepResult>> Loads::look_at_all(Sweeper::All all) {
+  std::function<void(std::function<void(Result<SweepResult>)>)> begin =
+      [this, &all](std::function<void(Result<SweepResult>)> then) {
+        all.done = std::move(then);
+        core_.sweeper.sweep(std::move(all));
+      };
+  auto swept = core_.jobs.result<Result<SweepResult>>(Stage::processes, std::move(begin));
+  co_return co_await swept;
+}
+
+// Groups that nobody is in any more. One that stays does no harm; the next reconcile tries again.
+Task<> Loads::remove_groups(std::vector<Step> removals) {
+  if (removals.empty()) co_return;
+  const ResctrlLock::Right right = co_await core_.jobs.lock();
+  const auto machine = core_.applier.read_machine();
+  for (const Step& removal : removals) {
+    // Since the steps were planned, another tool may have removed it and made it again.
+    if (machine && !machine->snapshot.owned.contains(group_of(removal))) continue;
+    const auto removed =
+        machine ? core_.applier.carry_out({removal}, *machine) : std::unexpected(machine.error());
+    if (!removed) core_.problems.report("remove " + group_of(removal), removed.error().text());
+  }
+}
+
+void Loads::finish(const Applier::Applied& applied,
+                   const std::optional<Result<SweepResult>>& swept) {
+  const InForce& in_force = *core_.state.in_force;
+  // A region that still has to go leaves its ways to the default group.
+  if (in_force.policy.divides_nothing() && in_force.missing.empty())
+    core_.applier.release_default_group();
+  core_.report_missing();
+  if (const std::string warnings = format_diagnostics(in_force.warnings, in_force.policy.sources);
+      !warnings.empty())
+    spdlog::warn("{}", trim(warnings));
+  summary_ = fmt::format(
+      "policy in force: {}, {}, {}; {}", counted(in_force.groups.size(), "group"),
+      counted(in_force.table->rules.rules().size(), "rule"), counted(applied.steps, "step"),
+      swept ? found_text(swept->value_or(SweepResult{})) : "no rule has changed");
+  adopted_ = applied.adopted;
+  if (!adopted_.empty())
+    spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));
+}
+
+void Loads::refused(const Refusal& refusal) {
+  State::LastReload& last = core_.state.last_reload;
+  last.error = trim(refusal.text);
+  last.public_error = trim(refusal.text_for(false));
+  const bool nothing_before = core_.state.in_force->groups.empty();
+  log(event_of(refusal.kind),
+      fmt::format("the policy was not applied{}:\n{}",
+                  nothing_before ? "" : ", the previous one stays in force", last.error),
+      refusal.where);
+}
+
+void Loads::succeeded(LogEvent event) {
+  core_.state.last_reload = {
+      .error = {}, .public_error = {}, .timestamp = core_.system.realtime_usec()};
+  log(event, summary_);
+}
+
+Loads::Outcome Loads::all_examined() const {
+  if (unexamined_.empty()) return {};
+  return std::unexpected(
+      Refusal{Refusal::Kind::busy, "the policy is in force, but " + unexamined_});
+}
+
+void Loads::reset(Done done) {
+  waiting_reload_.reset();
+  core_.jobs.add("reset", [this, done = std::move(done)] { return run_reset(done); });
+}
+
+Task<> Loads::run_reset(Done done) {
+  core_.observer.before_reload();
+  auto table = core_.applier.make_table(std::make_shared<const RuleSet>(), {}, {});
+  auto nothing = std::make_shared<InForce>();
+  nothing->policy.daemon = core_.state.in_force->policy.daemon;
+  nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
+  core_.state.in_force = std::move(nothing);
+  for (const Leases::Lease& lease : std::vector(core_.leases.all()))
+    lease_ended(lease.name, "rdtd removed all of its groups");
+  forget_policy();
+  core_.manual.clear();
+  core_.store();
+  // First the rules, so that nobody is put in a group that is going.
+  co_await publish();
+  core_.observer.rules_changed();
+  ResctrlLock::Right right = co_await core_.jobs.lock();
+  const Result<void> removed = core_.applier.remove_all();
+  right = {};
+  State::LastReload& last = core_.state.last_reload;
+  last.error = last.public_error = removed ? "" : removed.error().text();
+  if (removed)
+    spdlog::info(
+        "all groups that rdtd made were removed; no policy is in force until the next reload");
+  else
+    log(LogEvent::kernel_refused, last.error);
+  core_.admit(resctrl::Admit::before);
+  core_.observer.after_reload(removed.has_value());
+  done(removed ? Outcome{} : std::unexpected(refusal(removed.error())));
+}
+
+Task<> Loads::renew_table() {
+  const InForce& before = *core_.state.in_force;
+  auto table = core_.applier.make_table(before.table->rule_set, before.policy.groups, before.taken);
+  if (!table) {
+    core_.problems.report("table", table.error().text());
+    co_return;
+  }
+  core_.problems.clear("table");
+  auto renewed = std::make_shared<InForce>(before);
+  renewed->table = std::move(*table);
+  core_.state.in_force = std::move(renewed);
+  assignments_.restore();
+  co_await publish();
+}
+
+}  // namespace rdtd

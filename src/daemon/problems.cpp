@@ -1,0 +1,40 @@
+#include "rdtd/daemon/problems.hpp"
+
+#include "log.hpp"
+
+namespace rdtd {
+
+bool Problems::set(const std::string& key, const std::string& text,
+                   const std::string& public_text) {
+  return problems_.insert_or_assign(key, Problem{text, public_text}).second;
+}
+
+void Problems::report(const std::string& key, const std::string& text,
+                      const std::string& public_text) {
+  if (set(key, text, public_text)) log(LogEvent::kernel_refused, text);
+}
+
+void Problems::clear_all(const std::string& kind, const std::set<std::string>& failed) {
+  std::erase_if(problems_, [&](const auto& problem) {
+    return problem.first.starts_with(kind) && !failed.contains(problem.first.substr(kind.size()));
+  });
+}
+
+void Problems::forget_policy() {
+  std::erase_if(problems_,
+                [](const auto& problem) { return problem.first != lock && problem.first != job; });
+}
+
+std::vector<std::string> Problems::texts(bool for_root) const {
+  std::vector<std::string> out;
+  for (const auto& [key, problem] : problems_)
+    out.push_back(for_root ? problem.text : problem.public_text);
+  return out;
+}
+
+std::string Problems::public_text(const std::string& key) const {
+  const auto found = problems_.find(key);
+  return found == problems_.end() ? "" : found->second.public_text;
+}
+
+}  // namespace rdtd

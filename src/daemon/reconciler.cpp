@@ -1,0 +1,223 @@
+#include "rdtd/daemon/reconciler.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "log.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// A database that does not answer keeps the main loop waiting for its timeout.
+constexpr std::chrono::minutes user_lookup_interval{5};
+// A group that cannot be made again must not keep the daemon busy.
+constexpr std::chrono::seconds renewal_interval{1};
+
+}  // namespace
+
+void Reconciler::sweep(const char* why, std::function<void()> done) {
+  core_.sweeper.sweep(
+      {.only_report_moved = core_.reports_only(),
+       .done = [this, why, done = std::move(done)](const Result<SweepResult>& swept) {
+         core_.note_sweep(swept);
+         spdlog::debug("looked at all processes because {}: {} moved", why,
+                       counted(swept ? swept->moved : 0, "thread"));
+         done();
+       }});
+}
+
+void Reconciler::resctrl_changed(const std::set<std::string>& groups) {
+  for (const std::string& group : groups)
+    core_.compare_within(duration_cast<std::chrono::milliseconds>(drift_pace_.delay(group)));
+}
+
+// One that has gone offline may be back before the comparison.
+void Reconciler::cpu_changed() {
+  core_.guard.expect_reset();
+  core_.compare_within(DriftPace::first_delay);
+}
+
+void Reconciler::step() {
+  const Time now = core_.system.now();
+  if (core_.state.comparison_due <= now) {
+    core_.state.comparison_due = Time::max();
+    // One that is under way may have read before the change.
+    if (waiting_ || running_)
+      core_.state.comparison_due = now + DriftPace::first_delay;
+    else
+      want(std::exchange(core_.state.look_wanted, false) ? Scope::processes : Scope::resctrl);
+  }
+  if (core_.sweeper.table_out_of_date() && now >= next_renewal_) {
+    next_renewal_ = now + renewal_interval;
+    want(Scope::processes);
+  }
+}
+
+Reconciler::Time Reconciler::next_due() const {
+  const Time renewal = core_.sweeper.table_out_of_date() ? next_renewal_ : Time::max();
+  return std::min(core_.state.comparison_due, renewal);
+}
+
+// A comparison that waits takes on what is asked for; one that looks at processes already is
+// enough.
+void Reconciler::want(Scope scope) {
+  if (running_ == Scope::processes) return;
+  const bool waits = waiting_.has_value();
+  waiting_ = std::max(waiting_.value_or(scope), scope);
+  if (!waits) core_.jobs.add("comparison", [this] { return run_comparison(); });
+}
+
+Task<> Reconciler::run_comparison() {
+  running_ = std::exchange(waiting_, std::nullopt);
+  co_await compare(*running_);
+  running_.reset();
+  co_await try_what_is_missing();
+}
+
+Task<> Reconciler::compare(Scope scope) {
+  ResctrlLock::Right right = co_await core_.jobs.lock();
+  const bool out_of_date = core_.sweeper.table_out_of_date();
+  Guard::Comparison found = core_.guard.compare(core_.state.in_force);
+  right = {};
+  if (found.in_force) {
+    core_.state.in_force = std::move(found.in_force);
+    core_.report_missing();
+    core_.observer.groups_changed();
+  }
+  if (found.tables_old || out_of_date) {
+    scope = Scope::processes;
+    co_await loads_.renew_table();
+  }
+  if (scope == Scope::resctrl && !found.groups_made) {
+    finish(std::move(found.drift), core_.state.drift);
+    co_return;
+  }
+  std::vector<Drift> drift = co_await look_at_processes(found);
+  finish(std::move(drift), {});
+}
+
+Task<std::vector<Drift>> Reconciler::look_at_processes(const Guard::Comparison& found) {
+  auto& unreleased = loads_.unreleased();
+  Sweeper::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
+                   .only_report_moved = core_.reports_only()};
+  const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
+  if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
+  core_.note_sweep(swept);
+  std::vector<Drift> drift = found.drift;
+  const bool report_only = core_.reports_only();
+  const size_t moved = swept ? (report_only ? swept->reported : swept->moved) : 0;
+  const size_t strayed = assignments_.restore(report_only);
+  if (strayed > 0)
+    drift.push_back({{},
+                     fmt::format("{} not in the group of a manual assignment",
+                                 counted(strayed, "process was", "processes were")),
+                     !report_only});
+  // Without process events this is how processes are found at all.
+  if (moved > 0 && !found.groups_made && (report_only || core_.state.events_available))
+    drift.push_back({{},
+                     fmt::format("{} not in the group that the rules name",
+                                 counted(moved, "thread was", "threads were")),
+                     !report_only});
+  co_return drift;
+}
+
+// `before`: what was known, if only resctrl was compared. Of that, what is about threads holds
+// until the next look at them, and what was restored is of interest until the next reconcile.
+void Reconciler::finish(std::vector<Drift> drift, std::vector<Drift> before) {
+  report_drift(drift);
+  std::erase_if(before, [&](const Drift& known) {
+    return known.group &&
+           (!known.restored || std::ranges::find(drift, known.group, &Drift::group) != drift.end());
+  });
+  core_.state.drift = std::move(before);
+  std::ranges::move(drift, std::back_inserter(core_.state.drift));
+  core_.observer.state_changed();
+  core_.retry_soon();
+}
+
+// A difference that stays is reported once; of a group that somebody changes all the time, only
+// that.
+void Reconciler::report_drift(const std::vector<Drift>& found) {
+  const std::vector<Drift>& known_drift = core_.state.drift;
+  std::set<std::string> changed;
+  for (const Drift& drift : found) {
+    if (!drift.restored &&
+        std::ranges::find(known_drift, drift.text, &Drift::text) != known_drift.end())
+      continue;
+    const std::string paced(control_group_of(drift.group.value_or("")));
+    if (drift.group && !drift.by_kernel) changed.insert(paced);
+    const std::string what = drift.text + (drift.restored ? "; restored" : "");
+    core_.observer.on_drift(what);
+    if (!drift.group)
+      log(LogEvent::drift, what);
+    else if (!drift_pace_.too_often(paced))
+      log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
+  }
+  for (const std::string& group : drift_pace_.found(changed, core_.system.now()))
+    log(LogEvent::drift,
+        fmt::format("group '{}' was changed by others more than {} times in {} s; rdtd {} it after "
+                    "growing pauses now, of {} s at most",
+                    group_label(group), DriftPace::max_changes, DriftPace::window.count(),
+                    core_.reports_only() ? "examines" : "restores",
+                    duration_cast<std::chrono::seconds>(DriftPace::longest_delay).count()),
+        {{"RDTD_GROUP", group_label(group)}});
+}
+
+// The same is missing, perhaps for another reason: it is known now which process has a device open.
+// The journal has the first one.
+void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
+  if (!std::ranges::equal(missing, core_.state.in_force->missing, {}, &MissingPart::what,
+                          &MissingPart::what) ||
+      std::ranges::equal(missing, core_.state.in_force->missing, {}, &MissingPart::reason,
+                         &MissingPart::reason))
+    return;
+  auto renewed = std::make_shared<InForce>(*core_.state.in_force);
+  renewed->missing = missing;
+  core_.state.in_force = std::move(renewed);
+  core_.report_missing();
+  core_.observer.state_changed();
+}
+
+// The machine may have changed: other tools' groups come and go, and databases of users answer
+// again.
+Task<> Reconciler::try_what_is_missing() {
+  State& state = core_.state;
+  const bool ask_for_users =
+      state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
+  if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
+  if (state.in_force->missing.empty() && state.wanted_files.empty() && !ask_for_users &&
+      !state.ended_in_force)
+    co_return;
+  // If the files in force are applied again, a reload of other files has still failed.
+  const bool first_load = !state.wanted_files.empty();
+  Applier::Request request{.fit = Applier::Fit::what_fits,
+                           .files = first_load ? state.wanted_files : state.in_force->files,
+                           .leases = core_.leases.files(),
+                           .ask_for_users = ask_for_users};
+  const auto loaded = core_.applier.load(request, *state.in_force);
+  if (!loaded) co_return;
+  const bool more = state.ended_in_force ||
+                    loaded->prepared.missing.size() < state.in_force->missing.size() ||
+                    loaded->users != state.in_force->users;
+  renew_reasons(loaded->prepared.missing);
+  if (!first_load && !more) co_return;
+  request.ask_for_users = true;
+  const Loads::Outcome applied = co_await loads_.load(std::move(request));
+  if (!applied) {
+    core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
+    co_return;
+  }
+  if (first_load)
+    loads_.succeeded(LogEvent::applied);
+  else
+    log(LogEvent::applied, loads_.summary());
+  core_.observer.after_reload(true);
+}
+
+}  // namespace rdtd

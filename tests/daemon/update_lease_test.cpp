@@ -1,0 +1,139 @@
+// Loads that change amounts only: the texts are not read again, and no process is looked at.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+const std::string two_groups =
+    "[group.web]\nmb = \"50%\"\n[group.batch]\nl3 = \"2 ways\"\n"
+    "[[rule]]\ngroup = \"web\"\nname = \"nginx\"\n";
+
+class UpdateLeaseTest : public test::World {
+ protected:
+  std::string lease(const std::string& text, uid_t uid = 0) {
+    std::string out = "never finished";
+    manager->changes().lease("guard", text, {.uid = uid}, [&](std::expected<UniqueFd, Refusal> fd) {
+      out = fd ? "" : fd.error().text;
+      if (fd) held = std::move(*fd);
+    });
+    run(std::chrono::seconds(5));
+    return out;
+  }
+  std::string update(const std::string& text, const std::string& name = "guard", uid_t uid = 0) {
+    return wait([&](Manager::Done done) {
+      manager->changes().update_lease(name, text, {.uid = uid}, std::move(done));
+    });
+  }
+  // What the daemon reads of processes from now on.
+  void forget_calls() { processes.calls.reset(); }
+  [[nodiscard]] size_t calls() const { return processes.calls.count(); }
+  // What the daemon reads of processes until a reload is answered.
+  size_t answer_of_reload(const std::string& text) {
+    run(std::chrono::seconds(1));
+    forget_calls();
+    policy = text;
+    size_t out = SIZE_MAX;
+    manager->changes().reload([&](const auto& done) { out = done ? calls() : SIZE_MAX; });
+    run(std::chrono::seconds(1));
+    return out;
+  }
+
+  UniqueFd held;
+};
+
+TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
+  const pid_t nginx = processes.start({.name = "nginx"});
+  policy = two_groups;
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
+  EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=40");
+  EXPECT_EQ(group_of(nginx), "web");
+  forget_calls();
+  EXPECT_EQ(update("[group.web]\noverride = true\nmb = \"30%\"\n"), "");
+  EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=30");
+  EXPECT_EQ(calls(), 0U);
+  EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].policy,
+            "[group.web]\noverride = true\nmb = \"30%\"\n");
+  // The policy of the files comes back at the end, and still nobody is looked at.
+  held.reset();
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=50");
+  EXPECT_EQ(calls(), 0U);
+}
+
+TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
+  const pid_t tar = processes.start({.name = "tar"});
+  policy = two_groups;
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"20%\"\n[[rule]]\ngroup = \"backup\"\nname = \"tar\"\n"),
+            "");
+  EXPECT_EQ(group_of(tar), "backup");
+}
+
+TEST_F(UpdateLeaseTest, WhatIsRefusedLeavesTheTextBefore) {
+  policy = two_groups;
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"lots\"\n"),
+            "lease:guard:2:6: error: 'lots' is not a bandwidth\n"
+            "    2 | mb = \"lots\"\n"
+            "      |      ^~~~~~ write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"\n");
+  EXPECT_EQ(update("[group.backup]\nl3 = \"99 ways\"\n").substr(0, 30),
+            "lease:guard:2:6: error: backup");
+  EXPECT_EQ(schemata("backup"), "L3:0-1=fffff MB:0-1=20");
+  EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].policy, "[group.backup]\nmb = \"20%\"\n");
+  EXPECT_EQ(update("[group.backup]\nmb = \"10%\"\n"), "");
+}
+
+TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n", 1000), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "guard", 1001),
+            "lease 'guard' belongs to another user");
+  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "guard", 1000), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"40%\"\n", "guard", 0), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"40%\"\n", "other"), "there is no lease 'other'");
+}
+
+// An override that is gone would define the group twice: that must not pass as an amount.
+TEST_F(UpdateLeaseTest, ReadsTheWholeTextWhereMoreThanAmountsDiffers) {
+  policy = two_groups;
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
+  EXPECT_EQ(update("[group.web]\nmb = \"30%\"\n"),
+            "lease:guard:1:8: error: group 'web' is defined twice: here and in p.toml:1\n"
+            "    1 | [group.web]\n"
+            "      |        ^~~ 'override = true' here would replace that one\n");
+  EXPECT_EQ(
+      update("[group.web]\noverride = true\nmb = \"30%\"\nexclusive = true\nl3 = \"1 way\"\n"), "");
+  EXPECT_EQ(manager->in_force().find("web")->exclusive, true);
+}
+
+TEST_F(UpdateLeaseTest, AReloadOfTheSameTextLooksAtNoProcess) {
+  policy = two_groups;
+  ASSERT_EQ(load(), "");
+  const pid_t nginx = processes.start({.name = "nginx"});
+  manager->core().sweeper.visit({.pid = nginx});
+  run();
+  forget_calls();
+  EXPECT_EQ(answer_of_reload(policy), 0U);
+  // Another amount changes no rule either.
+  EXPECT_EQ(answer_of_reload("[group.web]\nmb = \"60%\"\n" +
+                             two_groups.substr(two_groups.find("[group.b"))),
+            0U);
+  EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=60");
+  EXPECT_EQ(manager->answers().list_rules()[0].processes, 1U);
+  // A group that another tool removed comes back with its processes.
+  ASSERT_TRUE(kernel.resctrl.remove("web"));
+  EXPECT_EQ(reload(policy), "");
+  EXPECT_EQ(group_of(nginx), "web");
+}
+
+}  // namespace
+}  // namespace rdtd
