@@ -60,7 +60,10 @@ class BusService final : public Service {
     emit("Reloaded", success);
   }
 
-  void emit_state() override { emit_changed(bus_path, bus_interface, {"State", "Problems"}); }
+  void emit_state(const std::string& state) override {
+    if (state == std::exchange(announced_state_, state)) return;
+    emit_changed(bus_path, bus_interface, {"State", "Problems"});
+  }
 
   void emit_drift(std::string_view what) override { emit("DriftDetected", std::string(what)); }
 
@@ -141,6 +144,7 @@ class BusService final : public Service {
   Handlers handlers_;
   Report report_;
   std::shared_ptr<const GroupList> announced_;  // the listeners on the bus know of these
+  std::string announced_state_;
   std::unique_ptr<Session> session_;
   sd_event_source* retry_ = nullptr;
   bool has_name_ = false;

@@ -60,9 +60,17 @@ class LogLevels final : public LogControl {
     return known;
   }
   std::string target() const override { return log_target(); }
+  // The level of the policy in force. One that does not change leaves the level that was set
+  // meanwhile, as by `systemctl service-log-level`.
+  void follow_policy(const std::string& level) {
+    if (level == std::exchange(policy_level_, level)) return;
+    set_policy_log_level(level);
+    changed_();
+  }
 
  private:
   std::function<void()> changed_;
+  std::string policy_level_;
 };
 
 }  // namespace rdtd

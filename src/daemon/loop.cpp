@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
-#include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstring>
-#include <set>
 #include <utility>
 
 #include "log.hpp"
@@ -19,111 +16,109 @@ namespace rdtd {
 
 namespace {
 
-using std::chrono::microseconds;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, as sd-event's timers here
 
 // How long the manager works before others have their turn.
-constexpr milliseconds slice_length(50);
-// Changes in resctrl are read at most so often.
-constexpr uint64_t resctrl_interval_usec = 20'000;
+constexpr std::chrono::milliseconds slice_length(50);
 // A burst of so many events may have taken memory.
 constexpr uint64_t events_per_trim = 10'000;
-// The two clocks are not read at the same time.
-constexpr uint64_t least_suspend_nanoseconds = 1'000'000'000;
+// A wait of the loop that fails is tried again, so often, after a pause.
+constexpr int max_failed_waits = 50;
+constexpr timespec pause_after_failed_wait{.tv_sec = 0, .tv_nsec = 100'000'000};
 constexpr int exit_bad_policy = 78;  // EX_CONFIG
 constexpr int exit_try_again = 1;    // systemd starts the daemon again
 
-uint64_t usec(Clock::time_point time) {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<microseconds>(time.time_since_epoch()).count());
+int on_hangup(sd_event_source*, const signalfd_siginfo*, void* manager) {
+  static_cast<Manager*>(manager)->changes().reload([](const auto&) {});
+  return 0;
+}
+
+int on_terminate(sd_event_source* source, const signalfd_siginfo*, void*) {
+  return sd_event_exit(sd_event_source_get_event(source), 0);
+}
+
+void notify_reloading() {
+  const auto now =
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
+  (void)sd_notify(
+      0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading", now.count()).c_str());
 }
 
 }  // namespace
 
+Loop::Loop(Manager& manager, std::chrono::milliseconds heartbeat_interval)
+    : manager_(manager), heartbeat_interval_(heartbeat_interval) {}
+
+// The sources go before the loop that they are attached to.
 Loop::~Loop() {
   service_.reset();
-  sd_device_monitor_unref(cpus_);
-  for (sd_event_source* source : {requests_, requests_timer_, second_looks_, changes_,
-                                  changes_timer_, cgroups_, cgroups_timer_, resctrl_, leases_,
-                                  reconcile_, heartbeat_, sweep_, work_, policy_timer_, questions_})
-    sd_event_source_unref(source);
-  for (sd_event_source* source : policy_) sd_event_source_disable_unref(source);
+  timers_.reset();
+  machine_.reset();
+  processes_.reset();
+  watchdog_.watchdog.reset();
+  watchdog_.questions.detach();
   sd_event_unref(event_);
 }
 
-int Loop::add_timer(sd_event_source** source, sd_event_time_handler_t handler) {
-  const int r = sd_event_add_time(event_, source, CLOCK_MONOTONIC, 0, 1000, handler, this);
-  return r < 0 ? r : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
+int Loop::attach_signals() {
+  int r = 0;
+  for (const auto& [signal, handler] :
+       {std::pair{SIGHUP, &on_hangup}, {SIGTERM, &on_terminate}, {SIGINT, &on_terminate}})
+    if (r >= 0) r = sd_event_add_signal(event_, nullptr, signal, handler, &manager_);
+  return r;
 }
 
-// From now, not from when it was due: a loop that was held up does not catch up on what it missed.
-void Loop::set_timer(sd_event_source* source, microseconds delay) {
-  (void)sd_event_source_set_time(source, usec(Clock::now() + delay));
-  (void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-}
-
-int Loop::add_sources() {
+int Loop::attach(Sources sources) {
   int r = sd_event_default(&event_);
-  for (const auto& [signal, handler] : {std::pair{SIGHUP, &Loop::on_hangup},
-                                        {SIGTERM, &Loop::on_terminate},
-                                        {SIGINT, &Loop::on_terminate}})
-    if (r >= 0) r = sd_event_add_signal(event_, nullptr, signal, handler, this);
+  if (r >= 0) r = attach_signals();
+  if (r >= 0) r = processes_->losses.attach(event_);
   if (r >= 0)
-    r = sd_event_add_io(event_, &requests_, sources_.requests_fd, EPOLLIN,
-                        on_io<&Loop::take_requests>, this);
-  if (r >= 0 && sources_.classifier != nullptr)
-    r = sd_event_add_io(event_, &second_looks_, sources_.classifier->second_looks().fd(), EPOLLIN,
-                        on_io<&Loop::look_again>, this);
+    r = processes_->classifier.attach(event_, sources.requests_fd, sources.classifier,
+                                      std::move(sources.forks));
+  if (r >= 0) r = processes_->changes.attach(event_, std::move(sources.changes));
+  if (r >= 0) r = processes_->cgroups.attach(event_, std::move(sources.cgroups));
   if (r >= 0)
-    r = sd_event_add_io(event_, &leases_, manager_.core().leases.fd(), EPOLLIN,
-                        on_io<&Loop::read_leases>, this);
-  if (r >= 0 && sources_.changes)
-    r = sd_event_add_io(event_, &changes_, sources_.changes->fd(), EPOLLIN,
-                        on_io<&Loop::read_changes>, this);
-  if (r >= 0 && sources_.cgroups)
-    r = sd_event_add_io(event_, &cgroups_, sources_.cgroups->fd(), EPOLLIN,
-                        on_io<&Loop::read_cgroups>, this);
-  if (r >= 0 && sources_.resctrl) {
-    r = sd_event_add_io(event_, &resctrl_, sources_.resctrl->fd(), EPOLLIN,
-                        on_io<&Loop::read_resctrl>, this);
-    if (r >= 0) r = sd_event_source_set_ratelimit(resctrl_, resctrl_interval_usec, 1);
-  }
-  if (r >= 0) r = add_timer(&requests_timer_, on_timer<&Loop::take_requests>);
-  if (r >= 0) r = add_timer(&changes_timer_, on_timer<&Loop::resume_changes>);
-  if (r >= 0) r = add_timer(&cgroups_timer_, on_timer<&Loop::resume_cgroups>);
-  if (r >= 0) r = add_timer(&reconcile_, on_timer<&Loop::reconcile>);
-  if (r >= 0) r = add_timer(&heartbeat_, on_timer<&Loop::beat>);
-  if (r >= 0) r = add_timer(&sweep_, on_timer<&Loop::sweep_now>);
-  if (r >= 0) r = add_timer(&work_, on_timer<&Loop::work>);
-  if (r >= 0) r = add_timer(&policy_timer_, on_timer<&Loop::reload_changed>);
-  if (r >= 0) r = sd_event_source_set_prepare(work_, before_poll);
-  if (r >= 0) r = sd_event_source_set_enabled(work_, SD_EVENT_ON);
-  return r < 0 ? r : add_watchdog();
+    r = machine_->attach(event_, std::move(sources.resctrl), sources.policy_directories,
+                         std::move(sources.suspended));
+  if (r >= 0)
+    r = timers_->leases.attach(event_, manager_.core().leases.fd(),
+                               [this] { manager_.leases().end_abandoned(); });
+  if (r >= 0)
+    r = timers_->reconcile.attach(event_, [this] {
+      manager_.reconciler().reconcile();
+      loaded();
+    });
+  if (r >= 0) r = timers_->heartbeat.attach(event_, [this] { beat(); });
+  if (r >= 0)
+    r = timers_->work.attach(
+        event_, [this] { return manager_.next_due(); },
+        [this] { manager_.step(Clock::now() + slice_length); });
+  return r < 0 ? r : attach_watchdog(std::move(sources.in_kernel));
 }
 
-int Loop::add_watchdog() {
+// A change that will never end is as bad as a loop that hangs.
+int Loop::attach_watchdog(std::function<bool()> in_kernel) {
   uint64_t limit_usec = 0;
   if (const int r = sd_watchdog_enabled(0, &limit_usec); r <= 0) return r;
-  watchdog_ =
-      std::make_unique<Watchdog>(sources_.in_kernel, [] { (void)sd_notify(0, "WATCHDOG=1"); });
-  const int r = sd_event_add_io(event_, &questions_, watchdog_->fd(), EPOLLIN,
-                                on_io<&Loop::answer_watchdog>, this);
-  return r < 0 ? r : watchdog_->start(microseconds(limit_usec) / 3);
+  watchdog_.watchdog =
+      std::make_unique<Watchdog>(std::move(in_kernel), [] { (void)sd_notify(0, "WATCHDOG=1"); });
+  const int r = watchdog_.questions.attach(event_, watchdog_.watchdog->fd(), [this] {
+    if (manager_.stuck())
+      watchdog_.questions.enable(false);
+    else
+      watchdog_.watchdog->answer();
+  });
+  return r < 0 ? r : watchdog_.watchdog->start(std::chrono::microseconds(limit_usec) / 3);
 }
 
 Result<void> Loop::prepare(Sources sources) {
-  sources_ = std::move(sources);
-  events_available_ = sources_.classifier != nullptr;
-  manager_.core().state.events_available = events_available_;
-  if (const int r = add_sources(); r < 0)
+  processes_ = std::make_unique<Processes>(manager_);
+  machine_ = std::make_unique<MachineChanges>(manager_);
+  timers_ = std::make_unique<Timers>();
+  if (const int r = attach(std::move(sources)); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
-  suspended_ = sources_.suspended();
-  watch_cpus();
-  watch_policy();
-  set_timer(heartbeat_, heartbeat_interval_);
-  observe();
+  timers_->heartbeat.set(heartbeat_interval_);
+  connect();
   log_ = std::make_unique<LogLevels>([this] { manager_.answers().apply_watch(); });
   const Handlers handlers{manager_.changes(), manager_.answers(), *log_};
   auto service = Service::open(event_, handlers, [](const Result<void>& connection) {
@@ -138,21 +133,9 @@ Result<void> Loop::prepare(Sources sources) {
   return {};
 }
 
-uint64_t Loop::publish(std::shared_ptr<const RuleTable> table) {
-  if (sources_.classifier == nullptr) return 0;
-  // A load waits for the answer.
-  (void)sd_event_source_set_enabled(requests_, SD_EVENT_ON);
-  return sources_.classifier->publish(std::move(table));
-}
-
-void Loop::observe() {
+void Loop::connect() {
   manager_.connect(
-      {.before_reload =
-           [] {
-             (void)sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=Reloading",
-                                            usec(Clock::now()))
-                                    .c_str());
-           },
+      {.before_reload = notify_reloading,
        .rules_changed = [this] { rules_changed(); },
        .after_reload =
            [this](bool success) {
@@ -164,64 +147,44 @@ void Loop::observe() {
        .groups_changed = [this] { service_->emit_groups(); },
        .state_changed =
            [this] {
-             watch_resctrl();
+             machine_->follow_groups();
              report_state();
            },
-       .visits_lost = [this] { sweep_soon("too many processes changed"); },
+       .visits_lost = [this] { processes_->losses.look_at_all("too many processes changed"); },
        .on_drift = [this](const std::string& what) { service_->emit_drift(what); },
        .on_lease_ended =
            [this](const std::string& name, const std::string& reason) {
              service_->emit_lease_ended(name, reason);
            },
-       .on_assigned = [this](pid_t pid, const std::string& group,
-                             const std::string& rule) { report_assigned(pid, group, rule); },
-       .watch_assignments =
-           [this](bool on) {
-             if (sources_.classifier != nullptr) sources_.classifier->watch_assignments(on);
-           }},
-      [this](std::shared_ptr<const RuleTable> table) { return publish(std::move(table)); });
-}
-
-// The manager's work, one slice; before_poll says when the next one is due.
-void Loop::work() { manager_.step(Clock::now() + slice_length); }
-
-// sd-event calls this before each wait, as long as the source is enabled: without work it is set to
-// a time that never comes.
-int Loop::before_poll(sd_event_source* source, void* self) {
-  const auto due = static_cast<Loop*>(self)->manager_.next_due();
-  if (due == Clock::time_point::max()) return sd_event_source_set_time(source, UINT64_MAX);
-  return sd_event_source_set_time(source, due < Clock::now() ? 0 : usec(due));
-}
-
-// A reload that does not change the policy's level leaves the one that systemctl service-log-level
-// set.
-void Loop::take_log_level() {
-  const std::string& level = manager_.in_force().policy.daemon.log_level;
-  if (level == std::exchange(policy_log_level_, level)) return;
-  set_policy_log_level(level);
-  manager_.answers().apply_watch();
+       .on_assigned =
+           [this](pid_t pid, const std::string& group, const std::string& rule) {
+             if (logs_assignments()) log_assignment(pid, group, rule);
+             service_->emit_assigned(pid, group, rule);
+           },
+       .watch_assignments = [this](bool on) { processes_->classifier.watch_assignments(on); }},
+      [this](std::shared_ptr<const RuleTable> table) {
+        return processes_->classifier.publish(std::move(table));
+      });
 }
 
 void Loop::rules_changed() {
   rules_changed_since_trim_ = true;
-  take_log_level();
-  watch_resctrl();
-  watch_cgroups();
+  log_->follow_policy(manager_.in_force().policy.daemon.log_level);
+  machine_->follow_groups();
+  processes_->cgroups.follow_rules();
 }
 
 void Loop::loaded() {
   const auto interval = manager_.in_force().policy.daemon.reconcile_interval;
-  if (interval > microseconds::zero())
-    set_timer(reconcile_, interval);
+  if (interval > std::chrono::microseconds::zero())
+    timers_->reconcile.set(interval);
   else
-    (void)sd_event_source_set_enabled(reconcile_, SD_EVENT_OFF);
+    timers_->reconcile.enable(false);
 }
 
 void Loop::report_state() {
   (void)sd_notify(0, fmt::format("STATUS={}", manager_.answers().status_line()).c_str());
-  if (const std::string state = manager_.answers().properties().state;
-      state != std::exchange(state_, state))
-    service_->emit_state();
+  service_->emit_state(manager_.answers().properties().state);
 }
 
 void Loop::started(const std::expected<void, Refusal>& result) {
@@ -241,71 +204,41 @@ void Loop::started(const std::expected<void, Refusal>& result) {
   service_->emit_reloaded(result.has_value());
 }
 
-int Loop::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
-  static_cast<Loop*>(self)->reload_changed();
-  return 0;
-}
-
-int Loop::on_terminate(sd_event_source* source, const signalfd_siginfo*, void*) {
-  return sd_event_exit(sd_event_source_get_event(source), 0);
-}
-
-void Loop::reconcile() {
-  manager_.reconciler().reconcile();
-  loaded();
-}
-
-void Loop::set_events_available(bool available) {
-  manager_.core().state.events_available = available;
-  if (available == std::exchange(events_available_, available)) return;
-  if (available)
-    spdlog::info("process events arrive again");
-  else
-    spdlog::warn(
-        "no process events arrive; subscribing again, and examining all processes meanwhile");
-  report_state();
-}
-
 // What a load or a burst took is several times what is kept. Not at each beat: the classifier may
 // wait for the allocator meanwhile.
 void Loop::return_memory() {
-  const uint64_t seen = sources_.classifier != nullptr ? sources_.classifier->events_seen() : 0;
+  const uint64_t seen = processes_->classifier.seen();
   if (!rules_changed_since_trim_ && seen < seen_at_trim_ + events_per_trim) return;
   rules_changed_since_trim_ = false;
   seen_at_trim_ = seen;
   (void)::malloc_trim(0);
 }
 
-// A suspend that nobody announced: `echo mem >/sys/power/state`, or a machine without logind. CPUs
-// were offline meanwhile, without uevents.
-void Loop::notice_suspend() {
-  const uint64_t before = std::exchange(suspended_, sources_.suspended());
-  if (suspended_ > before + least_suspend_nanoseconds) manager_.reconciler().cpu_changed();
-}
-
 void Loop::beat() {
-  set_timer(heartbeat_, heartbeat_interval_);
-  notice_suspend();
+  timers_->heartbeat.set(heartbeat_interval_);
+  machine_->beat();
   manager_.store();
   return_memory();
-  if (sources_.classifier == nullptr) return;
-  State& state = manager_.core().state;
-  state.events_seen = sources_.classifier->events_seen();
-  state.event_overruns = sources_.classifier->event_overruns() + changes_dropped_;
-  const bool alive = sources_.classifier->heartbeat();
-  set_events_available(alive);
-  if (alive) return;
-  if (const auto subscribed = sources_.classifier->resubscribe(); !subscribed)
-    spdlog::debug("{}", subscribed.error().text());
-  sweep_soon("process events did not arrive");
+  processes_->classifier.beat();
 }
 
 int Loop::run() {
   manager_.start([this](const std::expected<void, Refusal>& result) { started(result); });
-  const int r = sd_event_loop(event_);
+  int r = 0, failed = 0;
+  while (sd_event_get_state(event_) != SD_EVENT_FINISHED && failed < max_failed_waits) {
+    r = sd_event_run(event_, UINT64_MAX);
+    failed = r < 0 ? failed + 1 : 0;
+    if (failed == 1) spdlog::warn("the event loop: {}; trying again", std::strerror(-r));
+    if (failed > 0) (void)::nanosleep(&pause_after_failed_wait, nullptr);
+  }
   (void)sd_notify(0, "STOPPING=1");
-  if (r < 0) spdlog::error("the event loop failed: {}", std::strerror(-r));
-  return r < 0 ? 1 : r;
+  if (r < 0) {
+    spdlog::error("the event loop failed: {}", std::strerror(-r));
+    return 1;
+  }
+  int status = 0;
+  (void)sd_event_get_exit_code(event_, &status);
+  return status;
 }
 
 }  // namespace rdtd

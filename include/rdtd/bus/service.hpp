@@ -41,7 +41,8 @@ class Service {
   virtual void emit_reloaded(bool success) = 0;
   // Groups that were added, removed or changed since the last time:
   virtual void emit_groups() = 0;
-  virtual void emit_state() = 0;
+  // If it is another than the last time:
+  virtual void emit_state(const std::string& state) = 0;
   virtual void emit_drift(std::string_view what) = 0;
   virtual void emit_lease_ended(const std::string& name, const std::string& reason) = 0;
   // Goes to the subscribers that are root or own the process.

@@ -56,7 +56,7 @@ struct State {
   std::chrono::steady_clock::time_point comparison_due =  // because of a change in resctrl
       std::chrono::steady_clock::time_point::max();
   std::map<size_t, size_t> processes_by_rule;  // at the last look at all of them
-  bool look_wanted = false;  // the next comparison looks at all processes
+  bool look_wanted = false;                    // the next comparison looks at all processes
   bool events_available = true;
   uint64_t events_seen = 0, event_overruns = 0;
 };

@@ -1,0 +1,138 @@
+#include "rdtd/daemon/classifier_events.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+
+#include <utility>
+#include <vector>
+
+#include "log.hpp"
+#include "rdtd/base/clock.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Requests are collected: they have this much time.
+constexpr std::chrono::milliseconds request_interval(20);
+// To read one fork event takes so many times less than to look whether one process is alone.
+constexpr size_t forks_per_look = 50;
+constexpr std::chrono::seconds fork_interval(1);
+
+}  // namespace
+
+int ClassifierEvents::attach(sd_event* event, int requests_fd, Classifier* classifier,
+                             std::optional<proc::ForkWatch> forks) {
+  classifier_ = classifier;
+  requests_fd_ = requests_fd;
+  forks_ = std::move(forks);
+  manager_.core().state.events_available = classifier != nullptr;
+  int r = requests_.attach(event, requests_fd, [this] { take_requests(); });
+  if (r >= 0) r = pause_.attach(event, [this] { take_requests(); });
+  if (r >= 0 && classifier != nullptr)
+    r = second_looks_.attach(event, classifier->second_looks().fd(), [this] { look_again(); });
+  return r;
+}
+
+uint64_t ClassifierEvents::publish(std::shared_ptr<const RuleTable> table) {
+  if (classifier_ == nullptr) return 0;
+  requests_.enable(true);  // a load waits for the answer
+  return classifier_->publish(std::move(table));
+}
+
+void ClassifierEvents::watch_assignments(bool on) {
+  if (classifier_ != nullptr) classifier_->watch_assignments(on);
+}
+
+void ClassifierEvents::take_requests() {
+  eventfd_t ignored = 0;
+  (void)::eventfd_read(requests_fd_, &ignored);
+  const Classifier::Requests requests = classifier_->take_requests();
+  // The next one wakes this up at once.
+  if (!requests.any) return requests_.enable(true);
+  Core& core = manager_.core();
+  if (requests.table_in_use != 0) core.publisher.taken(requests.table_in_use);
+  for (const pid_t pid : requests.unexamined)
+    core.sweeper.visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+  for (const Classifier::Assigned& assigned : requests.assigned)
+    core.observer.on_assigned(assigned.pid, assigned.group, assigned.rule);
+  if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);
+  if (requests.table_old) manager_.reconciler().reconcile();
+  if (requests.failed) return end(*requests.failed);
+  if (requests.events_lost) {
+    losses_.count_exec(classifier_->event_overruns());
+    core.state.events_seen = seen();
+    losses_.lost();
+  }
+  // One wake-up for many requests.
+  requests_.enable(false);
+  pause_.set(request_interval);
+}
+
+// Those that it has moved get no second look.
+void ClassifierEvents::end(const Error& why) {
+  log(LogEvent::events_lost, why.text() + "; processes are found at each reconcile only");
+  manager_.core().state.events_available = false;
+  losses_.count_exec(classifier_->event_overruns());
+  classifier_ = nullptr;
+  requests_.enable(false);
+  second_looks_.enable(false);
+  losses_.look_at_all("process events have ended");
+  manager_.core().observer.state_changed();
+}
+
+// The processes that the classifier moved a moment ago may have begun threads or children before.
+void ClassifierEvents::look_again() {
+  const auto due = classifier_->second_looks().take_due(monotonic_nanoseconds());
+  const bool ask_forks = update_forks(forks_per_look * due.size());
+  std::vector<pid_t> unknown;
+  for (const SecondLooks::Process& process : due) {
+    using Kind = proc::ForkWatch::Forks::Kind;
+    const auto forks = ask_forks ? forks_->forks_of(process.pid, process.exec_at)
+                                 : proc::ForkWatch::Forks{Kind::unknown};
+    if (forks.kind == Kind::unknown) unknown.push_back(process.pid);
+    if (forks.kind == Kind::more)
+      manager_.core().sweeper.visit({.pid = process.pid, .children = true});
+    // Their parent may have ended by now.
+    for (const pid_t child : forks.children) manager_.core().sweeper.visit({.pid = child});
+  }
+  manager_.core().sweeper.look_for_more(unknown);
+}
+
+// False if more fork events wait than are worth reading now. A full buffer is emptied all the same,
+// at most once a second.
+bool ClassifierEvents::update_forks(size_t worth_reading) {
+  if (!forks_) return false;
+  const auto now = Clock::now();
+  if (forks_->waiting() > worth_reading && now < next_fork_update_) return false;
+  forks_->update();
+  next_fork_update_ = now + fork_interval;
+  return true;
+}
+
+void ClassifierEvents::set_available(bool available) {
+  bool& known = manager_.core().state.events_available;
+  if (available == std::exchange(known, available)) return;
+  if (available)
+    spdlog::info("process events arrive again");
+  else
+    spdlog::warn(
+        "no process events arrive; subscribing again, and examining all processes meanwhile");
+  manager_.core().observer.state_changed();
+}
+
+void ClassifierEvents::beat() {
+  if (classifier_ == nullptr) return;
+  manager_.core().state.events_seen = seen();
+  losses_.count_exec(classifier_->event_overruns());
+  const bool alive = classifier_->heartbeat();
+  set_available(alive);
+  if (alive) return;
+  if (const auto subscribed = classifier_->resubscribe(); !subscribed)
+    spdlog::debug("{}", subscribed.error().text());
+  losses_.look_at_all("process events did not arrive");
+}
+
+}  // namespace rdtd

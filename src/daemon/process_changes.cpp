@@ -1,0 +1,63 @@
+#include "rdtd/daemon/process_changes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace rdtd {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Changes are collected: what they ask for has this much time.
+constexpr std::chrono::milliseconds change_interval(5);
+constexpr std::chrono::seconds retry_interval(1);
+// Batches that are read before others have their turn.
+constexpr int max_batches = 16;
+
+}  // namespace
+
+int ProcessChanges::attach(sd_event* event, std::optional<Connector> connector) {
+  connector_ = std::move(connector);
+  if (!connector_) return 0;
+  const int r = readable_.attach(event, connector_->fd(), [this] { read(); });
+  return r < 0 ? r : pause_.attach(event, [this] { readable_.enable(true); });
+}
+
+void ProcessChanges::take(const ProcEvent& event) {
+  const RuleSet& rules = manager_.in_force().table->rules;
+  Core& core = manager_.core();
+  const bool first_thread = event.tid == event.pid;
+  if (event.kind == ProcEvent::Kind::comm && first_thread) core.manual.rename(event.pid);
+  if (rules.rules().empty()) return;
+  if (event.kind == ProcEvent::Kind::identity ||
+      (event.kind == ProcEvent::Kind::comm && first_thread))
+    core.sweeper.visit({.pid = event.pid});
+  else if (event.kind == ProcEvent::Kind::comm && rules.has_thread_rules())
+    core.sweeper.visit({.pid = event.pid, .only_thread = event.tid});
+}
+
+void ProcessChanges::read() {
+  std::vector<ProcEvent> events;
+  const auto begin = Clock::now();
+  bool lost = false, failed = false;
+  for (int i = 0; i < max_batches; i++) {
+    events.clear();
+    const auto batch = connector_->receive(events);
+    lost = lost || !batch || batch->lost;
+    for (const ProcEvent& event : events) take(event);
+    if (!batch) failed = true;
+    if (events.size() < Connector::batch_size) break;
+  }
+  // A flood of renames takes a quarter of a CPU at most; a failure is tried again later.
+  readable_.enable(false);
+  const auto pause = std::max<Clock::duration>(change_interval, 3 * (Clock::now() - begin));
+  pause_.set(std::chrono::duration_cast<std::chrono::microseconds>(
+      failed ? Clock::duration(retry_interval) : pause));
+  if (!lost) return;
+  losses_.count_changes(connector_->dropped());
+  losses_.lost();
+}
+
+}  // namespace rdtd
