@@ -374,6 +374,15 @@ bool Visit::step(size_t limit) {
   return false;
 }
 
+// The files of one that cannot be traced are root's, whoever it belongs to.
+std::optional<uid_t> Visit::user() {
+  const auto owner = process_ ? process_->owner() : Result<uid_t>(std::unexpected(Error{}));
+  if (!owner) return std::nullopt;
+  if (*owner != 0) return *owner;
+  if (!facts_.identity && !process_->read(Fact::identity, facts_)) return std::nullopt;
+  return facts_.identity->uid;
+}
+
 Result<std::vector<pid_t>> Visit::children() const {
   if (!process_) return std::vector<pid_t>{};
   return process_->children();

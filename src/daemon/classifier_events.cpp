@@ -55,7 +55,7 @@ void ClassifierEvents::take_requests() {
   Core& core = manager_.core();
   if (requests.table_in_use != 0) core.publisher.taken(requests.table_in_use);
   for (const pid_t pid : requests.unexamined)
-    core.sweeper.visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+    core.sweeper.visit({.pid = pid, .children = true}, Visits::second_look_delay);
   for (const Classifier::Assigned& assigned : requests.assigned)
     core.observer.on_assigned(assigned.pid, assigned.group, assigned.rule);
   if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);

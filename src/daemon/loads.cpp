@@ -125,7 +125,7 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   std::optional<Result<SweepResult>> swept;
   looked_ = !applied->moves_nobody || !all_decided_;
   if (looked_) {
-    Sweeper::All all{.previous = previous, .patience = Sweeper::max_patience};
+    Sweep::All all{.previous = previous, .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
     note_look(*swept, previous);
   }
@@ -202,7 +202,7 @@ Task<> Loads::publish() {
   (void)co_await published;
 }
 
-Task<Result<SweepResult>> Loads::look_at_all(Sweeper::All all) {
+Task<Result<SweepResult>> Loads::look_at_all(Sweep::All all) {
   std::function<void(std::function<void(Result<SweepResult>)>)> begin =
       [this, &all](std::function<void(Result<SweepResult>)> then) {
         all.done = std::move(then);

@@ -33,7 +33,7 @@ Result<void> Manager::remove_all() {
 void Manager::step(Time deadline) {
   core_.publisher.step();
   if (core_.sweeper.next_due() <= core_.system.now()) {
-    (void)core_.sweeper.slice(deadline);
+    core_.sweeper.slice(deadline);
     core_.jobs.progress();
   }
   if (core_.sweeper.take_overflow()) core_.observer.visits_lost();

@@ -104,8 +104,8 @@ Task<> Reconciler::compare(Scope scope) {
 
 Task<std::vector<Drift>> Reconciler::look_at_processes(const Guard::Comparison& found) {
   auto& unreleased = loads_.unreleased();
-  Sweeper::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
-                   .only_report_moved = core_.reports_only()};
+  Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
+                 .only_report_moved = core_.reports_only()};
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
   core_.note_sweep(swept);

@@ -38,6 +38,13 @@ bool UserShares::exhausted(uid_t user, Time now) const {
   return found != shares_.end() && taken(found->second, now) > allowance;
 }
 
+UserShares::Time UserShares::affordable_at(uid_t user, Time now) const {
+  const auto found = shares_.find(user);
+  if (found == shares_.end()) return now;
+  const auto too_much = taken(found->second, now) - allowance;
+  return now + std::max<std::chrono::nanoseconds>(part * too_much, {});
+}
+
 size_t UserShares::debtors(Time now) const {
   return static_cast<size_t>(std::ranges::count_if(
       shares_, [&](const auto& entry) { return taken(entry.second, now).count() > 0; }));

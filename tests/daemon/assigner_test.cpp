@@ -272,7 +272,7 @@ TEST_F(AssignerTest, AChildThatIsForkedAtAnyMomentIsFound) {
       if (call.number == moment) child = processes.fork(pid);
     };
     ASSERT_EQ(place_leader(placement(), pid).kind, Assignment::Kind::in_group);
-    manager->core().sweeper.visit({.pid = pid, .children = true}, Sweeper::second_look_delay);
+    manager->core().sweeper.visit({.pid = pid, .children = true}, Visits::second_look_delay);
     run(std::chrono::milliseconds(200));
     processes.calls.hook = nullptr;
     if (child == 0) {

@@ -79,12 +79,12 @@ TEST_F(HeldUp, IsAwaitedByALoad) {
   bool loaded = false;
   manager->changes().reload(
       [&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
-  run(Sweeper::max_patience / 2);
+  run(Sweep::max_patience / 2);
   EXPECT_FALSE(loaded);
   EXPECT_EQ(group_of(held), "default");
   EXPECT_EQ(group_of(other), "workers");
   processes.calls.reset();
-  run(2 * Sweeper::patient_delay);
+  run(2 * Sweep::patient_delay);
   EXPECT_TRUE(loaded);
   EXPECT_EQ(group_of(held), "workers");
   EXPECT_EQ(group_of(child), "workers");
@@ -100,10 +100,10 @@ TEST_F(HeldUp, IsAwaitedForALimitedTime) {
   bool loaded = false;
   manager->changes().reload(
       [&](const std::expected<void, Refusal>& result) { loaded = result.has_value(); });
-  run(Sweeper::max_patience + 2 * Sweeper::patient_delay);
+  run(Sweep::max_patience + 2 * Sweep::patient_delay);
   EXPECT_TRUE(loaded);
   processes.calls.reset();
-  run(Sweeper::held_up_delay + Sweeper::patient_delay);
+  run(Visits::held_up_delay + Sweep::patient_delay);
   EXPECT_EQ(group_of(held), "workers");
 }
 

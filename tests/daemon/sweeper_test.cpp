@@ -35,7 +35,7 @@ class SweeperTest : public test::World {
     return pid;
   }
   // Works for a short time, at the end of which a large process is not finished.
-  void work_a_little() { (void)sweeper().slice(clock + std::chrono::microseconds(100)); }
+  void work_a_little() { sweeper().slice(clock + std::chrono::microseconds(100)); }
 };
 
 // A flood of requests about one process costs one visit in each interval, and keeps no other one
@@ -57,13 +57,13 @@ TEST_F(SweeperTest, APauseFollowsEachLook) {
     sweeper().visit({.pid = noisy});
     run(milliseconds(1));
   }
-  const auto most = std::chrono::seconds(1) / Sweeper::min_interval + 1;
+  const auto most = std::chrono::seconds(1) / Visits::min_interval + 1;
   EXPECT_LE(looks_at(noisy), static_cast<size_t>(most));
   EXPECT_GE(looks_at(noisy), static_cast<size_t>(most) / 2);
   // The last event is not lost.
   sweeper().visit({.pid = noisy});
   processes.rename(noisy, "redis-server");
-  run(2 * Sweeper::min_interval);
+  run(2 * Visits::min_interval);
   EXPECT_EQ(group_of(noisy), "redis");
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/deferred.hpp"
 #include "world.hpp"
@@ -160,6 +162,44 @@ TEST_F(SharesTest, AUserWhoRestsIsDeferred) {
   EXPECT_EQ(place(start(2201, false)).kind, Assignment::Kind::deferred);
   EXPECT_EQ(place(start(2202)).kind, Assignment::Kind::in_group);
   EXPECT_EQ(place(start(0)).kind, Assignment::Kind::in_group);
+}
+
+// The loop thread's looks at single processes: a user with many that rename themselves all the time
+// takes a quarter of its time, and not more the more they are.
+class VisitShares : public World {
+ protected:
+  // How many looks of 0.2 ms 300 processes cause in a second, each of which changes every 30 ms.
+  // Their users are this one and those after it.
+  size_t looks_in_a_second(uid_t user, size_t how_many) {
+    policy = redis_policy;
+    EXPECT_EQ(load(), "");
+    std::vector<pid_t> pids;
+    for (size_t i = 0; i < 300; i++)
+      pids.push_back(processes.start(
+          {.name = "bash", .identity = {.uid = static_cast<uid_t>(user + i % how_many)}}));
+    size_t looks = 0;
+    processes.calls.hook = [&](const fake::Call& call) {
+      if (call.operation != "open") return;
+      looks++;
+      clock += std::chrono::microseconds(200);
+    };
+    const auto end = clock + seconds(1);
+    while (clock < end) {
+      for (const pid_t pid : pids) manager->core().sweeper.visit({.pid = pid});
+      run(milliseconds(30));
+    }
+    processes.calls.hook = nullptr;
+    return looks;
+  }
+};
+
+TEST_F(VisitShares, OneUserTakesAQuarter) {
+  const size_t of_one = looks_in_a_second(2201, 1);
+  use(kernel.resctrl.machine);
+  const size_t of_all = looks_in_a_second(2201, 300);
+  EXPECT_LT(of_one * 2, of_all);
+  use(kernel.resctrl.machine);
+  EXPECT_GT(looks_in_a_second(0, 1), of_one * 2);  // root is not kept waiting
 }
 
 }  // namespace

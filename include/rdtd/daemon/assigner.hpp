@@ -85,6 +85,8 @@ class Visit {
   [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
   // Once finished: its children now, which may have been forked before it was moved.
   [[nodiscard]] Result<std::vector<pid_t>> children() const;
+  // The effective user of the process; nothing once it has ended.
+  [[nodiscard]] std::optional<uid_t> user();
 
  private:
   [[nodiscard]] bool begin();

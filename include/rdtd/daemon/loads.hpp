@@ -42,7 +42,7 @@ class Loads {
   [[nodiscard]] Task<Outcome> apply(Applier::Request request, ResctrlLock::Right right);
   // Opens the `tasks` files again, for groups that were removed and made again under the same name.
   [[nodiscard]] Task<> renew_table();
-  [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweeper::All all);
+  [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweep::All all);
   // What the last load came to, for the log.
   [[nodiscard]] const std::string& summary() const { return summary_; }
   // The files as they are now are in force.

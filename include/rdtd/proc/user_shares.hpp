@@ -21,6 +21,8 @@ class UserShares {
 
   void charge(uid_t user, std::chrono::nanoseconds cost, Time now);
   [[nodiscard]] bool exhausted(uid_t user, Time now) const;
+  // When exhausted() is false again; `now` if it is.
+  [[nodiscard]] Time affordable_at(uid_t user, Time now) const;
   // How many users have not yet been given back all that they have taken.
   [[nodiscard]] size_t debtors(Time now) const;
   // The processes of a user who has been charged are not to be looked at before then, whether

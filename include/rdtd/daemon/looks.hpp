@@ -1,0 +1,39 @@
+// Looks: what every look of the loop thread at processes needs, and what comes of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "rdtd/daemon/assigner.hpp"
+#include "rdtd/daemon/system.hpp"
+
+namespace rdtd {
+
+struct Looks {
+  // Threads that one look takes before the next one has its turn.
+  static constexpr size_t threads_per_turn = 64;
+  // Called for each process that was put in a group.
+  using Moved = std::function<void(pid_t pid, const Assignment&, const RuleTable&)>;
+
+  Looks(const System& outside, ManualAssignments& assignments, Moved on_moved)
+      : system(outside), manual(assignments), moved(std::move(on_moved)) {}
+
+  [[nodiscard]] Placement placement() { return {*table, system.processes, manual, &memo}; }
+  // A process that was assigned manually meanwhile is where no rule has put it.
+  void report(pid_t pid, const Assignment& result) const {
+    if (result.moved > 0 && result.kind != Assignment::Kind::unmatched) moved(pid, result, *table);
+  }
+
+  const System& system;
+  ManualAssignments& manual;
+  Moved moved;
+  std::shared_ptr<const RuleTable> table;
+  CgroupMemo memo;
+  bool out_of_date = false;  // a group of the table was removed since the table was made
+  bool overflowed = false;   // visits were dropped, or could not be carried out
+};
+
+}  // namespace rdtd
