@@ -7,8 +7,9 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
+
+#include "rdtd/base/quota.hpp"
 
 namespace rdtd {
 
@@ -26,11 +27,8 @@ class Deferred {
   // False if there are too many. One that waits already keeps its place.
   [[nodiscard]] bool push(Process process, Time due) {
     if (pids_.contains(process.pid)) return true;
-    const auto of_user = by_user_.find(process.user);
-    if (pids_.size() >= max_size || (of_user != by_user_.end() && of_user->second >= max_of_user))
-      return false;
+    if (!quota_.try_take(process.user)) return false;
     pids_.insert(process.pid);
-    by_user_[process.user]++;
     by_due_.emplace(due, process);
     return true;
   }
@@ -43,15 +41,14 @@ class Deferred {
     const Process process = by_due_.begin()->second;
     by_due_.erase(by_due_.begin());
     pids_.erase(process.pid);
-    if (const auto of_user = by_user_.find(process.user); --of_user->second == 0)
-      by_user_.erase(of_user);
+    quota_.give_back(process.user);
     return process;
   }
 
  private:
   std::multimap<Time, Process> by_due_;
   std::unordered_set<pid_t> pids_;
-  std::unordered_map<uid_t, size_t> by_user_;
+  Quota quota_{{max_of_user, max_size}};
 };
 
 }  // namespace rdtd
