@@ -75,9 +75,12 @@ std::string bars(const std::string& name, const experiment::Distribution& times)
 }  // namespace
 
 std::string bench_html(const BenchResult& result) {
-  std::string body =
-      fmt::format("<p>{}</p>\n<h2>Runs{}</h2>\n", html_escaped(sentence(result)),
-                  result.unit.empty() ? "" : fmt::format(" ({})", html_escaped(result.unit)));
+  std::string body = "<table>\n";
+  for (const auto& [what, verdict] : comparisons(result))
+    body +=
+        fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_escaped(what), html_escaped(verdict));
+  body += fmt::format("</table>\n<h2>Runs{}</h2>\n",
+                      result.unit.empty() ? "" : fmt::format(" ({})", html_escaped(result.unit)));
   body += dots(result);
   body += table(result);
   if (result.probe) body += "<h2>Times</h2>\n";
@@ -85,6 +88,7 @@ std::string bench_html(const BenchResult& result) {
     body += bars(condition_name(result, i), result.times[i].time);
     body += bars(condition_name(result, i) + ", lateness", result.times[i].lateness);
   }
+  body += html_list("What makes the comparison pointless", result.warnings);
   body += html_list("What may have disturbed the measurement", result.disturbances);
   body += html_list("Machine and policy", result.facts);
   return html_page("rdtctl bench: " + result.command, body);

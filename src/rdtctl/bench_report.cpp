@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
 namespace rdtd::bench {
@@ -13,6 +14,10 @@ namespace {
 
 using experiment::Distribution;
 using experiment::Ratio;
+
+// Each condition with the one that it is divided by.
+constexpr std::pair<size_t, size_t> compared[] = {
+    {with_noise, alone}, {in_group, alone}, {in_group, with_noise}};
 
 std::vector<double> values_of(const BenchResult& result, size_t condition) {
   std::vector<double> out;
@@ -30,22 +35,19 @@ std::optional<Ratio> ratio(const BenchResult& result, size_t condition, size_t b
   return experiment::paired_ratio(values_of(result, condition), values_of(result, base));
 }
 
-std::string times_text(const BenchResult& result, const Ratio& ratio) {
-  const std::string interval =
-      ratio.interval
-          ? fmt::format(" (95%: {:.2f} to {:.2f})", ratio.interval->low, ratio.interval->high)
-          : "";
-  return fmt::format("{:.2f} times as {}{}", ratio.estimate, result.time ? "long" : "much",
-                     interval);
-}
-
-// Of one condition compared with another.
+// Of one condition compared with another; always with the interval.
 std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   if (!found) return "no ratio";
-  if (!found->interval) return times_text(result, *found) + ", of too few rounds for an interval";
-  if (!found->differs()) return "no difference beyond the scatter";
-  return times_text(result, *found);
+  const std::string interval =
+      found->interval
+          ? fmt::format("95%: {:.2f} to {:.2f}", found->interval->low, found->interval->high)
+          : "too few rounds for an interval";
+  if (!found->interval || found->differs())
+    return fmt::format("{:.2f} times as {} ({})", found->estimate, result.time ? "long" : "much",
+                       interval);
+  return fmt::format("{} ({})", found->precise() ? "no difference" : "too few rounds to tell",
+                     interval);
 }
 
 // The median of what every run of the condition has.
@@ -81,6 +83,7 @@ JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   if (found) out["ratio"] = found->estimate;
   if (found && found->interval) {
     out["differs"] = found->differs();
+    out["precise"] = found->precise();
     out["low"] = found->interval->low;
     out["high"] = found->interval->high;
   }
@@ -105,6 +108,20 @@ std::vector<std::string> distribution_row(const std::string& name, const Distrib
           number(times.quantile(0.99)),
           number(times.quantile(0.999)),
           number(times.most)};
+}
+
+// "6", or with other ways for the noise "6, noise 10".
+std::string ways_text(const CacheShare& share) {
+  if (share.ways == 0) return "-";
+  return share.noise_ways == 0 || share.noise_ways == share.ways
+             ? std::to_string(share.ways)
+             : fmt::format("{}, noise {}", share.ways, share.noise_ways);
+}
+
+// A percentile of batches is none of single reads.
+std::string times_head(const BenchResult& result) {
+  const uint64_t batch = result.times[alone].batch;
+  return batch == 1 ? "TIMES (ns)" : fmt::format("TIMES (ns, MEANS OF {} READS)", batch);
 }
 
 std::string third_condition(const BenchResult& result) {
@@ -148,24 +165,25 @@ CountedTable counted_table(const BenchResult& result) {
   return out.heads.size() > 1 ? out : CountedTable{};
 }
 
-std::string sentence(const BenchResult& result) {
-  const std::string what = result.time ? "the command takes " : "the number is ";
-  const auto phrase = [&](size_t condition, size_t base) {
-    const auto found = ratio(result, condition, base);
-    const bool number = found && (found->differs() || !found->interval);
-    return (number ? what : "") + verdict(result, condition, base);
-  };
-  std::string third = third_condition(result);
-  std::string out = fmt::format("With the noise, compared with alone: {}; {}: {}. ",
-                                phrase(with_noise, alone), third, phrase(in_group, alone));
-  third.front() = third.front() == 'i' ? 'I' : 'W';
-  out += fmt::format("{}, compared with the noise without it: {}", third,
-                     phrase(in_group, with_noise));
+std::vector<Comparison> comparisons(const BenchResult& result) {
+  std::vector<Comparison> out;
+  for (const auto& [condition, base] : compared)
+    out.push_back(
+        {fmt::format("{} / {}", condition_name(result, condition), condition_name(result, base)),
+         verdict(result, condition, base)});
   const double rate = median_of(result, with_noise, &Sample::noise_rate);
   if (result.noise_has_rate && rate > 0)
-    out += fmt::format("; the noise keeps {:.0f}% of its rate",
-                       100 * median_of(result, in_group, &Sample::noise_rate) / rate);
-  return out + ".";
+    out.push_back(
+        {fmt::format("rate of the noise, {} / {}", condition_name(result, in_group),
+                     condition_name(result, with_noise)),
+         fmt::format("{:.0f}%", 100 * median_of(result, in_group, &Sample::noise_rate) / rate)});
+  return out;
+}
+
+std::string sentence(const BenchResult& result) {
+  std::vector<std::string> parts;
+  for (const auto& [what, verdict] : comparisons(result)) parts.push_back(what + ": " + verdict);
+  return join(parts, "; ");
 }
 
 JsonValue bench_json(const BenchResult& result) {
@@ -183,19 +201,23 @@ JsonValue bench_json(const BenchResult& result) {
     }
     JsonValue entry = {{"condition", condition_name(result, i)},
                        {"median", experiment::median(values_of(result, i))},
+                       {"ways", result.shares[i].ways},
+                       {"noise_ways", result.shares[i].noise_ways},
                        {"runs", runs}};
     if (result.probe) entry["nanoseconds"] = distribution_json(result.times[i].time);
     if (result.times[i].lateness.count > 0)
       entry["lateness"] = distribution_json(result.times[i].lateness);
     measured.push_back(entry);
   }
+  JsonValue ratios = JsonValue::array();
+  for (const auto& [condition, base] : compared)
+    ratios.push_back(ratio_json(result, condition, base));
   return {{"command", result.command},
           {"unit", result.unit},
           {"conditions", measured},
-          {"ratios", JsonValue::array({ratio_json(result, with_noise, alone),
-                                       ratio_json(result, in_group, alone),
-                                       ratio_json(result, in_group, with_noise)})},
+          {"ratios", ratios},
           {"facts", result.facts},
+          {"warnings", result.warnings},
           {"disturbances", result.disturbances},
           {"sentence", sentence(result)}};
 }
@@ -209,7 +231,7 @@ void print_bench(const Context& context, const BenchResult& result) {
     rows.push_back(
         {condition_name(result, i), std::to_string(values.size()),
          number(experiment::median(values)), number(least), number(most),
-         number(median_of(result, i, &Sample::cpu_seconds)),
+         number(median_of(result, i, &Sample::cpu_seconds)), ways_text(result.shares[i]),
          rate ? fmt::format("{:.1f} MiB/s", median_of(result, i, &Sample::noise_rate) / (1 << 20))
               : "-"});
     if (result.probe) times.push_back(distribution_row(rows.back().front(), result.times[i].time));
@@ -225,12 +247,13 @@ void print_bench(const Context& context, const BenchResult& result) {
                {"MIN", true},
                {"MAX", true},
                {"CPU (s)", true},
+               {"WAYS", true},
                {"NOISE", true}},
               rows);
   if (!times.empty()) {
     print("\n");
     print_table(context,
-                {{"TIMES (ns)"},
+                {{times_head(result)},
                  {"MIN", true},
                  {"MEAN", true},
                  {"MEDIAN", true},
@@ -245,8 +268,13 @@ void print_bench(const Context& context, const BenchResult& result) {
     print("\n");
     print_table(context, columns, counted);
   }
-  print("\n{}\n", sentence(result));
-  for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
+  std::vector<std::vector<std::string>> lines;
+  for (const auto& [what, verdict] : comparisons(result)) lines.push_back({what, verdict});
+  print("\n");
+  print_table(context, {{"COMPARED"}, {"RESULT"}}, lines);
+  print("\n");
+  for (const auto* sentences : {&result.warnings, &result.disturbances, &result.facts})
+    for (const std::string& sentence : *sentences) print("{}\n", sentence);
 }
 
 }  // namespace rdtd::bench
