@@ -111,7 +111,7 @@ BenchResult empty_result(verbs::BenchOptions& options) {
 
 // The three, in the order of bench::Condition.
 std::vector<Trial> conditions_of(const BenchResult& result, const Held& held,
-                                     const std::optional<Region>& region) {
+                                 const std::optional<Region>& region) {
   const auto group = [](const std::string& name) { return name.empty() ? "default" : name; };
   return {
       {.name = condition_name(result, alone), .group = "default"},
@@ -150,8 +150,7 @@ Schemata schemata_of(const Tree& tree, const std::string& group) {
 // What each condition has of the cache. A group that cannot be made is reported here, before the
 // first run.
 std::expected<void, int> read_shares(Client& client, const Tree& tree, const Place& place,
-                                     const std::vector<Trial>& conditions,
-                                     BenchResult& result) {
+                                     const std::vector<Trial>& conditions, BenchResult& result) {
   for (size_t i = 0; i < conditions.size(); ++i) {
     UniqueFd lease;
     if (!conditions[i].policy.empty()) {
@@ -304,6 +303,7 @@ int verbs::bench(const Context& context, BenchOptions options) {
   std::ranges::move(measured.times, result.times.begin());
   result.disturbances = std::move(measured.disturbances);
   if (!held.why_not.empty()) result.disturbances.push_back(held.why_not);
+  result.origin = origin_of(context);
   result.facts = facts_of(context, options, result, *place, measured.settings);
   if (context.json == Json::off)
     print_bench(context, result);

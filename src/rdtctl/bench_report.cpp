@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "plot.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
@@ -74,7 +75,7 @@ std::optional<double> ipc_of(const Sample& sample) {
   return sample.events[0] / sample.events[1];
 }
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string number(double value) { return quantity(value, ""); }
 
 JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
@@ -101,13 +102,11 @@ JsonValue distribution_json(const Distribution& times) {
 }
 
 std::vector<std::string> distribution_row(const std::string& name, const Distribution& times) {
-  return {name,
-          number(times.least),
-          number(times.mean()),
-          number(times.quantile(0.5)),
-          number(times.quantile(0.99)),
-          number(times.quantile(0.999)),
-          number(times.most)};
+  std::vector<std::string> out = {name};
+  for (const double time : {times.least, times.mean(), times.quantile(0.5), times.quantile(0.99),
+                            times.quantile(0.999), times.most})
+    out.push_back(quantity(time, "ns"));
+  return out;
 }
 
 // "6", or with other ways for the noise "6, noise 10".
@@ -116,12 +115,6 @@ std::string ways_text(const CacheShare& share) {
   return share.noise_ways == 0 || share.noise_ways == share.ways
              ? std::to_string(share.ways)
              : fmt::format("{}, noise {}", share.ways, share.noise_ways);
-}
-
-// A percentile of batches is none of single reads.
-std::string times_head(const BenchResult& result) {
-  const uint64_t batch = result.times[alone].batch;
-  return batch == 1 ? "TIMES (ns)" : fmt::format("TIMES (ns, MEANS OF {} READS)", batch);
 }
 
 std::string third_condition(const BenchResult& result) {
@@ -139,7 +132,39 @@ std::string condition_name(const BenchResult& result, size_t condition) {
   return condition == with_noise ? "with noise" : third_condition(result);
 }
 
-CountedTable counted_table(const BenchResult& result) {
+ResultTable runs_table(const BenchResult& result) {
+  ResultTable out{{"CONDITION", "RUNS", "MEDIAN", "MIN", "MAX", "CPU TIME", "WAYS", "NOISE"}, {}};
+  for (size_t i = 0; i < conditions; ++i) {
+    const auto values = values_of(result, i);
+    const auto [least, most] = std::ranges::minmax(values);
+    const bool rate = result.noise_has_rate && i != alone;
+    out.rows.push_back(
+        {condition_name(result, i), std::to_string(values.size()),
+         quantity(experiment::median(values), result.unit), quantity(least, result.unit),
+         quantity(most, result.unit), quantity(median_of(result, i, &Sample::cpu_seconds), "s"),
+         ways_text(result.shares[i]),
+         rate ? quantity(median_of(result, i, &Sample::noise_rate) / (1 << 20), "MiB/s") : "-"});
+  }
+  return out;
+}
+
+ResultTable times_table(const BenchResult& result) {
+  if (!result.probe) return {};
+  // A percentile of batches is none of single reads.
+  const uint64_t batch = result.times[alone].batch;
+  ResultTable out{{batch == 1 ? "TIMES" : fmt::format("MEANS OF {} READS", batch), "MIN", "MEAN",
+                   "MEDIAN", "P99", "P99.9", "MAX"},
+                  {}};
+  for (size_t i = 0; i < conditions; ++i) {
+    out.rows.push_back(distribution_row(condition_name(result, i), result.times[i].time));
+    if (result.times[i].lateness.count > 0)
+      out.rows.push_back(
+          distribution_row(condition_name(result, i) + ", lateness", result.times[i].lateness));
+  }
+  return out;
+}
+
+ResultTable counted_table(const BenchResult& result) {
   const auto mebibytes = [](double bytes) { return fmt::format("{:.2f}", bytes / (1 << 20)); };
   const auto ratio = [](double value) { return fmt::format("{:.2f}", value); };
   const struct {
@@ -151,7 +176,7 @@ CountedTable counted_table(const BenchResult& result) {
                  {"CACHE MISSES", event(2), number},
                  {"OCCUPANCY (MiB)", [](const Sample& of) { return of.occupancy; }, mebibytes},
                  {"TRAFFIC (MiB/s)", [](const Sample& of) { return of.traffic; }, mebibytes}};
-  CountedTable out{{"CONDITION"}, std::vector<std::vector<std::string>>(conditions)};
+  ResultTable out{{"CONDITION"}, std::vector<std::vector<std::string>>(conditions)};
   for (size_t i = 0; i < conditions; ++i) out.rows[i].push_back(condition_name(result, i));
   for (const auto& column : columns) {
     std::vector<std::optional<double>> values;
@@ -162,7 +187,7 @@ CountedTable counted_table(const BenchResult& result) {
     for (size_t i = 0; i < conditions; ++i)
       out.rows[i].push_back(values[i] ? column.text(*values[i]) : "-");
   }
-  return out.heads.size() > 1 ? out : CountedTable{};
+  return out.heads.size() > 1 ? out : ResultTable{};
 }
 
 std::vector<Comparison> comparisons(const BenchResult& result) {
@@ -223,56 +248,17 @@ JsonValue bench_json(const BenchResult& result) {
 }
 
 void print_bench(const Context& context, const BenchResult& result) {
-  std::vector<std::vector<std::string>> rows, times;
-  for (size_t i = 0; i < conditions; ++i) {
-    const auto values = values_of(result, i);
-    const auto [least, most] = std::ranges::minmax(values);
-    const bool rate = result.noise_has_rate && i != alone;
-    rows.push_back(
-        {condition_name(result, i), std::to_string(values.size()),
-         number(experiment::median(values)), number(least), number(most),
-         number(median_of(result, i, &Sample::cpu_seconds)), ways_text(result.shares[i]),
-         rate ? fmt::format("{:.1f} MiB/s", median_of(result, i, &Sample::noise_rate) / (1 << 20))
-              : "-"});
-    if (result.probe) times.push_back(distribution_row(rows.back().front(), result.times[i].time));
-    if (result.times[i].lateness.count > 0)
-      times.push_back(
-          distribution_row(rows.back().front() + ", lateness", result.times[i].lateness));
-  }
-  const std::string unit = result.unit.empty() ? "" : fmt::format(" ({})", result.unit);
-  print_table(context,
-              {{"CONDITION"},
-               {"RUNS", true},
-               {"MEDIAN" + unit, true},
-               {"MIN", true},
-               {"MAX", true},
-               {"CPU (s)", true},
-               {"WAYS", true},
-               {"NOISE", true}},
-              rows);
-  if (!times.empty()) {
-    print("\n");
-    print_table(context,
-                {{times_head(result)},
-                 {"MIN", true},
-                 {"MEAN", true},
-                 {"MEDIAN", true},
-                 {"P99", true},
-                 {"P99.9", true},
-                 {"MAX", true}},
-                times);
-  }
-  if (const auto [heads, counted] = counted_table(result); !heads.empty()) {
+  ResultTable compared{{"COMPARED", "RESULT"}, {}};
+  for (const auto& [what, verdict] : comparisons(result)) compared.rows.push_back({what, verdict});
+  for (const ResultTable& table :
+       {runs_table(result), times_table(result), counted_table(result), compared}) {
+    if (table.heads.empty()) continue;
     std::vector<Column> columns;
-    for (const std::string& head : heads) columns.push_back({head, head != heads.front()});
+    for (const std::string& head : table.heads)
+      columns.push_back({head, head != table.heads.front() && head != "RESULT"});
+    print_table(context, columns, table.rows);
     print("\n");
-    print_table(context, columns, counted);
   }
-  std::vector<std::vector<std::string>> lines;
-  for (const auto& [what, verdict] : comparisons(result)) lines.push_back({what, verdict});
-  print("\n");
-  print_table(context, {{"COMPARED"}, {"RESULT"}}, lines);
-  print("\n");
   for (const auto* sentences : {&result.warnings, &result.disturbances, &result.facts})
     for (const std::string& sentence : *sentences) print("{}\n", sentence);
 }

@@ -33,18 +33,22 @@ struct BenchResult {
   std::array<CacheShare, conditions> shares;
   bool probe = false;
   std::array<experiment::ProbeTimes, conditions> times;  // of all runs, if a probe was measured
+  std::string origin;                                    // as of origin_of()
   std::vector<std::string> facts;         // the machine and the policy, a sentence each
   std::vector<std::string> warnings;      // the same, of what makes the comparison pointless
   std::vector<std::string> disturbances;  // the same, of what makes the figures doubtful
 };
 
-// What the processor and the kernel counted, medians: a head of each column, and a row of each
-// condition. Without columns, nothing was counted.
-struct CountedTable {
+// A head of each column, and a row of each condition.
+struct ResultTable {
   std::vector<std::string> heads;
   std::vector<std::vector<std::string>> rows;
 };
-[[nodiscard]] CountedTable counted_table(const BenchResult& result);
+[[nodiscard]] ResultTable runs_table(const BenchResult& result);
+// Of a probe.
+[[nodiscard]] ResultTable times_table(const BenchResult& result);
+// What the processor and the kernel counted, medians. Without columns, nothing was counted.
+[[nodiscard]] ResultTable counted_table(const BenchResult& result);
 
 // "alone", "with noise", and of what the third has: "in 'redis'", "in pseudo_lock 'buffer'", "with
 // noise in 'batch'", "in 'redis', with noise in 'batch'".

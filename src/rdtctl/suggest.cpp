@@ -108,8 +108,7 @@ SuggestResult result_of(const Planned& planned, const StepPlan& steps,
   return out;
 }
 
-std::vector<AmountRuns> curve_of(const std::vector<Trial>& conditions,
-                                 const Measured& measured) {
+std::vector<AmountRuns> curve_of(const std::vector<Trial>& conditions, const Measured& measured) {
   std::vector<AmountRuns> out;
   for (size_t i = 0; i < conditions.size(); ++i) {
     AmountRuns runs{conditions[i].amount, {}};
@@ -190,6 +189,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   }
   SuggestResult result = result_of(*planned, *steps, options, of, std::move(curve));
   result.disturbances = measured.disturbances;
+  result.origin = origin_of(context);
   if (context.json == Json::off)
     print_suggestion(context, result);
   else

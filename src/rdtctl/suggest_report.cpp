@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plot.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
@@ -23,10 +24,6 @@ std::string bar(const Context& context, double value, double most) {
   return out;
 }
 
-std::string value_text(const SuggestResult& result, double value) {
-  return fmt::format("{:.4g}", value / result.measure.unit_size);
-}
-
 void print_curve(const Context& context, const SuggestResult& result) {
   double most = 0;
   for (const AmountRuns& runs : result.curve)
@@ -35,17 +32,12 @@ void print_curve(const Context& context, const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
     const double middle = experiment::median(runs.values);
-    rows.push_back({result.amount_text(runs.amount), value_text(result, middle),
-                    value_text(result, least), value_text(result, highest),
+    rows.push_back({result.amount_text(runs.amount), result.value_text(middle),
+                    result.value_text(least), result.value_text(highest),
                     bar(context, middle, most)});
   }
-  const std::string& unit = result.measure.unit;
   print_table(context,
-              {{"AMOUNT", true},
-               {unit.empty() ? "MEDIAN" : fmt::format("MEDIAN ({})", unit), true},
-               {"LEAST", true},
-               {"MOST", true},
-               {"CURVE"}},
+              {{"AMOUNT", true}, {"MEDIAN", true}, {"LEAST", true}, {"MOST", true}, {"CURVE"}},
               rows);
 }
 
@@ -57,6 +49,10 @@ std::string amount_text(Resource resource, unsigned amount) {
 
 std::string SuggestResult::amount_text(unsigned amount) const {
   return rdtd::amount_text(resource, amount);
+}
+
+std::string SuggestResult::value_text(double value) const {
+  return quantity(value / measure.unit_size, measure.unit);
 }
 
 bool SuggestResult::conclusive() const {

@@ -35,8 +35,12 @@ struct SuggestResult {
   std::map<std::string, unsigned> others, then;  // ways now, and with the knee
   std::vector<std::string> disturbances;  // of what makes the figures doubtful, a sentence each
 
+  std::string origin;  // as of origin_of()
+
   // "6 ways", "20%".
   [[nodiscard]] std::string amount_text(unsigned amount) const;
+  // "12.5 MiB/s".
+  [[nodiscard]] std::string value_text(double value) const;
   // Whether the knee tells how much to allocate.
   [[nodiscard]] bool conclusive() const;
 };

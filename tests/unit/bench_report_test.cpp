@@ -95,15 +95,15 @@ BenchResult counted() {
 
 TEST(BenchReport, WhatWasCounted) {
   EXPECT_TRUE(counted_table(measured(1)).heads.empty());
-  const CountedTable table = counted_table(counted());
+  const ResultTable table = counted_table(counted());
   EXPECT_EQ(table.heads,
             (std::vector<std::string>{"CONDITION", "INSTRUCTIONS", "IPC", "CACHE MISSES",
                                       "OCCUPANCY (MiB)", "TRAFFIC (MiB/s)"}));
   using Row = std::vector<std::string>;
   EXPECT_EQ(table.rows,
             (std::vector<Row>{{"alone", "-", "-", "-", "3.00", "-"},
-                              {"with noise", "4e+09", "2.00", "1e+06", "3.00", "-"},
-                              {"in 'redis'", "4e+09", "2.00", "1e+06", "3.00", "5.00"}}));
+                              {"with noise", "4.00 G", "2.00", "1.00 M", "3.00", "-"},
+                              {"in 'redis'", "4.00 G", "2.00", "1.00 M", "3.00", "5.00"}}));
   EXPECT_EQ(bench_json(counted())["conditions"][2]["runs"][0].dump(),
             R"({"value":1.0,"cpu_seconds":0.5,"noise_bytes_per_second":310.0,)"
             R"("instructions":4000000000.0,"cycles":2000000000.0,"cache_misses":1000000.0,)"
@@ -129,6 +129,27 @@ TEST(BenchReport, HtmlEscapesTextAndRefersToNothing) {
   size_t circles = 0;
   for (size_t at = 0; (at = html.find("<circle", at)) != std::string::npos; ++at) ++circles;
   EXPECT_EQ(circles, 18U);
+  EXPECT_NE(html.find("<td>with noise</td><td>6</td><td>2.00 s</td>"), std::string::npos);
+}
+
+// One axis for all conditions: which has the longer tail is to be seen.
+TEST(BenchReport, PercentilesShareTheirAxis) {
+  BenchResult result = measured(1);
+  result.probe = true;
+  result.origin = "rdtctl bench true\nhost, Linux 6.12";
+  for (size_t i = 0; i < conditions; ++i)
+    for (int k = 1; k <= 1000; ++k) result.times[i].time.add(100 * (i == with_noise ? 10 : 1) + k);
+  const std::string html = bench_html(result);
+  EXPECT_NE(html.find("<h2>Times</h2>"), std::string::npos);
+  EXPECT_EQ(html.find("<h2>Lateness</h2>"), std::string::npos);
+  for (const char* tick : {">99.9%<", ">500 ns<", ">1.00 us<"})
+    EXPECT_NE(html.find(tick), std::string::npos) << tick;
+  size_t curves = 0;
+  for (size_t at = html.find("<h2>Times"); (at = html.find("<polyline", at)) != std::string::npos;)
+    ++curves, ++at;
+  EXPECT_EQ(curves, 3U);
+  EXPECT_NE(html.find("<footer>rdtctl bench true\nhost, Linux 6.12</footer>"), std::string::npos);
+  EXPECT_NE(html.find("prefers-color-scheme: dark"), std::string::npos);
 }
 
 }  // namespace

@@ -100,8 +100,10 @@ TEST(SuggestReport, HtmlHasADotForEachMeasurement) {
   size_t circles = 0;
   for (size_t at = 0; (at = html.find("<circle", at)) != std::string::npos; ++at) ++circles;
   EXPECT_EQ(circles, 48U);
-  EXPECT_NE(html.find("<td>6 ways</td><td>1</td>"), std::string::npos);
+  EXPECT_NE(html.find("<td>6 ways</td><td>1.00 MiB/s</td>"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos);
+  EXPECT_NE(html.find("class=\"mark\""), std::string::npos);
+  EXPECT_EQ(suggest_html(suggested(flat)).find("class=\"mark\""), std::string::npos);
 }
 
 }  // namespace
