@@ -149,8 +149,9 @@ Schemata schemata_of(const Tree& tree, const std::string& group) {
 
 // What each condition has of the cache. A group that cannot be made is reported here, before the
 // first run.
-std::expected<void, int> read_shares(Client& client, const Tree& tree, const Place& place,
-                                     const std::vector<Trial>& conditions, BenchResult& result) {
+std::expected<void, int> read_shares(Client& client, const Result<TreeMachine>& machine,
+                                     const Place& place, const std::vector<Trial>& conditions,
+                                     BenchResult& result) {
   for (size_t i = 0; i < conditions.size(); ++i) {
     UniqueFd lease;
     if (!conditions[i].policy.empty()) {
@@ -158,24 +159,26 @@ std::expected<void, int> read_shares(Client& client, const Tree& tree, const Pla
       if (!made) return std::unexpected(report(made.error()));
       lease = std::move(*made);
     }
-    result.shares[i].ways = ways_of(schemata_of(tree, conditions[i].group), place.cache);
+    if (!machine) continue;
+    result.shares[i].ways = ways_of(schemata_of(machine->tree, conditions[i].group), place.cache);
     if (conditions[i].noise_group)
       result.shares[i].noise_ways =
-          ways_of(schemata_of(tree, *conditions[i].noise_group), place.cache);
+          ways_of(schemata_of(machine->tree, *conditions[i].noise_group), place.cache);
   }
   return {};
 }
 
 // The level of the cache that the third condition divides; nothing if it divides none.
-std::optional<unsigned> divided_level(const TreeMachine& machine,
+std::optional<unsigned> divided_level(const Result<TreeMachine>& machine,
                                       const verbs::BenchOptions& options) {
   const auto divides = [&](Resource resource) {
-    const auto cache = machine.capabilities.caches.find(resource);
-    if (cache == machine.capabilities.caches.end()) return false;
     if (options.lease.amounts.contains(resource)) return true;
+    if (!machine) return false;
+    const auto cache = machine->capabilities.caches.find(resource);
+    if (cache == machine->capabilities.caches.end()) return false;
     for (const std::string& name : {options.group, options.noise_group}) {
-      const auto group = machine.snapshot.groups.find(name.empty() ? "" : group_directory(name));
-      if (group == machine.snapshot.groups.end()) continue;
+      const auto group = machine->snapshot.groups.find(name.empty() ? "" : group_directory(name));
+      if (group == machine->snapshot.groups.end()) continue;
       const auto masks = group->second.schemata.find(resource);
       if (masks == group->second.schemata.end()) continue;
       for (const auto& [domain, mask] : masks->second)
@@ -271,20 +274,19 @@ int verbs::bench(const Context& context, BenchOptions options) {
   if (const int exit = check_groups(*client, options); exit != Exit::ok) return exit;
   const auto region = region_of(context, *client, options);
   if (!region) return region.error();
-  const auto machine = read_machine(context);
-  if (!machine) return report(machine.error());
+  const auto machine = read_machine(context);  // a user may bench without the right to read it
   auto place = experiment::find_place(
       context.cpus, {.allowed = experiment::allowed_cpus(),
                      .command = options.workload.cpus,
-                     .level = divided_level(*machine, options),
+                     .level = divided_level(machine, options),
                      .cache = *region ? std::optional((*region)->cache) : std::nullopt});
   if (!place) return report(place.error());
   BenchResult result = empty_result(options);
   Held held = hold(*client, options, result);
   auto conditions = conditions_of(result, held, *region);
-  if (auto read = read_shares(*client, machine->tree, *place, conditions, result); !read)
+  if (auto read = read_shares(*client, machine, *place, conditions, result); !read)
     return read.error();
-  const unsigned all_ways = all_ways_of(machine->capabilities, place->cache.level);
+  const unsigned all_ways = machine ? all_ways_of(machine->capabilities, place->cache.level) : 0;
   if (const int exit = size_probe(options, *place, all_ways, result); exit != Exit::ok) return exit;
   warn_of_shares(*place, all_ways, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);

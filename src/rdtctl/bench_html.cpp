@@ -48,7 +48,7 @@ std::string percentiles_plot(const BenchResult& result,
   double most = 1;
   for (const auto& times : result.times) {
     if ((times.*which).count == 0) continue;
-    all.insert(all.end(), {(times.*which).quantile(0), (times.*which).most});
+    all.insert(all.end(), {(times.*which).quantile(0.1), (times.*which).most});
     most = std::max(most, static_cast<double>((times.*which).count));
   }
   Plot plot(axis_of(all, true, "ns"), {.from = 1, .to = most, .logarithmic = true});
@@ -60,7 +60,7 @@ std::string percentiles_plot(const BenchResult& result,
   for (size_t i = 0; i < conditions; ++i) {
     const experiment::Distribution& times = result.times[i].*which;
     std::vector<Point> curve;
-    for (int k = 0; std::pow(10, k / double{points}) <= static_cast<double>(times.count); ++k) {
+    for (int k = 1; std::pow(10, k / double{points}) <= static_cast<double>(times.count); ++k) {
       const double one_of = std::pow(10, k / double{points});
       curve.push_back({times.quantile(1 - 1 / one_of), one_of});
     }

@@ -46,7 +46,7 @@ Measure measure_of(const verbs::SuggestOptions& options, Resource resource, bool
   if (options.traffic)
     return {"the traffic", "MiB/s", mebibyte, more, negligible_traffic, Value::traffic_rate};
   if (!workload.given() && counted)
-    return {"the rate of instructions",  "10^6/s", 1e6, Better::higher, 0,
+    return {"the rate of instructions",  "M/s", 1e6, Better::higher, 0,
             Value::instructions_of_tasks};
   if (!workload.given())
     return {"the traffic by CPU time", "MiB/s", mebibyte, more, negligible_traffic,
