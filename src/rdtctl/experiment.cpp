@@ -230,8 +230,7 @@ class Experiment {
     return out;
   }
 
-  Or<Ran> run_workload(const Trial& condition, std::vector<Process>& noise,
-                       const UniqueFd& lease) {
+  Or<Ran> run_workload(const Trial& condition, std::vector<Process>& noise, const UniqueFd& lease) {
     const std::string group =
         setup_.monitor.empty() ? condition.group : condition.group + "/" + setup_.monitor;
     const auto counters = read_counters();
