@@ -120,7 +120,7 @@ class Experiment {
       const double value = ran->sample.value;
       best = !best ? value : lower ? std::min(*best, value) : std::max(*best, value);
       const double loss = lower ? value / *best : *best / value;
-      if (setup_.worst && loss > *setup_.worst) {
+      if (setup_.worst && *best > 0 && loss > *setup_.worst) {
         unbearable = condition.amount;
         note("{} made it {:.0f}% worse, more than --max-loss allows: it and less is left out\n",
              condition.name, 100 * (loss - 1));

@@ -200,7 +200,7 @@ void VerbTable::add_suggest() {
   allow_numbers(*repeats->type_name("N"), 6, 1000);
   auto* loss =
       verb.add_option("--max-loss", options.max_loss,
-                      "Leave out what makes it worse by more percent (default 50 for tasks)");
+                      "Leave out what makes it worse by more; default 50 for tasks' instructions");
   allow_numbers(*loss->type_name("PERCENT"), 1, 100000);
   add_workload_options(verb, options.workload, given_.cpus);
   verb.get_option("--metric")

@@ -25,7 +25,9 @@ namespace {
 constexpr double mebibyte = 1 << 20;
 // Of the largest traffic: what the kernel and other programs cause anyway.
 constexpr double negligible_traffic = 0.02;
-constexpr double default_max_loss = 50;  // percent, of running tasks
+// Percent, of running tasks. There is none for traffic: it may grow to many times as much, from
+// almost nothing, before that matters.
+constexpr double default_max_loss = 50;
 
 // Whether the processor counts the instructions of a task of the group.
 bool counts_tasks(const Tree& tree, const std::string& group) {
@@ -164,7 +166,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   auto place = place_of(context, *planned, *steps, options);
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
-  if (tasks && !max_loss) max_loss = default_max_loss;
+  if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
   announce(*steps, options, max_loss);
   const std::vector<Trial> conditions = conditions_of(*steps);
   const Measured measured =
