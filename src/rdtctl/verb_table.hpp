@@ -37,7 +37,7 @@ class VerbTable {
          measure = false, runtime = false;
     verbs::TopOptions top;
     verbs::SuggestOptions suggest;
-    std::string ways;
+    std::string ways, cpus;
     LeaseGroup lease;
     ProcessDescription process;
     verbs::BenchOptions bench;

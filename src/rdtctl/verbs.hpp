@@ -58,13 +58,14 @@ struct SuggestOptions {
   bool bandwidth = false;            // instead of ways
   unsigned from = 1, to = UINT_MAX;  // ways
   double seconds = 2;                // each measurement of running tasks
-  unsigned repeats = 5;              // of each amount
+  unsigned repeats = 9;              // of each amount
   Workload workload;                 // none: the tasks that run in the group
   bool traffic = false;              // instead of the workload's number
+  std::optional<double> max_loss;    // percent
   bool lower_is_better = false;      // the number of a metric
   std::string html;
 };
-int suggest(const Context& context, const SuggestOptions& options);
+int suggest(const Context& context, SuggestOptions options);
 
 struct TopOptions {
   double interval = 2;  // seconds
