@@ -329,6 +329,7 @@ void Sweeper::finish_process() {
     pass.now.matched[group_label(table_->rules.group_of(result.rule))]++;
     pass.now.by_rule[result.rule]++;
   }
+  if (result.kind == Assignment::Kind::left) pass.now.by_rule[result.rule]++;
   const bool refused = result.kind == Assignment::Kind::refused;
   const bool unknown = result.kind == Assignment::Kind::unknown;
   if (refused) pass.now.refused++;
