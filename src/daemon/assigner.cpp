@@ -125,7 +125,7 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     const auto decision =
         decide(placement.table.rules, process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
-    if (decision->kind == Decision::Kind::unmatched) return out;
+    if (decision->kind != Decision::Kind::matched) return out;
     out.rule = decision->rule;
     const Place& place =
         placement.table.places[placement.table.rules.rules()[decision->rule].destination];
@@ -202,6 +202,7 @@ bool Visit::begin() {
   if (decision->kind == Decision::Kind::unmatched) return finish(Assignment::Kind::unmatched);
   rule_ = decision->rule;
   result_.rule = rule_;
+  if (decision->kind == Decision::Kind::left) return finish(Assignment::Kind::left);
   result_.kind = Assignment::Kind::in_group;
   return false;
 }
@@ -280,11 +281,17 @@ std::optional<size_t> Visit::rule_of(pid_t tid) {
   const auto decision =
       decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
   if (!decision) return unknown(decision.error());
+  const bool undecided = result_.kind == Assignment::Kind::unmatched;
+  if (decision->kind == Decision::Kind::left && undecided) {
+    result_.kind = Assignment::Kind::left;
+    result_.rule = decision->rule;
+  }
   if (decision->kind != Decision::Kind::matched) return std::nullopt;
   const RuleTable& table = placement_.table;
   if (!table.places[table.rules.rules()[decision->rule].destination].exists()) return std::nullopt;
   if (result_.kind != Assignment::Kind::in_group) result_.rule = decision->rule;
-  if (result_.kind == Assignment::Kind::unmatched) result_.kind = Assignment::Kind::in_group;
+  if (undecided || result_.kind == Assignment::Kind::left)
+    result_.kind = Assignment::Kind::in_group;
   return decision->rule;
 }
 

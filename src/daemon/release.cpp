@@ -45,7 +45,7 @@ bool Release::decide_again() {
   old_destination_ = previous_.rules()[old_one->rule].destination;
   const auto new_one = decide(now_.table.rules, *process_, facts_);
   if (!new_one) note(new_one.error());
-  return new_one && new_one->kind != Decision::Kind::matched;
+  return new_one && new_one->kind == Decision::Kind::unmatched;
 }
 
 bool Release::step(size_t limit) {

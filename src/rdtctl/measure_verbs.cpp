@@ -134,7 +134,7 @@ void VerbTable::add_bench() {
   auto* rounds = bench.add_option("--rounds", options.rounds,
                                   "Counted runs of each condition, 6 to 99 (default 9)");
   allow_numbers(*rounds->type_name("N"), 6, 99);
-  add_workload_options(bench, options.workload, given_.cpus);
+  add_workload_options(bench, options.workload, given_.cpu_list);
   auto* seconds = bench.add_option("--seconds", options.workload.seconds,
                                    "The length of each run of a probe, 0.1 to 60 (default 1)");
   allow_numbers(*seconds->type_name("SECONDS"), 0.1, 60);
@@ -163,7 +163,7 @@ void VerbTable::add_bench_noise(CLI::App& bench) {
 int VerbTable::bench(const CLI::App& verb) {
   check_live("bench");
   verbs::BenchOptions options = given_.bench;
-  take_workload(verb, options.workload, given_.cpus, marked_);
+  take_workload(verb, options.workload, given_.cpu_list, marked_);
   check_length(verb, options.workload, "--seconds");
   std::erase_if(options.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
   check_third_condition(options);
@@ -202,7 +202,7 @@ void VerbTable::add_suggest() {
       verb.add_option("--max-loss", options.max_loss,
                       "Leave out what makes it worse by more; default 50 for tasks' instructions");
   allow_numbers(*loss->type_name("PERCENT"), 1, 100000);
-  add_workload_options(verb, options.workload, given_.cpus);
+  add_workload_options(verb, options.workload, given_.cpu_list);
   verb.get_option("--metric")
       ->description("The number that the command prints, traffic or ipc, instead of its time");
   verb.add_flag("--lower-is-better", options.lower_is_better,
@@ -221,13 +221,13 @@ int VerbTable::suggest(const CLI::App& verb) {
   if (!given_.ways.empty()) read_range(given_.ways, options);
   options.traffic = options.workload.metric == traffic;
   if (options.traffic) options.workload.metric.clear();
-  take_workload(verb, options.workload, given_.cpus, marked_);
+  take_workload(verb, options.workload, given_.cpu_list, marked_);
   options.workload.seconds = options.seconds;
   check_length(verb, options.workload, "--for");
   if (options.lower_is_better &&
       (options.workload.metric.empty() || options.workload.metric == "ipc"))
     throw UsageError{"--lower-is-better requires --metric REGEX"};
-  if (!options.workload.given() && !given_.cpus.empty())
+  if (!options.workload.given() && !given_.cpu_list.empty())
     throw UsageError{"--cpus is for a command or --probe: tasks stay where they are"};
   if (options.workload.given()) return verbs::suggest(context_, options);
   if (!options.workload.metric.empty())

@@ -68,11 +68,17 @@ std::string domains_text(const DomainAmount& line) {
   return format_cpu_list(ids);
 }
 
+std::string amount_text(const DomainAmount& line) {
+  const std::string first = toml_string(line.amount.value.text);
+  return line.other_form ? fmt::format("[{}, {}]", first, toml_string(line.other_form->value.text))
+                         : first;
+}
+
 std::string table_text(const AmountTable& table) {
   std::string out;
   for (const DomainAmount& line : table)
     out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(domains_text(line)),
-                       toml_string(line.amount.value.text));
+                       amount_text(line));
   return "{ " + out + " }";
 }
 

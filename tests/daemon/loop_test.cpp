@@ -2,6 +2,7 @@
 // and cgroups lead to is in loop_changes_test.cpp.
 #include <gtest/gtest.h>
 
+#include "log.hpp"
 #include "loop_world.hpp"
 
 namespace rdtd {

@@ -22,6 +22,7 @@ namespace rdtd {
 struct Assignment {
   enum class Kind {
     unmatched,  // no rule matches: it stays where it is
+    left,       // a rule leaves it where it is
     in_group,
     gone,      // it ended meanwhile
     refused,   // by the kernel
@@ -31,7 +32,7 @@ struct Assignment {
     deferred,  // its user has taken too much time
   };
   Kind kind = Kind::unmatched;
-  size_t rule = 0;                 // in_group: index into RuleSet::rules()
+  size_t rule = 0;                 // in_group, left: index into RuleSet::rules()
   size_t moved = 0;                // threads written to `tasks`
   size_t unseen = 0;               // of these: the kernel did not say where they were
   int error = 0;                   // refused, unknown: errno
