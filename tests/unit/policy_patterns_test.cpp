@@ -1,7 +1,7 @@
 // Values of conditions that nothing can match, and those that are only odd, with their whole texts.
 #include "policy_support.hpp"
 
-namespace rdtd {
+namespace rdtd::policy_patterns {
 namespace {
 
 using test::diagnostics;
@@ -27,7 +27,7 @@ std::string finding_of(const std::string& condition) {
   return out;
 }
 
-constexpr ValueAndFinding findings[] = {
+constexpr ValueAndFinding values_and_findings[] = {
     // Good ones.
     {"name = ['tar', 'g*zip', 'kworker/0:*', 'irq/35-nvme', 'python3.*', 'java*', '(sd-pam)']", ""},
     {R"(name = ['a\|b', 'a[,]b', '\^x', 'x\$', 'tar[.]*', 'tmux: server', 'Web Content'])", ""},
@@ -185,7 +185,7 @@ constexpr ValueAndFinding findings[] = {
 };
 
 TEST(PolicyPatterns, Findings) {
-  for (const ValueAndFinding& row : findings)
+  for (const ValueAndFinding& row : values_and_findings)
     EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
 }
 
@@ -200,4 +200,4 @@ constexpr PolicyAndErrors with_place[] = {
 TEST(PolicyPatterns, Place) { expect_errors(with_place); }
 
 }  // namespace
-}  // namespace rdtd
+}  // namespace rdtd::policy_patterns

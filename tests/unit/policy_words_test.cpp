@@ -2,7 +2,7 @@
 #include "policy_support.hpp"
 #include "rdtd/base/text.hpp"
 
-namespace rdtd {
+namespace rdtd::policy_words {
 namespace {
 
 using test::diagnostics;
@@ -30,7 +30,7 @@ constexpr const char* partition = "[partition.p]";
 constexpr const char* lock = "[pseudo_lock.l]";
 constexpr const char* top = "version = 1";
 
-constexpr WordsAndHint rows[] = {
+constexpr WordsAndHint words_and_hints[] = {
     // ananicy, cgrules, systemd, procps
     {rule, "process command program processName", "did you mean 'name'?"},
     {rule, "executable path ExecStart", "did you mean 'exe'?"},
@@ -145,10 +145,10 @@ constexpr WordsAndHint rows[] = {
 };
 
 TEST(PolicyWords, Hints) {
-  for (const WordsAndHint& row : rows)
+  for (const WordsAndHint& row : words_and_hints)
     for (const std::string_view word : split(row.words, ' '))
       EXPECT_EQ(hint_of(row.table, std::string(word)), row.hint) << row.table << " " << word;
 }
 
 }  // namespace
-}  // namespace rdtd
+}  // namespace rdtd::policy_words
