@@ -388,7 +388,8 @@ void Transition::make(Moving& group) {
   group.exists = true;
   // It restricts nothing until it is written, and holds no process until then.
   for (const auto& [resource, values] : group.goal)
-    for (const auto& [domain, value] : values) group.now[resource][domain] = 0;
+    for (const auto& [domain, value] : values)
+      group.now[resource][domain] = is_cache(resource) ? 0 : ~value;  // whatever it is
   move(group);
 }
 

@@ -30,9 +30,32 @@ std::string amount_meant(Resource resource, const toml::node& node) {
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }
 
+// An amount of a control: a number, true or false for 1 and 0, or a string.
+std::optional<Located<Amount>> read_control_amount(const FileReader& in, const toml::key& key,
+                                                   const toml::node& node,
+                                                   std::string_view required) {
+  if (const auto* yes = node.as_boolean())
+    return Located<Amount>{{Number{yes->get() ? 1U : 0U}, yes->get() ? "true" : "false"},
+                           in.at(node)};
+  std::string text;
+  if (const auto* number = node.as_integer())
+    text = std::to_string(number->get());
+  else if (const auto* string = node.as_string())
+    text = string->get();
+  else
+    return in.wrong_type(key, node, fmt::format("a number or {}", required)), std::nullopt;
+  auto amount = parse_control_amount(text);
+  if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
+  in.error(in.at(node), std::move(amount.error().message), std::move(amount.error().hint));
+  return std::nullopt;
+}
+
 std::optional<Located<Amount>> read_amount(const FileReader& in, AmountReader::Holder holder,
-                                           Resource resource, const toml::key& key,
-                                           const toml::node& node, std::string_view required) {
+                                           const std::optional<Resource>& control_or_resource,
+                                           const toml::key& key, const toml::node& node,
+                                           std::string_view required) {
+  if (!control_or_resource) return read_control_amount(in, key, node, required);
+  const Resource& resource = *control_or_resource;
   const auto* text = node.as_string();
   if (text == nullptr) {
     in.wrong_type(key, node, required, amount_meant(resource, node));
@@ -53,6 +76,37 @@ std::optional<Located<Amount>> read_amount(const FileReader& in, AmountReader::H
 
 AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
                                const toml::key& key, const toml::node& node) {
+  return read_table(in, holder, resource, key, node);
+}
+
+ControlTables AmountReader::read_controls(const FileReader& in, const toml::key& key,
+                                          const toml::node& node) {
+  ControlTables out;
+  const toml::table* table = node.as_table();
+  if (table == nullptr) {
+    in.wrong_type(key, node, "a table", "write control = { NAME = 1 }");
+    return out;
+  }
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  for (const auto& [control, value] : *table) {
+    const std::string_view name = control.str();
+    const bool word = parse_resource(name) || name == floor_of_bandwidth;
+    if (name.empty() || name.size() > Resource::longest_name ||
+        name.find_first_not_of(allowed) != std::string_view::npos)
+      in.error(in.at(control), fmt::format("'{}' cannot be the name of a control", printable(name)),
+               "write the name of a row of schemata");
+    else if (word)
+      in.error(in.at(control), fmt::format("'{}' has a key of its own", name),
+               fmt::format("write {} in [group.NAME]", lower(name)));
+    else
+      out.emplace(name, read_table(in, Holder::other, std::nullopt, control, value));
+  }
+  return out;
+}
+
+AmountTable AmountReader::read_table(const FileReader& in, Holder holder, const Of& resource,
+                                     const toml::key& key, const toml::node& node) {
   if (const toml::table* table = node.as_table())
     return read_domains(in, holder, resource, key, *table);
   auto amount = read_amount(in, holder, resource, key, node,
@@ -61,7 +115,7 @@ AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource res
   return {DomainAmount{std::nullopt, in.at(node), std::move(*amount)}};
 }
 
-AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, Resource resource,
+AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, const Of& resource,
                                        const toml::key& key, const toml::table& table) {
   AmountTable amounts;
   if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));

@@ -22,6 +22,8 @@ constexpr std::string_view needs_rule = "conditions belong in a [[rule]] with th
 constexpr std::string_view needs_group = "amounts belong in the rule's [group.NAME]";
 constexpr std::string_view caches_only =
     "a partition divides caches only: bandwidth belongs in its [group.NAME]";
+constexpr std::string_view needs_control =
+    "write control = { NAME = ... } with the name that schemata has";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
 
 constexpr auto synonyms = std::to_array<Synonym>({
@@ -59,6 +61,20 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {"schemata", "l3", resource_keys},
     {"mb", "exclusive", caches_only},  // in a partition
     {"smba", "exclusive", caches_only},
+    {"mb_max", "mb", {}},
+    {"controls", "control", {}},
+    {"l3pri", "control", needs_control},
+    {"l3max", "control", needs_control},
+    {"l3min", "control", needs_control},
+    {"l3_max", "control", needs_control},
+    {"l2_max", "control", needs_control},
+    {"mbpri", "control", needs_control},
+    {"mbhdl", "control", needs_control},
+    {"mb_hlim", "control", needs_control},
+    {"mb_node", "control", needs_control},
+    {"mb_wght", "control", needs_control},
+    {"gmb", "control", needs_control},
+    {"gsmba", "control", needs_control},
     {"cpu", "cpus", {}},
     {"cpuset", "cpus", {}},
     {"name", "l3", needs_rule},
