@@ -4,7 +4,6 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "rdtd/base/text.hpp"
 
@@ -32,21 +31,17 @@ std::optional<uint32_t> whole_of(const Control& control) {
 }
 
 std::string describe(const Resource& name, const Control& control) {
-  std::vector<std::string> out;
   if (name.is_bitmap())
-    out.emplace_back(control.sparse ? "a bit mask" : "a bit mask without gaps");
-  else
-    out.push_back(control.unit.empty() ? "a number" : printable(control.unit));
+    return fmt::format("a bit mask {} gaps{}", control.sparse ? "with or without" : "without",
+                       control.maximum ? fmt::format(", of {:x}", *control.maximum) : "");
+  std::string out = control.unit.empty() ? "a number" : printable(control.unit);
+  if (control.unit == "all") out = "of all";
   if (control.scale != control.resolution)
-    out.push_back(fmt::format("times {}/{}", control.scale, control.resolution));
-  if (control.minimum && control.maximum && !name.is_bitmap())
-    out.push_back(fmt::format("{} to {}", *control.minimum, *control.maximum));
-  else if (control.maximum && name.is_bitmap())
-    out.push_back(fmt::format("at most {:x}", *control.maximum));
-  if (control.granularity > 1) out.push_back(fmt::format("in steps of {}", control.granularity));
-  if (!control.scope.empty())
-    out.push_back(fmt::format("a value for each {}", printable(control.scope)));
-  return join(out, ", ");
+    out = fmt::format("{}/{} {}", control.scale, control.resolution, out);
+  if (control.minimum && control.maximum)
+    out += fmt::format(", from {} to {}", *control.minimum, *control.maximum);
+  if (control.granularity > 1) out += fmt::format(", in steps of {}", control.granularity);
+  return out;
 }
 
 }  // namespace rdtd

@@ -82,6 +82,8 @@ void Planner::check_closids() {
   }
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && state.mode != Mode::pseudo_locked) others.push_back(name);
+  std::ranges::copy_if(snapshot_.unreadable, std::back_inserter(others),
+                       [&](const std::string& name) { return is_foreign(name); });
   // A region has no CLOSID once it is locked.
   std::string locking;
   if (!locks_.empty()) {

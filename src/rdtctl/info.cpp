@@ -155,8 +155,10 @@ void add_controls(const TreeMachine& machine, Facts& out) {
     const std::string name(to_string(resource));
     CpuSet list;
     for (const DomainId domain : control.domains) list.insert(static_cast<unsigned>(domain));
-    out.lines.emplace_back(name,
-                           fmt::format("{} on {}", describe(resource, control), domains(list)));
+    out.lines.emplace_back(
+        name,
+        fmt::format("{}; {}{}", describe(resource, control),
+                    control.scope.empty() ? "" : printable(control.scope) + " ", domains(list)));
     JsonValue json = {{"domains", list},
                       {"bitmap", resource.is_bitmap()},
                       {"unit", control.unit},

@@ -81,7 +81,8 @@ int verbs::list(const Context& context, bool only_names) {
   if (context.json != Json::off) {
     json["pseudo_locks"] = regions_json(*machine);
     json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
-    json["unknown_controls"] = unknown_rows(*machine);
+    if (const auto unknown = unknown_rows(*machine); !unknown.empty())
+      json["unknown_controls"] = unknown;
     print_json(context, json);
     return Exit::ok;
   }

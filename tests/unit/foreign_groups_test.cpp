@@ -229,5 +229,24 @@ TEST(ForeignGroups, PartitionsWithoutGroupsWhereOthersAreInTheWay) {
       "make, and 1 must be left to default; ");
 }
 
+// What a group of another tool that cannot be read, or not be understood, has: a CLOSID and an
+// RMID.
+TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {
+  Capabilities capabilities = machine(8, 1, 2);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.unreadable = {"odd"};
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 "
+            "taken by a group that rdtd did not make (odd)\n");
+  l3(capabilities).num_closids = 8;
+  capabilities.num_rmids = 2;
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 "
+            "taken by a group that rdtd did not make (odd)\n");
+  EXPECT_EQ(test::refusal("[group.odd]\n", machine(8, 1), snapshot),
+            "p.toml:1:8: error: group 'odd' exists in resctrl already and rdtd did not make it\n"
+            "      | choose another name, remove that group, or take it over with adopt = true\n");
+}
+
 }  // namespace
 }  // namespace rdtd

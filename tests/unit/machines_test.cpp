@@ -79,8 +79,8 @@ std::string describe(const Capabilities& capabilities) {
   for (const auto& [resource, control] : capabilities.controls) {
     std::vector<std::string> domains;
     for (const DomainId domain : control.domains) domains.push_back(to_string(domain));
-    out += fmt::format("{}: {}; domains {}\n", resource.name(), describe(resource, control),
-                       join(domains, ", "));
+    out += fmt::format("{}: {}; {}domains {}\n", resource.name(), describe(resource, control),
+                       control.scope.empty() ? "" : control.scope + " ", join(domains, ", "));
   }
   out += fmt::format("groups at most: {}\n", capabilities.num_closids());
   return out + (capabilities.num_rmids

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "rdtd/resctrl/counters.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
@@ -149,6 +150,20 @@ TEST(Read, MonitoringDirectories) {
   EXPECT_EQ(machine->capabilities.num_rmids, 32);
 }
 
+// Of whatever is counted, in whatever domains; a directory without a count is none.
+TEST(Read, CountersOfAnyResource) {
+  auto files = group_files("", "", "0-3\n", "shareable\n");
+  files["mon_data/mon_MB_00/mbm_total_bytes"] = "5\n";
+  files["mon_data/mon_NODE_65536/mbm_total_bytes"] = "Unassigned\n";
+  files["mon_data/mon_L3_MAX_02/note"] = "nothing is counted here\n";
+  const auto counters = resctrl::read_counters(Texts(files));
+  ASSERT_TRUE(counters) << counters.error().text();
+  std::string text;
+  for (const DomainCounters& domain : *counters)
+    text += domain.resource + " " + to_string(domain.domain) + "\n";
+  EXPECT_EQ(text, "MB 0\nNODE 65536\n");
+}
+
 TEST(Read, AssignedCountersOfAnyResource) {
   auto files = group_files("", "", "0-3\n", "shareable\n");
   files["info/L3_MON/num_rmids"] = "64\n";
@@ -195,10 +210,10 @@ TEST(Read, Controls) {
     for (const auto& [resource, control] : machine->capabilities.controls)
       text += std::string(resource.name()) + ": " + describe(resource, control) + "\n";
     EXPECT_EQ(text,
-              "L3PBM: a bit mask without gaps, at most ff\n"
+              "L3PBM: a bit mask without gaps, of ff\n"
               "MBMIN: percent, in steps of 5\n"
               "MB_HLIM: a number\n"
-              "MB_NODE: all, times 1/100, 1 to 100, a value for each NODE\n");
+              "MB_NODE: 1/100 of all, from 1 to 100\n");
     EXPECT_EQ(machine->capabilities.num_closids(), 8);
     EXPECT_EQ(schemata_line(machine->snapshot.groups.at("").schemata),
               "L3:0=f L3PBM:0=ff MBMIN:0=10 MB_HLIM:0=0 MB_NODE:0=100;65536=50");

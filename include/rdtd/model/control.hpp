@@ -29,7 +29,7 @@ struct Control {
   bool operator==(const Control&) const = default;
 };
 
-// "percent, 0 to 100, in steps of 5, a value for each NODE"; "a number" if nothing is known.
+// "percent, from 0 to 100, in steps of 5"; "a number" if nothing is known.
 [[nodiscard]] std::string describe(const Resource& name, const Control& control);
 // The bytes per second of a unit of bandwidth; 0 if it is none.
 [[nodiscard]] uint64_t rate_of_unit(const Control& control);
