@@ -91,12 +91,11 @@ ControlTables AmountReader::read_controls(const FileReader& in, const toml::key&
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   for (const auto& [control, value] : *table) {
     const std::string_view name = control.str();
-    const bool word = parse_resource(name) || name == floor_of_bandwidth;
     if (name.empty() || name.size() > Resource::longest_name ||
         name.find_first_not_of(allowed) != std::string_view::npos)
       in.error(in.at(control), fmt::format("'{}' cannot be the name of a control", printable(name)),
                "write the name of a row of schemata");
-    else if (word)
+    else if (parse_resource(name))
       in.error(in.at(control), fmt::format("'{}' has a key of its own", name),
                fmt::format("write {} in [group.NAME]", lower(name)));
     else

@@ -96,6 +96,8 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        }},
       {"mb_min",
        [&, holder](const auto& k, const auto& n) {
+         if (group.controls.contains(floor_of_bandwidth))
+           in.error(in.at(k), "'mb_min' and the control MB_MIN are the same", "remove one of them");
          group.controls[floor_of_bandwidth] = amounts.read(in, holder, Resource::MB, k, n);
        }},
       {"control", [&](const auto& k, const auto& n) {

@@ -114,8 +114,9 @@ TEST(Controls, ErrorsOfThePolicy) {
        "NAME = 1 }\n"},
       {"control = { MB = 1 }",
        "p.toml:2:13: error: 'MB' has a key of its own\n      | write mb in [group.NAME]\n"},
-      {"control = { MB_MIN = 1 }",
-       "p.toml:2:13: error: 'MB_MIN' has a key of its own\n      | write mb_min in [group.NAME]\n"},
+      {"mb_min = \"20%\"\ncontrol = { MB_MIN = 1 }",
+       "p.toml:2:1: error: 'mb_min' and the control MB_MIN are the same\n      | remove one of "
+       "them\n"},
       {"control = { \"a b\" = 1 }",
        "p.toml:2:13: error: 'a b' cannot be the name of a control\n      | write the name of a row "
        "of schemata\n"},
