@@ -29,6 +29,8 @@ std::string break_lines(std::string_view text, size_t width, size_t indent) {
     out += text.substr(0, end);
     out.erase(out.find_last_not_of(' ') + 1);
     text.remove_prefix(end);
+    // The line may end with a separator that a space follows.
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
   return out;
 }

@@ -65,7 +65,7 @@ GroupStatus status_of(const GroupTarget& target) {
     for (const auto& [domain, value] : values)
       status.granted.push_back(
           {std::string(to_string(resource)), static_cast<uint32_t>(domain),
-           is_cache(resource) ? to_string(Cbm{value}) : std::to_string(value)});
+           resource.is_bitmap() ? to_string(Cbm{value}) : std::to_string(value)});
   status.mode = to_string(target.state.mode);
   status.cpus = format_cpu_list(target.state.cpus);
   return status;
@@ -84,8 +84,7 @@ std::expected<std::vector<DomainCounters>, Refusal> Answers::counters() {
   if (counters->empty())
     return std::unexpected(
         Refusal{Refusal::Kind::not_supported,
-                "this machine's resctrl does not monitor: it has neither info/L3_MON nor "
-                "info/PERF_PKG_MON"});
+                "this machine's resctrl does not monitor: no directory of info ends in _MON"});
   return counters_.keep(std::move(*counters), begin, core_.system.now());
 }
 

@@ -163,8 +163,11 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   const std::vector<PolicyFile> leases = request.leases;
   auto stored = system_.store_device_access(access);
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
+  auto controls_before = values_before(loaded->prepared.plan, loaded->machine.capabilities,
+                                       loaded->machine.snapshot, controls_before_);
   auto applied = carry_out_load(std::move(*loaded), std::move(request), before);
   if (applied) {
+    controls_before_ = std::move(controls_before);
     access_ = std::move(access);
     remember_places(*applied->in_force, leases);
   } else if (access_) {
@@ -316,6 +319,10 @@ Result<void> Applier::remove_all() {
   places_.clear();
   auto machine = read_machine();
   if (!machine) return std::unexpected(machine.error());
+  Plan default_group;
+  default_group.groups.emplace_back();
+  restore_controls(default_group, machine->snapshot, std::exchange(controls_before_, {}));
+  if (auto done = carry_out(default_group.changes.steps, *machine); !done) return done;
   return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
                                       system_.device_holder);
 }

@@ -38,6 +38,7 @@ std::optional<Applier::Loaded> Applier::load_known(const Request& request, const
   auto policy = known_policy(request, before);
   if (!policy) return std::nullopt;
   auto prepared = prepare_known(std::move(*policy), before.text_warnings, machine);
+  if (prepared) restore_controls(prepared->plan, machine.snapshot, controls_before_);
   if (!prepared || !prepared->missing.empty() ||
       !holders_of(prepared->plan.changes.steps, machine.snapshot).empty())
     return std::nullopt;
@@ -70,6 +71,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load_texts(const Request& reque
     prepared = prepare_again();
   }
   if (!prepared) return std::unexpected(refusal(prepared.error()));
+  restore_controls(prepared->plan, machine.snapshot, controls_before_);
   Users users = request.ask_for_users ? look_up_users(prepared->policy, system_.users, before.users,
                                                       prepared->warnings)
                                       : before.users;

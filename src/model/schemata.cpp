@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
 
@@ -13,33 +16,54 @@ std::unexpected<Error> bad(std::string_view line) {
   return std::unexpected(Error{"read schemata line", fmt::format("'{}'", line), 0, {}});
 }
 
-std::string value_text(Resource resource, uint32_t value) {
-  return is_cache(resource) ? fmt::format("{:x}", value) : std::to_string(value);
+std::string value_text(const Resource& resource, uint32_t value) {
+  return resource.is_bitmap() ? fmt::format("{:x}", value) : std::to_string(value);
+}
+
+std::optional<Resource> find_resource(std::string_view name, const std::set<Resource>& others) {
+  if (const auto resource = parse_resource(name)) return resource;
+  const auto other = std::ranges::find(others, name, &Resource::name);
+  return other == others.end() ? std::nullopt : std::optional(*other);
+}
+
+std::optional<DomainValues> parse_values(const Resource& resource, std::string_view text) {
+  DomainValues out;
+  for (const std::string_view part : split(text, ';')) {
+    const size_t equals = part.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
+    const auto value =
+        parse_unsigned<uint32_t>(trim(part.substr(equals + 1)), resource.is_bitmap() ? 16 : 10);
+    if (!id || !value) return std::nullopt;
+    out[DomainId{*id}] = *value;
+  }
+  return out;
 }
 
 }  // namespace
 
-Result<Schemata> parse_schemata(std::string_view text) {
+Result<Schemata> parse_schemata(std::string_view text, const std::set<Resource>& others) {
   Schemata schemata;
   for (const std::string_view raw : split(text, '\n')) {
     const std::string_view line = trim(raw);
     if (line.empty()) continue;
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return bad(line);
-    const auto resource = parse_resource(trim(line.substr(0, colon)));
+    const auto resource = find_resource(trim(line.substr(0, colon)), others);
     if (!resource) continue;
-    DomainValues& values = schemata[*resource];
-    for (const std::string_view part : split(line.substr(colon + 1), ';')) {
-      const size_t equals = part.find('=');
-      if (equals == std::string_view::npos) return bad(line);
-      const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
-      const auto value =
-          parse_unsigned<uint32_t>(trim(part.substr(equals + 1)), is_cache(*resource) ? 16 : 10);
-      if (!id || !value) return bad(line);
-      values[DomainId{*id}] = *value;
-    }
+    const auto values = parse_values(*resource, line.substr(colon + 1));
+    if (!values && !others.contains(*resource)) return bad(line);
+    if (values)
+      for (const auto& [id, value] : *values) schemata[*resource][id] = value;
   }
   return schemata;
+}
+
+std::vector<std::string_view> row_names(std::string_view text) {
+  std::vector<std::string_view> out;
+  for (const std::string_view line : split(text, '\n'))
+    if (!trim(line).empty()) out.push_back(trim(line.substr(0, line.find(':'))));
+  return out;
 }
 
 std::string format_values(Resource resource, const DomainValues& values) {

@@ -13,11 +13,12 @@ namespace rdtd {
 namespace {
 
 constexpr unsigned all_ways = 32;
-// Of an arrangement. A piece that meets a mask of others counts one; each of these counts more than
-// all before it, as long as there are fewer than 32,768 groups.
+// Of an arrangement. Each of these counts more than all before it, as long as there are fewer than
+// 32,768 groups.
 using Value = int64_t;
 constexpr Value impossible = std::numeric_limits<Value>::min() / 2;
-constexpr Value fragment_value = Value{1} << 20;
+constexpr Value fragment_value = 1;            // at most one in an arrangement
+constexpr Value met_value = 2;                 // of a piece and a mask of others that overlap
 constexpr Value place_value = Value{1} << 22;  // kept or lost
 constexpr Value device_value = Value{1} << 42;
 
@@ -234,7 +235,8 @@ Value Search::end_run(const State& state, State& next) const {
 }
 
 Value Search::met(Cbm mask) const {
-  return std::ranges::count_if(board_.others, [&](Cbm other) { return other.overlaps(mask); });
+  return met_value *
+         std::ranges::count_if(board_.others, [&](Cbm other) { return other.overlaps(mask); });
 }
 
 std::vector<Cbm> Search::masks() {

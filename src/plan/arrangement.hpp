@@ -45,8 +45,8 @@ struct Board {
 // importance,
 // - has the fewest pieces, and then ways of pieces, that devices also fill,
 // - keeps the most places,
-// - leaves no unusable fragment (fewer than min_ways ways) as the lowest ways that are left,
 // - has the fewest pairs of a piece and a mask of others that overlap,
+// - leaves no unusable fragment (fewer than min_ways ways) as the lowest ways that are left,
 // - has the lowest highest way,
 // - leaves the most ways side by side,
 // - has its pieces lowest, and in the order given.

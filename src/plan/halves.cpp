@@ -25,6 +25,14 @@ unsigned size_of(const Exclusive& half) {
   return count == nullptr ? required_ways(half).count() : *count;
 }
 
+// The place that a group in a region of so many ways keeps if it can, as in placement.cpp; empty:
+// none.
+Cbm place_of(const Party& party, unsigned region) {
+  const unsigned* count = number_of_ways(party);
+  const bool has_size = party.previous.count() == (count == nullptr ? region : *count);
+  return named_ways(party) == nullptr && has_size ? party.previous : Cbm{};
+}
+
 // The fewest ways that hold both halves.
 unsigned least_ways_of(const Exclusive& one, const Exclusive& other) {
   const unsigned required = (required_ways(one) | required_ways(other)).count();
@@ -38,7 +46,7 @@ Cbm part_of(Cbm piece, const Exclusive& half, bool upper) {
   const Cbm required = required_ways(half);
   Cbm kept = required;
   for (const Party& member : half.members)
-    if (piece.contains(member.previous)) kept = kept | member.previous;
+    if (const Cbm place = place_of(member, count); piece.contains(place)) kept = kept | place;
   for (const Cbm within : {kept, required})
     if (!within.empty())
       if (const auto run = lowest_run(piece, count, within)) return *run;
@@ -195,19 +203,22 @@ unsigned Halves::kept(const std::vector<size_t>& chosen) const {
     for (const auto& [half, mask] : {std::pair(&one, masks.one), std::pair(&other, masks.other)}) {
       those.insert(half);
       for (const Party& member : half->members)
-        if (!member.previous.empty() && mask.contains(member.previous)) out++;
+        if (const Cbm place = place_of(member, mask.count());
+            !place.empty() && mask.contains(place))
+          out++;
     }
     taken = taken | masks.both();
   }
-  const auto count = [&](const Party& party) {
-    if (!party.previous.empty() && !party.previous.overlaps(taken)) out++;
+  const auto count = [&](const Party& party, unsigned region) {
+    const Cbm place = place_of(party, region);
+    if (!place.empty() && !place.overlaps(taken)) out++;
   };
   for (const Exclusive& exclusive : original_.exclusive) {
     if (those.contains(&exclusive)) continue;
-    count(exclusive.party);
-    for (const Party& member : exclusive.members) count(member);
+    count(exclusive.party, 0);
+    for (const Party& member : exclusive.members) count(member, size_of(exclusive));
   }
-  for (const Party& party : original_.shared) count(party);
+  for (const Party& party : original_.shared) count(party, 0);
   return out;
 }
 

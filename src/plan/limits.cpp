@@ -69,7 +69,7 @@ std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& cap
 }
 
 void Planner::check_closids() {
-  if (domains_.empty()) {
+  if (capabilities_.divides_nothing()) {
     for (const Group& group : policy_.groups)
       if (&group != default_group_) return error(group.name.where, only_default(group.name.value));
     return;
@@ -83,6 +83,8 @@ void Planner::check_closids() {
   }
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && state.mode != Mode::pseudo_locked) others.push_back(name);
+  std::ranges::copy_if(snapshot_.unreadable, std::back_inserter(others),
+                       [&](const std::string& name) { return is_foreign(name); });
   // A region has no CLOSID once it is locked.
   std::string locking;
   if (!locks_.empty()) {
@@ -162,11 +164,17 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
                     parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", how_to_mount(options)),
         Cause::mount);
   }
+  refuse_resource(key, to_string(resource), where);
+}
+
+void Planner::refuse_resource(std::string_view key, std::string_view name, const Location& where,
+                              std::string hint) {
   std::vector<std::string> offered;
   for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));
   unsupported(where,
-              fmt::format("'{}': resctrl offers no {} here; it offers {}", key, to_string(resource),
-                          offered.empty() ? "nothing" : join(offered, ", ")));
+              fmt::format("'{}': resctrl offers no {} here; it offers {}", key, name,
+                          offered.empty() ? "nothing" : join(offered, ", ")),
+              std::move(hint));
 }
 
 // The options that resctrl must be mounted with to offer what it does.
@@ -226,7 +234,7 @@ void Planner::check_domains(Resource resource, const DomainAmount& line,
 
 void Planner::check_resources(const AmountTables& tables) {
   for (const auto& [resource, table] : tables) {
-    if (table.empty()) continue;
+    if (table.empty() || (resource == Resource::MB && is_cap_a_control())) continue;
     const std::set<DomainId>* known = domains_of(resource);
     if (known == nullptr) {
       refuse_resource(resource, table.front().amount.where);

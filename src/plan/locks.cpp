@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "planner.hpp"
@@ -33,8 +34,21 @@ unsigned ways_wanted(const Want& want) {
   return std::get<unsigned>(want);
 }
 
-// Exclusive parties outside of the ways of devices, then parties that keep their places: how many.
-std::pair<size_t, size_t> worth(const DomainRequest& request, const DomainPlacement& placement) {
+// Whether the kernel could make the group that a region begins as: it gives it the lowest ways that
+// are not exclusive. The region is the last obstacle, and nobody fills its ways yet.
+bool leaves_room(const DomainRequest& request, const DomainPlacement& placement) {
+  Cbm left = request.all;
+  for (size_t i = 0; i + 1 < request.obstacles.size(); i++)
+    left = left.without(request.obstacles[i].mask);
+  for (size_t i = 0; i < request.exclusive.size(); i++)
+    if (request.exclusive[i].members.empty()) left = left.without(placement.exclusive[i]);
+  return !left.empty() && first_run(left).count() >= request.min_ways;
+}
+
+// Whether the region can be locked there, exclusive parties outside of the ways of devices, then
+// parties that keep their places: how many.
+using Worth = std::tuple<bool, size_t, size_t>;
+Worth worth(const DomainRequest& request, const DomainPlacement& placement) {
   const auto apart = static_cast<size_t>(std::ranges::count_if(
       placement.exclusive, [&](Cbm mask) { return !mask.overlaps(request.shareable); }));
   size_t kept = 0;
@@ -47,7 +61,7 @@ std::pair<size_t, size_t> worth(const DomainRequest& request, const DomainPlacem
       count(request.exclusive[i].members[j], placement.members[i][j]);
   }
   for (size_t i = 0; i < request.shared.size(); i++) count(request.shared[i], placement.shared[i]);
-  return {apart, kept};
+  return {leaves_room(request, placement), apart, kept};
 }
 
 }  // namespace
@@ -240,6 +254,49 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
            ""}};
 }
 
+// A region begins as a group, which has no mask of its own yet. By then the other groups have their
+// masks and modes.
+void Planner::check_new_regions() {
+  for (const Cache& cache : caches_) {
+    DomainRefusals refusals;
+    Schemata locked;
+    for (const PseudoLock* lock : locks_) {
+      const auto target = lock_targets_.find(lock);
+      if (target == lock_targets_.end()) continue;
+      const LockRegion& region = target->second.region;
+      for (const auto& [domain, bytes] : cache.info.way_bytes)
+        if (!stands(region, snapshot_) &&
+            !can_make_group({cache, domain}, footprint(locked, cache.resource, domain)))
+          refusals.push_back(
+              {{lock->name.where,
+                title(*lock) + " cannot be locked: the kernel gives a new group the lowest "
+                               "ways that are free in ",
+                fmt::format(", and below exclusive groups and regions these are "
+                            "fewer than the {} ways of a mask (min_cbm_bits)",
+                            cache.info.min_cbm_bits)},
+               domain});
+      locked[region.resource][region.domain] |= region.mask.bits;
+    }
+    report(cache.resource, refusals, Severity::error);
+  }
+}
+
+// Whether the lowest ways that the kernel offers a new group are enough for a mask.
+bool Planner::can_make_group(const CacheDomain& domain, Cbm locked) const {
+  const CacheInfo& info = domain.cache.info;
+  Cbm used = info.shareable_bits | locked, offered = info.shareable_bits;
+  const auto add = [&](const GroupState& state) {
+    const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
+    used = used | mask;
+    if (state.mode == Mode::shareable) offered = offered | mask;
+  };
+  for (const GroupTarget& group : targets_) add(group.state);
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name)) add(state);
+  offered = offered | info.cbm_mask.without(used);
+  return !offered.empty() && first_run(offered).count() >= info.min_cbm_bits;
+}
+
 // The error is empty if an amount was refused.
 std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_with_lock(
     const CacheDomain& domain, const PseudoLock& lock, DomainRequest request) {
@@ -251,7 +308,7 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
   const std::optional<Cbm> now = locked_now(domain, lock);
   std::optional<DomainPlacement> best;
   Cbm best_place;
-  std::pair<size_t, size_t> most;
+  Worth most;
   request.obstacles.push_back({title(lock), {}, ""});
   for (const Cbm place : lock_places(domain, lock, *wanted)) {
     request.obstacles.back().mask = place;

@@ -73,6 +73,8 @@ void Planner::check_rmids() {
   }
   for (const auto& [name, state] : snapshot_.groups)
     if (is_foreign(name) && !is_pseudo(state.mode)) others.push_back(name);
+  for (const std::string& name : snapshot_.unreadable)
+    if (is_foreign(name)) others.push_back(name);
   // Those of a group that goes, go with it.
   std::set<std::string_view> staying;
   for (const GroupTarget& target : targets_) staying.insert(target.directory);

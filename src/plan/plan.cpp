@@ -33,6 +33,8 @@ void Planner::make_targets() {
     add(*default_group_);
   else
     targets_.emplace_back();
+  for (const Partition& partition : policy_.partitions)
+    partition_targets_.emplace_back().partition = partition.name.value;
   for (const auto& [resource, info] : capabilities_.caches) {
     for (const auto& [domain, bytes] : info.way_bytes) domains_[resource].insert(domain);
     const Resource whole = resources_of_cache(resource).front();
@@ -43,6 +45,8 @@ void Planner::make_targets() {
   }
   for (const auto& [resource, info] : capabilities_.bandwidths)
     for (const auto& [domain, unlimited] : info.unlimited) domains_[resource].insert(domain);
+  for (const auto& [resource, control] : capabilities_.controls)
+    domains_[resource] = control.domains;
 }
 
 // A group that has no limit keeps its value: on a mount with mba_MBps the kernel starts with one
@@ -182,11 +186,13 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     for (const Group& group : policy_.groups) check_resources(group.amounts);
     for (const Cache& cache : caches_) place_cache(cache);
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
+    set_controls();
   }
   assign_cpus();
   if (!has_errors(diagnostics_)) {
     for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
     decide_modes();
+    check_new_regions();
   }
   sort_by_place(diagnostics_);
   if (has_errors(diagnostics_)) return std::unexpected(std::move(diagnostics_));
@@ -197,8 +203,9 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   Steps changes = steps_to(targets_, locks, io_target_, capabilities_, snapshot_);
   changes.steps.insert(changes.steps.begin(), std::make_move_iterator(steps.begin()),
                        std::make_move_iterator(steps.end()));
-  return Plan{std::move(targets_), std::move(locks),        std::move(io_target_),
-              std::move(changes),  std::move(diagnostics_), std::move(missing_)};
+  return Plan{
+      std::move(targets_), std::move(partition_targets_), std::move(locks),   std::move(io_target_),
+      std::move(changes),  std::move(diagnostics_),       std::move(missing_)};
 }
 
 std::vector<Diagnostic> Planner::follow_others(std::vector<GroupTarget>& targets,

@@ -1,7 +1,7 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
 // limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
-// groups, ways.cpp divides the caches, locks.cpp has the pseudo-locked regions, io.cpp the I/O
-// devices.
+// groups, ways.cpp divides the caches, idle_ways.cpp warns of ways that nobody fills, locks.cpp has
+// the pseudo-locked regions, io.cpp the I/O devices, controls.cpp the controls without a word.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@
 namespace rdtd {
 
 // The line of a domain table that applies to a domain, or null.
+[[nodiscard]] const DomainAmount* line_for(const AmountTable& table, DomainId domain);
 [[nodiscard]] const DomainAmount* line_for(const AmountTables& tables, Resource resource,
                                            DomainId domain);
 
@@ -53,9 +54,10 @@ struct CacheDomain {
 
 // Whose masks a party of a request stands for.
 struct Slot {
-  const Group* group = nullptr;  // null: a partition
+  const Group* group = nullptr;
   std::span<const Resource> parts;
-  const DomainAmount* line = nullptr;  // null: no amount
+  const DomainAmount* line = nullptr;    // null: no amount
+  const Partition* partition = nullptr;  // whose, if of no group
 };
 
 // A request, and for each of its parties whose it is.
@@ -67,6 +69,13 @@ struct PlannedRequest {
 };
 
 using DomainRefusals = std::vector<std::pair<PlacementRefusal, DomainId>>;
+
+// About a placement that was granted.
+struct PlacementWarnings {
+  DomainRefusals devices;       // fill exclusive ways too
+  DomainRefusals idle;          // ways that nobody fills
+  DomainRefusals idle_for_now;  // if the groups did not keep their places, somebody would
+};
 
 class Planner {
  public:
@@ -111,6 +120,8 @@ class Planner {
   void check_locks();
   void check_caches_of_locks();
   [[nodiscard]] bool can_lock(const PseudoLock& lock);
+  void check_new_regions();
+  [[nodiscard]] bool can_make_group(const CacheDomain& domain, Cbm locked) const;
   void find_busy_locks();
   [[nodiscard]] const PseudoLock* lock_in(const CacheDomain& domain) const;
   [[nodiscard]] std::optional<Cbm> locked_now(const CacheDomain& domain,
@@ -128,6 +139,8 @@ class Planner {
       const CacheDomain& domain, const PseudoLock& lock, DomainRequest request);
   void add_lock_target(const CacheDomain& domain, const PseudoLock& lock, Cbm mask);
   void refuse_resource(Resource resource, const Location& where);
+  void refuse_resource(std::string_view key, std::string_view name, const Location& where,
+                       std::string hint = {});
   [[nodiscard]] MountOptions options_in_use() const;
 
   void check_io();
@@ -153,9 +166,12 @@ class Planner {
                                  size_t count, PlannedRequest& out);
   [[nodiscard]] bool add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out);
   void place_cache(const Cache& cache);
-  void place_domain(const CacheDomain& domain, DomainRefusals& refusals, DomainRefusals& warnings);
+  void place_domain(const CacheDomain& domain, DomainRefusals& refusals,
+                    PlacementWarnings& warnings);
   void note_devices(const CacheDomain& domain, const PlannedRequest& planned,
                     const DomainPlacement& placement, DomainRefusals& warnings);
+  void note_idle(const CacheDomain& domain, const PlannedRequest& planned,
+                 const DomainPlacement& placement, PlacementWarnings& warnings) const;
   void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);
   [[nodiscard]] std::optional<Party> party(const CacheDomain& domain, const Slot& slot,
                                            const Located<std::string>& name, unsigned total);
@@ -170,6 +186,12 @@ class Planner {
   [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,
                                   uint32_t unlimited) const;
   void refuse_bandwidth(Resource resource, const BandwidthInfo& info, const DomainAmount& line);
+  void set_controls();
+  void set_control(const Group& group, const std::string& name, const AmountTable& table);
+  [[nodiscard]] const std::pair<const Resource, Control>* find_control(
+      const std::string& name) const;
+  [[nodiscard]] bool is_cap_a_control() const;
+  void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
@@ -182,6 +204,10 @@ class Planner {
     return targets_[group == nullptr ? targets_.size() - 1
                                      : static_cast<size_t>(target_of_.at(group))];
   }
+  GroupTarget& target(const Slot& slot) {
+    if (slot.partition == nullptr) return target(slot.group);
+    return partition_targets_[static_cast<size_t>(slot.partition - policy_.partitions.data())];
+  }
 
   const Policy& policy_;
   const Capabilities& capabilities_;
@@ -190,6 +216,7 @@ class Planner {
   std::vector<Diagnostic> diagnostics_;
   std::vector<GroupTarget> targets_;
   std::map<const Group*, size_t> target_of_;
+  std::vector<PartitionTarget> partition_targets_;                 // in the order of the policy
   const Group* default_group_ = nullptr;                           // if the policy has it
   std::map<std::string_view, std::vector<const Group*>> members_;  // of each partition
   std::map<Resource, std::set<DomainId>> domains_;                 // that resctrl offers

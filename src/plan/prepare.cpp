@@ -56,10 +56,17 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
 // The parts of a policy that are had, by the names of groups.
 struct Kept {
   std::set<std::string> groups;
+  std::set<std::string> partitions;  // that no group names; the others come with their groups
   std::set<std::string> locks;
   std::set<std::string> io;         // [io], which is one or none
   std::set<std::string> monitored;  // those with the monitoring groups that rules name
 };
+
+bool has_groups(const Partition& partition, const std::vector<Group>& groups) {
+  return std::ranges::any_of(groups, [&](const Group& group) {
+    return group.partition && group.partition->value == partition.name.value;
+  });
+}
 
 Policy reduced(const Policy& policy, const Kept& kept) {
   Policy out = policy;
@@ -70,9 +77,7 @@ Policy reduced(const Policy& policy, const Kept& kept) {
                 [&](const PseudoLock& lock) { return !kept.locks.contains(lock.name.value); });
   if (kept.io.empty()) out.io.reset();
   std::erase_if(out.partitions, [&](const Partition& partition) {
-    return std::ranges::none_of(out.groups, [&](const Group& group) {
-      return group.partition && group.partition->value == partition.name.value;
-    });
+    return !has_groups(partition, out.groups) && !kept.partitions.contains(partition.name.value);
   });
   std::erase_if(out.rules, [&](const Rule& rule) {
     return rule.group.value != "default" && !rule.leaves() &&
@@ -141,6 +146,9 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default")
       fitting.add(group.name.value, &Kept::groups, "group '{}' is");
+  for (const Partition& partition : parsed.policy.partitions)
+    if (!has_groups(partition, parsed.policy.groups))
+      fitting.add(partition.name.value, &Kept::partitions, "partition '{}' is");
   for (const PseudoLock& lock : parsed.policy.locks) {
     const size_t before = fitting.missing.size();
     fitting.add(lock.name.value, &Kept::locks, "pseudo_lock '{}' is");

@@ -220,10 +220,10 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
   const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
     return !group.exists || group.mode != Mode::pseudo_locked;
   }));
-  const size_t locking = locks_.empty() ? 0 : 1;
-  size_t closids = missing(needed + locking, machine_.num_closids());
+  const size_t locking = locks_.empty() ? 0 : 1, unreadable = now.unreadable.size();
+  size_t closids = missing(needed + unreadable + locking, machine_.num_closids());
   const auto devices = static_cast<size_t>(std::ranges::count(groups_, io_group, &Moving::name));
-  size_t rmids = missing(needed - devices + locking + now.mon_groups.size(),
+  size_t rmids = missing(needed - devices + unreadable + locking + now.mon_groups.size(),
                          machine_.shared_rmids().value_or(UINT32_MAX));
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
   for (const std::string& group : leaving_mon_groups_) {
@@ -388,7 +388,8 @@ void Transition::make(Moving& group) {
   group.exists = true;
   // It restricts nothing until it is written, and holds no process until then.
   for (const auto& [resource, values] : group.goal)
-    for (const auto& [domain, value] : values) group.now[resource][domain] = 0;
+    for (const auto& [domain, value] : values)
+      group.now[resource][domain] = is_cache(resource) ? 0 : ~value;  // whatever it is
   move(group);
 }
 

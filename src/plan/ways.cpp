@@ -6,23 +6,26 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "planner.hpp"
+#include "shares.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
 
-const DomainAmount* line_for(const AmountTables& tables, Resource resource, DomainId domain) {
-  const auto table = tables.find(resource);
-  if (table == tables.end()) return nullptr;
-  for (const DomainAmount& line : table->second)
+const DomainAmount* line_for(const AmountTable& table, DomainId domain) {
+  for (const DomainAmount& line : table)
     if (line.domains && line.domains->contains(domain)) return &line;
-  for (const DomainAmount& line : table->second)
+  for (const DomainAmount& line : table)
     if (!line.domains) return &line;
   return nullptr;
+}
+
+const DomainAmount* line_for(const AmountTables& tables, Resource resource, DomainId domain) {
+  const auto table = tables.find(resource);
+  return table == tables.end() ? nullptr : line_for(table->second, domain);
 }
 
 const DomainAmount* cache_line(const AmountTables& tables, Resource part, DomainId domain) {
@@ -49,61 +52,6 @@ namespace {
 const double* percent_of(const DomainAmount& line) {
   const auto* percent = std::get_if<Percent>(&line.amount.value.value);
   return percent == nullptr ? nullptr : &percent->value;
-}
-
-// Each share is rounded down, but to no fewer ways than a mask must have; then ways are added where
-// the most is missing, or taken where there is the most in excess. Ties go to the first.
-std::vector<unsigned> exact_shares(const std::vector<double>& percents, unsigned total,
-                                   unsigned min_ways) {
-  std::vector<unsigned> ways(percents.size());
-  std::vector<double> missing(percents.size());
-  unsigned given = 0;
-  for (size_t i = 0; i < percents.size(); i++) {
-    const double exact = total * percents[i] / 100;
-    ways[i] = std::max(min_ways, static_cast<unsigned>(std::floor(exact + 1e-9)));
-    missing[i] = exact - ways[i];
-    given += ways[i];
-  }
-  const auto change = [&](size_t i, int by) {
-    ways[i] += static_cast<unsigned>(by);
-    missing[i] -= by;
-    given += static_cast<unsigned>(by);
-  };
-  while (given < total)
-    change(static_cast<size_t>(std::ranges::max_element(missing) - missing.begin()), 1);
-  while (given > total) {
-    size_t most = 0;
-    for (size_t i = 1; i < ways.size(); i++)
-      if (ways[i] > min_ways && (ways[most] == min_ways || missing[i] <= missing[most])) most = i;
-    change(most, -1);
-  }
-  return ways;
-}
-
-// Percentages of the exclusive parties that add up to exactly 100 get exactly all ways: those of
-// the code, and those of the data. A party that asks for both at once counts as each.
-void share_exactly(std::vector<Exclusive>& parties,
-                   const std::vector<std::optional<double>>& percents, unsigned total,
-                   unsigned min_ways) {
-  std::vector<bool> shared(parties.size());
-  for (const bool data : {false, true}) {
-    std::vector<double> shares;
-    std::vector<size_t> those;
-    for (size_t i = 0; i < parties.size(); i++) {
-      const bool code = i + 1 < parties.size() && parties[i + 1].other_half;
-      if (data ? code : parties[i].other_half) continue;
-      those.push_back(i);
-      shares.push_back(percents[i].value_or(std::nan("")));
-    }
-    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-    if (those.empty() || !(std::abs(sum - 100) <= 1e-9) || those.size() * min_ways > total)
-      continue;
-    const std::vector<unsigned> ways = exact_shares(shares, total, min_ways);
-    // What both have in common is decided by the code.
-    for (size_t i = 0; i < those.size(); i++)
-      if (!shared[those[i]]) parties[those[i]].party.want = ways[i];
-    for (const size_t i : those) shared[i] = true;
-  }
 }
 
 unsigned ways_of(const Party& party) {
@@ -248,13 +196,14 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
   const unsigned total = domain.cache.info.cbm_mask.count();
   std::vector<std::optional<double>> percents;
   const auto add = [&](const Group* group, const Located<std::string>& name,
-                       const AmountTables& amounts, bool strict) {
+                       const AmountTables& amounts, bool strict, const Partition* partition) {
     Lines lines = lines_of(amounts, domain);
     // What is said of the one half only holds for both.
     for (const DomainAmount*& line : lines)
       if (line == nullptr) line = lines.front() != nullptr ? lines.front() : lines.back();
     bool other_half = false;
-    for (const Slot& slot : slots(group, lines, domain)) {
+    for (Slot slot : slots(group, lines, domain)) {
+      slot.partition = partition;
       auto one = party(domain, slot, name, total);
       if (!one) return false;
       if (std::holds_alternative<Whole>(one->want)) one->want = total;
@@ -267,9 +216,10 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
     return true;
   };
   for (const Partition* partition : parties.partitions)
-    if (!add(nullptr, partition->name, partition->amounts, partition->strict)) return false;
+    if (!add(nullptr, partition->name, partition->amounts, partition->strict, partition))
+      return false;
   for (const Group* group : parties.exclusive)
-    if (!add(group, group->name, group->amounts, group->strict)) return false;
+    if (!add(group, group->name, group->amounts, group->strict, nullptr)) return false;
   share_exactly(out.request.exclusive, percents, total, domain.cache.info.min_ways());
   return true;
 }
@@ -353,9 +303,8 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
 
 void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
   for (const Resource part : slot.parts) {
-    target(slot.group).state.schemata[part][domain.id] = mask.bits;
-    if (slot.line != nullptr)
-      target(slot.group).asked[part][domain.id] = slot.line->amount.value.text;
+    target(slot).state.schemata[part][domain.id] = mask.bits;
+    if (slot.line != nullptr) target(slot).asked[part][domain.id] = slot.line->amount.value.text;
   }
 }
 
@@ -364,8 +313,8 @@ void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& plan
                            const DomainPlacement& placement, DomainRefusals& warnings) {
   const DomainRequest& request = planned.request;
   const auto note = [&](const Slot& slot, Cbm mask) {
-    if (slot.group == nullptr || !mask.overlaps(request.shareable)) return;
-    for (const Resource part : slot.parts) target(slot.group).with_devices[part].insert(domain.id);
+    if (!mask.overlaps(request.shareable)) return;
+    for (const Resource part : slot.parts) target(slot).with_devices[part].insert(domain.id);
   };
   std::vector<std::string> names;
   Location where;
@@ -392,7 +341,7 @@ void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& plan
 }
 
 void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
-                           DomainRefusals& warnings) {
+                           PlacementWarnings& warnings) {
   const auto planned = request_for(domain);
   if (!planned) return;
   const PseudoLock* const lock = lock_in(domain);
@@ -403,12 +352,12 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
       refusals.emplace_back(refusal, domain.id);
     return;
   }
-  note_devices(domain, *planned, *placement, warnings);
+  note_devices(domain, *planned, *placement, warnings.devices);
+  if (lock == nullptr) note_idle(domain, *planned, *placement, warnings);
   if (default_group_ == nullptr)
     grant(domain, {nullptr, domain.cache.parts, nullptr}, placement->remainder);
   for (size_t i = 0; i < planned->exclusive.size(); i++) {
-    if (planned->exclusive[i].group != nullptr)
-      grant(domain, planned->exclusive[i], placement->exclusive[i]);
+    grant(domain, planned->exclusive[i], placement->exclusive[i]);
     for (size_t j = 0; j < planned->members[i].size(); j++)
       grant(domain, planned->members[i][j], placement->members[i][j]);
   }
@@ -432,11 +381,16 @@ void Planner::report(Resource resource, const DomainRefusals& refusals, Severity
 }
 
 void Planner::place_cache(const Cache& cache) {
-  DomainRefusals refusals, warnings;
+  DomainRefusals refusals;
+  PlacementWarnings warnings;
   for (const auto& [domain, bytes] : cache.info.way_bytes)
     place_domain({cache, domain}, refusals, warnings);
   report(cache.resource, refusals, Severity::error);
-  report(cache.resource, warnings, Severity::warning, "exclusive = \"strict\" refuses such ways");
+  report(cache.resource, warnings.devices, Severity::warning,
+         "exclusive = \"strict\" refuses such ways");
+  report(cache.resource, warnings.idle, Severity::warning);
+  report(cache.resource, warnings.idle_for_now, Severity::warning,
+         "'rdtctl reset' and 'rdtctl reload' place all groups anew");
 }
 
 }  // namespace rdtd

@@ -113,6 +113,19 @@ Parsed parse_cache_amount(std::string_view text) {
                        : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");
 }
 
+Parsed parse_control_amount(std::string_view text) {
+  text = trim(text);
+  if (const auto number = parse_unsigned<uint32_t>(text)) return amount(text, Number{*number});
+  // A share of nothing is one, unlike in a cache.
+  if (text.ends_with('%') && parse_number(trim(text.substr(0, text.size() - 1))) == 0.0)
+    return amount(text, Percent{0});
+  if (text.starts_with("0x")) return parse_cache_amount(text);
+  if (auto bandwidth = parse_bandwidth_amount(text)) return bandwidth;
+  if (text.ends_with('%')) return parse_percent(text);
+  return refused(fmt::format("'{}' is not an amount of a control", text),
+                 "write 1, \"50%\", \"8 GB/s\", \"0xf0\" or \"unlimited\"");
+}
+
 Parsed parse_bandwidth_amount(std::string_view text) {
   text = trim(text);
   if (text == "unlimited") return amount(text, Unlimited{});

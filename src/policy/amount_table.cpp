@@ -38,6 +38,25 @@ struct Value {
   std::string_view required;  // the types that it may have
 };
 
+// An amount of a control: a number, true or false for 1 and 0, or a string.
+std::optional<Located<Amount>> read_control_amount(const FileReader& in, const Value& value) {
+  const auto& [key, node, required] = value;
+  if (const auto* yes = node.as_boolean())
+    return Located<Amount>{{Number{yes->get() ? 1U : 0U}, yes->get() ? "true" : "false"},
+                           in.at(node)};
+  std::string text;
+  if (const auto* number = node.as_integer())
+    text = std::to_string(number->get());
+  else if (const auto* string = node.as_string())
+    text = string->get();
+  else
+    return in.wrong_type(key, node, fmt::format("a number or {}", required)), std::nullopt;
+  auto amount = parse_control_amount(text);
+  if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
+  in.error(in.at(node), std::move(amount.error().message), std::move(amount.error().hint));
+  return std::nullopt;
+}
+
 std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Holder holder,
                                         Resource resource, const Value& value) {
   const auto& [key, node, required] = value;
@@ -63,12 +82,13 @@ bool is_other_form(const Amount& first, const Amount& second) {
          !std::holds_alternative<Unlimited>(first.value);
 }
 
-// An amount, or of bandwidth an array of two forms of it. The places of the domains are not set.
+// An amount, or of bandwidth an array of two forms of it. `of`: nothing for a control. The places
+// of the domains are not set.
 std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Holder holder,
-                                        Resource resource, const Value& value) {
+                                        const std::optional<Resource>& of, const Value& value) {
   const toml::array* forms = value.node.as_array();
-  if (forms == nullptr || is_cache(resource)) {
-    auto amount = read_one(in, holder, resource, value);
+  if (!of || forms == nullptr || is_cache(*of)) {
+    auto amount = of ? read_one(in, holder, *of, value) : read_control_amount(in, value);
     if (!amount) return std::nullopt;
     return DomainAmount{std::nullopt, {}, std::move(*amount)};
   }
@@ -82,7 +102,7 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
   }
   std::vector<Located<Amount>> read;
   for (const toml::node& form : *forms)
-    if (auto amount = read_one(in, holder, resource, {value.key, form, "a string"}))
+    if (auto amount = read_one(in, holder, *of, {value.key, form, "a string"}))
       read.push_back(std::move(*amount));
   if (read.size() != forms->size()) return std::nullopt;
   if (read.size() == 1) return DomainAmount{std::nullopt, {}, std::move(read.front())};
@@ -100,6 +120,36 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
 
 AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
                                const toml::key& key, const toml::node& node) {
+  return read_table(in, holder, resource, key, node);
+}
+
+ControlTables AmountReader::read_controls(const FileReader& in, const toml::key& key,
+                                          const toml::node& node) {
+  ControlTables out;
+  const toml::table* table = node.as_table();
+  if (table == nullptr) {
+    in.wrong_type(key, node, "a table", "write control = { NAME = 1 }");
+    return out;
+  }
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  for (const auto& [control, value] : *table) {
+    const std::string_view name = control.str();
+    if (name.empty() || name.size() > Resource::longest_name ||
+        name.find_first_not_of(allowed) != std::string_view::npos)
+      in.error(in.at(control), fmt::format("'{}' cannot be the name of a control", printable(name)),
+               "write the name of a row of schemata");
+    else if (parse_resource(name))
+      in.error(in.at(control), fmt::format("'{}' has a key of its own", name),
+               fmt::format("write {} in [group.NAME]", lower(name)));
+    else
+      out.emplace(name, read_table(in, Holder::other, std::nullopt, control, value));
+  }
+  return out;
+}
+
+AmountTable AmountReader::read_table(const FileReader& in, Holder holder, const Of& resource,
+                                     const toml::key& key, const toml::node& node) {
   if (const toml::table* table = node.as_table())
     return read_domains(in, holder, resource, key, *table);
   auto amount = read_amount(in, holder, resource,
@@ -109,7 +159,7 @@ AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource res
   return {std::move(*amount)};
 }
 
-AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, Resource resource,
+AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, const Of& resource,
                                        const toml::key& key, const toml::table& table) {
   AmountTable amounts;
   if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));

@@ -21,9 +21,16 @@ class AmountReader {
   enum class Holder { default_group, other };
   [[nodiscard]] AmountTable read(const FileReader& in, Holder holder, Resource resource,
                                  const toml::key& key, const toml::node& node);
+  // The tables of control = { NAME = amount }.
+  [[nodiscard]] ControlTables read_controls(const FileReader& in, const toml::key& key,
+                                            const toml::node& node);
 
  private:
-  AmountTable read_domains(const FileReader& in, Holder holder, Resource resource,
+  // `resource`: nothing for a control.
+  using Of = std::optional<Resource>;
+  AmountTable read_table(const FileReader& in, Holder holder, const Of& resource,
+                         const toml::key& key, const toml::node& node);
+  AmountTable read_domains(const FileReader& in, Holder holder, const Of& resource,
                            const toml::key& key, const toml::table& table);
   std::optional<std::set<DomainId>> read_domain(const FileReader& in, const toml::key& domain,
                                                 const toml::key& key, std::set<DomainId>& named);

@@ -87,9 +87,20 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        [&](const auto& k, const auto& n) { group.adopt = in.boolean(k, n).value_or(false); }},
       {"override",
        [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
-      {"cpus", [&](const auto& k, const auto& n) {
+      {"cpus",
+       [&](const auto& k, const auto& n) {
          out.cpus = read_cpus(in, k, n);
          if (!out.cpus.empty()) group.cpus = {{}, in.at(n)};
+       }},
+      {"mb_min",
+       [&, holder](const auto& k, const auto& n) {
+         if (group.controls.contains(floor_of_bandwidth))
+           in.error(in.at(k), "'mb_min' and the control MB_MIN are the same", "remove one of them");
+         group.controls[floor_of_bandwidth] = amounts.read(in, holder, Resource::MB, k, n);
+       }},
+      {"control", [&](const auto& k, const auto& n) {
+         for (auto& [name, table] : amounts.read_controls(in, k, n))
+           group.controls[name] = std::move(table);
        }}};
   for (const Resource resource : all_resources)
     keys.emplace_back(resource_key(resource), [&, holder, resource](const auto& k, const auto& n) {

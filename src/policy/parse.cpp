@@ -12,6 +12,7 @@
 
 #include "amount_table.hpp"
 #include "daemon_table.hpp"
+#include "definitions.hpp"
 #include "file_reader.hpp"
 #include "group_table.hpp"
 #include "io_table.hpp"
@@ -38,45 +39,6 @@ std::string complete_unit_name(std::string name) {
 
 namespace {
 
-// Definitions of one kind, in the order of the files. A name has one definition only, unless a
-// later one replaces it.
-template <class T>
-class Definitions {
- public:
-  // The earlier definition that this one may not replace, if there is one.
-  const T* add(T definition, bool replaces) {
-    const auto [entry, is_new] = index_.emplace(definition.name.value, all_.size());
-    if (!is_new) {
-      if (!replaces) return &*all_[entry->second];
-      all_[entry->second].reset();
-      entry->second = all_.size();
-    }
-    all_.emplace_back(std::move(definition));
-    return nullptr;
-  }
-  [[nodiscard]] bool contains(const std::string& name) const { return index_.contains(name); }
-  // Null if there is none.
-  [[nodiscard]] const T* find(const std::string& name) const {
-    const auto entry = index_.find(name);
-    return entry == index_.end() ? nullptr : &*all_[entry->second];
-  }
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> out;
-    for (const auto& [name, position] : index_) out.push_back(name);
-    return out;
-  }
-  std::vector<T> take() {
-    std::vector<T> out;
-    for (std::optional<T>& definition : all_)
-      if (definition) out.push_back(std::move(*definition));
-    return out;
-  }
-
- private:
-  std::vector<std::optional<T>> all_;
-  std::map<std::string, size_t> index_;
-};
-
 // Merges the files into one policy.
 class Builder {
  public:
@@ -97,6 +59,7 @@ class Builder {
   void check_group(const Group& group);
   void refuse_foreign_lease(const Rule& rule, const Group& group);
   void check_lock_names();
+  void warn_of_empty_partitions();
   void divide_cpus();
   void error(const Location& where, std::string message, std::string hint = {});
   template <class T>
@@ -346,6 +309,18 @@ void Builder::check_lock_names() {
             "choose another name");
 }
 
+void Builder::warn_of_empty_partitions() {
+  std::set<std::string_view> named;
+  for (const Group& group : out_.policy.groups)
+    if (group.partition) named.insert(group.partition->value);
+  for (const Partition& partition : out_.policy.partitions)
+    if (!named.contains(partition.name.value))
+      out_.diagnostics.push_back(
+          {Severity::warning, partition.name.where,
+           fmt::format("partition '{}' has no groups: nobody fills its ways", partition.name.value),
+           fmt::format("write partition = \"{}\" in a [group.NAME]", partition.name.value)});
+}
+
 // Gives each group the numbers of its CPUs, unless an earlier group has one of them.
 void Builder::divide_cpus() {
   std::map<uint32_t, std::pair<uint32_t, const Group*>> holders;  // by the last CPU of a range
@@ -409,7 +384,10 @@ ParsedPolicy Builder::finish() {
     }
     error(rule.group.where, fmt::format("unknown group '{}'", name), hint_for_group(name, names));
   }
-  if (!has_errors(out_.diagnostics)) warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
+  if (!has_errors(out_.diagnostics)) {
+    warn_of_empty_partitions();
+    warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
+  }
   sort_by_place(out_.diagnostics);
   return std::move(out_);
 }

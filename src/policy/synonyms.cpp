@@ -23,6 +23,8 @@ constexpr std::string_view needs_rule = "conditions belong in a [[rule]] with th
 constexpr std::string_view needs_group = "amounts belong in the rule's [group.NAME]";
 constexpr std::string_view caches_only =
     "a partition divides caches only: bandwidth belongs in its [group.NAME]";
+constexpr std::string_view needs_control =
+    "write control = { NAME = ... } with the name that schemata has";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
 constexpr std::string_view by_process =
     "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
@@ -31,8 +33,6 @@ constexpr std::string_view by_cgroup =
 constexpr std::string_view other_controls =
     "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
     "have the other limits";
-constexpr std::string_view mpam_controls =
-    "rdtd does not set this control; mb = \"50%\" is the maximum of the bandwidth";
 constexpr std::string_view by_domain =
     "a table maps domains to amounts: l3 = { \"0\" = \"4 ways\", \"*\" = \"2 ways\" }";
 constexpr std::string_view as_comment = "use a comment (#), or a key that begins with 'x-'";
@@ -106,8 +106,10 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
     {"id cacheid domain domains socket node numa level", "l3", by_domain},
     {"schemata schema l3schemata", "l3", resource_keys},
-    {"mbmin mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio", "mb",
-     mpam_controls},
+    {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio l3max l3min l2max "
+     "mbnode mbwght gmb gsmba",
+     "control", needs_control},
+    {"controls", "control", {}},
     {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
     {"cpu cpuset cores core coreids cpulist cpuids affinity vcpus", "cpus", {}},
     {"mode shareable shared share isolated dedicated private reserved", "exclusive",

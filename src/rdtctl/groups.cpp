@@ -19,6 +19,16 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
           {"tasks", tasks.size()},         {"schemata", schemata_json(state.schemata)}};
 }
 
+std::vector<std::string> unknown_rows(const TreeMachine& machine) {
+  const Schemata& known = machine.snapshot.groups.at(std::string(root_group)).schemata;
+  const std::string text = machine.tree.filesystem().read("schemata").value_or("");
+  std::vector<std::string> out;
+  for (const std::string_view name : row_names(text))
+    if (std::ranges::none_of(known, [&](const auto& row) { return row.first.name() == name; }))
+      out.push_back(printable(name));
+  return out;
+}
+
 JsonValue io_json(const TreeMachine& machine) {
   const Schemata& masks = machine.snapshot.io;
   if (masks.empty()) return nullptr;

@@ -13,6 +13,9 @@ namespace rdtd {
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
+// Rows of the default group's schemata that are not made of numbers.
+[[nodiscard]] std::vector<std::string> unknown_rows(const TreeMachine& machine);
+
 // The ways of I/O devices while io_alloc is enabled; null, and no line, while it is not.
 [[nodiscard]] JsonValue io_json(const TreeMachine& machine);
 void print_io(const TreeMachine& machine);

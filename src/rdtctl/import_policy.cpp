@@ -29,10 +29,9 @@ struct Line {
 
 std::string amount(const Capabilities& capabilities, Resource resource, DomainId domain,
                    uint32_t value) {
-  return is_cache(resource)
-             ? fmt::format("\"0x{}\"", to_string(Cbm{value}))
-             : fmt::format("\"{}\"",
-                           bandwidth_text(capabilities.bandwidths.at(resource), domain, value));
+  if (resource.is_bitmap()) return fmt::format("\"0x{}\"", to_string(Cbm{value}));
+  if (capabilities.controls.contains(resource)) return std::to_string(value);
+  return fmt::format("\"{}\"", bandwidth_text(capabilities.bandwidths.at(resource), domain, value));
 }
 
 // One amount if it is the same on every domain, else a table.
@@ -60,6 +59,18 @@ bool no_limit(const BandwidthInfo& info, const DomainValues& values) {
   });
 }
 
+// A row that the language has no word for, if the group has another value than the default group.
+void add_control(const Capabilities& capabilities, const std::string& group,
+                 const Resource& resource, const DomainValues& values, const Schemata& root,
+                 std::vector<Line>& lines) {
+  const auto found = root.find(resource);
+  if (found != root.end() && found->second == values) return;
+  lines.push_back(
+      {group,
+       fmt::format("control.{} = {}", resource.name(), amounts(capabilities, resource, values)),
+       {}});
+}
+
 void add_values(const Capabilities& capabilities, const std::string& group, Resource resource,
                 const DomainValues& values, std::vector<Line>& lines) {
   const auto bandwidth = capabilities.bandwidths.find(resource);
@@ -75,6 +86,7 @@ void add_values(const Capabilities& capabilities, const std::string& group, Reso
 bool is_untouched_root(const Capabilities& capabilities, const GroupState& state) {
   return std::ranges::all_of(state.schemata, [&](const auto& entry) {
     const auto& [resource, values] = entry;
+    if (capabilities.controls.contains(resource)) return true;
     if (!is_cache(resource)) return no_limit(capabilities.bandwidths.at(resource), values);
     const Cbm all = capabilities.caches.at(resource).cbm_mask;
     return std::ranges::all_of(values, [&](const auto& value) { return Cbm{value.second} == all; });
@@ -138,6 +150,9 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     for (const auto& [resource, values] : state.schemata)
       if (capabilities.caches.contains(resource) || capabilities.bandwidths.contains(resource))
         add_values(capabilities, directory, resource, values, lines);
+      else
+        add_control(capabilities, directory, resource, values,
+                    snapshot.groups.at(std::string(root_group)).schemata, lines);
     if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});
     if (directory != root_group && !state.cpus.empty())
       lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});

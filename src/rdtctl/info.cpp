@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "groups.hpp"
 #include "output.hpp"
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
@@ -15,7 +16,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t name_width = 9;
+constexpr size_t least_name_width = 9;
 constexpr size_t text_width = 100;
 
 struct Facts {
@@ -132,7 +133,7 @@ void add_groups(const TreeMachine& machine, Facts& out) {
   others.insert(others.end(), machine.snapshot.unreadable.begin(),
                 machine.snapshot.unreadable.end());
   const bool io = !machine.snapshot.io.empty();
-  if (machine.capabilities.caches.empty() && machine.capabilities.bandwidths.empty()) {
+  if (machine.capabilities.divides_nothing()) {
     out.lines.emplace_back("Groups", "only default: resctrl divides nothing here that rdtd knows");
     out.json["groups"] = {{"most", 1}, {"rdtd", own}, {"others", others}};
     return;
@@ -148,14 +149,30 @@ void add_groups(const TreeMachine& machine, Facts& out) {
   if (io) out.json["groups"]["io"] = 1;
 }
 
-// Lines of `schemata` that rdtd has no word for: it leaves them alone.
-void add_unknown_controls(const TreeMachine& machine, Facts& out) {
-  std::vector<std::string> names;
-  const std::string schemata = machine.tree.filesystem().read("schemata").value_or("");
-  for (const std::string_view line : split(schemata, '\n')) {
-    const std::string_view name = trim(line.substr(0, line.find(':')));
-    if (!name.empty() && !parse_resource(name)) names.push_back(printable(name));
+// Rows of `schemata` that a policy reaches by control = { NAME = ... }.
+void add_controls(const TreeMachine& machine, Facts& out) {
+  for (const auto& [resource, control] : machine.capabilities.controls) {
+    const std::string name(to_string(resource));
+    CpuSet list;
+    for (const DomainId domain : control.domains) list.insert(static_cast<unsigned>(domain));
+    out.lines.emplace_back(
+        name,
+        fmt::format("{}; {}{}", describe(resource, control),
+                    control.scope.empty() ? "" : printable(control.scope) + " ", domains(list)));
+    JsonValue json = {{"domains", list},
+                      {"bitmap", resource.is_bitmap()},
+                      {"unit", control.unit},
+                      {"step", control.granularity},
+                      {"scope", control.scope}};
+    if (control.minimum) json["least"] = *control.minimum;
+    if (control.maximum) json["most"] = *control.maximum;
+    out.json["controls"][name] = std::move(json);
   }
+}
+
+// Rows of `schemata` that are not made of numbers: rdtd leaves them alone.
+void add_unknown_controls(const TreeMachine& machine, Facts& out) {
+  const std::vector<std::string> names = unknown_rows(machine);
   if (names.empty()) return;
   out.lines.emplace_back(
       "Unknown", fmt::format("{}; rdtd leaves such lines of schemata alone", join(names, ", ")));
@@ -181,7 +198,7 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
       "RMIDs", fmt::format("{}: {}, {}; {}", *rmids, counted(groups, "control group"),
                            counted(machine.snapshot.mon_groups.size(), "monitoring group"), free));
   std::vector<std::string> events;
-  for (const char* name : resctrl::monitoring_directories) {
+  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())) {
     const std::string features = info(machine, fmt::format("{}/mon_features", name));
     for (const std::string_view event : split(features, '\n'))
       if (!trim(event).empty()) events.emplace_back(trim(event));
@@ -210,7 +227,9 @@ std::string per_domain(const std::map<DomainId, unsigned>& counters) {
 
 // "8 in each domain; 2 free; with some: default, redis/front".
 void add_assignable_counters(const TreeMachine& machine, Facts& out) {
-  const auto most = parse_mbm_counters(info(machine, "L3_MON/num_mbm_cntrs"));
+  std::map<DomainId, unsigned> most;
+  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem()))
+    if (most.empty()) most = parse_mbm_counters(info(machine, name + "/num_mbm_cntrs"));
   if (most.empty()) return;
   out.json["monitoring"]["num_mbm_cntrs"] = counters_json(most);
   const Snapshot& now = machine.snapshot;
@@ -274,6 +293,7 @@ int verbs::info(const Context& context) {
     add_cache(*machine, resource, cache, facts);
   for (const auto& [resource, bandwidth] : machine->capabilities.bandwidths)
     add_bandwidth(*machine, resource, bandwidth, facts);
+  add_controls(*machine, facts);
   add_unknown_controls(*machine, facts);
   add_groups(*machine, facts);
   add_monitoring(*machine, facts);
@@ -284,6 +304,8 @@ int verbs::info(const Context& context) {
     print_json(context, facts.json);
     return Exit::ok;
   }
+  size_t name_width = least_name_width;
+  for (const auto& [name, text] : facts.lines) name_width = std::max(name_width, name.size() + 1);
   for (const auto& [name, text] : facts.lines) {
     const std::string lines =
         break_lines(fmt::format("{:<{}}{}", name, name_width, text), text_width, name_width);

@@ -130,6 +130,28 @@ Widths fitting(const Context& context, const CacheInfo& info, const std::vector<
   return narrow;
 }
 
+// The partitions that divide this domain, with the names of their groups.
+void add_partitions(const Planned& planned, Resource resource, DomainId domain,
+                    std::vector<Row>& rows, JsonValue& json) {
+  for (const PartitionTarget& partition : planned.plan.partitions) {
+    const auto masks = partition.state.schemata.find(resource);
+    if (masks == partition.state.schemata.end() || !masks->second.contains(domain)) continue;
+    std::vector<std::string> groups;
+    for (const GroupTarget& group : planned.plan.groups)
+      if (group.partition == partition.partition) groups.push_back(group_label(group.directory));
+    const Cbm mask{masks->second.at(domain)};
+    rows.push_back({printable(partition.partition), mask,
+                    printable("partition " +
+                              (groups.empty() ? "without groups" : "of " + join(groups, ", ")))});
+    json.push_back({{"resource", to_string(resource)},
+                    {"domain", static_cast<uint32_t>(domain)},
+                    {"partition", partition.partition},
+                    {"groups", groups},
+                    {"mask", to_string(mask)},
+                    {"ways", mask.count()}});
+  }
+}
+
 // The groups of one domain, with a line in `json` for each.
 std::vector<Row> rows_of(const Planned& planned, Resource resource, DomainId domain,
                          uint64_t way_bytes, JsonValue& json) {
@@ -185,7 +207,8 @@ std::string heading(const Context& context, Resource resource, const CacheInfo& 
 int verbs::layout(const Context& context) {
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
-  JsonValue json = JsonValue::array(), now = JsonValue::object(), io = JsonValue::object();
+  JsonValue json = JsonValue::array(), partitions = JsonValue::array();
+  JsonValue now = JsonValue::object(), io = JsonValue::object();
   bool first = true;
   for (const auto& [resource, info] : planned->machine.capabilities.caches) {
     std::vector<Look> looks;  // in the order of their lowest domains
@@ -193,7 +216,8 @@ int verbs::layout(const Context& context) {
     for (const auto& [domain, letters] : usage)
       now[std::string(to_string(resource))][to_string(domain)] = letters;
     for (const auto& [domain, way_bytes] : info.way_bytes) {
-      const std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
+      std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
+      add_partitions(*planned, resource, domain, rows, partitions);
       const Cbm devices = ways_of_devices(*planned, resource, domain);
       io[std::string(to_string(resource))][to_string(domain)] = to_string(devices);
       const auto letters = usage.find(domain);
@@ -220,7 +244,8 @@ int verbs::layout(const Context& context) {
     }
   }
   if (context.json != Json::off)
-    print_json(context, {{"layout", json}, {"io", io}, {"bit_usage", now}});
+    print_json(context,
+               {{"layout", json}, {"partitions", partitions}, {"io", io}, {"bit_usage", now}});
   return Exit::ok;
 }
 

@@ -81,6 +81,8 @@ int verbs::list(const Context& context, bool only_names) {
   if (context.json != Json::off) {
     json["pseudo_locks"] = regions_json(*machine);
     json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
+    if (const auto unknown = unknown_rows(*machine); !unknown.empty())
+      json["unknown_controls"] = unknown;
     print_json(context, json);
     return Exit::ok;
   }
@@ -93,6 +95,10 @@ int verbs::list(const Context& context, bool only_names) {
                {"SCHEMATA", false, true}},
               rows);
   print_regions(context, *machine);
+  if (const std::vector<std::string> unknown = unknown_rows(*machine); !unknown.empty())
+    print("\nNot shown: {}; rdtd does not know {} of schemata, and leaves {} alone\n",
+          join(unknown, ", "), unknown.size() == 1 ? "this row" : "these rows",
+          unknown.size() == 1 ? "it" : "them");
   return Exit::ok;
 }
 

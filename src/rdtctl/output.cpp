@@ -120,7 +120,7 @@ JsonValue schemata_json(const Schemata& schemata) {
   for (const auto& [resource, values] : schemata)
     for (const auto& [domain, value] : values) {
       JsonValue& entry = out[std::string(to_string(resource))][to_string(domain)];
-      if (is_cache(resource))
+      if (resource.is_bitmap())
         entry = to_string(Cbm{value});
       else
         entry = value;

@@ -19,8 +19,9 @@ std::string granted_text(const Capabilities& capabilities, Resource resource, Do
   return ways_text(mask, capabilities.caches.at(resource).way_bytes.at(domain) * mask.count());
 }
 
-// What was asked for and granted to one group, a row for the domains that are alike.
-void add_grants(const Capabilities& capabilities, const GroupTarget& group,
+// What was asked for and granted to one group, partition or the I/O devices, a row for the domains
+// that are alike.
+void add_grants(const Capabilities& capabilities, const std::string& name, const GroupTarget& group,
                 std::vector<std::vector<std::string>>& rows) {
   for (const auto& [resource, values] : group.state.schemata) {
     const auto asked = group.asked.find(resource);
@@ -35,7 +36,7 @@ void add_grants(const Capabilities& capabilities, const GroupTarget& group,
     }
     std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
     for (const auto& [texts, domains] : alike)
-      by_domain[*domains.begin()] = {group_label(group.directory), std::string(to_string(resource)),
+      by_domain[*domains.begin()] = {name, std::string(to_string(resource)),
                                      format_cpu_list(domains), texts.first, texts.second};
     for (auto& [first, row] : by_domain) rows.push_back(std::move(row));
   }
@@ -45,13 +46,16 @@ std::vector<std::vector<std::string>> grants(const Planned& planned) {
   const Capabilities& capabilities = planned.machine.capabilities;
   std::vector<std::vector<std::string>> rows;
   for (const GroupTarget& group : planned.plan.groups)
-    add_grants(planned.machine.capabilities, group, rows);
+    add_grants(capabilities, group_label(group.directory), group, rows);
+  for (const PartitionTarget& partition : planned.plan.partitions)
+    add_grants(capabilities, "partition " + partition.partition, partition, rows);
   for (const LockTarget& lock : planned.plan.locks) {
     const auto& [name, resource, domain, mask] = lock.region;
     rows.push_back({name, std::string(to_string(resource)), to_string(domain), lock.asked,
                     granted_text(capabilities, resource, domain, mask.bits) + ", locked"});
   }
-  if (planned.plan.io) add_grants(planned.machine.capabilities, *planned.plan.io, rows);
+  if (const IoTarget& io = planned.plan.io)
+    add_grants(capabilities, group_label(io->directory), *io, rows);
   return rows;
 }
 
@@ -134,6 +138,11 @@ JsonValue plan_json(const Planned& planned) {
                       {"exclusive", group.exclusive},
                       {"mode", to_string(group.state.mode)},
                       {"cpus", format_cpu_list(group.state.cpus)}});
+  JsonValue partitions = JsonValue::array();
+  for (const PartitionTarget& partition : planned.plan.partitions)
+    partitions.push_back({{"partition", partition.partition},
+                          {"asked", asked_json(partition)},
+                          {"granted", schemata_json(partition.state.schemata)}});
   JsonValue locks = JsonValue::array();
   for (const LockTarget& lock : planned.plan.locks)
     locks.push_back({{"pseudo_lock", lock.region.group},
@@ -153,6 +162,7 @@ JsonValue plan_json(const Planned& planned) {
                        {"text", format_step(step)}});
   JsonValue out = {{"groups", groups},
                    {"bandwidth_units", bandwidth_units_json(planned.machine.capabilities)},
+                   {"partitions", partitions},
                    {"pseudo_locks", locks},
                    {"steps", steps},
                    {"summary", plan_summary(planned.plan)}};

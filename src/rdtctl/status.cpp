@@ -39,7 +39,8 @@ std::vector<std::string> differences_from(const TreeMachine& machine,
     if (groups.size() == 1 && group.asked.empty()) continue;
     GroupTarget& target = targets.emplace_back();
     target.directory = group_directory(group.name);
-    target.state = {parse_mode(group.mode).value_or(Mode::shareable), schemata_of(group.granted),
+    target.state = {parse_mode(group.mode).value_or(Mode::shareable),
+                    schemata_of(group.granted, machine.capabilities),
                     parse_cpu_list(group.cpus).value_or(CpuSet{})};
   }
   std::vector<std::string> out;

@@ -39,7 +39,7 @@ std::vector<Share> with_units(std::vector<Share> granted, const Capabilities& ca
 // The mode, and what it does not show: the kernel has no exclusive mode for ways that devices fill.
 std::string mode_text(const Client::GroupRow& group, const Status& found) {
   if (group.mode != to_string(Mode::shareable) || group.name == "default") return group.mode;
-  const Schemata granted = schemata_of(group.granted);
+  const Schemata granted = schemata_of(group.granted, found.capabilities);
   bool devices = false;
   for (const auto& [resource, info] : found.capabilities.caches)
     for (const auto& [domain, bytes] : info.way_bytes) {
@@ -85,12 +85,14 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
-Schemata schemata_of(const std::vector<Share>& granted) {
+Schemata schemata_of(const std::vector<Share>& granted, const Capabilities& capabilities) {
   Schemata out;
   for (const Share& share : granted) {
-    const auto resource = parse_resource(share.resource);
+    auto resource = parse_resource(share.resource);
+    for (const auto& [other, control] : capabilities.controls)
+      if (other.name() == share.resource) resource = other;
     const auto value = resource
-                           ? parse_unsigned<uint32_t>(share.text, is_cache(*resource) ? 16 : 10)
+                           ? parse_unsigned<uint32_t>(share.text, resource->is_bitmap() ? 16 : 10)
                            : std::nullopt;
     if (value) out[*resource][DomainId{share.domain}] = *value;
   }
@@ -104,11 +106,14 @@ JsonValue status_json(const Context& context, const Status& found) {
     JsonValue asked = JsonValue::object();
     for (const Share& share : group.asked)
       asked[share.resource][std::to_string(share.domain)] = share.text;
-    JsonValue entry = {
-        {"group", group.name},  {"exists", exists(context, group.name)},
-        {"asked", asked},       {"granted", schemata_json(schemata_of(group.granted))},
-        {"mode", group.mode},   {"cpus", group.cpus},
-        {"rules", group.rules}, {"tasks", group.tasks}};
+    JsonValue entry = {{"group", group.name},
+                       {"exists", exists(context, group.name)},
+                       {"asked", asked},
+                       {"granted", schemata_json(schemata_of(group.granted, found.capabilities))},
+                       {"mode", group.mode},
+                       {"cpus", group.cpus},
+                       {"rules", group.rules},
+                       {"tasks", group.tasks}};
     add_usage(entry, found.usage);
     list.push_back(std::move(entry));
   }

@@ -26,6 +26,7 @@ void print_groups(const Context& context, const Status& found);
 void print_rules(const Context& context, const std::vector<RuleStatus>& rules);
 
 // What a group was granted, as the kernel has it.
-[[nodiscard]] Schemata schemata_of(const std::vector<Share>& granted);
+[[nodiscard]] Schemata schemata_of(const std::vector<Share>& granted,
+                                   const Capabilities& capabilities);
 
 }  // namespace rdtd

@@ -50,14 +50,11 @@ void put(int line, int column, const std::string& text) {
 }  // namespace
 
 bool monitors(const Context& context, const Tree& tree) {
-  for (const char* name : resctrl::monitoring_directories) {
-    const auto files = tree.filesystem().list(fmt::format("info/{}", name));
-    if (files || files.error().code != ENOENT) return true;
-  }
-  note("rdtctl: this machine has no monitoring: {}/info has neither {}\n", context.resctrl,
-       join(std::vector<std::string>(resctrl::monitoring_directories.begin(),
-                                     resctrl::monitoring_directories.end()),
-            " nor "));
+  if (!resctrl::monitoring_directories(tree.filesystem()).empty()) return true;
+  const auto info = tree.filesystem().list("info");
+  if (!info && info.error().code != ENOENT) return true;
+  note("rdtctl: this machine has no monitoring: no directory of {}/info ends in _MON\n",
+       context.resctrl);
   return false;
 }
 

@@ -21,7 +21,7 @@ std::string bandwidth_text(const BandwidthInfo& info, DomainId domain, uint32_t 
 
 std::string value_text(const Capabilities& capabilities, Resource resource, DomainId domain,
                        uint32_t value) {
-  if (is_cache(resource)) return to_string(Cbm{value});
+  if (resource.is_bitmap()) return to_string(Cbm{value});
   const auto info = capabilities.bandwidths.find(resource);
   const bool rates =
       info != capabilities.bandwidths.end() && info->second.unit != BandwidthUnit::percent;

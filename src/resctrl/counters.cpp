@@ -37,7 +37,8 @@ void append_domain(const Filesystem& filesystem, const std::string& path, const 
     if (!entry.is_directory)
       if (const auto text = filesystem.read(path + "/" + entry.name))
         if (const auto value = parse_counter(*text)) counters.counters.emplace(entry.name, *value);
-  out.push_back(std::move(counters));
+  // A monitor that counts nothing here has an empty directory.
+  if (!counters.counters.empty()) out.push_back(std::move(counters));
   for (const Filesystem::Entry& entry : *entries)
     if (entry.is_directory)
       append_domain(filesystem, path + "/" + entry.name, group, entry.name, out);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "controls.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd::resctrl {
@@ -18,6 +19,9 @@ std::unexpected<Error> misread(const Filesystem& filesystem, const std::string& 
   return std::unexpected(
       Error{"understand", filesystem.path() + "/" + file, 0, std::move(problem)});
 }
+
+constexpr std::string_view monitoring_suffix = "_MON";
+constexpr std::string_view packages = "PERF_PKG_MON";
 
 // Reads the numbers of one directory in info/ and keeps the first error.
 class InfoReader {
@@ -147,6 +151,7 @@ BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainVa
 
 // resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
 // RMIDs than CLOSIDs, which no x86 processor has.
+// `num_rmids`: the largest one, without that of packages, which may be small on x86 too.
 bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
   const auto is_shareable = [](const auto& cache) {
     return cache.second.shareable_bits == cache.second.cbm_mask;
@@ -159,18 +164,40 @@ bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) 
 void append_assignments(const Filesystem& filesystem, const std::string& group,
                         Snapshot& snapshot) {
   if (snapshot.free_mbm_counters.empty()) return;
-  if (const auto text = filesystem.read(file_of(group, mbm_assignments_file)))
+  const std::string file = mbm_assignments_file(snapshot.mbm_resource);
+  if (const auto text = filesystem.read(file_of(group, file.c_str())))
     snapshot.mbm_assignments[group] = parse_mbm_assignments(*text);
 }
 
+// The rows of a group's schemata that are no constants.
+std::set<Resource> other_rows(const Filesystem& filesystem, std::string_view schemata) {
+  ControlReader controls(filesystem);
+  std::set<Resource> out;
+  for (const std::string_view name : row_names(schemata))
+    if (!parse_resource(name))
+      if (const auto row = controls.row(name)) out.insert(*row);
+  return out;
+}
+
+// As other_rows(), from those of the default group that are made of numbers.
+std::set<Resource> other_rows(const Schemata& root) {
+  std::set<Resource> out;
+  for (const auto& [resource, values] : root)
+    if (!parse_resource(resource.name())) out.insert(resource);
+  return out;
+}
+
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
+// `others`: the rows that are no constants; null: not known yet.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
-                          Snapshot& snapshot) {
-  auto state = read_group(filesystem, entry.name);
+                          const std::set<Resource>* others, Snapshot& snapshot) {
+  auto state = read_group(filesystem, entry.name, others);
   if (!state && entry.name != root_group) {
     const int code = state.error().code;
     if (code == ENOENT || code == ENODEV) return {};
-    if (code == EACCES || code == EPERM) {
+    // Nobody can say what a mode or a mask that is not known means: it stays another tool's.
+    constexpr int not_understood = 0;
+    if (code == EACCES || code == EPERM || code == not_understood) {
       snapshot.unreadable.insert(entry.name);
       snapshot.inodes[entry.name] = entry.inode;
       return {};
@@ -198,6 +225,19 @@ std::string file_of(const std::string& group, const char* file) {
   return group == root_group ? file : group + "/" + file;
 }
 
+std::string mbm_assignments_file(std::string_view resource) {
+  return fmt::format("mbm_{}_assignments", resource);
+}
+
+std::vector<std::string> monitoring_directories(const Filesystem& filesystem) {
+  std::vector<std::string> out;
+  const auto entries = filesystem.list("info");
+  if (!entries) return out;
+  for (const Filesystem::Entry& entry : *entries)
+    if (entry.is_directory && entry.name.ends_with(monitoring_suffix)) out.push_back(entry.name);
+  return out;
+}
+
 bool is_group(const Filesystem::Entry& entry) {
   return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" &&
          entry.name != "mon_data" && !entry.name.starts_with('.');
@@ -219,7 +259,8 @@ std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem) {
   return trim(*text) == "1";
 }
 
-Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group) {
+Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group,
+                              const std::set<Resource>* others) {
   GroupState state;
   const std::string mode_file = file_of(group, "mode");
   const auto mode_text = filesystem.read(mode_file);
@@ -235,7 +276,8 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
     // The domain of the region went offline: it is locked no more, also when the domain is back.
     if (!text && text.error().code == ENODEV && state.mode == Mode::pseudo_locked) return state;
     if (!text) return std::unexpected(text.error());
-    auto schemata = parse_schemata(*text);
+    auto schemata =
+        parse_schemata(*text, others != nullptr ? *others : other_rows(filesystem, *text));
     if (!schemata) return misread(filesystem, file, schemata.error().text());
     state.schemata = std::move(*schemata);
     cap_rates(filesystem, state.schemata);
@@ -279,7 +321,13 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
                                        const MountOptions& mount) {
   Capabilities out;
   const std::string size_text = filesystem.read("size").value_or("");
+  ControlReader controls(filesystem);
   for (const auto& [resource, values] : root) {
+    if (!parse_resource(resource.name())) {
+      Control& control = out.controls[resource] = controls.read(resource);
+      for (const auto& [domain, value] : values) control.domains.insert(domain);
+      continue;
+    }
     InfoReader info(filesystem, to_string(resource));
     if (is_cache(resource)) {
       out.caches[resource] = read_cache(info);
@@ -289,17 +337,18 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     }
     if (info.error()) return std::unexpected(*info.error());
   }
-  // A group takes one RMID for the counters of the caches and of the packages.
-  for (const char* name : monitoring_directories) {
-    if (!filesystem.list(fmt::format("info/{}", name))) continue;
+  // A group takes one RMID for the counters of all directories.
+  uint32_t most_rmids = 0;
+  for (const std::string& name : monitoring_directories(filesystem)) {
     InfoReader info(filesystem, name);
-    const uint32_t num_rmids = info.number("num_rmids");
+    constexpr uint32_t not_said = 0;
+    const uint32_t num_rmids = info.number_or("num_rmids", 10, not_said);
     if (info.error()) return std::unexpected(*info.error());
-    // That of the packages may be small on x86 too.
-    if (std::string_view(name) == monitoring_directories.front())
-      out.rmids_per_closid = has_rmids_per_closid(out, num_rmids);
+    if (num_rmids == not_said) continue;
+    if (name != packages) most_rmids = std::max(most_rmids, num_rmids);
     out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
   }
+  out.rmids_per_closid = most_rmids > 0 && has_rmids_per_closid(out, most_rmids);
   return out;
 }
 
@@ -308,16 +357,20 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
   const auto entries = filesystem.list("");
   if (!entries) return std::unexpected(entries.error());
   // In the other mode, the kernel refuses to read the files, and overwrites last_cmd_status.
-  if (const auto mode = filesystem.read("info/L3_MON/mbm_assign_mode");
-      mode && mode->contains("[mbm_event]"))
-    snapshot.free_mbm_counters =
-        parse_mbm_counters(filesystem.read("info/L3_MON/available_mbm_cntrs").value_or(""));
+  for (const std::string& name : monitoring_directories(filesystem))
+    if (const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
+        snapshot.mbm_resource.empty() && mode && mode->contains("[mbm_event]")) {
+      snapshot.mbm_resource = name.substr(0, name.size() - monitoring_suffix.size());
+      snapshot.free_mbm_counters = parse_mbm_counters(
+          filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name)).value_or(""));
+    }
   const Filesystem::Entry root{std::string(root_group), true, 0};
-  if (auto read = append_group(filesystem, root, snapshot); !read)
+  if (auto read = append_group(filesystem, root, nullptr, snapshot); !read)
     return std::unexpected(read.error());
+  const std::set<Resource> others = other_rows(snapshot.groups.at(root.name).schemata);
   for (const Filesystem::Entry& entry : *entries)
     if (is_group(entry))
-      if (auto read = append_group(filesystem, entry, snapshot); !read)
+      if (auto read = append_group(filesystem, entry, &others, snapshot); !read)
         return std::unexpected(read.error());
   auto io = read_io(filesystem, snapshot.groups.at(std::string(root_group)).schemata);
   if (!io) return std::unexpected(io.error());

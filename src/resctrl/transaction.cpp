@@ -92,8 +92,9 @@ Result<void> Transaction::lock_region(const LockRegion& step) {
 Result<void> Transaction::assign_counters(const AssignCounters& step) {
   Result<void> result;
   for (const auto& [event, domains] : step.events) {
-    auto written = write(file_of(step.group, mbm_assignments_file),
-                         format_mbm_assignment(event, domains) + "\n");
+    const std::string file = mbm_assignments_file(before_.snapshot.mbm_resource);
+    auto written =
+        write(file_of(step.group, file.c_str()), format_mbm_assignment(event, domains) + "\n");
     if (!written && result) result = std::move(written);
   }
   return result;

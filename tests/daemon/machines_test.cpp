@@ -46,6 +46,94 @@ fake::Machine only_allocation() {
   return machine;
 }
 
+// A row of schemata of its own, for the domains of MB or else L3.
+fake::Control& add_control(fake::Machine& machine, const char* name, bool bitmap = false) {
+  const bool has_mb = machine.controls.contains(Resource::MB);
+  const fake::Control& like = machine.controls.at(has_mb ? Resource::MB : Resource::L3);
+  fake::Control control;
+  control.num_closids = like.num_closids;
+  control.domains = like.domains;
+  control.bandwidth_gran = 1;
+  control.min_bandwidth = 0;
+  return machine.controls[Resource(name, bitmap)] = control;
+}
+
+// MPAM: devices fill all ways, two RMIDs for each CLOSID, a hard limit that can be switched, a
+// share of the capacity of L3, and shares of the bandwidth of each node, one of which has no CPU.
+fake::Machine arm() {
+  fake::Machine machine = with_l3(fake::xeon(2, 16), [](fake::Control& l3) {
+    l3.shareable_bits = l3.cbm_mask;
+    l3.sparse_masks = true;
+  });
+  fake::Control& mb = machine.controls.at(Resource::MB);
+  mb.bandwidth_gran = mb.min_bandwidth = 1;
+  machine.more_info.erase("MB/thread_throttle_mode");
+  machine.mon_features = {"llc_occupancy", "mbm_total_bytes"};
+  machine.pmgs = 2;
+  machine.num_rmids = 16;
+  fake::Control& hlim = add_control(machine, "MB_HLIM");
+  hlim.most = 1;
+  hlim.described_in = "MB";
+  hlim.unit_name = "bool";
+  fake::Control& capacity = add_control(machine, "L3_MAX");
+  capacity.initial = 100;
+  capacity.described_in = "L3";
+  capacity.unit_name = "all";
+  fake::Control& node = add_control(machine, "MB_NODE");
+  node.initial = 100;
+  node.min_bandwidth = 1;
+  node.domains[DomainId{65536}].without_cpus = true;
+  node.described_in = "MB";
+  node.unit_name = "all";
+  node.scope = "NODE";
+  return machine;
+}
+
+// openEuler, mounted with caPbm: the masks of L3 have another name.
+fake::Machine open_euler() {
+  fake::Machine machine = fake::xeon(2, 16);
+  machine.more_info.erase("MB/thread_throttle_mode");
+  fake::Control& pbm = add_control(machine, "L3PBM", true);
+  pbm.cbm_mask = Cbm::range(0, 16);
+  pbm.initial = 0xffff;
+  add_control(machine, "L3PRI").initial = 3;
+  add_control(machine, "MBMIN").says_steps = true;
+  machine.controls.erase(Resource::L3);
+  machine.controls.erase(Resource::MB);
+  return machine;
+}
+
+// The generic schema in its native mode: there is no MB.
+fake::Machine native() {
+  fake::Machine machine = fake::xeon();
+  machine.more_info.erase("MB/thread_throttle_mode");
+  for (const char* name : {"MB_MIN", "MB_MAX"}) {
+    fake::Control& control = add_control(machine, name);
+    control.described_in = "MB";
+    control.unit_name = "all";
+    control.initial = std::string_view(name) == "MB_MAX" ? 100 : 0;
+  }
+  machine.controls.erase(Resource::MB);
+  return machine;
+}
+
+// A limit for all sockets of a node together, and rates of more bits.
+fake::Machine amd_nodes() {
+  fake::Machine machine = fake::amd();
+  for (auto& [resource, control] : machine.controls) control.most_eighths = 8192;
+  fake::Control& gmb = add_control(machine, "GMB");
+  gmb.most = gmb.initial = 8192;
+  gmb.described_in = "MB";
+  gmb.unit_name = "GBps";
+  return machine;
+}
+
+fake::Machine without_l3() {
+  fake::Machine machine = fake::xeon();
+  machine.controls.erase(Resource::L3);
+  return machine;
+}
+
 struct Case {
   const char* name;
   fake::Machine machine;
@@ -129,6 +217,184 @@ TEST_F(MachinesInForce, Groups) {
     // Nothing of it remains.
     ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
     EXPECT_EQ(tree().find('\n'), tree().size() - 1) << tree();
+  }
+}
+
+struct Controls {
+  const char* name;
+  fake::Machine machine;
+  const char* policy;
+  const char* tree;
+};
+
+const std::vector<Controls>& controls() {
+  static const std::vector<Controls> all = {
+      {"a hard limit, capacity, and nodes with and without CPUs", arm(),
+       "[group.batch]\nl3 = \"4 ways\"\nmb = \"33%\"\n"
+       "control = { MB_HLIM = true, L3_MAX = \"40%\", "
+       "MB_NODE = { \"65536\" = \"5%\", \"0\" = 7 } }\n"
+       "[group.other]\nexclusive = true\nl3 = \"4 ways\"\ncontrol.MB_HLIM = 0\n",
+       "default shareable 0-3 L3:0-1=fff0 MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=0 "
+       "MB_NODE:0-1,65536=100\n"
+       "batch shareable  L3:0-1=f0 MB:0-1=33 L3_MAX:0-1=40 MB_HLIM:0-1=1 "
+       "MB_NODE:0=7;1=100;65536=5\n"
+       "other shareable  L3:0-1=f MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=0 "
+       "MB_NODE:0-1,65536=100\n"},
+      {"openEuler with caPbm", open_euler(),
+       "[group.online]\nmb_min = \"30%\"\ncontrol = { L3PBM = \"0xf0\", L3PRI = 0 }\n",
+       "default shareable 0-3 L3PBM:0-1=ffff L3PRI:0-1=3 MBMIN:0-1=0\n"
+       "online shareable  L3PBM:0-1=f0 L3PRI:0-1=0 MBMIN:0-1=30\n"},
+      {"native", native(), "[group.a]\nl3 = \"25%\"\nmb_min = \"20%\"\ncontrol.MB_MAX = \"50%\"\n",
+       "default shareable 0-3 L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0\n"
+       "a shareable  L3:0-1=1f MB_MAX:0-1=50 MB_MIN:0-1=20\n"},
+      {"a limit of a node", amd_nodes(),
+       "[group.a]\nmb = \"300 GB/s\"\ncontrol = { GMB = \"100 GB/s\" }\n",
+       "default shareable 0-3 L3:0=ffff MB:0=8192 SMBA:0=8192 GMB:0=8192\n"
+       "a shareable  L3:0=ffff MB:0=2400 SMBA:0=8192 GMB:0=100\n"},
+      {"in the default group", arm(), "[group.default]\ncontrol.MB_HLIM = 1\n[group.a]\n",
+       "default shareable 0-3 L3:0-1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=1 "
+       "MB_NODE:0-1,65536=100\n"
+       "a shareable  L3:0-1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=0 "
+       "MB_NODE:0-1,65536=100\n"},
+  };
+  return all;
+}
+
+TEST_F(MachinesInForce, Controls) {
+  for (const Controls& c : controls()) {
+    SCOPED_TRACE(c.name);
+    cpus = c.machine.cpus;
+    use(c.machine);
+    ASSERT_EQ(reload(c.policy), "");
+    EXPECT_EQ(tree(), c.tree);
+    EXPECT_EQ(state(), "running");
+    EXPECT_EQ(problems(), std::vector<std::string>{});
+  }
+}
+
+// A control that the policy no longer sets has the value of before again, and so it is after a
+// reset.
+TEST_F(MachinesInForce, ControlsOfBefore) {
+  use(arm());
+  ASSERT_TRUE(kernel.resctrl.write("schemata", "MB_HLIM:0=1\n"));
+  const auto hard_limit = [&](const char* group) {
+    const std::string text = schemata(group);
+    return text.substr(text.find("MB_HLIM:"), std::string_view("MB_HLIM:0=0;1=0").size());
+  };
+  ASSERT_EQ(reload("[group.a]\ncontrol.MB_HLIM = 1\n[group.default]\ncontrol.MB_HLIM = 0\n"), "");
+  EXPECT_EQ(hard_limit("a"), "MB_HLIM:0-1=1 M");
+  EXPECT_EQ(hard_limit(""), "MB_HLIM:0-1=0 M");
+  ASSERT_EQ(reload("[group.a]\n[group.default]\ncontrol.MB_HLIM = { \"0\" = 0 }\n"), "");
+  EXPECT_EQ(hard_limit("a"), "MB_HLIM:0=1;1=0");
+  EXPECT_EQ(hard_limit(""), "MB_HLIM:0-1=0 M");
+  ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
+  EXPECT_EQ(hard_limit(""), "MB_HLIM:0=1;1=0");
+}
+
+// Another tool's value is restored, as any other limit; rows that nobody set are left alone.
+TEST_F(MachinesInForce, DriftOfControls) {
+  use(arm());
+  ASSERT_EQ(reload("[group.a]\ncontrol.MB_HLIM = 1\n"), "");
+  ASSERT_TRUE(kernel.resctrl.write("a/schemata", "MB_HLIM:0=0\nL3_MAX:0=30;1=30\n"));
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(schemata("a"),
+            "L3:0-1=ffff MB:0-1=100 L3_MAX:0-1=30 MB_HLIM:0-1=1 MB_NODE:0-1,65536=100");
+  EXPECT_EQ(drift,
+            (std::vector<std::string>{"group 'a': MB_HLIM:0=0, granted MB_HLIM:0=1; restored"}));
+}
+
+// One policy for all machines. What a machine lacks is left out, and all else is in force.
+constexpr const char* for_all_machines =
+    "[daemon]\nunsupported = \"skip\"\n"
+    "[group.batch]\nl3 = { \"0\" = \"2 ways\", \"77\" = \"3 ways\" }\nl2 = \"2 ways\"\n"
+    "mb = \"50%\"\nsmba = \"1 GB/s\"\nmb_min = \"20%\"\nexclusive = true\ncpus = \"1,99\"\n"
+    "control = { MB_HLIM = 1, GMB = \"100 GB/s\", L3_MAX = \"40%\", L3PBM = \"0xf\" }\n"
+    "[group.data]\nl3code = \"3 ways\"\nmb = \"8 GB/s\"\n"
+    "[io]\nl3 = \"2 ways\"\n"
+    "[pseudo_lock.buffer]\nl2 = { \"1\" = \"512 KiB\" }\n"
+    "[[rule]]\ngroup = \"batch\"\nmonitor = \"web\"\nname = \"web\"\n";
+
+struct Skipped {
+  const char* name;
+  fake::Machine machine;
+  const char* place;  // of the process that the rule matches
+  const char* tree;
+};
+
+const std::vector<Skipped>& skipped() {
+  static const std::vector<Skipped> all = {
+      {"L3 and MB", fake::xeon(), "batch/web",
+       "default shareable 0,2-3 L3:0=ffffc;1=fffff MB:0-1=100\n"
+       "batch shareable 1 L3:0=3;1=fffff MB:0-1=50\n"
+       "data shareable  L3:0=ffffc;1=fffff MB:0-1=100\n"},
+      {"L3 as code and data", fake::with_cdp(fake::xeon()), "batch/web",
+       "default shareable 0,2-3 L3CODE:0=ffffc;1=fffff L3DATA:0=ffffc;1=fffff MB:0-1=100\n"
+       "batch shareable 1 L3CODE:0=3;1=fffff L3DATA:0=3;1=fffff MB:0-1=50\n"
+       "data shareable  L3CODE:0=1c;1=7 L3DATA:0=ffffc;1=fffff MB:0-1=100\n"},
+      {"rates in MiB/s", fake::with_mbps(fake::xeon()), "batch/web",
+       "default shareable 0,2-3 L3:0=ffffc;1=fffff MB:0-1=4294967295\n"
+       "batch shareable 1 L3:0=3;1=fffff MB:0-1=4294967290\n"
+       "data shareable  L3:0=ffffc;1=fffff MB:0-1=7630\n"},
+      {"io_alloc", fake::with_io_alloc(fake::amd()), "batch/web",
+       "default shareable 0,2-3 L3:0=fffc MB:0=2048 SMBA:0=2048\n"
+       "batch exclusive 1 L3:0=3 MB:0=2048 SMBA:0=8\n"
+       "data shareable  L3:0=fffc MB:0=64 SMBA:0=2048\n"},
+      {"L2 and pseudo-locking", fake::atom(), "batch",
+       "default shareable 0,2-3 L2:0=fc;1=f8\n"
+       "batch exclusive 1 L2:0=3;1=6\n"
+       "buffer pseudo-locked 2-3 L2:1=1\n"
+       "data shareable  L2:0=fc;1=f8\n"},
+      {"AMD", fake::amd(), "batch/web",
+       "default shareable 0,2-3 L3:0=fffc MB:0=2048 SMBA:0=2048\n"
+       "batch exclusive 1 L3:0=3 MB:0=2048 SMBA:0=8\n"
+       "data shareable  L3:0=fffc MB:0=64 SMBA:0=2048\n"},
+      {"AMD with a limit of a node", amd_nodes(), "batch/web",
+       "default shareable 0,2-3 L3:0=fffc MB:0=8192 SMBA:0=8192 GMB:0=8192\n"
+       "batch exclusive 1 L3:0=3 MB:0=8192 SMBA:0=8 GMB:0=100\n"
+       "data shareable  L3:0=fffc MB:0=64 SMBA:0=8192 GMB:0=8192\n"},
+      {"no bandwidth", haswell(), "batch/web",
+       "default shareable 0,2-3 L3:0=ffffc;1=fffff\n"
+       "batch shareable 1 L3:0=3;1=fffff\n"
+       "data shareable  L3:0=ffffc;1=fffff\n"},
+      {"no cache", without_l3(), "batch/web",
+       "default shareable 0,2-3 MB:0-1=100\n"
+       "batch shareable 1 MB:0-1=50\n"
+       "data shareable  MB:0-1=100\n"},
+      {"no counters", only_allocation(), "batch",
+       "default shareable 0,2-3 L3:0=ffffc;1=fffff MB:0-1=100\n"
+       "batch shareable 1 L3:0=3;1=fffff MB:0-1=50\n"
+       "data shareable  L3:0=ffffc;1=fffff MB:0-1=100\n"},
+      {"counters only", only_monitoring(), "default/web", "default shareable 0-3 \n"},
+      {"MPAM", arm(), "batch/web",
+       "default shareable 0,2-3 L3:0=fffc;1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=0 "
+       "MB_NODE:0-1,65536=100\n"
+       "batch shareable 1 L3:0=3;1=ffff MB:0-1=50 L3_MAX:0-1=40 MB_HLIM:0-1=1 "
+       "MB_NODE:0-1,65536=100\n"
+       "data shareable  L3:0=fffc;1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=0 "
+       "MB_NODE:0-1,65536=100\n"},
+      {"openEuler", open_euler(), "batch/web",
+       "default shareable 0,2-3 L3PBM:0-1=ffff L3PRI:0-1=3 MBMIN:0-1=0\n"
+       "batch shareable 1 L3PBM:0-1=f L3PRI:0-1=3 MBMIN:0-1=20\n"
+       "data shareable  L3PBM:0-1=ffff L3PRI:0-1=3 MBMIN:0-1=0\n"},
+      {"native", native(), "batch/web",
+       "default shareable 0,2-3 L3:0=ffffc;1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0\n"
+       "batch shareable 1 L3:0=3;1=fffff MB_MAX:0-1=50 MB_MIN:0-1=20\n"
+       "data shareable  L3:0=ffffc;1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0\n"},
+  };
+  return all;
+}
+
+TEST_F(MachinesInForce, TheRestIsInForce) {
+  for (const Skipped& c : skipped()) {
+    SCOPED_TRACE(c.name);
+    cpus = c.machine.cpus;
+    use(c.machine);
+    const pid_t pid = processes.start({.name = "web"});
+    ASSERT_EQ(reload(for_all_machines), "");
+    EXPECT_EQ(group_of(pid), c.place);
+    EXPECT_EQ(tree(), c.tree);
+    EXPECT_EQ(state(), "running");
   }
 }
 

@@ -8,7 +8,7 @@
 namespace rdtd {
 namespace {
 
-const std::string two_groups =
+const std::string web_and_batch =
     "[group.web]\nmb = \"50%\"\n[group.batch]\nl3 = \"2 ways\"\n"
     "[[rule]]\ngroup = \"web\"\nname = \"nginx\"\n";
 
@@ -47,7 +47,7 @@ class UpdateLeaseTest : public test::World {
 
 TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
   const pid_t nginx = processes.start({.name = "nginx"});
-  policy = two_groups;
+  policy = web_and_batch;
   ASSERT_EQ(load(), "");
   ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
   EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=40");
@@ -68,7 +68,7 @@ TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
 
 TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
   const pid_t tar = processes.start({.name = "tar"});
-  policy = two_groups;
+  policy = web_and_batch;
   ASSERT_EQ(load(), "");
   ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"20%\"\n[[rule]]\ngroup = \"backup\"\nname = \"tar\"\n"),
@@ -77,7 +77,7 @@ TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
 }
 
 TEST_F(UpdateLeaseTest, WhatIsRefusedLeavesTheTextBefore) {
-  policy = two_groups;
+  policy = web_and_batch;
   ASSERT_EQ(load(), "");
   ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"lots\"\n"),
@@ -103,7 +103,7 @@ TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
 
 // An override that is gone would define the group twice: that must not pass as an amount.
 TEST_F(UpdateLeaseTest, ReadsTheWholeTextWhereMoreThanAmountsDiffers) {
-  policy = two_groups;
+  policy = web_and_batch;
   ASSERT_EQ(load(), "");
   ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
   EXPECT_EQ(update("[group.web]\nmb = \"30%\"\n"),
@@ -116,7 +116,7 @@ TEST_F(UpdateLeaseTest, ReadsTheWholeTextWhereMoreThanAmountsDiffers) {
 }
 
 TEST_F(UpdateLeaseTest, AReloadOfTheSameTextLooksAtNoProcess) {
-  policy = two_groups;
+  policy = web_and_batch;
   ASSERT_EQ(load(), "");
   const pid_t nginx = processes.start({.name = "nginx"});
   manager->core().sweeper.visit({.pid = nginx});
@@ -125,7 +125,7 @@ TEST_F(UpdateLeaseTest, AReloadOfTheSameTextLooksAtNoProcess) {
   EXPECT_EQ(answer_of_reload(policy), 0U);
   // Another amount changes no rule either.
   EXPECT_EQ(answer_of_reload("[group.web]\nmb = \"60%\"\n" +
-                             two_groups.substr(two_groups.find("[group.b"))),
+                             web_and_batch.substr(web_and_batch.find("[group.b"))),
             0U);
   EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=60");
   EXPECT_EQ(manager->answers().list_rules()[0].processes, 1U);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class World : public Files {
     manager.reset();
     if (!root_.empty()) Files::TearDown();
     // An RMID may be in limbo for seconds; that is not what these tests are about.
-    if (machine.num_rmids != 0) machine.num_rmids = 4096;
+    if (machine.num_rmids != 0 && machine.pmgs == 0) machine.num_rmids = 4096;
     kernel.resctrl = fake::Resctrl(std::move(machine));
     Files::SetUp();
     spdlog::set_level(spdlog::level::off);
@@ -126,7 +127,10 @@ class World : public Files {
   [[nodiscard]] std::string schemata(const std::string& group) const {
     const std::lock_guard lock(kernel.mutex);
     const auto text = kernel.resctrl.read(resctrl::file_of(group, "schemata"));
-    return text ? schemata_line(*parse_schemata(*text)) : "none";
+    std::set<Resource> others;
+    for (const auto& [resource, control] : kernel.resctrl.machine.controls)
+      if (!parse_resource(resource.name())) others.insert(resource);
+    return text ? schemata_line(*parse_schemata(*text, others)) : "none";
   }
   [[nodiscard]] std::vector<std::string> problems() const {
     return manager->answers().properties().problems;

@@ -14,8 +14,9 @@
 namespace rdtd::fake {
 
 struct Domain {
-  CpuSet cpus;             // online or not; the domain exists while one of them is online
-  uint64_t way_bytes = 0;  // caches
+  CpuSet cpus;                // online or not; the domain exists while one of them is online
+  uint64_t way_bytes = 0;     // caches
+  bool without_cpus = false;  // a node with memory only: always there
 };
 
 enum class Unit {
@@ -40,6 +41,13 @@ struct Control {
   unsigned min_bandwidth = 10;
   bool delay_linear = true;
   uint32_t most_eighths = 2048;  // newer processors have more
+  // Rows that are no constants of Resource: numbers from min_bandwidth to `most` in steps of
+  // bandwidth_gran, or masks. A new group has `initial`.
+  uint32_t most = 100;
+  uint32_t initial = 0;
+  std::string described_in;      // "MB": by info/MB/resource_schemata/NAME; empty: by info/NAME
+  std::string unit_name, scope;  // in that description
+  bool says_steps = false;       // info/NAME has bandwidth_gran and min_bandwidth
 
   // No restriction: all ways, or the highest bandwidth.
   [[nodiscard]] uint32_t unlimited() const;
@@ -59,6 +67,8 @@ struct Release {
 struct Machine {
   std::map<Resource, Control> controls;  // with CDP, L3CODE and L3DATA instead of L3
   unsigned num_rmids = 0;                // 0: no monitoring
+  // MPAM: each CLOSID has so many RMIDs of its own, whatever num_rmids says; 0: all share them.
+  unsigned pmgs = 0;
   std::vector<std::string> mon_features;
   std::map<DomainId, CpuSet> mon_domains;
   // Counters of each domain that are assigned to MBM events (mbm_event mode); 0: each event counts.

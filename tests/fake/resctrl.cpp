@@ -38,9 +38,11 @@ void Status::print(std::string_view text) {
 Resctrl::Resctrl(Machine hardware) : machine(std::move(hardware)), online(machine.cpus) {
   for (const auto& [resource, control] : machine.controls)
     for (const auto& [id, domain] : control.domains)
-      values[resource][id].assign(control.num_closids, control.unlimited());
+      values[resource][id].assign(control.num_closids, unrestricted(resource));
   for (unsigned closid = 1; closid < num_closids(); closid++) free_closids.insert(closid);
-  for (unsigned rmid = 1; rmid < machine.num_rmids; rmid++) free_rmids.push_back(rmid);
+  // With PMGs the numbers here only tell groups apart.
+  const unsigned rmids = machine.pmgs != 0 ? machine.pmgs * num_closids() : machine.num_rmids;
+  for (unsigned rmid = 1; rmid < rmids; rmid++) free_rmids.push_back(rmid);
   groups.push_back({.cpus = online, .inode = ++next_inode_});
 }
 
@@ -112,6 +114,10 @@ int Resctrl::make_mon_group(Group& parent, const std::string& name) {
     status.put("Pseudo-locking in progress\n");
     return EINVAL;
   }
+  if (machine.pmgs != 0 && parent.mon_groups.size() + 1 >= machine.pmgs) {
+    status.put("Out of RMIDs\n");
+    return ENOSPC;
+  }
   const auto rmid = take_rmid();
   if (!rmid) return rmid.error();
   parent.mon_groups.push_back({.name = name, .rmid = *rmid, .inode = ++next_inode_});
@@ -176,7 +182,7 @@ void Resctrl::bring_online(unsigned cpu) {
   for (const auto& [resource, control] : machine.controls)
     for (const auto& [id, domain] : control.domains)
       if (domain.cpus.contains(cpu) && online_cpus(resource, id).empty())
-        values[resource][id].assign(control.num_closids, control.unlimited());
+        values[resource][id].assign(control.num_closids, unrestricted(resource));
   online.insert(cpu);
   root().cpus.insert(cpu);
 }

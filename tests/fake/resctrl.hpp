@@ -152,6 +152,8 @@ class Resctrl {
   [[nodiscard]] Answer<Node> resolve(std::string_view path);
   [[nodiscard]] Answer<Node> resolve_info(const std::vector<std::string_view>& parts);
   [[nodiscard]] std::map<std::string, std::string> info_files() const;
+  static void add_control_files(const Resource& resource, const Control& control,
+                                std::map<std::string, std::string>& files);
   [[nodiscard]] std::vector<std::string> files_of(const Node& node) const;
   [[nodiscard]] static std::optional<Resource> resource_with(std::string_view name,
                                                              std::string_view file);
@@ -217,6 +219,9 @@ class Resctrl {
   [[nodiscard]] Answer<std::string> size_text(const Group& group);
   [[nodiscard]] std::string bit_usage_text(Resource resource) const;
   [[nodiscard]] CpuSet online_cpus(Resource resource, DomainId id) const;
+  [[nodiscard]] bool is_online(const Resource& resource, DomainId id) const;
+  // The value of a group that nothing limits.
+  [[nodiscard]] uint32_t unrestricted(const Resource& resource) const;
 
   // I/O devices (io_alloc.cpp).
   [[nodiscard]] bool has_io_files() const;

@@ -17,16 +17,19 @@ namespace {
 
 constexpr uint64_t largest_allocation = 4 << 20;  // KMALLOC_MAX_SIZE
 
-// The kernel prints the rows in this order.
-constexpr std::array rows = {Resource::SMBA, Resource::MB,     Resource::L2DATA, Resource::L2CODE,
-                             Resource::L2,   Resource::L3DATA, Resource::L3CODE, Resource::L3};
+// In the order in which the kernel prints the rows.
+std::vector<Resource> rows_of(const Machine& machine) {
+  std::vector<Resource> rows;
+  for (const auto& [resource, control] : machine.controls) rows.insert(rows.begin(), resource);
+  return rows;
+}
 
 unsigned length_of(Cbm mask) { return mask.empty() ? 0 : mask.highest() + 1; }
 
 size_t value_width(const Machine& machine) {
   size_t width = 0;
   for (const auto& [resource, control] : machine.controls) {
-    const size_t digits = is_cache(resource)              ? (length_of(control.cbm_mask) + 3) / 4
+    const size_t digits = resource.is_bitmap()            ? (length_of(control.cbm_mask) + 3) / 4
                           : control.unit == Unit::eighths ? 4
                                                           : 3;
     width = std::max(width, digits);
@@ -37,19 +40,28 @@ size_t value_width(const Machine& machine) {
 }  // namespace
 
 std::optional<Resource> peer(Resource resource) {
-  switch (resource) {
-    case Resource::L3CODE: return Resource::L3DATA;
-    case Resource::L3DATA: return Resource::L3CODE;
-    case Resource::L2CODE: return Resource::L2DATA;
-    case Resource::L2DATA: return Resource::L2CODE;
-    default: return std::nullopt;
+  for (const auto& [one, other] : {std::pair(Resource::L3CODE, Resource::L3DATA),
+                                   std::pair(Resource::L2CODE, Resource::L2DATA)}) {
+    if (resource == one) return other;
+    if (resource == other) return one;
   }
+  return std::nullopt;
 }
 
 CpuSet Resctrl::online_cpus(Resource resource, DomainId id) const {
   CpuSet cpus = machine.controls.at(resource).domains.at(id).cpus;
   std::erase_if(cpus, [&](unsigned cpu) { return !online.contains(cpu); });
   return cpus;
+}
+
+uint32_t Resctrl::unrestricted(const Resource& resource) const {
+  const Control& control = machine.controls.at(resource);
+  return parse_resource(resource.name()) ? control.unlimited() : control.initial;
+}
+
+bool Resctrl::is_online(const Resource& resource, DomainId id) const {
+  return machine.controls.at(resource).domains.at(id).without_cpus ||
+         !online_cpus(resource, id).empty();
 }
 
 Cbm Resctrl::locked_ways(Resource resource, DomainId id) const {
@@ -107,7 +119,7 @@ int Resctrl::initialize_cache(Resource resource, unsigned closid) {
   const Control& control = machine.controls.at(resource);
   std::map<DomainId, uint32_t> wanted;
   for (const auto& [id, domain] : control.domains) {
-    if (online_cpus(resource, id).empty()) continue;
+    if (!is_online(resource, id)) continue;
     const Cbm mask = initial_mask(resource, id, closid);
     wanted[id] = mask.bits;
     if (mask.count() >= control.min_cbm_bits) continue;
@@ -119,16 +131,14 @@ int Resctrl::initialize_cache(Resource resource, unsigned closid) {
 }
 
 int Resctrl::initialize_allocations(unsigned closid) {
-  for (const Resource resource : rows) {
+  for (const Resource& resource : rows_of(machine)) {
     const auto found = machine.controls.find(resource);
-    if (found == machine.controls.end()) continue;
     if (is_cache(resource)) {
       if (const int code = initialize_cache(resource, closid); code != 0) return code;
       continue;
     }
     for (const auto& [id, domain] : found->second.domains)
-      if (!online_cpus(resource, id).empty())
-        values[resource][id][closid] = found->second.unlimited();
+      if (is_online(resource, id)) values[resource][id][closid] = unrestricted(resource);
   }
   return 0;
 }
@@ -160,16 +170,17 @@ int Resctrl::parse_row(Group& group, std::string_view line, Staged& staged) {
     status.print(fmt::format("Missing '{}' value\n", name));
     return EINVAL;
   }
-  const auto resource = parse_resource(name);
-  if (!resource || !machine.controls.contains(*resource)) {
+  const auto control = std::ranges::find_if(
+      machine.controls, [&](const auto& entry) { return entry.first.name() == name; });
+  if (control == machine.controls.end()) {
     status.print(fmt::format("Unknown or unsupported resource name '{}'\n", name));
     return EINVAL;
   }
-  if (group.mode == Mode::pseudo_locksetup && !is_cache(*resource)) {
+  if (group.mode == Mode::pseudo_locksetup && !is_cache(control->first)) {
     status.put("Cannot pseudo-lock MBA resource\n");
     return EINVAL;
   }
-  return parse_domains(group, *resource, domains, staged);
+  return parse_domains(group, control->first, domains, staged);
 }
 
 int Resctrl::parse_domains(Group& group, Resource resource, std::string_view text, Staged& staged) {
@@ -186,7 +197,7 @@ int Resctrl::parse_domains(Group& group, Resource resource, std::string_view tex
     const DomainId id{static_cast<uint32_t>(*number)};
     // The kernel has no text for an unknown domain.
     if (*number > UINT32_MAX || !machine.controls.at(resource).domains.contains(id) ||
-        online_cpus(resource, id).empty())
+        !is_online(resource, id))
       return EINVAL;
     const std::string_view value = strim(part.substr(equals + 1));
     if (staged.contains({resource, id})) {
@@ -211,6 +222,11 @@ bool Resctrl::parse_bandwidth(const Group& group, Resource resource, DomainId id
     status.put("No support for non-linear MB domains\n");
     return false;
   }
+  if (resource.is_bitmap()) {
+    const auto mask = valid_mask(control, text);
+    if (mask) staged[{resource, id}] = *mask;
+    return mask.has_value();
+  }
   const auto number = parse_number(text, 10);
   if (!number || *number > UINT32_MAX) {
     status.print(fmt::format("Invalid MB value {}\n", text));
@@ -223,9 +239,10 @@ bool Resctrl::parse_bandwidth(const Group& group, Resource resource, DomainId id
     values[resource][id][group.closid] = static_cast<uint32_t>((value + step - 1) / step * step);
     return true;
   }
-  if (value < control.min_bandwidth || value > control.unlimited()) {
-    status.print(fmt::format("MB value {} out of range [{},{}]\n", value, control.min_bandwidth,
-                             control.unlimited()));
+  const uint32_t most = parse_resource(resource.name()) ? control.unlimited() : control.most;
+  if (value < control.min_bandwidth || value > most) {
+    status.print(
+        fmt::format("MB value {} out of range [{},{}]\n", value, control.min_bandwidth, most));
     return false;
   }
   const unsigned step = control.bandwidth_gran;
@@ -305,8 +322,7 @@ Answer<std::string> Resctrl::schemata_text(const Group& group) {
                        to_string(*group.region.domain), to_string(group.region.cbm));
   }
   std::string out;
-  for (const Resource resource : rows) {
-    if (!machine.controls.contains(resource)) continue;
+  for (const Resource& resource : rows_of(machine)) {
     if (group.mode == Mode::pseudo_locksetup) {
       out += fmt::format("{}:uninitialized\n", to_string(resource));
       continue;
@@ -321,11 +337,11 @@ std::string Resctrl::domain_values(Resource resource, unsigned closid) {
   const size_t width = machine.release.pads_values ? value_width(machine) : 0;
   std::string out;
   for (const auto& [id, domain] : machine.controls.at(resource).domains) {
-    if (online_cpus(resource, id).empty()) continue;
+    if (!is_online(resource, id)) continue;
     const uint32_t value = values[resource][id][closid];
     out += fmt::format("{}{}=", out.empty() ? "" : ";", to_string(id));
-    out += is_cache(resource) ? fmt::format("{:0{}x}", value, width)
-                              : fmt::format("{:{}}", value, width);
+    out += resource.is_bitmap() ? fmt::format("{:0{}x}", value, width)
+                                : fmt::format("{:{}}", value, width);
   }
   return out;
 }
@@ -343,12 +359,11 @@ Answer<std::string> Resctrl::size_text(const Group& group) {
     return fmt::format("{:>{}}:{}={}\n", to_string(region.resource), machine.name_width,
                        to_string(*region.domain), domain.way_bytes * region.cbm.count());
   }
-  for (const Resource resource : rows) {
-    if (!machine.controls.contains(resource)) continue;
+  for (const Resource& resource : rows_of(machine)) {
     out += fmt::format("{:>{}}:", to_string(resource), machine.name_width);
     bool first = true;
     for (const auto& [id, domain] : machine.controls.at(resource).domains) {
-      if (online_cpus(resource, id).empty()) continue;
+      if (!is_online(resource, id)) continue;
       const uint32_t value = values[resource][id][group.closid];
       uint64_t size = is_cache(resource) ? domain.way_bytes * Cbm{value}.count() : value;
       if (group.mode == Mode::pseudo_locksetup) size = 0;
@@ -363,7 +378,7 @@ std::string Resctrl::bit_usage_text(Resource resource) const {
   const Control& control = machine.controls.at(resource);
   std::string out;
   for (const auto& [id, domain] : control.domains) {
-    if (online_cpus(resource, id).empty()) continue;
+    if (!is_online(resource, id)) continue;
     uint32_t devices = control.shareable_bits.bits;
     uint32_t shared = 0;
     uint32_t exclusive = 0;

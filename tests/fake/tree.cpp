@@ -61,10 +61,40 @@ struct Resctrl::Node {
   }
 };
 
+// Of a row that is no constant of Resource.
+void Resctrl::add_control_files(const Resource& resource, const Control& control,
+                                std::map<std::string, std::string>& files) {
+  const std::string generic =
+      fmt::format("{}/resource_schemata/{}/", control.described_in, resource.name());
+  const std::string plain = fmt::format("{}/", resource.name());
+  const auto add = [&](const std::string& file, const auto& value) {
+    files[file] = fmt::format("{}\n", value);
+  };
+  if (!control.described_in.empty()) {
+    add(generic + "type", resource.is_bitmap() ? "bitmap" : "scalar linear");
+    add(generic + "min", control.min_bandwidth);
+    add(generic + "max", control.most);
+    add(generic + "resolution", control.unit_name == "all" ? 100 : 1);
+    add(generic + "scale", 1);
+    add(generic + "unit", control.unit_name);
+    add(generic + "scope", control.scope);
+    return;
+  }
+  add(plain + "num_closids", control.num_closids);
+  if (resource.is_bitmap()) add(plain + "cbm_mask", to_string(control.cbm_mask));
+  if (!control.says_steps) return;
+  add(plain + "bandwidth_gran", control.bandwidth_gran);
+  add(plain + "min_bandwidth", control.min_bandwidth);
+}
+
 std::map<std::string, std::string> Resctrl::info_files() const {
   std::map<std::string, std::string> files = machine.more_info;
   files["last_cmd_status"] = status.text();
   for (const auto& [resource, control] : machine.controls) {
+    if (!parse_resource(resource.name())) {
+      add_control_files(resource, control, files);
+      continue;
+    }
     const std::string directory = std::string(to_string(resource)) + "/";
     const auto add = [&](const char* name, const auto& value) {
       files[directory + name] = fmt::format("{}\n", value);

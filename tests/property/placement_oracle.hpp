@@ -87,8 +87,8 @@ struct InDevices {
 struct Score {
   InDevices in_devices;
   int lost = 0;           // places that are not kept, less a constant
-  bool fragment = false;  // the lowest ways that are left are too few for a mask
   unsigned met = 0;       // pairs with foreign groups
+  bool fragment = false;  // the lowest ways that are left are too few for a mask
   auto operator<=>(const Score&) const = default;
 };
 
@@ -305,6 +305,61 @@ inline std::string needless_overlap(const Case& c, const std::map<std::string, M
   }
   return {};
 }
+
+// The groups of the remainder that ask for a number of ways, side by side: how many keep their
+// places, and pairs with foreign groups.
+class SideBySide {
+ public:
+  struct Score {
+    int moved = 0;
+    unsigned met = 0;
+    auto operator<=>(const Score&) const = default;
+  };
+
+  // Without partitions, `granted` has all masks.
+  SideBySide(const Case& c, const std::map<std::string, Mask>& granted) : c_(c) {
+    room_ = c.all() & ~c.obstacle;
+    for (const Party& group : c.groups) {
+      const Mask mask = granted.at(group.name);
+      if (group.exclusive || group.asked.kind == Asked::Kind::named) room_ &= ~mask;
+      if (group.exclusive || ways_asked(c, group.asked, c.ways) == 0 ||
+          group.asked.kind == Asked::Kind::named)
+        continue;
+      groups_.push_back(&group);
+      add(group, mask, here);
+    }
+    try_from(0, room_, {});
+  }
+
+  bool possible = false;
+  Score here;  // of what was granted
+  Score best;
+
+ private:
+  void add(const Party& group, Mask mask, Score& score) const {
+    if (mask != group.previous) score.moved++;
+    for (const Mask other : c_.others) score.met += (other & mask) != 0 ? 1 : 0;
+  }
+  void try_from(size_t index, Mask room, Score score) {
+    if (index == groups_.size()) {
+      if (!possible || score < best) best = score;
+      possible = true;
+      return;
+    }
+    const unsigned ways = ways_asked(c_, groups_[index]->asked, c_.ways);
+    for (unsigned way = 0; way + ways <= c_.ways; way++) {
+      const Mask mask = range(way, ways);
+      if (!within(mask, room)) continue;
+      Score next = score;
+      add(*groups_[index], mask, next);
+      try_from(index + 1, room & ~mask, next);
+    }
+  }
+
+  const Case& c_;
+  Mask room_ = 0;
+  std::vector<const Party*> groups_;
+};
 
 // Whether the percentages of the exclusive parties are exactly all: such a set is rounded together.
 inline bool asks_for_exactly_all(const Case& c) {

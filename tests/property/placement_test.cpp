@@ -2,7 +2,7 @@
 // - the policy is granted if and only if the oracle finds a placement;
 // - the masks that are granted obey the rules;
 // - as few exclusive groups as possible have ways that devices fill, if there is no room elsewhere,
-//   and they meet as few groups of other tools as possible;
+//   and they meet as few groups of other tools as possible, as do the groups beside them;
 // - as many groups as possible keep their places, and none overlaps others without need;
 // - planning again from the granted state changes nothing.
 #include <gtest/gtest.h>
@@ -117,6 +117,9 @@ void judge(const Case& c) {
     ASSERT_GE(oracle.kept_by(granted), -oracle.best.lost) << format_plan(*plan);
     if (c.partitions.empty()) {
       ASSERT_TRUE(oracle.score_of(granted) == oracle.best) << format_plan(*plan);
+      if (const SideBySide shared(c, granted); shared.possible) {
+        ASSERT_TRUE(shared.here == shared.best) << format_plan(*plan);
+      }
     }
   }
   ASSERT_EQ(needless_overlap(c, granted), "") << format_plan(*plan);

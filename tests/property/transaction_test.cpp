@@ -37,6 +37,12 @@ fake::Machine random_machine(Random& random) {
     if (one_in(random, 4)) control.shareable_bits = Cbm::range(control.cbm_mask.highest() - 1, 2);
     control.sparse_masks = one_in(random, 6);
   }
+  if (one_in(random, 2)) {
+    fake::Control hard_limit = machine.controls.at(Resource::MB);
+    hard_limit.min_bandwidth = 0;
+    hard_limit.bandwidth_gran = hard_limit.most = 1;
+    machine.controls[Resource("MB_HLIM", false)] = hard_limit;
+  }
   machine.num_rmids = one_in(random, 3) ? 6 + below(random, 6) : 64;
   if (!one_in(random, 3)) return machine;
   machine = fake::with_io_alloc(std::move(machine));
@@ -90,6 +96,9 @@ std::string random_policy(Random& random) {
       default: break;
     }
     if (one_in(random, 3)) text += fmt::format("mb = \"{}%\"\n", 10 * (1 + below(random, 9)));
+    if (one_in(random, 8))
+      text += fmt::format("control.MB_HLIM = {{ \"{}\" = {} }}\n", one_in(random, 2) ? "0" : "*",
+                          below(random, 2));
   }
   if (one_in(random, 3))
     text += fmt::format("[daemon]\nunsupported = \"skip\"\n[io]\nl3 = {{ \"0\" = \"{} ways\" }}\n",
@@ -135,7 +144,15 @@ class TransactionProperty : public Files {
     for (const auto& [name, state] : before.groups)
       if (!before.owned.contains(name)) after.groups[name] = state;
     for (const GroupTarget& target : prepared.plan.groups) {
-      after.groups[target.directory] = target.state;
+      GroupState& state = after.groups[target.directory] = target.state;
+      // What nobody sets is as it was.
+      const auto was = before.groups.find(target.directory);
+      for (const auto& [resource, values] : before.groups.at("").schemata)
+        for (const auto& [domain, value] : values)
+          if (!parse_resource(resource.name()))
+            state.schemata[resource].emplace(
+                domain,
+                was == before.groups.end() ? 0 : was->second.schemata.at(resource).at(domain));
       after.mon_groups.insert(target.mon_groups.begin(), target.mon_groups.end());
     }
     // Another tool's monitoring group goes with its control group.

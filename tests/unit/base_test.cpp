@@ -286,6 +286,7 @@ TEST(BreakLines, Rows) {
       {"0,2,4,6,8=f;1=e", 8, 0, "0,2,4,6,\n8=f;1=e"},
       {"verb  name-that-is-long 0=1", 10, 6, "verb  name-that-is-long\n      0=1"},
       {"abcdefghij;k", 4, 0, "abcdefghij;\nk"},
+      {"0=1; 1=2", 4, 2, "0=1;\n  1=2"},
       {"abcdefghij", 4, 6, "abcdefghij"},
   };
   for (const auto& row : rows)

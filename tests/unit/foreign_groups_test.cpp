@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "placement_support.hpp"
+#include "rdtd/plan/prepare.hpp"
 
 namespace rdtd {
 namespace {
@@ -190,6 +191,61 @@ TEST(ForeignGroups, CodeAndDataAreOneFootprint) {
             "schemata  default  L3CODE:0=c0 (was 0=ff) L3DATA:0=c0 (was 0=ff)\ncreate    a\n"
             "schemata  a  L3CODE:0=30 L3DATA:0=30 MB:0=100\nmode      a  exclusive\n4 steps: 1 to "
             "create, 1 to change, 0 to remove.\n");
+}
+
+// At the start, what another tool is in the way of is left out, but no partition without a word:
+// one without groups keeps its ways, or is named.
+TEST(ForeignGroups, PartitionsWithoutGroupsWhereOthersAreInTheWay) {
+  const Capabilities capabilities = machine(8, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["a"] = group_state("L3:0=ff\nMB:0=100\n");
+  const auto prepared = [&](const char* ways) {
+    const std::vector<PolicyFile> files = {
+        {.path = "p.toml",
+         .text = "[group.a]\n[partition.p]\nl3 = \"" + std::string(ways) + "\"\n[group.b]\n"}};
+    const auto fits = prepare_what_fits(files, Machine{capabilities, snapshot, {}});
+    std::string out;
+    if (!fits) return std::string("rejected");
+    for (const GroupTarget& partition : fits->plan.partitions)
+      out +=
+          "partition " + partition.partition + " " + schemata_line(partition.state.schemata) + "; ";
+    for (const GroupTarget& target : fits->plan.groups)
+      out += group_label(target.directory) + " " + schemata_line(target.state.schemata) + "; ";
+    for (const MissingPart& part : fits->missing)
+      out += part.what + " missing: " + part.reason + "; ";
+    return out;
+  };
+  EXPECT_EQ(
+      prepared("2 ways"),
+      "partition p L3:0=3; b L3:0=fc MB:0=100; default L3:0=fc MB:0=100; group 'a' is missing: "
+      "group 'a' exists in resctrl already and rdtd did not make it; ");
+  snapshot.groups["a"].mode = Mode::exclusive;
+  snapshot.groups["a"].schemata.at(Resource::L3).at(DomainId{0}) = 0x3f;
+  EXPECT_EQ(
+      prepared("2 ways"),
+      "b L3:0=c0 MB:0=100; default L3:0=c0 MB:0=100; group 'a' is missing: group 'a' exists in "
+      "resctrl already and rdtd did not make it; partition 'p' is missing: 2 ways asked for "
+      "exclusively (p 2), but L3 domain 0 has 8 ways, 6 held by group 'a', which rdtd did not "
+      "make, and 1 must be left to default; ");
+}
+
+// What a group of another tool that cannot be read, or not be understood, has: a CLOSID and an
+// RMID.
+TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {
+  Capabilities capabilities = machine(8, 1, 2);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.unreadable = {"odd"};
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 2 CLOSIDs here: 1 is the default group's, 1 "
+            "taken by a group that rdtd did not make (odd)\n");
+  l3(capabilities).num_closids = 8;
+  capabilities.num_rmids = 2;
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 "
+            "taken by a group that rdtd did not make (odd)\n");
+  EXPECT_EQ(test::refusal("[group.odd]\n", machine(8, 1), snapshot),
+            "p.toml:1:8: error: group 'odd' exists in resctrl already and rdtd did not make it\n"
+            "      | choose another name, remove that group, or take it over with adopt = true\n");
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ Capabilities with_cdp(unsigned ways) {
 }
 
 // "a 0-3/4-5, default 6-7": the ways of code and of data, or both at once, or the errors.
-std::string layout(const std::string& policy, const Capabilities& capabilities) {
+std::string layout(const std::string& policy, const Capabilities& capabilities,
+                   const Snapshot& now) {
   const ParsedPolicy parsed = test::parse(policy);
-  const auto plan = make_plan(parsed.policy, capabilities, test::untouched(capabilities));
+  const auto plan = make_plan(parsed.policy, capabilities, now);
   if (!plan) return format_diagnostics(plan.error(), parsed.policy.sources);
   std::string out;
   for (const GroupTarget& target : plan->groups) {
@@ -34,6 +35,10 @@ std::string layout(const std::string& policy, const Capabilities& capabilities) 
            (code == data ? "" : "/" + data);
   }
   return out;
+}
+
+std::string layout(const std::string& policy, const Capabilities& capabilities) {
+  return layout(policy, capabilities, test::untouched(capabilities));
 }
 
 std::string halves(const std::string& name, const std::string& code, const std::string& data,
@@ -157,6 +162,17 @@ TEST(Halves, OthersKeepTheirPlaces) {
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->groups[1].state.schemata.at(Resource::L3CODE).at(DomainId{0}), 0xcU)
       << format_plan(*plan);
+}
+
+// A group that names its ways has no place to keep: it holds neither half where it was once.
+TEST(Halves, NamedWaysAreNoPlace) {
+  const Capabilities capabilities = with_cdp(8);
+  const std::string policy =
+      "[partition.p]\nl3code = \"3 ways\"\nl3data = \"1 way\"\n" + member("a", "p", "ways 4");
+  Snapshot now = test::after(group("a", "ways 3-5"), capabilities, test::untouched(capabilities));
+  now = test::after(policy, capabilities, now);
+  EXPECT_TRUE(test::plan_text(policy, capabilities, now).ends_with("Nothing to change.\n"));
+  EXPECT_EQ(layout(policy, capabilities, now), layout(policy, capabilities));
 }
 
 }  // namespace

@@ -313,5 +313,24 @@ TEST(Locks, Processors) {
   EXPECT_FALSE(can_pseudo_lock(""));
 }
 
+// The kernel makes a group only if the lowest ways that it offers are enough for a mask. A region
+// lies where it can be locked, if there is such a place.
+TEST(Locks, NoPlaceForTheGroupThatARegionBeginsAs) {
+  Capabilities two = atom();
+  two.caches.at(Resource::L2).min_cbm_bits = 2;
+  const std::string a = "[group.a]\nl2 = \"ways 1-2\"\nexclusive = true\n";
+  EXPECT_EQ(
+      test::refusal(a + lock("buffer", "2 ways"), two, untouched(two)),
+      "p.toml:2:6: warning: nobody fills way 0 of L2 domain 0: the ways that are not exclusive "
+      "are in pieces\np.toml:4:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives "
+      "a new group "
+      "the lowest ways that are free in L2 domains 0-1, and below exclusive groups and regions "
+      "these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  EXPECT_EQ(test::refusal("[group.a]\nl2 = { \"1\" = \"ways 3-4\" }\nexclusive = true\n" +
+                              lock("buffer", "2 ways"),
+                          two, untouched(two)),
+            "granted");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/kernel.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "support.hpp"
@@ -44,6 +45,17 @@ constexpr NamedPolicy policies[] = {
     {"slow memory", "[group.batch]\nsmba = \"unlimited\"\n"},
     {"l2", "[group.rt]\nl2 = \"2 ways\"\nexclusive = true\n"},
     {"domain", "[group.batch]\nl3 = { \"65536\" = \"2 ways\", \"*\" = \"50%\" }\n"},
+    {"floor", "[group.batch]\nmb = \"50%\"\nmb_min = \"20%\"\n"},
+    {"hard limit", "[group.batch]\nmb = \"50%\"\ncontrol = { MB_HLIM = 1, L3_MAX = \"40%\" }\n"},
+    {"nodes", "[group.batch]\ncontrol.MB_NODE = { \"65536\" = \"10%\", \"*\" = \"50%\" }\n"},
+    {"openEuler",
+     "[group.online]\ncontrol = { L3PBM = \"0xff\", L3PRI = 2, MBMAX = \"60%\", MBHDL = true }\n"},
+    {"all of a node", "[group.batch]\ncontrol = { GMB = \"100 GB/s\" }\n"},
+    {"skip",
+     "[daemon]\nunsupported = \"skip\"\n[group.batch]\nl3 = \"2 ways\"\nl2 = \"2 ways\"\n"
+     "mb = \"50%\"\nsmba = \"1 GB/s\"\nmb_min = \"20%\"\nexclusive = true\n"
+     "control = { MB_HLIM = 1, GMB = \"100 GB/s\", L3_MAX = \"40%\" }\n"
+     "[[rule]]\ngroup = \"batch\"\nmonitor = \"m\"\nname = \"m\"\n"},
     {"four groups", "[group.a]\n[group.b]\n[group.c]\n[group.d]\n"},
 };
 
@@ -64,9 +76,17 @@ std::string describe(const Capabilities& capabilities) {
     for (const auto& [domain, unlimited] : bandwidth.unlimited)
       out += fmt::format("  domain {}: unlimited {}\n", to_string(domain), unlimited);
   }
+  for (const auto& [resource, control] : capabilities.controls) {
+    std::vector<std::string> domains;
+    for (const DomainId domain : control.domains) domains.push_back(to_string(domain));
+    out += fmt::format("{}: {}; {}domains {}\n", resource.name(), describe(resource, control),
+                       control.scope.empty() ? "" : control.scope + " ", join(domains, ", "));
+  }
   out += fmt::format("groups at most: {}\n", capabilities.num_closids());
-  return out + (capabilities.num_rmids ? fmt::format("num_rmids: {}\n", *capabilities.num_rmids)
-                                       : std::string("no monitoring\n"));
+  return out + (capabilities.num_rmids
+                    ? fmt::format("num_rmids: {}{}\n", *capabilities.num_rmids,
+                                  capabilities.rmids_per_closid ? ", of each CLOSID its own" : "")
+                    : std::string("no monitoring\n"));
 }
 
 std::string describe(const Snapshot& snapshot) {
@@ -99,9 +119,11 @@ TEST_P(Machines, CapabilitiesAndPlans) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Data, Machines,
-                         testing::Values("apollo-lake", "arm-mpam", "epyc-genoa", "epyc-rome",
-                                         "haswell-ep", "icelake-sp", "sapphire-rapids",
-                                         "skylake-sp", "skylake-sp-mbps"));
+                         testing::Values("apollo-lake", "arm-mpam", "arm-mpam-old", "cascade-lake",
+                                         "epyc-genoa", "epyc-gmb", "epyc-rome", "generic-native",
+                                         "grace", "haswell-ep", "icelake-sp", "kunpeng",
+                                         "kunpeng-caPbm", "riscv-cbqri", "sapphire-rapids",
+                                         "skylake-sp", "skylake-sp-mbps", "vera"));
 
 }  // namespace
 }  // namespace rdtd

@@ -48,9 +48,9 @@ TEST(Placement, Fresh) {
   };
   for (const PolicyAndLayout& row : rows) {
     EXPECT_EQ(layout(row.policy, capabilities, untouched(capabilities)), row.layout) << row.policy;
-    EXPECT_EQ(plan_text(row.policy, capabilities,
-                        after(row.policy, capabilities, untouched(capabilities))),
-              "Nothing to change.\n")
+    EXPECT_TRUE(plan_text(row.policy, capabilities,
+                          after(row.policy, capabilities, untouched(capabilities)))
+                    .ends_with("Nothing to change.\n"))
         << row.policy;
   }
 }
@@ -165,8 +165,8 @@ TEST(Placement, KeepsPlaces) {
   for (const auto& row : rows) {
     const Snapshot before = after(row.from, capabilities, untouched(capabilities));
     EXPECT_EQ(layout(row.to, capabilities, before), row.layout) << row.from << "--\n" << row.to;
-    EXPECT_EQ(plan_text(row.to, capabilities, after(row.to, capabilities, before)),
-              "Nothing to change.\n")
+    EXPECT_TRUE(plan_text(row.to, capabilities, after(row.to, capabilities, before))
+                    .ends_with("Nothing to change.\n"))
         << row.from << "--\n"
         << row.to;
   }
@@ -235,6 +235,40 @@ TEST(Placement, LargeDomainIds) {
   EXPECT_EQ(plan_text(group("a", "2 ways"), capabilities, untouched(capabilities)),
             "create    a\nschemata  a  L3:65536-65537,4294967295=3 "
             "MB:65536-65537,4294967295=100\n2 steps: 1 to create, 0 to change, 0 to remove.\n");
+}
+
+// Groups keep their places, also where that leaves the other ways in pieces.
+TEST(Placement, WaysThatNobodyFills) {
+  const Capabilities capabilities = machine(16, 1);
+  const std::string a = exclusive("a", "4 ways");
+  const auto from = [&](const std::string& policy) {
+    return after(policy, capabilities, untouched(capabilities));
+  };
+  const auto warnings = [&](const std::string& policy, const Snapshot& now) {
+    const auto plan = make_plan(test::parse(policy).policy, capabilities, now);
+    return plan ? format_diagnostics(plan->warnings, {}) : "refused";
+  };
+  const Snapshot moved = from(exclusive("b", "8 ways") + a);
+  EXPECT_EQ(layout(a, capabilities, moved), "a 8-11, default 0-7");
+  EXPECT_EQ(warnings(a, moved),
+            "p.toml:2:6: warning: nobody fills ways 12-15 of L3 domain 0: the groups keep their "
+            "places, which leaves the other ways in pieces\n      | 'rdtctl reset' and 'rdtctl "
+            "reload' place all groups anew\n");
+  EXPECT_EQ(warnings(a, from("")), "");
+  const std::string named = exclusive("a", "ways 4-7");
+  EXPECT_EQ(warnings(named, from("")),
+            "p.toml:2:6: warning: nobody fills ways 0-3 of L3 domain 0: the ways that are not "
+            "exclusive are in pieces\n");
+  // Somebody has them: a plain group, another tool, or by an amount of the policy.
+  EXPECT_EQ(warnings(named + group("b", "ways 0-3"), from("")), "");
+  EXPECT_EQ(warnings(named + group("default", "ways 8-15"), from("")), "");
+  Snapshot others = from("");
+  others.groups["theirs"] = group_state("L3:0=f\nMB:0=100\n");
+  EXPECT_EQ(warnings(named, others), "");
+  // With gaps, the default group takes all of it.
+  Capabilities gaps = capabilities;
+  l3(gaps).sparse_masks = true;
+  EXPECT_EQ(plan_text(named, gaps, untouched(gaps)).find("warning"), std::string::npos);
 }
 
 }  // namespace

@@ -260,7 +260,7 @@ constexpr PolicyAndErrors name_errors[] = {
     1 | [partition.".x"]
       |            ^~~~
 )"},
-    {"[partition.info]\nl3 = \"1 way\"\n", ""},
+    {"[partition.info]\nl3 = \"1 way\"\n[group.a]\npartition = \"info\"\n", ""},
 };
 
 TEST(Policy, Names) { expect_errors(name_errors); }
@@ -310,6 +310,14 @@ TEST(Policy, UnprintableBytesAreNotPrinted) {
   EXPECT_EQ(diagnostics("[group.a]\nl3 = \"\x1b[31m\"\n").find('\x1b'), std::string::npos);
   const std::string errors = diagnostics("a = \"\xff\"\n");
   EXPECT_TRUE(errors.starts_with("p.toml:1:")) << errors;
+}
+
+TEST(Policy, PartitionsWithoutGroups) {
+  const std::string partition = "[partition.p]\nl3 = \"2 ways\"\n";
+  EXPECT_EQ(diagnostics(partition),
+            "p.toml:1:12: warning: partition 'p' has no groups: nobody fills its ways\n    1 | "
+            "[partition.p]\n      |            ^ write partition = \"p\" in a [group.NAME]\n");
+  EXPECT_EQ(diagnostics(partition + "[group.a]\npartition = \"p\"\n"), "");
 }
 
 }  // namespace

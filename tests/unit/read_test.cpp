@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "rdtd/resctrl/counters.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
@@ -134,6 +135,91 @@ TEST(Read, RmidsOfClosids) {
   }
 }
 
+// Counters are found by what is there. A directory that does not say how many RMIDs it has limits
+// nothing.
+TEST(Read, MonitoringDirectories) {
+  auto files = group_files("", "", "0-3\n", "shareable\n");
+  files["info/L3_MON/num_rmids"] = "64\n";
+  files["info/MB_MON/num_rmids"] = "32\n";
+  files["info/NODE_MON/mon_features"] = "node_bytes\n";
+  const Texts texts(files);
+  EXPECT_EQ(resctrl::monitoring_directories(texts),
+            (std::vector<std::string>{"L3_MON", "MB_MON", "NODE_MON"}));
+  const auto machine = resctrl::read_machine(texts, {}, {});
+  ASSERT_TRUE(machine) << machine.error().text();
+  EXPECT_EQ(machine->capabilities.num_rmids, 32);
+}
+
+// Of whatever is counted, in whatever domains; a directory without a count is none.
+TEST(Read, CountersOfAnyResource) {
+  auto files = group_files("", "", "0-3\n", "shareable\n");
+  files["mon_data/mon_MB_00/mbm_total_bytes"] = "5\n";
+  files["mon_data/mon_NODE_65536/mbm_total_bytes"] = "Unassigned\n";
+  files["mon_data/mon_L3_MAX_02/note"] = "nothing is counted here\n";
+  const auto counters = resctrl::read_counters(Texts(files));
+  ASSERT_TRUE(counters) << counters.error().text();
+  std::string text;
+  for (const DomainCounters& domain : *counters)
+    text += domain.resource + " " + to_string(domain.domain) + "\n";
+  EXPECT_EQ(text, "MB 0\nNODE 65536\n");
+}
+
+TEST(Read, AssignedCountersOfAnyResource) {
+  auto files = group_files("", "", "0-3\n", "shareable\n");
+  files["info/L3_MON/num_rmids"] = "64\n";
+  files["info/L3_MON/mbm_assign_mode"] = "mbm_event\n[default]\n";
+  files["info/MB_MON/num_rmids"] = "64\n";
+  files["info/MB_MON/mbm_assign_mode"] = "[mbm_event]\ndefault\n";
+  files["info/MB_MON/available_mbm_cntrs"] = "0=2;1=1\n";
+  files["mbm_MB_assignments"] = "mbm_total_bytes:0=e;1=_\n";
+  const auto snapshot = resctrl::read_snapshot(Texts(files));
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(snapshot->mbm_resource, "MB");
+  EXPECT_EQ(snapshot->free_mbm_counters,
+            (std::map<DomainId, unsigned>{{DomainId{0}, 2}, {DomainId{1}, 1}}));
+  EXPECT_EQ(mbm_assignments_line(snapshot->mbm_assignments.at("")), "mbm_total_bytes:0=e;1=_");
+}
+
+// What info/ says of rows that have no constant, in each of its forms.
+TEST(Read, Controls) {
+  auto files = group_files("",
+                           "L3:0=f\nMB_HLIM:0=0\nMB_NODE:0=100;65536=50\nL3PBM:0=ff\nMBMIN:0=10\n"
+                           "TEXT:0=on\nBAD NAME:0=1\n",
+                           "0\n", "shareable\n");
+  files["info/L3/cbm_mask"] = "f\n";
+  files["info/L3/min_cbm_bits"] = "1\n";
+  files["info/L3/num_closids"] = "16\n";
+  files["info/MB_HLIM/num_closids"] = "8\n";
+  files["info/L3PBM/cbm_mask"] = "ff\n";
+  files["info/MBMIN/bandwidth_gran"] = "5\n";
+  files["info/MBMIN/min_bandwidth"] = "0\n";
+  for (const char* directory : {"resource_schemata", "schemata"}) {
+    auto described = files;
+    const std::string node = std::string("info/MB/") + directory + "/MB_NODE/";
+    described[node + "type"] = "scalar linear\n";
+    described[node + "min"] = "1\n";
+    described[node + "max"] = "100\n";
+    described[node + "resolution"] = "100\n";
+    described[node + "scale"] = "1\n";
+    described[node + "unit"] = "all\n";
+    described[node + "scope"] = "NODE\n";
+    described[std::string("info/MB/") + directory + "/MB_LEVELS/type"] = "bitmap sparse\n";
+    const auto machine = resctrl::read_machine(Texts(described), {}, {});
+    ASSERT_TRUE(machine) << machine.error().text();
+    std::string text;
+    for (const auto& [resource, control] : machine->capabilities.controls)
+      text += std::string(resource.name()) + ": " + describe(resource, control) + "\n";
+    EXPECT_EQ(text,
+              "L3PBM: a bit mask without gaps, of ff\n"
+              "MBMIN: percent, in steps of 5\n"
+              "MB_HLIM: a number\n"
+              "MB_NODE: 1/100 of all, from 1 to 100\n");
+    EXPECT_EQ(machine->capabilities.num_closids(), 8);
+    EXPECT_EQ(schemata_line(machine->snapshot.groups.at("").schemata),
+              "L3:0=f L3PBM:0=ff MBMIN:0=10 MB_HLIM:0=0 MB_NODE:0=100;65536=50");
+  }
+}
+
 TEST(Read, BandwidthUnit) {
   struct {
     const char* resource;
@@ -230,6 +316,8 @@ TEST(Read, Groups) {
   files.merge(group_files("hidden", "L3:0=f\n", "\n", "shareable\n"));
   files.merge(group_files("gone", "L3:0=f\n", "\n", "shareable\n"));
   files.merge(group_files("going", "L3:0=f\n", "\n", "shareable\n"));
+  files.merge(group_files("of a later kernel", "L3:0=f\n", "\n", "coscheduled\n"));
+  files.merge(group_files("odd", "L3:0=many\n", "\n", "shareable\n"));
   files["info/last_cmd_status"] = "ok\n";
   files["mon_groups/z/tasks"] = "";
   files["mon_data/mon_MB_01/mbm_total_bytes"] = "1\n";
@@ -250,14 +338,15 @@ TEST(Read, Groups) {
             "a exclusive [L3:0=f] [3]\n"
             "locked pseudo-locked [L3:0=f0000] []\n"
             "setup pseudo-locksetup [] []\n");
-  EXPECT_EQ(snapshot->unreadable, (std::set<std::string>{"hidden"}));
+  EXPECT_EQ(snapshot->unreadable, (std::set<std::string>{"hidden", "odd", "of a later kernel"}));
   std::set<std::string> with_inode;
   for (const auto& [name, inode] : snapshot->inodes) {
     with_inode.insert(name);
     EXPECT_GE(inode, 100U);
   }
-  EXPECT_EQ(with_inode, (std::set<std::string>{"a", "a/mon_groups/x", "a/mon_groups/y", "hidden",
-                                               "locked", "mon_groups/z", "setup"}));
+  EXPECT_EQ(with_inode,
+            (std::set<std::string>{"a", "a/mon_groups/x", "a/mon_groups/y", "hidden", "locked",
+                                   "mon_groups/z", "odd", "of a later kernel", "setup"}));
   EXPECT_EQ(snapshot->mon_groups,
             (std::set<std::string>{"a/mon_groups/x", "a/mon_groups/y", "mon_groups/z"}));
   EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));

@@ -14,6 +14,7 @@
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/system.hpp"
 #include "rdtd/model/refusal.hpp"
+#include "rdtd/plan/controls.hpp"
 #include "rdtd/plan/mbm_counters.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 
@@ -114,6 +115,7 @@ class Applier {
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
+  ControlValues controls_before_;  // of the policy in force
   bool made_again_ = false;
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
   bool settled_ = false;                    // the record is that of this process

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "rdtd/model/cbm.hpp"
+#include "rdtd/model/control.hpp"
 #include "rdtd/model/resource.hpp"
 
 namespace rdtd {
@@ -54,7 +55,8 @@ struct BandwidthInfo {
 struct Capabilities {
   std::map<Resource, CacheInfo> caches;
   std::map<Resource, BandwidthInfo> bandwidths;
-  // The smaller one of info/L3_MON and info/PERF_PKG_MON; nothing without monitoring.
+  std::map<Resource, Control> controls;  // the other rows of `schemata` that are made of numbers
+  // The smallest one of those in info/: L3_MON, MB_MON, PERF_PKG_MON; nothing without monitoring.
   std::optional<unsigned> num_rmids;
   // Each CLOSID has RMIDs of its own (MPAM: the PMGs of a PARTID), so that a control group never
   // lacks one, and its monitoring groups cannot have those of others.
@@ -74,13 +76,15 @@ struct Capabilities {
     return *num_rmids / num_closids();
   }
   // Then there is only the default group.
-  [[nodiscard]] bool divides_nothing() const { return caches.empty() && bandwidths.empty(); }
+  [[nodiscard]] bool divides_nothing() const { return num_closids() == UINT32_MAX; }
   // Control groups that can exist at once, the default one included: the smallest num_closids of
   // all resources.
   [[nodiscard]] unsigned num_closids() const {
     unsigned least = UINT32_MAX;
     for (const auto& [resource, info] : caches) least = std::min(least, info.num_closids);
     for (const auto& [resource, info] : bandwidths) least = std::min(least, info.num_closids);
+    for (const auto& [resource, info] : controls)
+      least = std::min(least, info.num_closids.value_or(UINT32_MAX));
     return least;
   }
 };

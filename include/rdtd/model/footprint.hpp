@@ -14,7 +14,7 @@ namespace rdtd {
 
 // The resources that divide the same cache: L3, L3CODE and L3DATA are one cache. Empty for
 // bandwidth.
-[[nodiscard]] inline std::span<const Resource> resources_of_cache(Resource resource) {
+[[nodiscard]] inline std::span<const Resource> resources_of_cache(const Resource& resource) {
   static constexpr std::array l3 = {Resource::L3, Resource::L3CODE, Resource::L3DATA};
   static constexpr std::array l2 = {Resource::L2, Resource::L2CODE, Resource::L2DATA};
   if (!is_cache(resource)) return {};

@@ -1,9 +1,16 @@
-// Resource: what resctrl can divide, by the names that stand in `schemata`
-// (Documentation/filesystems/resctrl.rst). DomainId: the id of one instance of it, the number
-// before '=' there (for a cache the cache id).
+// Resource: a row of `schemata`, by the name that stands there, and whether its numbers are bit
+// masks (Documentation/filesystems/resctrl.rst). DomainId: the id of one instance of it, the number
+// before
+// '=' there (for a cache the cache id).
+//
+// The constants are the rows that have their own files in info/ since Linux 4.10, and words in the
+// policy language. Kernels have others, which rdtd knows from what info/ says of them
+// (control.hpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,16 +18,60 @@
 
 namespace rdtd {
 
-enum class Resource { L3, L3CODE, L3DATA, L2, L2CODE, L2DATA, MB, SMBA };
+class Resource {
+ public:
+  static const Resource L3, L3CODE, L3DATA, L2, L2CODE, L2DATA, MB, SMBA;
+  static constexpr size_t longest_name = 22;
+
+  // No row.
+  constexpr Resource() = default;
+  // A row that is none of the constants; the name has at most `longest_name` characters.
+  explicit constexpr Resource(std::string_view name, bool bitmap) : Resource(other, name, bitmap) {}
+
+  // It lives as long as this value.
+  [[nodiscard]] constexpr std::string_view name() const {
+    return {name_.data(), static_cast<size_t>(std::ranges::find(name_, '\0') - name_.begin())};
+  }
+  // Its numbers are masks, in hexadecimal.
+  [[nodiscard]] constexpr bool is_bitmap() const { return bitmap_; }
+  // Its masks are of the ways of a cache, which rdtd places.
+  [[nodiscard]] constexpr bool is_cache() const { return rank_ < first_bandwidth; }
+  // The constants in this order, then the others by name.
+  constexpr auto operator<=>(const Resource&) const = default;
+
+ private:
+  static constexpr uint8_t first_bandwidth = 6, other = 8;
+  constexpr Resource(uint8_t rank, std::string_view name, bool bitmap)
+      : rank_(rank), bitmap_(bitmap) {
+    std::ranges::copy(name.substr(0, longest_name), name_.begin());
+  }
+
+  uint8_t rank_ = other;
+  std::array<char, longest_name + 1> name_{};
+  bool bitmap_ = false;
+};
+
+inline constexpr Resource Resource::L3{0, "L3", true};
+inline constexpr Resource Resource::L3CODE{1, "L3CODE", true};
+inline constexpr Resource Resource::L3DATA{2, "L3DATA", true};
+inline constexpr Resource Resource::L2{3, "L2", true};
+inline constexpr Resource Resource::L2CODE{4, "L2CODE", true};
+inline constexpr Resource Resource::L2DATA{5, "L2DATA", true};
+inline constexpr Resource Resource::MB{6, "MB", false};
+inline constexpr Resource Resource::SMBA{7, "SMBA", false};
 
 inline constexpr std::array all_resources = {Resource::L3, Resource::L3CODE, Resource::L3DATA,
                                              Resource::L2, Resource::L2CODE, Resource::L2DATA,
                                              Resource::MB, Resource::SMBA};
 
-[[nodiscard]] std::string_view to_string(Resource resource);
+// The name lives as long as the resource.
+[[nodiscard]] constexpr std::string_view to_string(const Resource& resource) {
+  return resource.name();
+}
+// One of the constants; nothing if the name is another.
 [[nodiscard]] std::optional<Resource> parse_resource(std::string_view name);
-// Caches are divided by capacity bit masks, the others by bandwidth.
-[[nodiscard]] constexpr bool is_cache(Resource resource) { return resource < Resource::MB; }
+// Caches are divided by capacity bit masks that rdtd places.
+[[nodiscard]] constexpr bool is_cache(const Resource& resource) { return resource.is_cache(); }
 
 enum class DomainId : uint32_t {};
 

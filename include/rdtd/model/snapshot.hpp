@@ -54,12 +54,14 @@ struct Snapshot {
   std::set<std::string> owned;
   // Groups of others that a request names: rdtd takes them over, if the policy has them.
   std::set<std::string> to_adopt;
-  // Groups of others whose files this user may not read; not in `groups`.
+  // Groups of others whose files this user may not read, or say what rdtd does not know; not in
+  // `groups`.
   std::set<std::string> unreadable;
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
   // Of all groups of both kinds that can be read, the root included. Both are empty where counters
   // are not assigned (mbm_event mode).
   std::map<std::string, MbmAssignments> mbm_assignments;
+  std::string mbm_resource;  // whose counters these are: "L3"
   std::map<DomainId, unsigned> free_mbm_counters;
   // The masks of the I/O devices, by cache, while io_alloc is enabled there. Under CDP only those
   // of the code: the kernel mirrors them.

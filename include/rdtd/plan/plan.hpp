@@ -40,6 +40,9 @@ struct GroupTarget {
 // The I/O devices as they are to be: a target that holds masks of one cache and nothing else.
 using IoTarget = std::optional<GroupTarget>;
 
+// A partition as it is to be: a target that holds the masks of its ways, and no directory.
+using PartitionTarget = GroupTarget;
+
 // A pseudo-locked region as it is to be.
 struct LockTarget {
   LockRegion region;
@@ -60,9 +63,10 @@ struct MissingPart {
 };
 
 struct Plan {
-  std::vector<GroupTarget> groups;  // the policy's, in its order; the default group last
-  std::vector<LockTarget> locks;    // likewise
-  IoTarget io;                      // of [io]
+  std::vector<GroupTarget> groups;          // the policy's, in its order; the default group last
+  std::vector<PartitionTarget> partitions;  // likewise
+  std::vector<LockTarget> locks;            // likewise
+  IoTarget io;                              // of [io]
   Steps changes;
   std::vector<Diagnostic> warnings;
   std::vector<MissingPart> missing;  // what waits until somebody closes the device of a region

@@ -27,11 +27,14 @@ struct Rate {
   uint64_t bytes_per_second = 0;
 };
 struct Unlimited {};
+struct Number {
+  uint32_t value = 0;  // as it stands in `schemata`
+};
 
 struct Amount {
   // Cbm: exactly these ways. Percent is of a cache's ways or of the bandwidth; each of the others
   // is for one of the two.
-  std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited> value;
+  std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited, Number> value;
   std::string text;  // as written
 };
 
@@ -44,5 +47,7 @@ struct AmountError {
 [[nodiscard]] std::expected<Amount, AmountError> parse_cache_amount(std::string_view text);
 // "50%", "8 GB/s", "800 MiB/s", "unlimited".
 [[nodiscard]] std::expected<Amount, AmountError> parse_bandwidth_amount(std::string_view text);
+// Of a control that the language has no word for: "50%", "8 GB/s", "unlimited", "0xf0", "3".
+[[nodiscard]] std::expected<Amount, AmountError> parse_control_amount(std::string_view text);
 
 }  // namespace rdtd

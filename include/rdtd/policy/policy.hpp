@@ -60,10 +60,14 @@ struct DomainAmount {
 // Sorted by key, "*" last. A plain amount is one line for "*".
 using AmountTable = std::vector<DomainAmount>;
 using AmountTables = std::map<Resource, AmountTable>;
+// Of controls that the language has no word for, by the names in `schemata`; "MB_MIN" for mb_min.
+using ControlTables = std::map<std::string, AmountTable>;
+inline constexpr const char* floor_of_bandwidth = "MB_MIN";
 
 struct Group {
   Located<std::string> name;  // "default": the root of resctrl
   AmountTables amounts;
+  ControlTables controls;
   bool exclusive = false;
   bool strict = false;  // exclusive also as to I/O devices
   std::optional<Located<std::string>> partition;

@@ -3,9 +3,11 @@
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
-#include <array>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "rdtd/model/machine.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
@@ -17,8 +19,8 @@ namespace rdtd::resctrl {
 // Whether an entry of the root is a control group, not a directory that resctrl itself has there.
 [[nodiscard]] bool is_group(const Filesystem::Entry& entry);
 
-// Of a group of either kind, where counters are assigned.
-inline constexpr const char* mbm_assignments_file = "mbm_L3_assignments";
+// Of a group of either kind, where counters are assigned: "mbm_L3_assignments".
+[[nodiscard]] std::string mbm_assignments_file(std::string_view resource);
 
 // A file that copies of resctrl have in their root and resctrl itself does not: the options that
 // the original was mounted with, as in /proc/mounts.
@@ -34,14 +36,16 @@ inline constexpr const char* possible_cpus_file = "possible_cpus";
 inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 [[nodiscard]] std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem);
 
-// The directories in info/ of which a machine that monitors has at least one: the counters of the
-// L3 caches with those of bandwidth, and those of packages.
-inline constexpr std::array monitoring_directories = {"L3_MON", "PERF_PKG_MON"};
+// The directories in info/ of what is counted, by name: "L3_MON", "MB_MON", "PERF_PKG_MON". A
+// machine that monitors has at least one.
+[[nodiscard]] std::vector<std::string> monitoring_directories(const Filesystem& filesystem);
 
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
 // EACCES: this user may not read it. No rate is above the one that means no limit, also where the
-// kernel starts with a higher one.
-[[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group);
+// kernel starts with a higher one. `others`: the rows that are no constants of Resource, if they
+// are known.
+[[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group,
+                                            const std::set<Resource>* others = nullptr);
 
 // "info/L3/io_alloc", "info/L3/io_alloc_cbm".
 [[nodiscard]] std::string io_file(Resource resource, const char* file);

@@ -1,0 +1,87 @@
+#include "control_value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "rdtd/model/cbm.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using ControlNumber = std::expected<uint32_t, ControlRefusal>;
+
+std::unexpected<ControlRefusal> other_form(const Amount& amount, std::string_view what,
+                                           const Resource& name, const Control& control) {
+  const std::string unit = name.is_bitmap()       ? "ways in a bit mask"
+                           : control.unit.empty() ? "in a unit that the kernel does not name"
+                                                  : control.unit;
+  return std::unexpected(ControlRefusal{
+      fmt::format("'{}' is {}, and {} counts {} here", amount.text, what, name.name(), unit),
+      name.is_bitmap() ? "write \"0xf0\"" : "write the number for schemata", true});
+}
+
+ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name, const Control& control) {
+  if (!name.is_bitmap()) return other_form(amount, "a mask", name, control);
+  if (control.maximum && !Cbm{*control.maximum}.contains(mask))
+    return std::unexpected(
+        ControlRefusal{fmt::format("'{}' is out of range: the mask of {} is 0x{}", amount.text,
+                                   name.name(), to_string(Cbm{*control.maximum})),
+                       {}});
+  if (!control.sparse && !mask.contiguous())
+    return std::unexpected(ControlRefusal{
+        fmt::format("'{}' has gaps; masks of {} must be contiguous", amount.text, name.name()),
+        {}});
+  return mask.bits;
+}
+
+// A number in `schemata`, not yet rounded; nothing if the control does not count so.
+std::optional<uint64_t> number_of(const Amount& amount, const Control& control) {
+  if (const auto* number = std::get_if<Number>(&amount.value)) return number->value;
+  if (const auto* percent = std::get_if<Percent>(&amount.value))
+    if (const auto whole = whole_of(control))
+      return static_cast<uint64_t>(std::ceil(*whole * percent->value / 100 - 1e-9));
+  if (const auto* rate = std::get_if<Rate>(&amount.value))
+    if (const uint64_t unit = rate_of_unit(control); unit != 0)
+      return static_cast<uint64_t>(std::ceil(static_cast<double>(rate->bytes_per_second) /
+                                                 static_cast<double>(unit) * control.resolution /
+                                                 control.scale -
+                                             1e-9));
+  if (std::holds_alternative<Unlimited>(amount.value))
+    return control.maximum ? control.maximum : whole_of(control);
+  return std::nullopt;
+}
+
+std::string_view form_of(const Amount& amount) {
+  if (std::holds_alternative<Percent>(amount.value)) return "a percentage";
+  if (std::holds_alternative<Rate>(amount.value)) return "a rate";
+  if (std::holds_alternative<Number>(amount.value)) return "a number";
+  return "no number";
+}
+
+}  // namespace
+
+ControlNumber control_value(const Amount& amount, const Resource& name, const Control& control) {
+  if (const auto* mask = std::get_if<Cbm>(&amount.value))
+    return mask_value(amount, *mask, name, control);
+  if (name.is_bitmap() && std::holds_alternative<Unlimited>(amount.value) && control.maximum)
+    return *control.maximum;
+  const auto number = name.is_bitmap() ? std::nullopt : number_of(amount, control);
+  if (!number) return other_form(amount, form_of(amount), name, control);
+  const uint64_t step = control.granularity;
+  uint64_t value = (*number + step - 1) / step * step;
+  // A share that is too small for the kernel becomes the smallest one, as for MB.
+  if (!std::holds_alternative<Number>(amount.value))
+    value = std::max<uint64_t>(value, control.minimum.value_or(0));
+  const uint64_t least = control.minimum.value_or(0), most = control.maximum.value_or(UINT32_MAX);
+  if (value < least || value > most)
+    return std::unexpected(ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}",
+                                                      amount.text, name.name(), least, most),
+                                          {}});
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,26 @@
+// What an amount of a control comes to in `schemata`, from what the kernel says of the control.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+
+#include "rdtd/model/control.hpp"
+#include "rdtd/policy/amount.hpp"
+
+namespace rdtd {
+
+struct ControlRefusal {
+  std::string message;
+  std::string hint;
+  // The machine has no such form of amount; else the amount does not fit.
+  bool unsupported = false;
+};
+
+// Rounded up as the kernel rounds it, so that it reads back the same.
+[[nodiscard]] std::expected<uint32_t, ControlRefusal> control_value(const Amount& amount,
+                                                                    const Resource& name,
+                                                                    const Control& control);
+
+}  // namespace rdtd

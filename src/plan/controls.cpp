@@ -1,0 +1,142 @@
+// The controls that the policy language has no word for: what they come to on this machine. A group
+// that does not set one keeps what the kernel gave it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "control_value.hpp"
+#include "planner.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/plan/controls.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The names that kernels have for the floor of bandwidth, and for its cap where there is no MB.
+constexpr std::array<std::string_view, 2> floors = {floor_of_bandwidth, "MBMIN"};
+constexpr std::array<std::string_view, 2> caps = {"MB_MAX", "MBMAX"};
+
+std::optional<uint32_t> value_in(const Schemata& schemata, const Resource& resource,
+                                 DomainId domain) {
+  const auto values = schemata.find(resource);
+  if (values == schemata.end()) return std::nullopt;
+  const auto value = values->second.find(domain);
+  return value == values->second.end() ? std::nullopt : std::optional(value->second);
+}
+
+std::optional<uint32_t> value_in(const ControlValues& record, const std::string& group,
+                                 const Resource& resource, DomainId domain) {
+  const auto values = record.find(group);
+  return values == record.end() ? std::nullopt : value_in(values->second, resource, domain);
+}
+
+std::optional<uint32_t> value_now(const Snapshot& snapshot, const std::string& group,
+                                  const Resource& resource, DomainId domain) {
+  const auto state = snapshot.groups.find(group);
+  return state == snapshot.groups.end() ? std::nullopt
+                                        : value_in(state->second.schemata, resource, domain);
+}
+
+}  // namespace
+
+ControlValues values_before(const Plan& plan, const Capabilities& capabilities,
+                            const Snapshot& snapshot, const ControlValues& record) {
+  const std::string root(root_group);
+  ControlValues out;
+  for (const GroupTarget& target : plan.groups)
+    for (const auto& [resource, domains] : target.asked) {
+      if (!capabilities.controls.contains(resource)) continue;
+      for (const auto& [domain, text] : domains) {
+        auto value = value_in(record, target.directory, resource, domain);
+        if (!value) value = value_now(snapshot, target.directory, resource, domain);
+        if (!value) value = value_in(record, root, resource, domain);
+        if (!value) value = value_now(snapshot, root, resource, domain);
+        if (value) out[target.directory][resource][domain] = *value;
+      }
+    }
+  return out;
+}
+
+void restore_controls(Plan& plan, const Snapshot& snapshot, const ControlValues& record) {
+  for (GroupTarget& target : plan.groups) {
+    const auto before = record.find(target.directory);
+    if (before == record.end()) continue;
+    WriteSchemata step{target.directory, {}, {}};
+    for (const auto& [resource, values] : before->second)
+      for (const auto& [domain, value] : values) {
+        const auto now = value_now(snapshot, target.directory, resource, domain);
+        if (!now || value_in(target.state.schemata, resource, domain)) continue;
+        target.state.schemata[resource][domain] = value;
+        if (*now == value) continue;
+        step.before[resource][domain] = *now;
+        step.after[resource][domain] = value;
+      }
+    if (!step.after.empty()) plan.changes.steps.emplace_back(std::move(step));
+  }
+}
+
+const std::pair<const Resource, Control>* Planner::find_control(const std::string& name) const {
+  const auto find = [&](std::string_view wanted) -> const std::pair<const Resource, Control>* {
+    for (const auto& entry : capabilities_.controls)
+      if (entry.first.name() == wanted) return &entry;
+    return nullptr;
+  };
+  const bool cap = name == to_string(Resource::MB);
+  if (!cap && name != floor_of_bandwidth) return find(name);
+  for (const std::string_view known : cap ? caps : floors)
+    if (const auto* control = find(known)) return control;
+  return nullptr;
+}
+
+void Planner::refuse_control(const std::string& name, const Location& where) {
+  if (name == floor_of_bandwidth) return refuse_resource("mb_min", name, where);
+  std::string meant;
+  for (const auto& [resource, control] : capabilities_.controls)
+    if (lower(resource.name()) == lower(name)) meant = fmt::format("write {}", resource.name());
+  refuse_resource("control", name, where, meant);
+}
+
+void Planner::set_control(const Group& group, const std::string& name, const AmountTable& table) {
+  if (table.empty()) return;  // which was reported
+  const auto* found = find_control(name);
+  if (found == nullptr) return refuse_control(name, table.front().amount.where);
+  const auto& [resource, control] = *found;
+  for (const DomainAmount& line : table)
+    if (line.domains) check_domains(resource, line, control.domains);
+  std::map<const DomainAmount*, std::set<DomainId>> domains;
+  for (const DomainId domain : control.domains)
+    if (const DomainAmount* line = line_for(table, domain)) domains[line].insert(domain);
+  for (const auto& [line, ids] : domains) {
+    const auto value = control_value(line->amount.value, resource, control);
+    if (!value) {
+      const ControlRefusal& refusal = value.error();
+      if (refusal.unsupported)
+        unsupported(line->amount.where, refusal.message, refusal.hint);
+      else
+        error(line->amount.where, refusal.message, refusal.hint);
+      continue;
+    }
+    for (const DomainId domain : ids) {
+      target(&group).state.schemata[resource][domain] = *value;
+      target(&group).asked[resource][domain] = line->amount.value.text;
+    }
+  }
+}
+
+void Planner::set_controls() {
+  for (const Group& group : policy_.groups) {
+    if (const auto cap = group.amounts.find(Resource::MB);
+        cap != group.amounts.end() && is_cap_a_control())
+      set_control(group, std::string(to_string(Resource::MB)), cap->second);
+    for (const auto& [name, table] : group.controls) set_control(group, name, table);
+  }
+}
+
+bool Planner::is_cap_a_control() const {
+  return !domains_.contains(Resource::MB) &&
+         find_control(std::string(to_string(Resource::MB))) != nullptr;
+}
+
+}  // namespace rdtd
