@@ -143,7 +143,11 @@ size_t Assignments::restore(bool only_count) {
     if (in_force.taken.contains(directory)) continue;
     const auto now = held.process->read_thread_group(pid);
     if (now && (*now == directory || control_group_of(*now) == directory)) continue;
+    // An exec may have ended the assignment meanwhile: the rules have the process then.
+    const auto holds = [&] { return core_.manual.group_of(pid) == held.group; };
+    if (!holds()) continue;
     const int error = only_count ? 0 : put_into(*held.process, directory);
+    if (!holds()) core_.sweeper.visit({.pid = pid});
     if (error == 0) strayed++;
     if (error != 0 && error != ESRCH)
       spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,

@@ -35,6 +35,10 @@ void CgroupChanges::follow_rules() {
   read();
 }
 
+void CgroupChanges::retry_skipped() {
+  if (watch_ && watch_->skipped() > 0) follow_rules();
+}
+
 void CgroupChanges::read() {
   const auto begin = Clock::now();
   const bool walked = watch_->walking();

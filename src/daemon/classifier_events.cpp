@@ -79,6 +79,7 @@ void ClassifierEvents::end(const Error& why) {
   classifier_ = nullptr;
   requests_.enable(false);
   second_looks_.enable(false);
+  pause_.enable(false);
   losses_.look_at_all("process events have ended");
   manager_.core().observer.state_changed();
 }

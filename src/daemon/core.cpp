@@ -89,11 +89,6 @@ void Core::compare_within(std::chrono::milliseconds delay) {
   state.comparison_due = std::min(state.comparison_due, system.now() + delay);
 }
 
-void Core::look_soon() {
-  state.look_wanted = true;
-  compare_within({});
-}
-
 void Core::retry_soon() {
   const auto& missing = state.in_force->missing;
   const bool waits_for_device =

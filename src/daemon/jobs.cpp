@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "log.hpp"
 #include "rdtd/daemon/problems.hpp"
@@ -51,6 +52,7 @@ void Jobs::go_on(std::coroutine_handle<> job) {
 
 void Jobs::end() {
   task_.reset();
+  job_ = nullptr;
   running_.reset();
   problems_.clear(Problems::job);
 }
@@ -62,7 +64,7 @@ void Jobs::enter(Stage stage) {
 }
 
 bool Jobs::LockAwaiter::await_ready() {
-  right = jobs.lock_.try_take();
+  right = jobs.take_right();
   return right.has_value();
 }
 
@@ -77,9 +79,16 @@ ResctrlLock::Right Jobs::LockAwaiter::await_resume() {
   return std::move(*right);
 }
 
+std::optional<ResctrlLock::Right> Jobs::take_right() {
+  const bool was_held = !problems_.public_text(Problems::lock).empty();
+  auto right = lock_.try_take();
+  cleared_ = cleared_ || (was_held && problems_.public_text(Problems::lock).empty());
+  return right;
+}
+
 void Jobs::try_lock() {
   progress();
-  auto right = lock_.try_take();
+  auto right = take_right();
   if (!right) return;
   std::exchange(awaits_lock_, nullptr)->right = std::move(right);
   go_on(std::exchange(locked_, {}));
@@ -105,13 +114,17 @@ bool Jobs::step() {
   const bool problem_gone =
       lock_.next_recheck() <= system_.now() && awaits_lock_ == nullptr && lock_.recheck();
   if (awaits_lock_ != nullptr && lock_.next_try() <= system_.now()) try_lock();
-  return note_overdue() || problem_gone;
+  const bool changed = problem_gone || std::exchange(cleared_, false);
+  return note_overdue() || changed;
 }
 
 Jobs::Time Jobs::next_due() const {
   const Time lock = awaits_lock_ != nullptr ? lock_.next_try() : lock_.next_recheck();
   const bool known = !problems_.public_text(Problems::job).empty();
-  return running_ && !known ? std::min(lock, overdue_at()) : lock;
+  if (cleared_) return Time::min();
+  if (!running_) return lock;
+  return std::min(
+      {lock, known ? Time::max() : overdue_at(), stuck() ? Time::max() : moved_ + stands});
 }
 
 }  // namespace rdtd

@@ -37,7 +37,7 @@ Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   auto held = core_.leases.add(lease);
   if (!held) co_return done(std::unexpected(refusal(held.error())));
-  const Outcome applied = co_await apply(std::move(right));
+  const Outcome applied = co_await apply(std::move(right), Loads::Report::all);
   if (!applied) {
     core_.leases.remove(lease.name);
     co_return done(std::unexpected(applied.error()));
@@ -60,10 +60,11 @@ void LeaseJobs::update(const std::string& name, const std::string& policy, const
 Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller,
                              Changes::Done done) {
   waiting_--;
-  if (auto why = refuse_update(name, caller)) co_return done(std::unexpected(std::move(*why)));
   ResctrlLock::Right right = co_await core_.jobs.lock();
+  // Its holder may have closed it meanwhile.
+  if (auto why = refuse_update(name, caller)) co_return done(std::unexpected(std::move(*why)));
   const std::string before = core_.leases.exchange_policy(name, std::move(policy));
-  const Outcome applied = co_await apply(std::move(right));
+  const Outcome applied = co_await apply(std::move(right), Loads::Report::changes);
   if (!applied) {
     (void)core_.leases.exchange_policy(name, before);
     co_return done(applied);
@@ -75,7 +76,7 @@ Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller
 }
 
 // Puts the files in force and all leases in force.
-Task<LeaseJobs::Outcome> LeaseJobs::apply(ResctrlLock::Right right) {
+Task<LeaseJobs::Outcome> LeaseJobs::apply(ResctrlLock::Right right, Loads::Report report) {
   const InForce& now = *core_.state.in_force;
   Applier::Request request{
       .fit = now.missing.empty() ? Applier::Fit::whole : Applier::Fit::what_fits,
@@ -83,7 +84,7 @@ Task<LeaseJobs::Outcome> LeaseJobs::apply(ResctrlLock::Right right) {
       .leases = core_.leases.files()};
   if (request.fit == Applier::Fit::what_fits)
     if (auto why = refuse_to_displace(request)) co_return std::unexpected(std::move(*why));
-  co_return co_await loads_.apply(std::move(request), std::move(right));
+  co_return co_await loads_.apply(std::move(request), std::move(right), report);
 }
 
 std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {

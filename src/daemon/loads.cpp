@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "log.hpp"
@@ -78,7 +80,12 @@ Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
   const Outcome answer = loaded ? all_examined() : loaded;
   for (const Done& one : *requests) one(answer);
   // Who asks for a reload may have reasons to: nobody waits for this look.
-  if (loaded && !looked_) core_.look_soon();
+  if (loaded && !looked_)
+    core_.sweeper.sweep({.done = [this](const Result<SweepResult>& swept) {
+      core_.note_sweep(swept);
+      (void)assignments_.restore();
+      core_.observer.state_changed();
+    }});
 }
 
 Task<Loads::Outcome> Loads::reload_now(Applier::Request request) {
@@ -96,14 +103,15 @@ Task<Loads::Outcome> Loads::load(Applier::Request request) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   const auto unfit = fit_leases(request);
   if (!unfit) co_return std::unexpected(unfit.error());
-  Outcome applied = co_await apply(std::move(request), std::move(right));
+  Outcome applied = co_await apply(std::move(request), std::move(right), Report::all);
   if (applied)
     for (const auto& [name, why] : *unfit)
       if (core_.leases.contains(name)) lease_ended(name, why);  // else it has ended by itself
   co_return applied;
 }
 
-Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right right) {
+Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right right,
+                                  Report report) {
   (void)core_.system.admit(core_.readers());  // root may make groups: if not, that fails
   auto applied = core_.applier.apply(std::move(request), *core_.state.in_force);
   if (!applied) {
@@ -114,22 +122,24 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
     }
     co_return std::unexpected(applied.error());
   }
-  const std::shared_ptr<const RuleTable> previous = core_.state.in_force->table;
+  const std::shared_ptr<const InForce> before = core_.state.in_force;
+  looked_ = !applied->moves_nobody || !all_examined_;
   put_in_force(*applied);
+  if (report == Report::all) log_lacks(*applied);
   right = {};
-  if (core_.state.in_force->table != previous) {
+  if (core_.state.in_force->table != before->table) {
     co_await publish();
     core_.observer.rules_changed();
     assignments_.restore();
   }
   std::optional<Result<SweepResult>> swept;
-  looked_ = !applied->moves_nobody || !all_decided_;
   if (looked_) {
-    Sweep::All all{.previous = previous, .patience = Sweep::max_patience};
+    Sweep::All all{.previous = before->table, .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
-    note_look(*swept, previous);
+    note_look(*swept, before->table);
   }
   co_await remove_groups(std::move(applied->removals));
+  log_warnings(report == Report::all ? InForce{} : *before);
   finish(*applied, swept);
   co_return Outcome{};
 }
@@ -138,12 +148,11 @@ void Loads::note_look(const Result<SweepResult>& swept,
                       const std::shared_ptr<const RuleTable>& previous) {
   if (!swept || swept->unreleased > 0) unreleased_.push_back(previous);
   if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
-  core_.state.processes_by_rule.clear();
   core_.note_sweep(swept);
   unexamined_ = !swept               ? swept.error().text()
                 : swept->unknown > 0 ? cannot_be_examined(*swept)
                                      : "";
-  all_decided_ = swept && swept->unknown + swept->unreleased + swept->undecided == 0;
+  all_examined_ = swept && swept->unknown + swept->refused == 0;
 }
 
 // Adds to a load the leases that still fit. The others end once it has succeeded: the policy files
@@ -183,12 +192,21 @@ void Loads::forget_policy() {
   core_.guard.forget();
 }
 
+// What only a look at the processes finds holds until the next one.
+void Loads::forget_before_load() {
+  std::vector<Drift> of_processes;
+  if (!looked_)
+    std::ranges::copy_if(core_.state.drift, std::back_inserter(of_processes),
+                         [](const Drift& drift) { return !drift.group && !drift.restored; });
+  forget_policy();
+  core_.state.drift = std::move(of_processes);
+  if (looked_) core_.state.processes_by_rule.clear();
+}
+
 void Loads::put_in_force(Applier::Applied& applied) {
   core_.state.in_force = applied.in_force;
-  forget_policy();
+  forget_before_load();
   core_.admit(core_.readers());
-  for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
-  for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
   core_.guard.make_later(std::move(applied.unmade));
   core_.guard.assign_later(applied.without_counters);
   core_.retry_soon();
@@ -226,6 +244,22 @@ Task<> Loads::remove_groups(std::vector<Step> removals) {
   }
 }
 
+// Those that `before` had were logged before.
+void Loads::log_warnings(const InForce& before) const {
+  const InForce& in_force = *core_.state.in_force;
+  std::vector<Diagnostic> warnings = in_force.warnings;
+  std::erase_if(warnings, [&](const Diagnostic& warning) {
+    return std::ranges::find(before.warnings, warning) != before.warnings.end();
+  });
+  if (const std::string text = format_diagnostics(warnings, in_force.policy.sources); !text.empty())
+    spdlog::warn("{}", trim(text));
+}
+
+void Loads::log_lacks(const Applier::Applied& applied) {
+  for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
+  for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
+}
+
 void Loads::finish(const Applier::Applied& applied,
                    const std::optional<Result<SweepResult>>& swept) {
   const InForce& in_force = *core_.state.in_force;
@@ -233,9 +267,6 @@ void Loads::finish(const Applier::Applied& applied,
   if (in_force.policy.divides_nothing() && in_force.missing.empty())
     core_.applier.release_default_group();
   core_.report_missing();
-  if (const std::string warnings = format_diagnostics(in_force.warnings, in_force.policy.sources);
-      !warnings.empty())
-    spdlog::warn("{}", trim(warnings));
   summary_ = fmt::format(
       "policy in force: {}, {}, {}; {}", counted(in_force.groups.size(), "group"),
       counted(in_force.table->rules.rules().size(), "rule"), counted(applied.steps, "step"),

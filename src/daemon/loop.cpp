@@ -90,24 +90,23 @@ int Loop::attach(Sources sources) {
     });
   if (r >= 0) r = timers_->heartbeat.attach(event_, [this] { beat(); });
   if (r >= 0)
-    r = timers_->work.attach(
-        event_, [this] { return manager_.next_due(); },
-        [this] { manager_.step(Clock::now() + slice_length); });
+    r = timers_->work.attach(event_, [this] { return manager_.next_due(); }, [this] { work(); });
   return r < 0 ? r : attach_watchdog(std::move(sources.in_kernel));
 }
 
 // A change that will never end is as bad as a loop that hangs.
+void Loop::work() {
+  manager_.step(Clock::now() + slice_length);
+  if (watchdog_.watchdog) watchdog_.questions.enable(!manager_.stuck());
+}
+
 int Loop::attach_watchdog(std::function<bool()> in_kernel) {
   uint64_t limit_usec = 0;
   if (const int r = sd_watchdog_enabled(0, &limit_usec); r <= 0) return r;
   watchdog_.watchdog =
       std::make_unique<Watchdog>(std::move(in_kernel), [] { (void)sd_notify(0, "WATCHDOG=1"); });
-  const int r = watchdog_.questions.attach(event_, watchdog_.watchdog->fd(), [this] {
-    if (manager_.stuck())
-      watchdog_.questions.enable(false);
-    else
-      watchdog_.watchdog->answer();
-  });
+  const int r = watchdog_.questions.attach(event_, watchdog_.watchdog->fd(),
+                                           [this] { watchdog_.watchdog->answer(); });
   return r < 0 ? r : watchdog_.watchdog->start(std::chrono::microseconds(limit_usec) / 3);
 }
 
@@ -140,6 +139,7 @@ void Loop::connect() {
        .after_reload =
            [this](bool success) {
              if (success) loaded();
+             if (success) processes_->cgroups.retry_skipped();
              report_state();
              (void)sd_notify(0, "READY=1");
              service_->emit_reloaded(success);
@@ -220,6 +220,7 @@ void Loop::beat() {
   manager_.store();
   return_memory();
   processes_->classifier.beat();
+  work();
 }
 
 int Loop::run() {

@@ -33,12 +33,15 @@ Result<void> Manager::remove_all() {
 void Manager::step(Time deadline) {
   core_.publisher.step();
   if (core_.sweeper.next_due() <= core_.system.now()) {
+    const bool sweeps = core_.sweeper.sweeps();
     core_.sweeper.slice(deadline);
-    core_.jobs.progress();
+    if (sweeps) core_.jobs.swept();
   }
   if (core_.sweeper.take_overflow()) core_.observer.visits_lost();
   reconciler_.step();
   if (core_.jobs.step()) core_.observer.state_changed();
+  // Once everything that a job can wait for has had its turn.
+  stuck_ = core_.jobs.stuck();
 }
 
 Manager::Time Manager::next_due() const {

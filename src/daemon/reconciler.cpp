@@ -51,7 +51,7 @@ void Reconciler::step() {
     if (waiting_ || running_)
       core_.state.comparison_due = now + DriftPace::first_delay;
     else
-      want(std::exchange(core_.state.look_wanted, false) ? Scope::processes : Scope::resctrl);
+      want(Scope::resctrl);
   }
   if (core_.sweeper.table_out_of_date() && now >= next_renewal_) {
     next_renewal_ = now + renewal_interval;

@@ -145,12 +145,9 @@ bool Visits::turn(Running& running) {
 void Visits::end(const Running& running, Time now) {
   under_way_.erase(running.key);
   const Time rested = now + pause_after_look.after(running.cost);
-  Time& not_before = not_before_[running.key] = rested;
+  not_before_[running.key] = rested;
   // Root is not kept waiting.
-  if (running.user.value_or(0) != 0) {
-    shares_.charge(*running.user, running.cost, now);
-    not_before = std::max(rested, shares_.affordable_at(*running.user, now));
-  }
+  if (running.user.value_or(0) != 0) shares_.charge(*running.user, running.cost, now);
   const auto again = again_.find(running.key);
   if (again == again_.end()) return;
   const Waiting waiting = again->second;
@@ -168,8 +165,22 @@ void Visits::take_turn(std::list<Running>::iterator running) {
   running_.erase(running);
 }
 
+// When the process may be looked at, if its user has taken too much time.
+std::optional<Visits::Time> Visits::rest_of_user(pid_t pid) const {
+  const Time now = looks_.system.now();
+  if (!shares_.anybody_exhausted(now)) return std::nullopt;
+  const auto process = looks_.system.processes.open(pid);
+  auto user = process ? (*process)->owner() : std::unexpected(process.error());
+  // The files of one that cannot be traced are root's, whoever it belongs to.
+  if (ProcessFacts facts; user && *user == 0 && (*process)->read(Fact::identity, facts))
+    user = facts.identity->responsible();
+  if (!user || *user == 0 || !shares_.exhausted(*user, now)) return std::nullopt;
+  return shares_.affordable_at(*user, now);
+}
+
 void Visits::begin(Key key) {
   const Waiting waiting = waiting_.extract(key).mapped();
+  if (const auto later = rest_of_user(key.first)) return schedule(key, {*later, waiting.children});
   under_way_.insert(key);
   running_.push_back({.key = key, .with_children = waiting.children});
   running_.back().visit = std::make_unique<Visit>(looks_.placement(), key.first,

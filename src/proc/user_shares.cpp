@@ -19,8 +19,9 @@ void UserShares::charge(uid_t user, std::chrono::nanoseconds cost, Time now) {
     if (shares_.size() >= max_users) return;
   }
   Share& share = shares_[user];
-  share.taken = taken(share, now) + cost;
+  share.taken = std::min<std::chrono::nanoseconds>(taken(share, now) + cost, allowance + most_owed);
   share.charged = now;
+  last_exhausted_ = std::max(last_exhausted_, affordable_at(user, now));
 }
 
 void UserShares::rest(uid_t user, Time until) {

@@ -104,9 +104,7 @@ TEST_F(JournalTest, Loads) {
        [this] {
          for (int i = 0; i < 2; i++) (void)processes.start({.name = "redis-server"});
        },
-       redis_policy,
-       "info: policy in force: 2 groups, 1 rule, 0 steps; no rule has changed\n"
-       "warning: 2 threads were not in the group that the rules name; restored\n"},
+       redis_policy, "info: policy in force: 2 groups, 1 rule, 0 steps; no rule has changed\n"},
       {"the rule is another", [] {}, redis_policy + "exe = \"/usr/bin/true\"\n",
        "info: policy in force: 2 groups, 1 rule, 0 steps; processes: redis 2, 0 threads moved, 0 "
        "released\n"},

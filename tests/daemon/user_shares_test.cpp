@@ -179,7 +179,7 @@ class VisitShares : public World {
           {.name = "bash", .identity = {.uid = static_cast<uid_t>(user + i % how_many)}}));
     size_t looks = 0;
     processes.calls.hook = [&](const fake::Call& call) {
-      if (call.operation != "open") return;
+      if (call.operation != "read" || call.argument != "name") return;
       looks++;
       clock += std::chrono::microseconds(200);
     };

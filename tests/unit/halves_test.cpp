@@ -20,8 +20,8 @@ Capabilities with_cdp(unsigned ways) {
 }
 
 // "a 0-3/4-5, default 6-7": the ways of code and of data, or both at once, or the errors.
-std::string layout(const std::string& policy, const Capabilities& capabilities,
-                   const Snapshot& now) {
+std::string halves_of(const std::string& policy, const Capabilities& capabilities,
+                      const Snapshot& now) {
   const ParsedPolicy parsed = test::parse(policy);
   const auto plan = make_plan(parsed.policy, capabilities, now);
   if (!plan) return format_diagnostics(plan.error(), parsed.policy.sources);
@@ -37,8 +37,8 @@ std::string layout(const std::string& policy, const Capabilities& capabilities,
   return out;
 }
 
-std::string layout(const std::string& policy, const Capabilities& capabilities) {
-  return layout(policy, capabilities, test::untouched(capabilities));
+std::string halves_of(const std::string& policy, const Capabilities& capabilities) {
+  return halves_of(policy, capabilities, test::untouched(capabilities));
 }
 
 std::string halves(const std::string& name, const std::string& code, const std::string& data,
@@ -110,7 +110,7 @@ TEST(Halves, Layouts) {
        "a 0-1, default 2-7"},
   };
   for (const test::PolicyAndLayout& row : rows)
-    EXPECT_EQ(layout(row.policy, capabilities), row.layout) << row.policy;
+    EXPECT_EQ(halves_of(row.policy, capabilities), row.layout) << row.policy;
 }
 
 // With masks that may have gaps, halves are placed without gaps if that is possible.
@@ -127,7 +127,7 @@ TEST(Halves, GapsAreALastResort) {
        "b 2, c 5, a 0-1/0-1,3-4, default 6-7"},
   };
   for (const test::PolicyAndLayout& row : rows)
-    EXPECT_EQ(layout(row.policy, capabilities), row.layout) << row.policy;
+    EXPECT_EQ(halves_of(row.policy, capabilities), row.layout) << row.policy;
 }
 
 // More halves than fit cost no more than their number.
@@ -135,17 +135,19 @@ TEST(Halves, ManyThatDoNotFit) {
   std::string policy;
   for (int i = 0; i < 3000; i++)
     policy += "[partition.p" + std::to_string(i) + "]\nl3code = \"1 way\"\nl3data = \"2 ways\"\n";
-  EXPECT_NE(layout(policy, with_cdp(8)).find("6000 ways asked for exclusively"), std::string::npos);
+  EXPECT_NE(halves_of(policy, with_cdp(8)).find("6000 ways asked for exclusively"),
+            std::string::npos);
 }
 
 // Five groups that name one half: only one combination of masks fits.
 TEST(Halves, ManyCombinations) {
   const std::string alone = "exclusive = true\n";
   EXPECT_EQ(
-      layout(halves("a", "ways 0", "3 ways", alone) + halves("b", "ways 3", "3 ways", alone) +
-                 halves("d", "ways 12", "3 ways", alone) + halves("e", "ways 17", "4 ways", alone) +
-                 halves("c", "ways 19", "5 ways", alone),
-             with_cdp(20)),
+      halves_of(halves("a", "ways 0", "3 ways", alone) + halves("b", "ways 3", "3 ways", alone) +
+                    halves("d", "ways 12", "3 ways", alone) +
+                    halves("e", "ways 17", "4 ways", alone) +
+                    halves("c", "ways 19", "5 ways", alone),
+                with_cdp(20)),
       "a 0/0-2, b 3/3-5, d 12/11-13, e 17/14-17, c 19/6-10, default 18");
 }
 
@@ -172,7 +174,7 @@ TEST(Halves, NamedWaysAreNoPlace) {
   Snapshot now = test::after(group("a", "ways 3-5"), capabilities, test::untouched(capabilities));
   now = test::after(policy, capabilities, now);
   EXPECT_TRUE(test::plan_text(policy, capabilities, now).ends_with("Nothing to change.\n"));
-  EXPECT_EQ(layout(policy, capabilities, now), layout(policy, capabilities));
+  EXPECT_EQ(halves_of(policy, capabilities, now), halves_of(policy, capabilities));
 }
 
 }  // namespace

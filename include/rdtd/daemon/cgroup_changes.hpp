@@ -19,6 +19,8 @@ class CgroupChanges {
   [[nodiscard]] int attach(sd_event* event, std::unique_ptr<CgroupWatch> watch);
   // From now on, those that the rules in force can match.
   void follow_rules();
+  // The same if some could not be watched: there may be more room now.
+  void retry_skipped();
 
  private:
   void read();

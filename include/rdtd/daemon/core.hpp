@@ -56,7 +56,6 @@ struct State {
   std::chrono::steady_clock::time_point comparison_due =  // because of a change in resctrl
       std::chrono::steady_clock::time_point::max();
   std::map<size_t, size_t> processes_by_rule;  // at the last look at all of them
-  bool look_wanted = false;                    // the next comparison looks at all processes
   bool events_available = true;
   uint64_t events_seen = 0, event_overruns = 0;
 };
@@ -77,8 +76,6 @@ struct Core {
   void report_missing();
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);
-  // The same at once, with a look at all processes.
-  void look_soon();
   // Has resctrl compared soon, if something is missing that may become possible at any time.
   void retry_soon();
   // Writes down what outlives the daemon, if it has changed.

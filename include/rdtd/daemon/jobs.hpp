@@ -59,9 +59,12 @@ class Jobs {
   // come or gone.
   bool step();
   [[nodiscard]] Time next_due() const;
-  // What the running job waits for was at work.
-  void progress() { moved_ = system_.now(); }
-  // The running job will never end. Only a fault of rdtd's own can cause that.
+  // A look at all processes was at work.
+  void swept() {
+    if (running_ && running_->stage == Stage::processes) progress();
+  }
+  // The running job will never end: what it waits for is not at work. Only a fault of rdtd's own
+  // can cause that.
   [[nodiscard]] bool stuck() const { return running_ && system_.now() - moved_ > stands; }
 
  private:
@@ -98,10 +101,12 @@ class Jobs {
     std::string_view name;
     std::function<Task<>()> job;
   };
+  void progress() { moved_ = system_.now(); }
   void enter(Stage stage);
   void go_on(std::coroutine_handle<> job);
   void begin_next();
   void end();
+  [[nodiscard]] std::optional<ResctrlLock::Right> take_right();
   void try_lock();
   bool note_overdue();
   [[nodiscard]] Time overdue_at() const;
@@ -117,6 +122,7 @@ class Jobs {
   std::coroutine_handle<> locked_;  // goes on with the lock
   Time moved_{};                    // when the running job was last seen to move
   bool resuming_ = false;
+  bool cleared_ = false;  // the problem of the lock has gone, and nobody was told
 };
 
 }  // namespace rdtd

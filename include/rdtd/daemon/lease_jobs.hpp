@@ -33,7 +33,7 @@ class LeaseJobs {
   [[nodiscard]] Task<> run_update(std::string name, std::string policy, Caller caller,
                                   Changes::Done done);
   [[nodiscard]] Task<> run_without_ended();
-  [[nodiscard]] Task<Outcome> apply(ResctrlLock::Right right);
+  [[nodiscard]] Task<Outcome> apply(ResctrlLock::Right right, Loads::Report report);
   [[nodiscard]] std::optional<Refusal> refuse(const std::string& name) const;
   [[nodiscard]] std::optional<Refusal> refuse_update(const std::string& name,
                                                      const Caller& caller) const;

@@ -38,8 +38,10 @@ class Loads {
   // For jobs. Puts the request in force with the leases that still fit; the others end.
   [[nodiscard]] Task<Outcome> load(Applier::Request request);
   // The same without looking for leases that do not fit. `right` is given back before processes are
-  // looked at.
-  [[nodiscard]] Task<Outcome> apply(Applier::Request request, ResctrlLock::Right right);
+  // looked at. What is logged: all warnings, or only those that the policy before did not have.
+  enum class Report { all, changes };
+  [[nodiscard]] Task<Outcome> apply(Applier::Request request, ResctrlLock::Right right,
+                                    Report report);
   // Opens the `tasks` files again, for groups that were removed and made again under the same name.
   [[nodiscard]] Task<> renew_table();
   [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweep::All all);
@@ -66,6 +68,9 @@ class Loads {
   [[nodiscard]] Task<> publish();
   [[nodiscard]] Task<> remove_groups(std::vector<Step> removals);
   void forget_policy();
+  void forget_before_load();
+  void log_warnings(const InForce& before) const;
+  static void log_lacks(const Applier::Applied& applied);
   void note_look(const Result<SweepResult>& swept,
                  const std::shared_ptr<const RuleTable>& previous);
   void finish(const Applier::Applied& applied, const std::optional<Result<SweepResult>>& swept);
@@ -78,7 +83,7 @@ class Loads {
   std::string summary_;
   std::string unexamined_;            // why the last look at all processes did not do all; or empty
   bool looked_ = false;               // the last load looked at all processes
-  bool all_decided_ = false;          // by that look
+  bool all_examined_ = false;         // by that look, and the kernel refused nobody
   std::vector<std::string> adopted_;  // by the last load: names of groups and monitoring groups
   std::deque<std::shared_ptr<const RuleTable>> unreleased_;
 };

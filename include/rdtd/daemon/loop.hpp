@@ -80,6 +80,7 @@ class Loop {
   [[nodiscard]] int attach_signals();
   [[nodiscard]] int attach_watchdog(std::function<bool()> in_kernel);
   void connect();
+  void work();
   void beat();
   void return_memory();
   void rules_changed();

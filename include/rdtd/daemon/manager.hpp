@@ -34,7 +34,7 @@ class Manager final : private Changes {
   void step(Time deadline);
   [[nodiscard]] Time next_due() const;
   // A change will never end: only a fault of rdtd's own can cause that.
-  [[nodiscard]] bool stuck() const { return core_.jobs.stuck(); }
+  [[nodiscard]] bool stuck() const { return stuck_ && core_.jobs.stuck(); }
   // Removes every group that rdtd made. For the end of the daemon: waits for no lock.
   [[nodiscard]] Result<void> remove_all();
   void store() { core_.store(); }
@@ -73,6 +73,7 @@ class Manager final : private Changes {
   LeaseJobs lease_jobs_;
   Reconciler reconciler_;
   Answers answers_;
+  bool stuck_ = false;
 };
 
 }  // namespace rdtd

@@ -31,6 +31,8 @@ class Sweeper {
   // Whether visits were dropped, or could not be carried out, since the last call: all processes
   // must be looked at.
   [[nodiscard]] bool take_overflow() { return std::exchange(looks_.overflowed, false); }
+  // Whether a look at all processes is under way.
+  [[nodiscard]] bool sweeps() const { return sweep_.next_due() != Time::max(); }
   // Works until the deadline.
   void slice(Time deadline);
   // When slice has something to do; Time::max() if nothing waits.

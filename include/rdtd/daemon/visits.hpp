@@ -73,6 +73,7 @@ class Visits {
   };
   void schedule(Key key, Waiting waiting);
   [[nodiscard]] bool many_threads_wait(pid_t pid) const;
+  [[nodiscard]] std::optional<Time> rest_of_user(pid_t pid) const;
   void begin(Key key);
   void take_turn(std::list<Running>::iterator running);
   [[nodiscard]] bool turn(Running& running);

@@ -16,6 +16,8 @@ class UserShares {
   // What a user can take at once; it comes back as a quarter of the time that passes.
   static constexpr std::chrono::milliseconds allowance{10};
   static constexpr int part = 4;
+  // What a user can owe: nobody waits for more than a second.
+  static constexpr std::chrono::milliseconds most_owed{1000 / part};
   // Users that are kept in mind; more are treated as new ones.
   static constexpr size_t max_users = 1024;
 
@@ -23,6 +25,7 @@ class UserShares {
   [[nodiscard]] bool exhausted(uid_t user, Time now) const;
   // When exhausted() is false again; `now` if it is.
   [[nodiscard]] Time affordable_at(uid_t user, Time now) const;
+  [[nodiscard]] bool anybody_exhausted(Time now) const { return now < last_exhausted_; }
   // How many users have not yet been given back all that they have taken.
   [[nodiscard]] size_t debtors(Time now) const;
   // The processes of a user who has been charged are not to be looked at before then, whether
@@ -40,7 +43,7 @@ class UserShares {
   };
   [[nodiscard]] static std::chrono::nanoseconds taken(const Share& share, Time now);
   std::map<uid_t, Share> shares_;
-  Time last_rest_{};
+  Time last_rest_{}, last_exhausted_{};
 };
 
 }  // namespace rdtd
