@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace rdtd {
 
@@ -22,16 +21,19 @@ class Deferred {
     uid_t user = 0;
   };
 
-  [[nodiscard]] bool contains(pid_t pid) const { return pids_.contains(pid); }
-  // False if there are too many. One that waits already keeps its place.
+  // False if there are too many. One that waits already keeps its place, unless it is another
+  // user's now: then it is another process, or runs another program.
   [[nodiscard]] bool push(Process process, Time due) {
-    if (pids_.contains(process.pid)) return true;
+    if (const auto waits = waiting_.find(process.pid); waits != waiting_.end()) {
+      if (waits->second->second.user == process.user) return true;
+      remove(waits);
+    }
     const auto of_user = by_user_.find(process.user);
-    if (pids_.size() >= max_size || (of_user != by_user_.end() && of_user->second >= max_of_user))
+    if (waiting_.size() >= max_size ||
+        (of_user != by_user_.end() && of_user->second >= max_of_user))
       return false;
-    pids_.insert(process.pid);
     by_user_[process.user]++;
-    by_due_.emplace(due, process);
+    waiting_.emplace(process.pid, by_due_.emplace(due, process));
     return true;
   }
   [[nodiscard]] std::optional<Time> next_due() const {
@@ -41,16 +43,22 @@ class Deferred {
   [[nodiscard]] std::optional<Process> pop(Time now) {
     if (by_due_.empty() || by_due_.begin()->first > now) return std::nullopt;
     const Process process = by_due_.begin()->second;
-    by_due_.erase(by_due_.begin());
-    pids_.erase(process.pid);
-    if (const auto of_user = by_user_.find(process.user); --of_user->second == 0)
-      by_user_.erase(of_user);
+    remove(waiting_.find(process.pid));
     return process;
   }
 
  private:
-  std::multimap<Time, Process> by_due_;
-  std::unordered_set<pid_t> pids_;
+  using ByDue = std::multimap<Time, Process>;
+  using ByPid = std::unordered_map<pid_t, ByDue::iterator>;
+  void remove(ByPid::iterator waits) {
+    const auto of_user = by_user_.find(waits->second->second.user);
+    if (--of_user->second == 0) by_user_.erase(of_user);
+    by_due_.erase(waits->second);
+    waiting_.erase(waits);
+  }
+
+  ByDue by_due_;
+  ByPid waiting_;
   std::unordered_map<uid_t, size_t> by_user_;
 };
 
