@@ -109,7 +109,8 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
           trial.matched ? "matches  -> group "
           : trial.needs ? ""
                         : "no:  ",
-          trial.matched ? rules.destination_of(trial.rule).label() : reason(trial, process));
+          trial.matched ? rules.destination_of(trial.rule).label()
+                        : printable(reason(trial, process)));
   print("{}\n", outcome_text(outcome_of(rules, trials)));
   return Exit::ok;
 }

@@ -62,9 +62,11 @@ int verbs::run(const Context& context, const std::string& group, std::vector<std
 }
 
 int verbs::run_leased(LeaseGroup group, std::vector<std::string> command) {
-  group.name = fmt::format("run-{}", ::getpid());
   auto client = Client::connect();
   if (!client) return report(client.error());
+  const auto leases = client->list_leases();
+  if (!leases) return report(leases.error());
+  group.name = free_lease_name("run", ::getpid(), *leases);
   const auto lease = client->lease(group.name, lease_text(group));
   if (!lease) return report(lease.error());
   if (const auto assigned = client->assign(::getpid(), group.name); !assigned)

@@ -19,7 +19,8 @@ namespace rdtd::verbs {
 int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
 int assign(const std::string& group, const std::vector<pid_t>& pids);
-int assign_unit(const std::string& group, const std::string& unit, bool runtime);
+int assign_unit(const Context& context, const std::string& group, const std::string& unit,
+                bool runtime);
 struct BenchOptions {
   std::string group, noise_group, html;
   std::string pseudo_lock;
