@@ -271,6 +271,16 @@ bool glob_is_literal(std::string_view pattern) {
   return pattern.find_first_of(special) == std::string_view::npos;
 }
 
+std::optional<std::string> glob_only_match(std::string_view pattern) {
+  std::string out;
+  for (size_t at = 0; at < pattern.size(); at++) {
+    const bool escape = pattern[at] == '\\' && at + 1 < pattern.size();
+    if (!escape && special.contains(pattern[at])) return std::nullopt;
+    out += pattern[escape ? ++at : at];
+  }
+  return out;
+}
+
 std::string_view glob_prefix(std::string_view pattern) {
   return pattern.substr(0, pattern.find_first_of(special));
 }

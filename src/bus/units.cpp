@@ -14,11 +14,13 @@ namespace {
 
 constexpr const char* service = "org.freedesktop.systemd1";
 constexpr const char* unit_interface = "org.freedesktop.systemd1.Unit";
+constexpr const char* mount_interface = "org.freedesktop.systemd1.Mount";
 
-std::optional<std::string> property(sd_bus* bus, const char* path, const char* name) {
+std::optional<std::string> property(sd_bus* bus, const std::string& path, const char* name,
+                                    const char* interface = unit_interface) {
   char* text = nullptr;
   const int r =
-      sd_bus_get_property_string(bus, service, path, unit_interface, name, nullptr, &text);
+      sd_bus_get_property_string(bus, service, path.c_str(), interface, name, nullptr, &text);
   const std::unique_ptr<char, decltype(&::free)> owned(text, &::free);
   return r < 0 ? std::nullopt : std::optional<std::string>(text);
 }
@@ -33,20 +35,38 @@ std::optional<Units> Units::connect() {
   return Units(bus);
 }
 
-// org.freedesktop.systemd1(5): LoadUnit reads the unit's file if the unit is not in memory.
-std::optional<Units::Unit> Units::find(const std::string& name) {
+// org.freedesktop.systemd1(5): LoadUnit reads the unit's file if the unit is not in memory. Returns
+// a negative errno if it fails.
+int Units::load(const std::string& name, std::string& path) {
   sd_bus_message* answer = nullptr;
   const int r = sd_bus_call_method(bus_.get(), service, "/org/freedesktop/systemd1",
                                    "org.freedesktop.systemd1.Manager", "LoadUnit", nullptr, &answer,
                                    "s", name.c_str());
   const Message reply(answer);
+  if (r < 0) return r;
+  const char* text = nullptr;
+  const int read = sd_bus_message_read(answer, "o", &text);
+  if (read >= 0) path = text;
+  return read;
+}
+
+std::optional<Units::Unit> Units::find(const std::string& name) {
+  std::string path;
+  const int r = load(name, path);
   if (r == -EINVAL) return Unit{};  // no unit can have this name: a template without an instance
-  const char* path = nullptr;
-  if (r < 0 || sd_bus_message_read(answer, "o", &path) < 0) return std::nullopt;
-  const auto state = property(bus_.get(), path, "LoadState");
+  if (r < 0) return std::nullopt;
+  const auto loaded = property(bus_.get(), path, "LoadState");
   auto id = property(bus_.get(), path, "Id");
-  if (!state || !id) return std::nullopt;
-  return Unit{*state != "not-found", wire::clean(*id)};
+  auto state = property(bus_.get(), path, "ActiveState");
+  if (!loaded || !id || !state) return std::nullopt;
+  return Unit{*loaded != "not-found", wire::clean(*id), wire::clean(*state)};
+}
+
+std::optional<std::string> Units::mount_options(const std::string& name) {
+  std::string path;
+  if (load(name, path) < 0) return std::nullopt;
+  const auto options = property(bus_.get(), path, "Options", mount_interface);
+  return options ? std::optional(wire::clean(*options)) : std::nullopt;
 }
 
 }  // namespace rdtd

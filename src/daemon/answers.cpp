@@ -31,7 +31,7 @@ ThreadsByRule threads_by_rule(const RuleSet& rules, ProcessFacts facts,
   for (const NamedThread& thread : threads) {
     facts.thread = thread.name;
     const Decision decision = rules.match(facts);
-    if (decision.kind == Decision::Kind::matched)
+    if (decision.kind != Decision::Kind::unmatched)
       out[decision.rule].push_back(std::to_string(thread.tid));
   }
   return out;

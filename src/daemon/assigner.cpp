@@ -35,10 +35,6 @@ Assignment failed(const Error& error) {
   return {.kind = Assignment::Kind::unknown, .error = error.code};
 }
 
-// `tasks` of a group that was removed: ENOENT if the removal came while the write waited for it
-// (rdtgroup_tasks_write in fs/resctrl/rdtgroup.c), ENODEV afterwards.
-bool is_removed(int error) { return error == ENODEV || error == ENOENT; }
-
 // Writes one thread to a group and counts it. Returns 0 or errno.
 int add_counted(const Place& place, pid_t tid) {
   const int error = place.add(tid);
@@ -113,43 +109,6 @@ void respect_manual(const Placement& placement, pid_t pid) {
   if (place.exists()) (void)place.add(pid);
 }
 
-}  // namespace
-
-int Place::add(pid_t tid) const {
-  if (mon_group == nullptr) return control_group->add(tid);
-  // The kernel takes a thread into a monitoring group only from its control group: EINVAL. If the
-  // monitoring group was removed, the limits hold all the same, and its error says so.
-  const int first = mon_group->add(tid);
-  if (first != EINVAL && !is_removed(first)) return first;
-  if (const int error = control_group->add(tid); error != 0) return error;
-  return first == EINVAL ? mon_group->add(tid) : first;
-}
-
-const resctrl::Tasks* RuleTable::tasks_of(const std::string& group) const {
-  const auto found = tasks.find(group);
-  return found == tasks.end() ? nullptr : found->second.get();
-}
-
-bool RuleTable::is_at(size_t destination, const std::string& directory) const {
-  const std::string& place = places[destination].directory;
-  return directory == place ||
-         (control_group_of(directory) == place && !mon_groups.contains(directory));
-}
-
-Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts,
-                        Effort effort) {
-  while (true) {
-    if (facts.cmdline && facts.cmdline->size() > effort.longest_cmdline)
-      return std::unexpected(Error{"compare", "the command line", E2BIG, {}});
-    const Decision decision = rules.match(facts, effort.memo);
-    if (decision.kind != Decision::Kind::needs_fact) return decision;
-    if (auto read = process.read(decision.fact, facts); !read)
-      return std::unexpected(std::move(read.error()));
-  }
-}
-
-namespace {
-
 struct Owner {
   uid_t user = 0;
   bool hidden = false;
@@ -182,7 +141,7 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     const auto decision =
         decide(placement.table.rules, process, facts, {max_cmdline, placement.memo});
     if (!decision) return failed(decision.error());
-    if (decision->kind == Decision::Kind::unmatched) return out;
+    if (decision->kind != Decision::Kind::matched) return out;
     out.rule = decision->rule;
     const Place& place =
         placement.table.places[placement.table.rules.rules()[decision->rule].destination];
@@ -259,23 +218,25 @@ bool Visit::begin() {
   if (decision->kind == Decision::Kind::unmatched) return finish(Assignment::Kind::unmatched);
   rule_ = decision->rule;
   result_.rule = rule_;
+  if (decision->kind == Decision::Kind::left) return finish(Assignment::Kind::left);
   result_.kind = Assignment::Kind::in_group;
   return false;
 }
 
 // The threads of the next pass. True if there is nothing more to look at.
 bool Visit::list_threads() {
-  if (passes_++ >= max_passes) return true;
-  threads_.clear();
-  next_ = 0;
-  found_new_ = false;
+  if (threads_.passes++ >= max_passes) return true;
+  threads_.listed.clear();
+  threads_.next = 0;
+  threads_.found_new = false;
   if (options_.only_thread != 0) {
-    if (seen_.contains(options_.only_thread)) return true;
-    threads_ = {options_.only_thread};
+    if (threads_.seen.contains(options_.only_thread)) return true;
+    threads_.listed = {options_.only_thread};
     return false;
   }
-  if (passes_ == 1) {
-    threads_ = {pid_};  // the first thread, without a look at the others, if it is the only one
+  if (threads_.passes == 1) {
+    threads_.listed = {
+        pid_};  // the first thread, without a look at the others, if it is the only one
     if (process_->thread_count() <= 1) return false;
   }
   auto threads = process_->threads();
@@ -283,7 +244,7 @@ bool Visit::list_threads() {
     if (!proc::ended(threads.error())) (void)finish(failed(threads.error()));
     return true;
   }
-  threads_ = std::move(*threads);
+  threads_.listed = std::move(*threads);
   return false;
 }
 
@@ -337,11 +298,17 @@ std::optional<size_t> Visit::rule_of(pid_t tid) {
   const auto decision =
       decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
   if (!decision) return unknown(decision.error());
+  const bool undecided = result_.kind == Assignment::Kind::unmatched;
+  if (decision->kind == Decision::Kind::left && undecided) {
+    result_.kind = Assignment::Kind::left;
+    result_.rule = decision->rule;
+  }
   if (decision->kind != Decision::Kind::matched) return std::nullopt;
   const RuleTable& table = placement_.table;
   if (!table.places[table.rules.rules()[decision->rule].destination].exists()) return std::nullopt;
   if (result_.kind != Assignment::Kind::in_group) result_.rule = decision->rule;
-  if (result_.kind == Assignment::Kind::unmatched) result_.kind = Assignment::Kind::in_group;
+  if (undecided || result_.kind == Assignment::Kind::left)
+    result_.kind = Assignment::Kind::in_group;
   return decision->rule;
 }
 
@@ -357,11 +324,11 @@ bool Visit::settle() {
   if (!name)
     return finish(proc::ended(name.error()) ? correct_placement(placement_, pid_)
                                             : failed(name.error()));
-  if (*name == *facts_.name || ++attempts_ >= max_attempts) return true;
-  passes_ = 0;
-  seen_.clear();
-  threads_.clear();
-  next_ = 0;
+  if (*name == *facts_.name || ++threads_.attempts >= max_attempts) return true;
+  threads_.passes = 0;
+  threads_.seen.clear();
+  threads_.listed.clear();
+  threads_.next = 0;
   return begin();
 }
 
@@ -370,18 +337,18 @@ bool Visit::step(size_t limit) {
   // It may have been assigned manually since the last step.
   if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
   while (limit > 0) {
-    if (next_ == threads_.size()) {
-      const bool more = passes_ == 0 || (found_new_ && seen_.size() > 1) ||
-                        (passes_ == 1 && process_->thread_count() > 1);
+    if (threads_.next == threads_.listed.size()) {
+      const bool more = threads_.passes == 0 || (threads_.found_new && threads_.seen.size() > 1) ||
+                        (threads_.passes == 1 && process_->thread_count() > 1);
       if (!more || list_threads()) {
         if (settle()) return true;
         continue;
       }
     }
-    while (next_ < threads_.size() && limit > 0) {
-      const pid_t tid = threads_[next_++];
-      if (!seen_.insert(tid).second) continue;
-      found_new_ = true;
+    while (threads_.next < threads_.listed.size() && limit > 0) {
+      const pid_t tid = threads_.listed[threads_.next++];
+      if (!threads_.seen.insert(tid).second) continue;
+      threads_.found_new = true;
       limit--;
       look_at(tid);
       if (result_.kind == Assignment::Kind::refused || result_.kind == Assignment::Kind::no_group)
@@ -397,7 +364,7 @@ std::optional<uid_t> Visit::user() {
   if (!owner) return std::nullopt;
   if (*owner != 0) return *owner;
   if (!facts_.identity && !process_->read(Fact::identity, facts_)) return std::nullopt;
-  return facts_.identity->uid;
+  return facts_.identity->responsible();
 }
 
 Result<std::vector<pid_t>> Visit::children() const {

@@ -2,9 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "rdtd/base/cooldown.hpp"
 
 namespace rdtd {
 
@@ -12,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Changes are collected: what they ask for has this much time.
-constexpr std::chrono::milliseconds change_interval(5);
+// Changes are collected, and a flood of them takes a quarter of a CPU at most.
+constexpr Cooldown pause_after_read{3, std::chrono::milliseconds(5)};
 // Threads whose processes are found one by one: some 5 ms.
 constexpr size_t max_threads_resolved = 256;
 constexpr std::chrono::hours unwatched_log_interval(1);
@@ -55,9 +56,8 @@ void CgroupChanges::read() {
   }
   walk_in_parts_ = watch_->walking();
   more_ = changes.more || walk_in_parts_;
-  // A flood of moves takes a quarter of a CPU at most.
   readable_.enable(false);
-  const auto pause = std::max<Clock::duration>(change_interval, 3 * (Clock::now() - begin));
+  const auto pause = pause_after_read.after(Clock::now() - begin);
   pause_.set(std::chrono::duration_cast<std::chrono::microseconds>(pause));
 }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "rdtd/base/clock.hpp"
+#include "rdtd/base/cooldown.hpp"
 #include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
@@ -28,9 +29,8 @@ constexpr size_t max_queued = 4096;
 constexpr int max_errors = 10;
 // From so many events in a batch on, users share the time.
 constexpr size_t batch_that_waits = 4;
-// A user whose process is in a deeply nested cgroup rests so many times as long as the look took.
-constexpr int rest_factor = 400;
-constexpr std::chrono::seconds longest_rest(30);
+// A user whose process is in a deeply nested cgroup rests.
+constexpr Cooldown rest_after_deep_look{400, {}, std::chrono::seconds(30)};
 // One of so many processes that look like root's is examined, and all once one was another user's.
 constexpr unsigned examined_part = 16;
 
@@ -313,8 +313,7 @@ void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
   const auto end = std::chrono::steady_clock::now();
   shares_.charge(*assignment.user, end - begin, end);
   if (assignment.deep && *assignment.user != 0)
-    shares_.rest(*assignment.user, end + std::min<std::chrono::nanoseconds>(
-                                             rest_factor * (end - begin), longest_rest));
+    shares_.rest(*assignment.user, end + rest_after_deep_look.after(end - begin));
 }
 
 void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignment,

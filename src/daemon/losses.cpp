@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "log.hpp"
+#include "rdtd/base/cooldown.hpp"
 
 namespace rdtd {
 
@@ -13,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Looks at all processes that events ask for, at most so often.
-constexpr std::chrono::seconds sweep_interval(1);
+// Looks at all processes that events ask for are so far apart.
+constexpr Cooldown pause_after_sweep{10, std::chrono::seconds(1)};
 // A storm of processes overruns the kernel's queue again and again; the log says so at most so
 // often.
 constexpr std::chrono::seconds log_interval(60);
@@ -41,7 +42,7 @@ void Losses::sweep() {
   manager_.reconciler().sweep(reason_, [this, begin] {
     const Time now = Clock::now();
     reason_ = nullptr;
-    next_sweep_ = now + std::max<Clock::duration>(sweep_interval, 10 * (now - begin));
+    next_sweep_ = now + pause_after_sweep.after(now - begin);
     if (const char* const again = std::exchange(again_, nullptr)) look_at_all(again);
   });
 }

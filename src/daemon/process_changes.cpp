@@ -1,8 +1,9 @@
 #include "rdtd/daemon/process_changes.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "rdtd/base/cooldown.hpp"
 
 namespace rdtd {
 
@@ -10,8 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Changes are collected: what they ask for has this much time.
-constexpr std::chrono::milliseconds change_interval(5);
+// Changes are collected, and a flood of them takes a quarter of a CPU at most.
+constexpr Cooldown pause_after_read{3, std::chrono::milliseconds(5)};
 constexpr std::chrono::seconds retry_interval(1);
 // Batches that are read before others have their turn.
 constexpr int max_batches = 16;
@@ -50,11 +51,10 @@ void ProcessChanges::read() {
     if (!batch) failed = true;
     if (events.size() < Connector::batch_size) break;
   }
-  // A flood of renames takes a quarter of a CPU at most; a failure is tried again later.
   readable_.enable(false);
-  const auto pause = std::max<Clock::duration>(change_interval, 3 * (Clock::now() - begin));
-  pause_.set(std::chrono::duration_cast<std::chrono::microseconds>(
-      failed ? Clock::duration(retry_interval) : pause));
+  const auto pause = pause_after_read.after(Clock::now() - begin);
+  pause_.set(
+      std::chrono::duration_cast<std::chrono::microseconds>(failed ? retry_interval : pause));
   if (!lost) return;
   losses_.count_changes(connector_->dropped());
   losses_.lost();

@@ -7,10 +7,9 @@ namespace rdtd {
 Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid)
     : previous_(previous.rules),
       held_(held),
-      now_(now.table.rules),
+      now_(now),
       root_(now.table.tasks_of(std::string(root_group))),
-      manual_(now.manual),
-      per_thread_(previous_.has_thread_rules() || now_.has_thread_rules()) {
+      per_thread_(previous_.has_thread_rules() || now.table.rules.has_thread_rules()) {
   if (root_ == nullptr || now.manual.group_of(pid)) return;
   auto process = now.processes.open(pid);
   if (!process) {
@@ -44,15 +43,15 @@ bool Release::decide_again() {
   if (!old_one) note(old_one.error());
   if (!old_one || old_one->kind != Decision::Kind::matched) return false;
   old_destination_ = previous_.rules()[old_one->rule].destination;
-  const auto new_one = decide(now_, *process_, facts_);
+  const auto new_one = decide(now_.table.rules, *process_, facts_);
   if (!new_one) note(new_one.error());
-  return new_one && new_one->kind != Decision::Kind::matched;
+  return new_one && new_one->kind == Decision::Kind::unmatched;
 }
 
 bool Release::step(size_t limit) {
   if (next_ == threads_.size()) return true;
   // It may have been assigned manually, or have ended, since the last step.
-  if (manual_.group_of(process_->pid())) return true;
+  if (now_.manual.group_of(process_->pid())) return true;
   if (const auto name = process_->read_name(); !name) {
     note(name.error());
     return true;

@@ -135,6 +135,7 @@ void Sweep::finish_process() {
     pass.now.matched[group_label(looks_.table->rules.group_of(result.rule))]++;
     pass.now.by_rule[result.rule]++;
   }
+  if (result.kind == Assignment::Kind::left) pass.now.by_rule[result.rule]++;
   const bool refused = result.kind == Assignment::Kind::refused;
   const bool unknown = result.kind == Assignment::Kind::unknown;
   if (refused) pass.now.refused++;

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "rdtd/base/cooldown.hpp"
+
 namespace rdtd {
 
 namespace {
 
 // Children of one process that are visited in a turn of it.
 constexpr size_t children_per_turn = 8;
-// The time between two looks at a process is at least this many times the length of a look.
-constexpr int pause_per_cost = 20;
+// Between two looks at a process.
+constexpr Cooldown pause_after_look{20, Visits::min_interval};
 // Threads of one process that wait for visits of their own.
 constexpr size_t max_single_threads = 16;
 // More visits than this are replaced by one look at all processes.
@@ -143,8 +145,7 @@ bool Visits::turn(Running& running) {
 
 void Visits::end(const Running& running, Time now) {
   under_way_.erase(running.key);
-  const Time rested =
-      now + std::max<std::chrono::nanoseconds>(min_interval, running.cost * pause_per_cost);
+  const Time rested = now + pause_after_look.after(running.cost);
   Time& not_before = not_before_[running.key] = rested;
   // Root is not kept waiting.
   if (running.user.value_or(0) != 0) {

@@ -12,11 +12,30 @@
 #include <random>
 #include <span>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/base/unique_fd.hpp"
 
 namespace rdtd::experiment {
 
 namespace {
+
+struct Unit {
+  std::string_view name;
+  uint64_t factor;
+};
+
+// A number and one of the units, if it is within the bounds.
+std::optional<uint64_t> scaled(std::string_view text, std::initializer_list<Unit> units,
+                               uint64_t least, uint64_t most) {
+  for (const Unit& unit : units) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto number = parse_unsigned<uint32_t>(text.substr(0, text.size() - unit.name.size()));
+    if (!number) continue;
+    const uint64_t value = *number * unit.factor;
+    return value >= least && value <= most ? std::optional(value) : std::nullopt;
+  }
+  return std::nullopt;
+}
 
 struct alignas(64) Line {
   uint32_t next = 0;
@@ -86,7 +105,7 @@ size_t batch_size(std::span<const Line> lines) {
   }
 }
 
-Result<void> read_randomly(const Probe& probe, double seconds, Distribution& times) {
+Result<void> read_randomly(const Probe& probe, double seconds, ProbeTimes& times) {
   const size_t count = probe.size / sizeof(Line);
   auto memory = memory_of(probe);
   if (!memory) return std::unexpected(memory.error());
@@ -96,11 +115,12 @@ Result<void> read_randomly(const Probe& probe, double seconds, Distribution& tim
   const uint64_t warm = now() + nanoseconds(std::min(0.5, seconds / 2));
   for (size_t read = 0; read < 2 * count && now() < warm; read += 64) at = follow(lines, at, 64);
   const size_t batch = batch_size(lines);
+  times.batch = batch;
   const uint64_t end = now() + nanoseconds(seconds);
   for (uint64_t from = now(); from < end;) {
     at = follow(lines, at, batch);
     const uint64_t to = now();
-    times.add(static_cast<double>(to - from) / static_cast<double>(batch));
+    times.time.add(static_cast<double>(to - from) / static_cast<double>(batch));
     from = to;
   }
   return {};
@@ -124,22 +144,50 @@ Result<void> wake_up_periodically(const Probe& probe, double seconds, ProbeTimes
     const uint64_t done = now();
     times.lateness.add(static_cast<double>(woken - planned));
     times.time.add(static_cast<double>(done - woken));
-    // A cycle that took too long makes the next ones late, but does not pile them up.
-    planned += probe.period * std::max<uint64_t>(1, (done - planned) / probe.period + 1);
+    // A cycle that took too long makes the next ones late, but does not pile them up: those that
+    // should have begun meanwhile count as late by now.
+    for (planned += probe.period; planned < done; planned += probe.period)
+      times.lateness.add(static_cast<double>(done - planned));
   }
   return {};
 }
 
 }  // namespace
 
+std::optional<Probe> parse_probe(std::string_view text) {
+  const auto words = split(text, ':');
+  const bool timer = words[0] == "timer";
+  if (!timer && words[0] != "latency") return std::nullopt;
+  Probe probe{.kind = timer ? Probe::Kind::timer : Probe::Kind::latency};
+  if (words.size() > (timer ? 3U : 2U)) return std::nullopt;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const bool period = timer && i == 1;
+    const auto value =
+        period ? scaled(words[i], {{"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}, 50'000,
+                        1'000'000'000)
+               : scaled(words[i], {{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}}, 4 << 10,
+                        4UL << 30);
+    if (!value) return std::nullopt;
+    (period ? probe.period : probe.size) = *value;
+  }
+  return probe;
+}
+
+std::optional<unsigned> parse_noise(std::string_view text) {
+  if (text == "stream") return 1;
+  if (!text.starts_with("stream:")) return std::nullopt;
+  const auto number = parse_unsigned<unsigned>(text.substr(text.find(':') + 1));
+  return number && *number >= 1 && *number <= 64 ? number : std::nullopt;
+}
+
 Result<void> run_probe(const Probe& probe, double seconds, ProbeTimes& times) {
-  return probe.kind == Probe::Kind::latency ? read_randomly(probe, seconds, times.time)
+  return probe.kind == Probe::Kind::latency ? read_randomly(probe, seconds, times)
                                             : wake_up_periodically(probe, seconds, times);
 }
 
 namespace {
 
-constexpr size_t chunk = 64 << 10;
+constexpr size_t chunk = 4 << 10;
 
 uint64_t whole_chunks(uint64_t bytes) { return std::max<uint64_t>(bytes / chunk, 1) * chunk; }
 

@@ -8,6 +8,7 @@ namespace rdtd::experiment {
 namespace {
 
 constexpr double tail = 0.025;  // on each side
+constexpr double precise_width = 1.1;
 
 // How many of the sorted means of pairs lie outside the interval on each side: the largest k for
 // which the sum of the positive ranks is below k with at most that probability, if all signs are
@@ -41,6 +42,8 @@ double median(std::vector<double> values) {
 }
 
 bool Ratio::differs() const { return interval && (interval->low > 1 || interval->high < 1); }
+
+bool Ratio::precise() const { return interval && interval->high <= interval->low * precise_width; }
 
 std::optional<Ratio> paired_ratio(std::span<const double> values, std::span<const double> base) {
   std::vector<double> logarithms;
@@ -81,11 +84,17 @@ double Distribution::quantile(double part) const {
   if (count == 0) return 0;
   const double wanted = std::max(1.0, std::ceil(part * static_cast<double>(count)));
   if (wanted >= static_cast<double>(count)) return most;
-  uint64_t below = 0;
+  double below = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
-    below += counts[i];
-    if (static_cast<double>(below) < wanted) continue;
-    return std::clamp(std::exp2((static_cast<double>(i) + 0.5) / per_octave), least, most);
+    const auto here = static_cast<double>(counts[i]);
+    if (below + here < wanted) {
+      below += here;
+      continue;
+    }
+    // As if the times were spread evenly over the bucket: else two medians that differ by less than
+    // a bucket would be equal, or differ by all of it.
+    const double within = (wanted - below - 0.5) / here;
+    return std::clamp(std::exp2((static_cast<double>(i) + within) / per_octave), least, most);
   }
   return most;
 }

@@ -28,4 +28,9 @@ std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInf
   return static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
 }
 
+const Located<Amount>& form_for(const DomainAmount& line, const BandwidthInfo& info) {
+  const bool takes_first = bandwidth_value(line.amount.value, info, 1).has_value();
+  return takes_first || !line.other_form ? line.amount : *line.other_form;
+}
+
 }  // namespace rdtd

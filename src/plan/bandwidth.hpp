@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "rdtd/model/capabilities.hpp"
-#include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
 
@@ -15,5 +15,9 @@ namespace rdtd {
 [[nodiscard]] std::optional<uint32_t> bandwidth_value(const Amount& amount,
                                                       const BandwidthInfo& info,
                                                       uint32_t unlimited);
+
+// Of the forms that a policy gives for one amount, the first that the control takes, or else the
+// first.
+[[nodiscard]] const Located<Amount>& form_for(const DomainAmount& line, const BandwidthInfo& info);
 
 }  // namespace rdtd

@@ -63,7 +63,8 @@ std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& cap
                    Cause::policy});
     return true;
   });
-  for (Rule& rule : policy.rules) rule.group.value = "default";
+  for (Rule& rule : policy.rules)
+    if (!rule.leaves()) rule.group.value = "default";
   return out;
 }
 

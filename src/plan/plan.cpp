@@ -65,7 +65,8 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
               fmt::format("'{}' is a {}, and {} counts {} here", asked,
                           percent_here ? "rate" : "percentage", to_string(resource),
                           percent_here ? "percent" : "rates"),
-              percent_here ? "write \"50%\"" : "write \"8 GB/s\"",
+              fmt::format("write both forms: {} = [\"{}\", \"{}\"]", resource_key(resource), asked,
+                          percent_here ? "N%" : "N GB/s"),
               info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
 }
 
@@ -77,7 +78,7 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
     for (const Group& group : policy_.groups) {
       const DomainAmount* line = line_for(group.amounts, resource, domain);
       if (line == nullptr) continue;
-      const Amount& amount = line->amount.value;
+      const Amount& amount = form_for(*line, info).value;
       const auto value = bandwidth_value(amount, info, unlimited);
       if (value)
         target(&group).asked[resource][domain] = amount.text;

@@ -76,7 +76,8 @@ Policy reduced(const Policy& policy, const Kept& kept) {
     });
   });
   std::erase_if(out.rules, [&](const Rule& rule) {
-    return rule.group.value != "default" && !kept.groups.contains(rule.group.value);
+    return rule.group.value != "default" && !rule.leaves() &&
+           !kept.groups.contains(rule.group.value);
   });
   for (Rule& rule : out.rules)
     if (!kept.monitored.contains(rule.group.value)) rule.monitor.reset();

@@ -105,6 +105,8 @@ Parsed parse_cache_amount(std::string_view text) {
     if (*bytes == 0) return no_cache();
     return amount(text, Bytes{*bytes});
   }
+  if (const auto table = domain_table_meant(text, true))
+    return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
   const auto meant = cache_amount_meant(text);
   return refused(fmt::format("'{}' is not a cache amount", text),
                  meant ? fmt::format("write \"{}\"", *meant)
@@ -121,6 +123,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     if (!rate) rate = parse_quantity(quantity, decimal_units);
     if (rate && *rate > 0) return amount(text, Rate{*rate});
   }
+  if (const auto table = domain_table_meant(text, false))
+    return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);
   const auto meant = bandwidth_amount_meant(text);
   return refused(fmt::format("'{}' is not a bandwidth", text),
                  meant ? fmt::format("write \"{}\"", *meant)

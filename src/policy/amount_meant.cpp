@@ -35,10 +35,24 @@ bool is_hexadecimal(std::string_view text) {
          text.find_first_of("abcdef") != std::string_view::npos;
 }
 
+// "half", "1/4".
+std::optional<std::string> fraction(std::string_view text) {
+  if (text == "half") return "50%";
+  if (text == "quarter") return "25%";
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const auto part = parse_unsigned<unsigned>(trim(text.substr(0, slash)));
+  const auto whole = parse_unsigned<unsigned>(trim(text.substr(slash + 1)));
+  if (!part || !whole || *part == 0 || *part > *whole) return std::nullopt;
+  return fmt::format("{:.3g}%", 100.0 * *part / *whole);
+}
+
 std::string cache_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
     return "all";
   if (is_one_of(text, {"rest", "remaining", "remain", "others", "leftover"})) return "remainder";
+  if (is_one_of(text, {"min", "minimum", "least"})) return "1 way";
+  if (const auto percent = fraction(text)) return *percent;
   if (text.starts_with("way ")) return fmt::format("ways {}", trim(text.substr(4)));
   if (is_hexadecimal(text)) return fmt::format("0x{}", text);
   const auto [number, word] = split_quantity(text);
@@ -59,6 +73,7 @@ std::string cache_candidate(std::string_view text) {
 std::string bandwidth_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
     return "unlimited";
+  if (const auto percent = fraction(text)) return *percent;
   auto [number, word] = split_quantity(text);
   if (number.empty()) return std::string(text);
   if (is_one_of(word, {"", "percent", "pct", "per cent"})) return fmt::format("{}%", number);
@@ -74,6 +89,27 @@ std::string bandwidth_candidate(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache) {
+  constexpr size_t longest_line = 256;
+  if (text.size() > longest_line) return std::nullopt;
+  std::string_view values = trim(text.substr(text.find(':') + 1));
+  while (values.ends_with(';')) values.remove_suffix(1);
+  std::string out;
+  for (const std::string_view entry : split(values, ';')) {
+    const size_t sign = entry.find('=');
+    if (sign == std::string_view::npos) return std::nullopt;
+    const auto domain = parse_unsigned<uint32_t>(trim(entry.substr(0, sign)));
+    const std::string_view value = trim(entry.substr(sign + 1));
+    const std::string amount = is_cache
+                                   ? fmt::format("{}{}", value.starts_with("0x") ? "" : "0x", value)
+                                   : fmt::format("{}%", value);
+    if (!domain || !(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
+      return std::nullopt;
+    out += fmt::format("{}\"{}\" = \"{}\"", out.empty() ? "" : ", ", *domain, amount);
+  }
+  return fmt::format("{{ {} }}", out);
+}
 
 std::optional<std::string> cache_amount_meant(std::string_view text) {
   if (text.size() > longest_slip) return std::nullopt;

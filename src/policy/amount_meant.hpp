@@ -12,4 +12,7 @@ namespace rdtd {
 // "8 GB/s" for "8 GBps".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
 
+// The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.
+[[nodiscard]] std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache);
+
 }  // namespace rdtd

@@ -27,12 +27,20 @@ std::string amount_meant(Resource resource, const toml::node& node) {
   if (const auto* fraction = node.as_floating_point();
       fraction != nullptr && fraction->get() >= 0.001 && fraction->get() <= 1)
     return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
+  if (is_cache(resource) && node.is_array())
+    return "write { \"0\" = \"4 ways\", \"1\" = \"2 ways\" } for two domains";
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }
 
-std::optional<Located<Amount>> read_amount(const FileReader& in, AmountReader::Holder holder,
-                                           Resource resource, const toml::key& key,
-                                           const toml::node& node, std::string_view required) {
+struct Value {
+  const toml::key& key;
+  const toml::node& node;
+  std::string_view required;  // the types that it may have
+};
+
+std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Holder holder,
+                                        Resource resource, const Value& value) {
+  const auto& [key, node, required] = value;
   const auto* text = node.as_string();
   if (text == nullptr) {
     in.wrong_type(key, node, required, amount_meant(resource, node));
@@ -49,16 +57,56 @@ std::optional<Located<Amount>> read_amount(const FileReader& in, AmountReader::H
   return std::nullopt;
 }
 
+// Whether a machine that does not take the first form takes the second.
+bool is_other_form(const Amount& first, const Amount& second) {
+  return first.value.index() != second.value.index() &&
+         !std::holds_alternative<Unlimited>(first.value);
+}
+
+// An amount, or of bandwidth an array of two forms of it. The places of the domains are not set.
+std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Holder holder,
+                                        Resource resource, const Value& value) {
+  const toml::array* forms = value.node.as_array();
+  if (forms == nullptr || is_cache(resource)) {
+    auto amount = read_one(in, holder, resource, value);
+    if (!amount) return std::nullopt;
+    return DomainAmount{std::nullopt, {}, std::move(*amount)};
+  }
+  constexpr std::string_view hint = "write [\"50%\", \"8 GB/s\"]";
+  if (forms->empty() || forms->size() > 2) {
+    in.error(in.at(value.node),
+             fmt::format("'{}' has {} amounts; an array holds one amount in two forms",
+                         value.key.str(), forms->size()),
+             std::string(hint));
+    return std::nullopt;
+  }
+  std::vector<Located<Amount>> read;
+  for (const toml::node& form : *forms)
+    if (auto amount = read_one(in, holder, resource, {value.key, form, "a string"}))
+      read.push_back(std::move(*amount));
+  if (read.size() != forms->size()) return std::nullopt;
+  if (read.size() == 1) return DomainAmount{std::nullopt, {}, std::move(read.front())};
+  if (!is_other_form(read[0].value, read[1].value)) {
+    in.error(read[1].where,
+             fmt::format("'{}' is never used: '{}' is for the same machines", read[1].value.text,
+                         read[0].value.text),
+             std::string(hint));
+    return std::nullopt;
+  }
+  return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
+}
+
 }  // namespace
 
 AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
                                const toml::key& key, const toml::node& node) {
   if (const toml::table* table = node.as_table())
     return read_domains(in, holder, resource, key, *table);
-  auto amount = read_amount(in, holder, resource, key, node,
-                            "a string or a table that maps domains to amounts");
+  auto amount = read_amount(in, holder, resource,
+                            {key, node, "a string or a table that maps domains to amounts"});
   if (!amount) return {};
-  return {DomainAmount{std::nullopt, in.at(node), std::move(*amount)}};
+  amount->domains_where = in.at(node);
+  return {std::move(*amount)};
 }
 
 AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, Resource resource,
@@ -67,14 +115,13 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, Reso
   if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));
   std::set<DomainId> named;
   for (const auto& [domain, value] : table) {
-    auto amount = read_amount(in, holder, resource, domain, value, "a string");
-    if (domain.str() == "*") {
-      if (amount) amounts.push_back({std::nullopt, in.at(domain), std::move(*amount)});
-      continue;
-    }
-    auto domains = read_domain(in, domain, key, named);
-    if (amount && domains)
-      amounts.push_back({std::move(domains), in.at(domain), std::move(*amount)});
+    auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
+    const bool others = domain.str() == "*";
+    auto domains = others ? std::nullopt : read_domain(in, domain, key, named);
+    if (!amount || (!others && !domains)) continue;
+    amount->domains = std::move(domains);
+    amount->domains_where = in.at(domain);
+    amounts.push_back(std::move(*amount));
   }
   // "*" comes last, whatever the order written: toml++ sorts by key anyway.
   std::ranges::stable_partition(amounts,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "names.hpp"
+#include "plain_value.hpp"
 #include "synonyms.hpp"
 #include "text_check.hpp"
 
@@ -25,6 +26,17 @@ std::string_view type_name(const toml::node& node) {
 }
 
 }  // namespace
+
+std::string boolean_hint(const toml::key& key, const toml::node& node) {
+  std::optional<std::string_view> meant;
+  if (const auto* text = node.as_string())
+    meant = text->get() == "true" || text->get() == "false"
+                ? std::optional<std::string_view>(text->get())
+                : boolean_meant(text->get());
+  if (const auto* number = node.as_integer(); number != nullptr && number->get() >> 1 == 0)
+    meant = number->get() == 1 ? "true" : "false";
+  return meant ? fmt::format("write {} = {}", key.str(), *meant) : "";
+}
 
 std::optional<toml::table> FileReader::parse(std::string_view text) const {
   if (auto problem = check_text(path_, text)) {
@@ -93,7 +105,7 @@ std::optional<Located<std::string>> FileReader::string(const toml::key& key,
 
 std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& node) const {
   if (const auto* value = node.as_boolean()) return value->get();
-  wrong_type(key, node, "true or false");
+  wrong_type(key, node, "true or false", boolean_hint(key, node));
   return std::nullopt;
 }
 

@@ -72,4 +72,7 @@ class FileReader {
   std::vector<Diagnostic>* diagnostics_;
 };
 
+// "write KEY = true" for a value that means so: "yes", 1; else empty.
+[[nodiscard]] std::string boolean_hint(const toml::key& key, const toml::node& node);
+
 }  // namespace rdtd

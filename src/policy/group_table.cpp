@@ -57,15 +57,13 @@ std::optional<std::pair<bool, bool>> read_exclusive(const FileReader& in, const 
   if (const auto* text = node.as_string()) {
     const std::string_view word = text->get();
     if (word == "strict") return std::pair(true, true);
-    const auto meant =
-        word == "true" || word == "false" ? std::optional(word) : boolean_meant(word);
     in.error(in.at(node),
              fmt::format("'exclusive' must be true, false or \"strict\", not '{}'", word),
-             meant ? fmt::format("write exclusive = {}", *meant) : "");
+             boolean_hint(key, node));
     return std::nullopt;
   }
   if (const auto* value = node.as_boolean()) return std::pair(value->get(), false);
-  in.wrong_type(key, node, "true, false or \"strict\"");
+  in.wrong_type(key, node, "true, false or \"strict\"", boolean_hint(key, node));
   return std::nullopt;
 }
 

@@ -49,6 +49,8 @@ std::optional<NameProblem> problem_of(std::string_view kind, std::string_view na
   const bool reserved = in_root ? std::ranges::find(reserved_names, name) != reserved_names.end()
                                 : kind == "monitoring group" && name == "mon_groups";
   if (reserved) return NameProblem{"resctrl uses that name itself", {}};
+  if (in_root && name == leave_group)
+    return NameProblem{"in a rule it means that processes stay where they are", {}};
   if (kind == "pseudo_lock" && name == "default") return NameProblem{"resctrl's root has it", {}};
   if (in_root && name == "root") return NameProblem{{}, "the resctrl root is [group.default]"};
   return std::nullopt;

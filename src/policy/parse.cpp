@@ -103,6 +103,7 @@ class Builder {
   void add_definition(const FileReader& in, Definitions<T>& all, T definition, bool replaces,
                       std::string_view kind);
   std::string did_you_mean(std::string_view name, std::span<const std::string> names);
+  std::string hint_for_group(std::string_view name, std::span<const std::string> names);
 
   ParsedPolicy out_;
   DaemonReader daemon_{out_.policy.daemon};
@@ -260,11 +261,15 @@ void Builder::read_rule(const FileReader& in, const toml::table& table) {
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
       const bool numbers = kind == ConditionKind::user || kind == ConditionKind::user_group;
       Condition condition{kind, in.strings(k, n, numbers)};
-      for (Located<std::string>& pattern : condition.patterns) check_pattern(in, kind, pattern);
+      check_patterns(in, condition, n.is_array());
       rule.conditions.push_back(std::move(condition));
     });
   in.read_table(table, "[[rule]]", keys);
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
+  if (rule.leaves() && rule.monitor)
+    in.error(rule.monitor->where,
+             "'monitor' in a rule with group = \"leave\": processes stay where they are",
+             "remove 'monitor', or name a group");
   if (rule.conditions.empty() && in.problems() == before) {
     std::vector<std::string> kinds;
     for (const ConditionKind kind : condition_kinds) kinds.emplace_back(to_string(kind));
@@ -284,6 +289,17 @@ std::string Builder::did_you_mean(std::string_view name, std::span<const std::st
   comparisons_left_ -= names.size();
   const auto nearest = nearest_name(name, names);
   return nearest ? fmt::format("did you mean '{}'?", *nearest) : "";
+}
+
+// Of the group of a rule that there is not.
+std::string Builder::hint_for_group(std::string_view name, std::span<const std::string> names) {
+  if (name == "root" || name == "/") return "the resctrl root is 'default'";
+  if (name.find_first_of("/%*") != std::string_view::npos)
+    return "a group has a fixed name, and no groups below it";
+  for (const std::string_view word : {"ignore", "none", "skip", "keep", "stay", "nothing"})
+    if (name == word && did_you_mean(name, names).empty())
+      return "group = \"leave\" leaves processes where they are";
+  return did_you_mean(name, names);
 }
 
 void Builder::refuse_remainder(const AmountTables& amounts) {
@@ -381,7 +397,7 @@ ParsedPolicy Builder::finish() {
   names.emplace_back("default");
   for (const Rule& rule : out_.policy.rules) {
     const std::string& name = rule.group.value;
-    if (rule.group.where.file.empty() || name == "default") continue;
+    if (rule.group.where.file.empty() || name == "default" || rule.leaves()) continue;
     if (const auto definer = definers.find(name); definer != definers.end()) {
       refuse_foreign_lease(rule, *definer->second);
       continue;
@@ -391,8 +407,7 @@ ParsedPolicy Builder::finish() {
             fmt::format("a process maps /dev/pseudo_lock/{}", name));
       continue;
     }
-    error(rule.group.where, fmt::format("unknown group '{}'", name),
-          name == "root" ? "the resctrl root is 'default'" : did_you_mean(name, names));
+    error(rule.group.where, fmt::format("unknown group '{}'", name), hint_for_group(name, names));
   }
   if (!has_errors(out_.diagnostics)) warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
   sort_by_place(out_.diagnostics);

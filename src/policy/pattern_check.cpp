@@ -2,11 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "pattern_slips.hpp"
+#include "plain_value.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 
@@ -18,9 +27,26 @@ constexpr size_t longest_comm = 15;
 // The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
 constexpr uint32_t highest_identity = 4294967294;
 
+struct Finding {
+  std::string message;
+  std::string hint = {};
+  bool certain = true;  // an error, else a warning
+};
+
+using Check = std::optional<Finding>;
+
+Finding never(std::string_view pattern, std::string_view why, std::string hint = {}) {
+  return {fmt::format("'{}' can never match: {}", pattern, why), std::move(hint)};
+}
+
+std::string write(std::string_view pattern) { return "write " + quoted(pattern); }
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 bool is_whole_number(std::string_view text) {
-  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_digits(text.substr(text.starts_with('-') ? 1 : 0));
 }
 
 bool is_identity_number(std::string_view text) {
@@ -28,8 +54,9 @@ bool is_identity_number(std::string_view text) {
   return number && *number <= highest_identity;
 }
 
-// The '\' in "\x2d" is part of a unit's name as systemd writes it, and not the glob's.
-std::string keep_unit_escapes(std::string_view pattern) {
+// The '\' in "\x2d" is part of the name of a unit or its cgroup as systemd writes it, and not the
+// glob's.
+std::string keep_systemd_escapes(std::string_view pattern) {
   std::string out;
   for (size_t at = 0; at < pattern.size(); at++) {
     out += pattern[at];
@@ -41,52 +68,217 @@ std::string keep_unit_escapes(std::string_view pattern) {
   return out;
 }
 
-}  // namespace
+std::string_view last_component(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return path.substr(path.rfind('/') + 1);
+}
 
-void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern) {
-  const std::string_view key = to_string(kind);
-  std::string& text = pattern.value;
-  if (text.empty())
-    return in.error(pattern.where, fmt::format("'{}' is empty: nothing can match it", key));
-  if (kind == ConditionKind::user || kind == ConditionKind::user_group) {
-    if (is_whole_number(text) && !is_identity_number(text))
-      in.error(pattern.where,
-               fmt::format("{} is not a {} number: they range from 0 to {}", text,
-                           kind == ConditionKind::user ? "user" : "group", highest_identity));
-    return;
+Check check_identity(ConditionKind kind, std::string_view text) {
+  const bool is_user = kind == ConditionKind::user;
+  if (is_whole_number(text)) {
+    if (is_identity_number(text)) return std::nullopt;
+    return Finding{fmt::format("{} is not a {} number: they range from 0 to {}", text,
+                               is_user ? "user" : "group", highest_identity)};
   }
+  const std::string_view noun = is_user ? "user" : "user group";
+  if (text == "*")
+    return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
+                 "name = \"*\" holds for every process");
+  if (text.find_first_of("*?[") != std::string_view::npos)
+    return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
+                 fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
+  if (text.front() == '@' || text.front() == '%')
+    return never(text, fmt::format("no {} has this name", noun),
+                 fmt::format("write user_group = \"{}\"", text.substr(1)));
+  if (const size_t dash = text.find('-');
+      is_digits(text.substr(0, dash)) &&
+      is_digits(text.substr(std::min(dash, text.size() - 1) + 1)))
+    return never(text, "there are no ranges of numbers",
+                 "list the numbers, or use user_group or unit");
+  if (const size_t end = text.find_first_of(",:|"); end != std::string_view::npos)
+    return never(text, fmt::format("the name of a {} has no '{}'", noun, text[end]),
+                 text[end] == ':'
+                     ? fmt::format("write {} = \"{}\"", to_string(kind), text.substr(0, end))
+                     : fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
+  return std::nullopt;
+}
+
+Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
+  const auto slip = find_slip(kind, text);
+  if (!slip) return std::nullopt;
+  std::string list;
+  for (const std::string& pattern : slip->meant)
+    list += (list.empty() ? "" : ", ") + rdtd::quoted(pattern);
+  const bool array = slip->meant.size() > 1 && !in_array;
+  std::string hint = array ? fmt::format("write [{}]", list) : fmt::format("write {}", list);
+  if (slip->certain) return never(text, slip->why, std::move(hint));
+  return Finding{fmt::format("'{}' may not match what it was meant for: {}", text, slip->why),
+                 std::move(hint), false};
+}
+
+Check check_comm(std::string_view text) {
+  if (text.starts_with('/') || text.starts_with("./") || text.starts_with("~/")) {
+    const std::string_view name = last_component(text);
+    return never(
+        text, "the name of a process has no directory",
+        text.starts_with('/') && text.size() > 1
+            ? fmt::format("{}, or exe = {}", write(name.substr(0, longest_comm)), quoted(text))
+            : write(name.substr(0, longest_comm)));
+  }
+  if (const auto only = glob_only_match(text); only && only->size() > longest_comm)
+    return never(text, "the kernel cuts names to 15 characters",
+                 fmt::format("write \"{}\", or use 'exe'", text.substr(0, longest_comm)));
+  if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
+    return Finding{
+        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
+        fmt::format("write unit = {}", quoted(text)), false};
+  if (text.starts_with("**/"))
+    return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
+                   fmt::format("write exe = {}", quoted(text)), false};
+  return std::nullopt;
+}
+
+// The kernel shows paths without "//", "/./" and "/../".
+Check check_canonical(std::string_view text) {
+  const std::string path = std::string(text) + '/';
+  for (const std::string_view part : {"//", "/./", "/../"})
+    if (path.find(part) < text.size() && text.size() > 1 &&
+        !(part == "//" && path.find(part) + 1 == text.size()))
+      return never(text, fmt::format("the kernel shows paths without '{}'", part),
+                   write(std::filesystem::path(text).lexically_normal().string()));
+  return std::nullopt;
+}
+
+bool is_absolute(std::string_view text) {
+  return text.starts_with('/') || text.starts_with("**/") || text == "**";
+}
+
+Check check_exe(std::string_view text) {
+  if (!is_absolute(text))
+    return never(text, "an executable's path begins with '/'",
+                 text.contains('/') ? write(fmt::format("**/{}", last_component(text)))
+                                    : "'name' is for the bare name");
+  if (auto found = check_canonical(text)) return found;
+  if (text.ends_with('/'))
+    return never(text, "it is the path of a directory",
+                 fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
+  if (text.contains(" -"))
+    return Finding{
+        fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of "
+                    "the executable",
+                    text),
+        "'cmdline' matches the arguments", false};
+  return std::nullopt;
+}
+
+// The path of a cgroup in /sys/fs/cgroup or in /proc/PID/cgroup ("0::/PATH").
+std::optional<std::string_view> path_in_hierarchy(std::string_view text) {
+  constexpr std::string_view mount = "/sys/fs/cgroup";
+  constexpr std::array<std::string_view, 5> hierarchies = {"/unified/", "/systemd/", "/memory/",
+                                                           "/cpu,cpuacct/", "/pids/"};
+  if (text == mount) return "/";
+  if (text.starts_with(mount) && text[mount.size()] == '/') {
+    text.remove_prefix(mount.size());
+    for (const std::string_view hierarchy : hierarchies)
+      if (text.starts_with(hierarchy)) text.remove_prefix(hierarchy.size() - 1);
+    return text;
+  }
+  const size_t number = text.find(':');
+  const size_t path = number == std::string_view::npos ? number : text.find(":/", number + 1);
+  if (path == std::string_view::npos || !is_digits(text.substr(0, number))) return std::nullopt;
+  return text.substr(path + 1);
+}
+
+Check check_cgroup(std::string_view text) {
+  if (const auto path = path_in_hierarchy(text))
+    return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
+  if (!is_absolute(text))
+    return never(text, "a cgroup path begins with '/'", write(fmt::format("/{}", text)));
+  return check_canonical(text);
+}
+
+// What a unit's name cannot have (systemd.unit(5)), besides the glob's characters.
+std::optional<std::string_view> foreign_character(std::string_view text) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@*?[]!^";
+  const size_t at = text.find_first_not_of(allowed);
+  if (at == std::string_view::npos) return std::nullopt;
+  return text.substr(at, std::max<size_t>(1, first_character(text.substr(at)).length));
+}
+
+std::string hint_for_unit(std::string_view text, std::string_view character) {
+  if (character == "/")
+    return has_unit_type(last_component(text)) ? write(last_component(text))
+                                               : "'cgroup' matches a path";
+  if (character == "%") return "rules have no specifiers: write \"*\"";
+  return {};
+}
+
+Check check_unit(std::string_view text) {
+  if (const auto character = foreign_character(text))
+    return never(text,
+                 fmt::format("the name of a unit has no {}", *character == " " || *character == "\t"
+                                                                 ? "blank"
+                                                                 : fmt::format("'{}'", *character)),
+                 hint_for_unit(text, *character));
+  const std::string unit = complete_unit_name(std::string(text));
+  const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
+  if (stem.ends_with('@'))
+    return never(text, "a template has no processes, only its instances have",
+                 write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
+  for (const std::string_view type : {".timer", ".path", ".target", ".device", ".automount"})
+    if (unit.ends_with(type))
+      return never(
+          text, fmt::format("no process is in a {}", type.substr(1)),
+          type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
+  return std::nullopt;
+}
+
+Check check_kind(ConditionKind kind, std::string_view text) {
+  switch (kind) {
+    case ConditionKind::name:
+    case ConditionKind::thread: return check_comm(text);
+    case ConditionKind::exe: return check_exe(text);
+    case ConditionKind::cgroup: return check_cgroup(text);
+    case ConditionKind::unit:
+    case ConditionKind::user_unit: return check_unit(text);
+    default: return std::nullopt;
+  }
+}
+
+Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
+  if (text.empty())
+    return Finding{fmt::format("'{}' is empty: nothing can match it", to_string(kind))};
+  if (kind == ConditionKind::user || kind == ConditionKind::user_group)
+    return check_identity(kind, text);
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
-    return in.error(pattern.where, fmt::format("'{}' is not a glob: {}", text, *problem));
-  if ((kind == ConditionKind::name || kind == ConditionKind::thread) && glob_is_literal(text) &&
-      text.size() > longest_comm)
-    return in.error(
-        pattern.where,
-        fmt::format("'{}' can never match: the kernel cuts names to 15 characters", text),
-        fmt::format("write \"{}\", or use 'exe'", text.substr(0, longest_comm)));
-  const bool absolute = text.starts_with('/') || text.starts_with("**/") || text == "**";
-  if (kind == ConditionKind::cgroup && !absolute)
-    return in.error(pattern.where,
-                    fmt::format("'{}' can never match: a cgroup path begins with '/'", text));
-  if (kind == ConditionKind::exe && !absolute)
-    return in.error(pattern.where,
-                    fmt::format("'{}' can never match: an executable's path begins with '/'", text),
-                    "'name' is for the bare name");
-  while (kind == ConditionKind::cgroup && text.size() > 1 && text.ends_with('/')) text.pop_back();
-  if (kind == ConditionKind::exe && text.contains(" -"))
-    in.warning(
-        pattern.where,
-        fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of the "
-                    "executable",
-                    text),
-        "'cmdline' matches the arguments");
-  if (kind != ConditionKind::unit && kind != ConditionKind::user_unit) return;
-  if (text.find_first_of("/ \t") != std::string::npos)
-    return in.error(
-        pattern.where,
-        fmt::format("'{}' can never match: the name of a unit has no '/' and no blank", text),
-        text.contains('/') ? "'cgroup' matches a path" : "");
-  text = complete_unit_name(keep_unit_escapes(text));
+    return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
+  if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
+  if (auto found = check_kind(kind, text)) return found;
+  return check_slip(kind, text, in_array);
+}
+
+void complete(ConditionKind kind, std::string& text) {
+  if (kind == ConditionKind::cgroup) {
+    while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+    text = keep_systemd_escapes(text);
+  }
+  if (kind == ConditionKind::unit || kind == ConditionKind::user_unit)
+    text = complete_unit_name(keep_systemd_escapes(text));
+}
+
+}  // namespace
+
+void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
+  for (Located<std::string>& pattern : condition.patterns) {
+    auto found = check_pattern(condition.kind, pattern.value, in_array);
+    if (found && found->certain)
+      in.error(pattern.where, std::move(found->message), std::move(found->hint));
+    else if (found)
+      in.warning(pattern.where, std::move(found->message), std::move(found->hint));
+    complete(condition.kind, pattern.value);
+  }
 }
 
 }  // namespace rdtd

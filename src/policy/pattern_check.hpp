@@ -8,8 +8,8 @@
 
 namespace rdtd {
 
-// Reports a pattern that cannot match, and completes one that can: the type of a unit, the end of a
-// path.
-void check_pattern(const FileReader& in, ConditionKind kind, Located<std::string>& pattern);
+// Reports patterns that cannot match, or that probably do not match what was meant. Completes those
+// that can: the type of a unit, the end of a path. `in_array` says how the value is written.
+void check_patterns(const FileReader& in, Condition& condition, bool in_array);
 
 }  // namespace rdtd

@@ -11,9 +11,10 @@ namespace rdtd {
 
 namespace {
 
-// Applies in a table that has `key`.
+// Words of other tools and first guesses, without '_' and '-', with spaces between them. They apply
+// in a table that has `key`.
 struct Synonym {
-  std::string_view word;
+  std::string_view words;
   std::string_view key;
   std::string_view hint;  // empty: "did you mean 'KEY'?"
 };
@@ -23,77 +24,194 @@ constexpr std::string_view needs_group = "amounts belong in the rule's [group.NA
 constexpr std::string_view caches_only =
     "a partition divides caches only: bandwidth belongs in its [group.NAME]";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
+constexpr std::string_view by_process =
+    "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
+constexpr std::string_view by_cgroup =
+    "rules do not know Kubernetes' objects; 'cgroup' matches the path of a container's cgroup";
+constexpr std::string_view other_controls =
+    "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
+    "have the other limits";
+constexpr std::string_view mpam_controls =
+    "rdtd does not set this control; mb = \"50%\" is the maximum of the bandwidth";
+constexpr std::string_view by_domain =
+    "a table maps domains to amounts: l3 = { \"0\" = \"4 ways\", \"*\" = \"2 ways\" }";
+constexpr std::string_view as_comment = "use a comment (#), or a key that begins with 'x-'";
+constexpr std::string_view commented_out = "remove the table, or comment it out";
+constexpr std::string_view mount_options =
+    "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=cdp";
+constexpr std::string_view no_exporter =
+    "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus";
+constexpr std::string_view runtime_settings =
+    "a runtime names the group, which needs no rule here: write [group.NAME]";
+constexpr std::string_view groups_of_partition =
+    "a group names its partition: write partition = \"NAME\" in [group.NAME]";
+constexpr std::string_view in_rule = "write monitor = \"NAME\" in a [[rule]]";
+constexpr std::string_view left_alone =
+    "to leave processes alone, write group = \"leave\" in an earlier rule";
 
-constexpr auto synonyms = std::to_array<Synonym>({
-    // rules
-    {"comm", "name", {}},
-    {"command", "name", {}},
-    {"process", "name", {}},
-    {"program", "name", {}},
-    {"executable", "exe", {}},
-    {"path", "exe", {}},
-    {"args", "cmdline", {}},
-    {"arguments", "cmdline", {}},
-    {"service", "unit", {}},
-    {"slice", "unit", {}},
-    {"scope", "unit", {}},
-    {"container", "cgroup", {}},
-    {"pod", "cgroup", {}},
-    {"uid", "user", {}},
-    {"gid", "user_group", {}},
-    {"pid", "name", "rules match by name, unit, cgroup ...; use rdtctl assign for a PID"},
-    {"class", "name", "did you mean 'group'?"},
-    {"clos", "name", "did you mean 'group'?"},
-    {"cos", "name", "did you mean 'group'?"},
-    {"l3", "name", needs_group},
-    {"l2", "name", needs_group},
-    {"mb", "name", needs_group},
+constexpr auto of_rules = std::to_array<Synonym>({
+    {"comm command process processes proc procs program programs pname names processname",
+     "name",
+     {}},
+    {"executable path binary exec bin execstart", "exe", {}},
+    {"args arguments argv cmd commandline", "cmdline", {}},
+    {"service slice scope systemd systemdunit units services", "unit", {}},
+    {"container pod containers pods cgrouppath cgroups", "cgroup", {}},
+    {"namespace image label labels annotations qos qosclass podname podlabels containername",
+     "cgroup", by_cgroup},
+    {"uid username users owner account", "user", {}},
+    {"gid usergroup groups groupname unixgroup", "user_group", {}},
+    {"threads threadname tname", "thread", {}},
+    {"pid pids tid tids task tasks taskid taskids", "name", by_process},
+    {"class clos cos closid rdtclass destination dest target type controlgroup resctrlgroup",
+     "name", "did you mean 'group'?"},
+    {"mon mongroup monitoring monitorgroup", "monitor", {}},
+    {"regex regexp pattern glob match matches", "name",
+     "each condition has its key and takes globs: name = \"redis*\""},
+    {"ppid parent parentpid child children inherit", "name",
+     "children start in the group of their parent: a rule for the parent is enough"},
+    {"not except exclude ignore options skip unless", "name", left_alone},
+    {"ignorert sched schedule policy nice ionice ioclass rtprio latencynice oomscoreadj cpuquota "
+     "cpuweight cpushares memory memorymax ioweight",
+     "name", other_controls},
+    {"priority order weight rank", "name",
+     "rules are tried in the order of files, then of lines; the first that matches decides"},
+    {"enabled enable disabled disable active", "name", commented_out},
+    {"comment desc description note notes title", "name", as_comment},
+    {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
+    {"all any everything", "name", "name = \"*\" holds for every process"},
+    {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
     {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
-    // groups and partitions
-    {"mba", "mb", {}},
-    {"membw", "mb", {}},
-    {"memory_bandwidth", "mb", {}},
-    {"bandwidth", "mb", {}},
-    {"llc", "l3", {}},
-    {"cache", "l3", {}},
-    {"schemata", "l3", resource_keys},
-    {"mb", "exclusive", caches_only},  // in a partition
-    {"smba", "exclusive", caches_only},
-    {"cpu", "cpus", {}},
-    {"cpuset", "cpus", {}},
-    {"name", "l3", needs_rule},
-    {"thread", "l3", needs_rule},
-    {"exe", "l3", needs_rule},
-    {"cmdline", "l3", needs_rule},
-    {"cgroup", "l3", needs_rule},
-    {"unit", "l3", needs_rule},
-    {"user", "l3", needs_rule},
-    {"user_group", "l3", needs_rule},
-    // the top of a file
-    {"class", "group", "write [group.NAME]"},
-    {"clos", "group", "write [group.NAME]"},
-    {"cos", "group", "write [group.NAME]"},
-    {"groups", "group", "write [group.NAME]"},
-    {"io_alloc", "io", "write [io]"},
-    {"ddio", "io", "write [io]"},
-    {"devices", "io", "write [io]"},
-    {"rules", "rule", "write [[rule]]"},
+    {"cpus cpu cpuset cores core coreids cpulist vcpus affinity", "name",
+     "rules match processes; 'cpus' in [group.NAME] is for tasks that no rule matches"},
 });
+
+// Of [group.NAME], and those of its keys that [partition.NAME] and [io] have too.
+constexpr auto of_groups = std::to_array<Synonym>({
+    {"llc cache l3ways cacheways ways l3cat cat l3allocation l3schema l3cacheschema l3cache "
+     "l3size cachesize llcways llcpercent l3percent cbm cbmmask mask l3mask cachemask capbm "
+     "camax cmax l3cmax cachetune cachelimit cacheconfig",
+     "l3",
+     {}},
+    {"l2allocation l2ways l2cat l2cache l2schema l2size l2mask", "l2", {}},
+    {"code", "l3code", {}},
+    {"data", "l3data", {}},
+    {"mba membw memorybandwidth bandwidth mballocation mbapercent mbapercentage maxbandwidth "
+     "memorybw bw mbps mbamax mbambps mbmax memband membandpercent membwschema memorytune throttle",
+     "mb",
+     {}},
+    {"unified size", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
+    {"max min maxcache mincache", "l3", "a group has one amount of a resource: l3 = \"4 ways\""},
+    {"catrangestartpercent catrangeendpercent", "l3",
+     "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
+    {"id cacheid domain domains socket node numa level", "l3", by_domain},
+    {"schemata schema l3schemata", "l3", resource_keys},
+    {"mbmin mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio", "mb",
+     mpam_controls},
+    {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
+    {"cpu cpuset cores core coreids cpulist cpuids affinity vcpus", "cpus", {}},
+    {"mode shareable shared share isolated dedicated private reserved", "exclusive",
+     "groups share ways unless one of them has exclusive = true"},
+    {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares memory "
+     "memorymax oomscoreadj",
+     "cpus", other_controls},
+    {"parent pool cachepool", "partition", {}},
+    {"classes groups", "exclusive", groups_of_partition},
+    {"desc comment note notes title label", "description", {}},
+    {"adoptexisting takeover existing", "adopt", {}},
+    {"replace replaces overwrite force", "override", {}},
+    {"name thread exe cmdline cgroup unit user usergroup userunit comm command process processes "
+     "program service slice scope container pod uid regex match rule rules",
+     "l3", needs_rule},
+    {"pid pids tasks taskids task", "l3",
+     "a [[rule]] puts processes in this group; use rdtctl assign for a PID"},
+    {"monitor mon mongroup monitoring cmt mbm enablecmt enablembm enablemonitoring counters", "l3",
+     in_rule},
+    {"optional", "l3", "write unsupported = \"skip\" in [daemon]"},
+    {"kubernetes denypodannotation denycontainerannotation closid rdtclass", "l3",
+     runtime_settings},
+    {"enabled enable disabled disable active", "l3", commented_out},
+});
+
+// Of the top of a file, of [daemon] and of [pseudo_lock.NAME].
+constexpr auto of_others = std::to_array<Synonym>({
+    {"class classes clos cos groups controlgroup controlgroups resctrl", "rule",
+     "write [group.NAME]"},
+    {"guarantee guaranteed burstable besteffort infra shared lsrclass lsclass beclass resctrlqos "
+     "resctrlstrategy cpuqos cachetune memorytune cputune cachelimit cacheconfig cachepool llc "
+     "mba",
+     "rule", "write [group.NAME] with l3 and mb, and a [[rule]] for its processes"},
+    {"default root", "rule", "write [group.default]"},
+    {"partitions", "rule", "write [partition.NAME]"},
+    {"ioalloc ddio devices", "rule", "write [io]"},
+    {"rules match matches process processes", "rule", "write [[rule]]"},
+    {"pseudolocks lock locks locked", "rule", "write [pseudo_lock.NAME]"},
+    {"l3 l2 l3code l3data l2code l2data mb smba exclusive cpus description adopt", "rule",
+     "it belongs in a [group.NAME]"},
+    {"name thread exe cmdline cgroup unit userunit user usergroup", "rule",
+     "conditions belong in a [[rule]]"},
+    {"loglevel onstop drift unsupported readers reconcileinterval", "rule",
+     "it belongs in [daemon]"},
+    {"settings global general config rdtd service manager", "rule", "write [daemon]"},
+    {"monitor mon monitoring mongroup mongroups", "rule", in_rule},
+    {"include includes import confd", "rule",
+     "every *.toml file of /etc/rdtd is read, in the order of their names"},
+    {"inputs outputs agent prometheus metrics exporter", "rule", no_exporter},
+    {"rdtconfigfile intelrdt rdt linux plugins runtime kubernetes", "rule", runtime_settings},
+    {"options", "rule",
+     "unsupported = \"skip\" in [daemon] leaves out what a machine does not have"},
+    {"mount mountoptions cdp mbambps", "version", mount_options},
+    {"interval samplinginterval reconcile refresh period pollinterval scaninterval checkinterval",
+     "reconcile_interval",
+     {}},
+    {"loglevel log verbosity level verbose debug", "log_level", {}},
+    {"stop onexit exit", "on_stop", {}},
+    {"restore enforce ondrift", "drift", {}},
+    {"optional strict skip ignore skipunsupported ignoreunsupported", "unsupported", {}},
+    {"users access allow reader", "readers", {}},
+    {"port listen address metrics prometheus", "drift", no_exporter},
+    {"mount mountoptions cdp mbambps", "drift", mount_options},
+    {"dryrun", "drift", "rdtctl plan shows what would change"},
+    {"user uid", "owner", {}},
+    {"gid usergroup", "owner", "did you mean 'group'?"},
+    {"perm perms permission permissions", "mode", {}},
+    {"size cache domain domains id level", "owner", "write l2 = { \"1\" = \"256 KiB\" }"},
+});
+
+// Without what separates the words of a name, in small letters: "coreids" for "core_ids" and
+// "coreIds".
+std::string joined_words(std::string_view name) {
+  std::string out = lower(name.substr(0, 64));
+  std::erase_if(out, [](char c) { return c == '_' || c == '-'; });
+  return out;
+}
+
+bool contains(const auto& list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+const Synonym* find_synonym(std::string_view word, const auto& has) {
+  using Part = std::span<const Synonym>;
+  for (const Part part : {Part(of_rules), Part(of_others), Part(of_groups)})
+    for (const Synonym& synonym : part)
+      if (has(synonym.key) && contains(split(synonym.words, ' '), word)) return &synonym;
+  return nullptr;
+}
+
+std::string did_you_mean(std::string_view key) { return fmt::format("did you mean '{}'?", key); }
 
 }  // namespace
 
 std::string unknown_key_hint(std::string_view name, std::span<const std::string> keys) {
-  const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
-  std::string word = lower(name.substr(0, 64));
-  std::ranges::replace(word, '-', '_');
-  if (has(word)) return fmt::format("did you mean '{}'?", word);
-  for (const Synonym& synonym : synonyms) {
-    if (synonym.word != word || !has(synonym.key)) continue;
-    if (!synonym.hint.empty()) return std::string(synonym.hint);
-    return fmt::format("did you mean '{}'?", synonym.key);
-  }
-  const auto nearest = nearest_name(word, keys);
-  return nearest ? fmt::format("did you mean '{}'?", *nearest) : "";
+  const std::string word = joined_words(name);
+  for (const std::string& key : keys)
+    if (joined_words(key) == word) return did_you_mean(key);
+  const auto has = [&](std::string_view key) { return contains(keys, key); };
+  if (const Synonym* synonym = find_synonym(word, has))
+    return synonym->hint.empty() ? did_you_mean(synonym->key) : std::string(synonym->hint);
+  if (const auto nearest = nearest_name(lower(name.substr(0, 64)), keys))
+    return did_you_mean(*nearest);
+  return fmt::format("the keys are {}", join(keys, ", "));
 }
 
 }  // namespace rdtd

@@ -35,12 +35,11 @@ Result<CgroupWatch> CgroupWatch::open(Directory root, CgroupLimits limits) {
 void CgroupWatch::watch(InterestIn interest) {
   interest_in_ = std::move(interest);
   for (const Pending& cgroup : pending_)
-    if (cgroup.charged) release(cgroup.creator);
+    if (cgroup.charged) charged_.give_back(cgroup.creator);
   pending_.clear();
   walk_left_ = 0;
   walk_++;
-  skipped_ = 0;
-  first_skipped_.reset();
+  skipped_ = {};
   enqueue("/", 0, false);
   if (pending_.empty()) forget_unvisited();
 }
@@ -64,34 +63,21 @@ void CgroupWatch::enqueue(std::string path, uid_t creator, bool is_new) {
 
 // Counts a cgroup against the limits, if they allow it.
 bool CgroupWatch::charge(Pending& cgroup) {
-  const auto charged = charged_to_.find(cgroup.creator);
-  const bool full = charged_ >= limits_.cgroups;
-  if (full || (cgroup.creator != 0 && charged != charged_to_.end() &&
-               charged->second >= limits_.cgroups_per_user)) {
+  if (charged_.full(cgroup.creator)) {
+    const bool full = charged_.all_full();
     const size_t limit = full ? limits_.cgroups : limits_.cgroups_per_user;
     skip({"watch", root_.path() + cgroup.path, 0,
           "rdtd watches at most " + std::to_string(limit) + " cgroups" +
               (full ? "" : " that user " + std::to_string(cgroup.creator) + " created")});
     return false;
   }
-  take(cgroup.creator);
+  charged_.take(cgroup.creator);
   cgroup.charged = true;
   return true;
 }
 
-void CgroupWatch::take(uid_t creator) {
-  charged_++;
-  charged_to_[creator]++;
-}
-
-void CgroupWatch::release(uid_t creator) {
-  charged_--;
-  const auto charged = charged_to_.find(creator);
-  if (--charged->second == 0) charged_to_.erase(charged);
-}
-
 void CgroupWatch::skip(Error error) {
-  if (skipped_++ == 0) first_skipped_ = std::move(error);
+  if (skipped_.count++ == 0) skipped_.first = std::move(error);
 }
 
 // Watches a directory, or a file in it. inotify takes a path only; /proc/self/fd is independent of
@@ -126,7 +112,7 @@ void CgroupWatch::visit(Pending& cgroup, Changes& changes) {
           : std::unexpected(directory.error());
   if (!watch) {
     if (!gone(watch.error())) skip(watch.error());
-    if (cgroup.charged) release(cgroup.creator);
+    if (cgroup.charged) charged_.give_back(cgroup.creator);
     return;
   }
   const Entry entry = enter(cgroup, *watch);
@@ -150,12 +136,12 @@ CgroupWatch::Entry CgroupWatch::enter(const Pending& cgroup, int watch) {
   const auto old = watched_.find(cgroup.path);
   if (old != watched_.end() && old->second.watch == watch) {
     old->second.interest = cgroup.interest;
-    if (cgroup.charged) release(cgroup.creator);
+    if (cgroup.charged) charged_.give_back(cgroup.creator);
     return old;
   }
   // A removed directory had this path before.
   if (old != watched_.end()) forget(old);
-  if (!cgroup.charged) take(cgroup.creator);
+  if (!cgroup.charged) charged_.take(cgroup.creator);
   const Entry entry =
       watched_.emplace(cgroup.path, Watched{watch, -1, cgroup.interest, cgroup.creator}).first;
   by_watch_[watch] = &entry->first;
@@ -169,7 +155,7 @@ void CgroupWatch::forget(Entry entry) {
     (void)::inotify_rm_watch(inotify_.get(), entry->second.events_watch);
   by_watch_.erase(entry->second.watch);
   keep_members(entry->second, {});
-  release(entry->second.creator);
+  charged_.give_back(entry->second.creator);
   watched_.erase(entry);
 }
 

@@ -35,7 +35,7 @@ const std::vector<PerfEvent>& hardware_events() {
   return events;
 }
 
-Result<PerfEvents> PerfEvents::open(std::span<const PerfEvent> events) {
+Result<PerfEvents> PerfEvents::open(std::span<const PerfEvent> events, pid_t thread) {
   PerfEvents out;
   for (const PerfEvent& event : events) {
     perf_event_attr attributes{};
@@ -47,7 +47,7 @@ Result<PerfEvents> PerfEvents::open(std::span<const PerfEvent> events) {
     attributes.exclude_hv = 1;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     out.descriptors_.emplace_back(static_cast<int>(
-        ::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+        ::syscall(SYS_perf_event_open, &attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
     if (!out.descriptors_.back()) return errno_error(operation, object);
   }
   return out;

@@ -25,6 +25,7 @@ int verbs::apply(const Context& context) {
   print("{}\n", planned->steps.empty()
                     ? "The groups were as the policy wants them; its rules are loaded."
                     : "Done: " + planned->summary);
+  check_loaded(context);
   return Exit::ok;
 }
 

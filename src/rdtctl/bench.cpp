@@ -1,35 +1,28 @@
-// bench: runs a command alone, beside noise, and beside noise in a group, in turns, and compares.
+// bench: compares a command alone, beside noise, and beside noise in a group.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <ranges>
 #include <set>
 
-#include "bench_machine.hpp"
-#include "bench_process.hpp"
 #include "bench_region.hpp"
 #include "bench_report.hpp"
-#include "disturbance.hpp"
+#include "experiment.hpp"
 #include "html.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/experiment/schedule.hpp"
+#include "size_text.hpp"
 #include "toml_text.hpp"
-#include "usage.hpp"
 #include "verbs.hpp"
-#include "watched_run.hpp"
 
 namespace rdtd {
 
 namespace {
 
 using namespace bench;
-
-constexpr double settle_seconds = 0.2;  // the noise fills the cache
-constexpr int start_poll_ms = 10;
+using experiment::Place;
 
 // What the measurement adds to the policy. A group of its own exists only while the command is in
 // it: if it is exclusive, it would take ways from the runs outside of it.
@@ -40,191 +33,6 @@ struct Held {
   std::string monitor;    // the monitoring groups' name; "": there are none
   std::string why_not;    // a sentence
   std::string own_group;  // the policy of the group; "": the policy has it
-  std::string device;     // of the region that is the probe's memory in the third condition
-};
-
-class Bench {
- public:
-  Bench(const Context& context, Client& client, const verbs::BenchOptions& options,
-        BenchResult& result, Place place, Held held)
-      : client_(client),
-        options_(options),
-        result_(result),
-        place_(std::move(place)),
-        held_(std::move(held)),
-        disturbance_(context.proc, context.cpus, place_.command) {
-    if (held_.monitor.empty()) return;
-    if (auto tree = Tree::open(context.resctrl)) tree_.emplace(std::move(*tree));
-  }
-
-  // Exit::ok, or the exit status after a note.
-  int measure() {
-    const auto runs = experiment::schedule(conditions, options_.rounds, 1);
-    std::array<Sample, conditions> round;
-    for (size_t i = 0; i < runs.size(); ++i) {
-      if (::isatty(STDERR_FILENO) == 1)
-        note("\rrun {} of {}, {}\033[K", i + 1, runs.size(),
-             condition_name(result_, runs[i].condition));
-      const auto sample = run(runs[i]);
-      if (::isatty(STDERR_FILENO) == 1) note("\r\033[K");
-      if (!sample) return sample.error();
-      round[runs[i].condition] = *sample;
-      // A round counts when all of its conditions were measured.
-      if (!runs[i].warm_up && i % conditions == conditions - 1)
-        for (size_t of = 0; of < conditions; ++of) result_.samples[of].push_back(round[of]);
-    }
-    return Exit::ok;
-  }
-
-  [[nodiscard]] bool interrupted() const { return watched_.interrupted(); }
-
-  [[nodiscard]] std::vector<std::string> disturbances() const {
-    auto out = disturbance_.sentences();
-    if (place_.core_is_shared)
-      out.push_back("The noise ran on the command's core: it took more than cache from it.");
-    if (!held_.why_not.empty()) out.push_back(held_.why_not);
-    if (!no_events_.empty())
-      out.push_back(fmt::format("Instructions and cache misses were not counted: {}.", no_events_));
-    return out;
-  }
-
- private:
-  Result<std::vector<Process>> start_noise(const std::string& group) {
-    std::vector<Process> out;
-    const uint64_t bytes = 2 * place_.bytes;
-    for (unsigned i = 0; i < options_.streams; ++i) {
-      auto started = Process::start(
-          {{},
-           [bytes](Shared& shared) { return experiment::run_stream(bytes, shared.bytes); },
-           group,
-           place_.noise});
-      if (!started) return std::unexpected(started.error());
-      out.push_back(std::move(*started));
-    }
-    for (const std::string& command : options_.noise_commands) {
-      auto started = Process::start({{"/bin/sh", "-c", command}, {}, group, place_.noise});
-      if (!started) return std::unexpected(started.error());
-      out.push_back(std::move(*started));
-    }
-    return out;
-  }
-
-  // Waits until all noise is in its group and has begun, and a little longer.
-  std::expected<void, int> settle(std::vector<Process>& noise, const UniqueFd& lease) {
-    for (Process& process : noise)
-      while (process.shared().started == 0) {
-        const Ended ended = watched_.wait(&process, lease, start_poll_ms);
-        if (ended == Ended::process) return std::unexpected(noise_ended(process));
-        if (ended != Ended::timeout) return std::unexpected(watched_.stopped(ended));
-      }
-    if (const auto paused = watched_.pause(settle_seconds, lease); !paused) return paused;
-    return check_noise(noise, lease);
-  }
-
-  // An error if noise has ended, which it must not do before the command.
-  std::expected<void, int> check_noise(std::vector<Process>& noise, const UniqueFd& lease) {
-    for (Process& process : noise) {
-      const Ended ended = watched_.wait(&process, lease, 0);
-      if (ended == Ended::process) return std::unexpected(noise_ended(process));
-      if (ended != Ended::timeout) return std::unexpected(watched_.stopped(ended));
-    }
-    return {};
-  }
-
-  static int noise_ended(Process& process) {
-    const int status = process.wait().status;
-    return report_failure(fmt::format("the noise {} before the command ended",
-                                      status == 0 ? "ended" : end_text(status)),
-                          process.output());
-  }
-
-  static uint64_t bytes_of(const std::vector<Process>& noise) {
-    uint64_t out = 0;
-    for (const Process& process : noise) out += process.shared().bytes;
-    return out;
-  }
-
-  std::expected<Sample, int> run(const experiment::Run& which) {
-    UniqueFd own;
-    if (which.condition == in_group && !held_.own_group.empty()) {
-      auto made = client_.lease(result_.group, held_.own_group);
-      if (!made) return std::unexpected(report(made.error()));
-      own = std::move(*made);
-    }
-    return run_beside(which, own ? own : held_.lease);
-  }
-
-  // The lease: without it, the run has no meaning.
-  std::expected<Sample, int> run_beside(const experiment::Run& which, const UniqueFd& lease) {
-    const auto group_of = [&](const std::string& third) {
-      return which.condition == in_group && !third.empty() ? third : std::string("default");
-    };
-    auto noise = which.condition == alone ? std::vector<Process>()
-                                          : start_noise(group_of(result_.noise_group));
-    if (!noise) return std::unexpected(report(noise.error()));
-    if (!noise->empty())
-      if (const auto settled = settle(*noise, lease); !settled)
-        return std::unexpected(settled.error());
-    const std::string group = group_of(result_.group);
-    const auto counters = read_counters();
-    disturbance_.begin_run();
-    const uint64_t bytes_before = bytes_of(*noise), began = nanoseconds_now();
-    auto process = Process::start(options_.workload.program(
-        held_.monitor.empty() ? group : group + "/" + held_.monitor, {place_.command},
-        which.condition == in_group ? held_.device : ""));
-    if (!process) return std::unexpected(report(process.error()));
-    if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
-      return std::unexpected(watched_.stopped(ended));
-    const uint64_t ended_at = nanoseconds_now();
-    Sample sample{.noise_rate = static_cast<double>(bytes_of(*noise) - bytes_before) /
-                                (static_cast<double>(ended_at - began) * 1e-9)};
-    add_counters(group, counters, sample);
-    if (const auto checked = check_noise(*noise, lease); !checked)
-      return std::unexpected(checked.error());
-    return finish(which, *process, ended_at, std::move(sample));
-  }
-
-  [[nodiscard]] std::optional<Reading> read_counters() const {
-    auto reading = tree_ ? read_usage(*tree_) : std::unexpected(Error{});
-    return reading ? std::optional(std::move(*reading)) : std::nullopt;
-  }
-
-  void add_counters(const std::string& group, const std::optional<Reading>& before,
-                    Sample& sample) const {
-    const auto now = before ? read_counters() : std::nullopt;
-    if (!now) return;
-    for (const Usage& usage : usage_between(*before, *now, Domains::summed)) {
-      if (usage.group != group + "/" + held_.monitor) continue;
-      sample.occupancy = usage.of("llc_occupancy").amount;
-      sample.traffic = usage.of("mbm_total_bytes").amount;
-    }
-  }
-
-  std::expected<Sample, int> finish(const experiment::Run& which, Process& process,
-                                    uint64_t ended_at, Sample sample) {
-    auto numbers = numbers_of(options_.workload, process, ended_at);
-    if (!numbers) return std::unexpected(numbers.error());
-    disturbance_.end_run(numbers->cpu_seconds_before + numbers->cpu_seconds);
-    sample.cpu_seconds = numbers->cpu_seconds;
-    sample.value = numbers->value;
-    sample.events = std::move(numbers->events);
-    no_events_ = numbers->no_events;
-    if (result_.probe && !which.warm_up) {
-      result_.times[which.condition].time.add(numbers->times.time);
-      result_.times[which.condition].lateness.add(numbers->times.lateness);
-    }
-    return sample;
-  }
-
-  Client& client_;
-  const verbs::BenchOptions& options_;
-  BenchResult& result_;
-  Place place_;
-  Held held_;
-  WatchedRun watched_;
-  Disturbance disturbance_;
-  std::optional<Tree> tree_;
-  std::string no_events_;
 };
 
 // The command in the group is counted in a monitoring group of that name.
@@ -233,10 +41,8 @@ std::string monitor_rule(const std::string& name, const std::string& group) {
                      name, toml_string(fmt::format("/rdtctl/{}/{}", name, group)));
 }
 
-// The monitoring groups are made if this machine and the daemon allow it. The group of its own is
-// made here once, so that a group that cannot be made is reported before the first run.
-std::expected<Held, Client::Failure> hold(Client& client, verbs::BenchOptions& options,
-                                          const BenchResult& result) {
+// The monitoring groups are made if this machine and the daemon allow it.
+Held hold(Client& client, const verbs::BenchOptions& options, const BenchResult& result) {
   Held out;
   const std::string name = fmt::format("bench-{}", ::getpid());
   const bool own = !options.lease.amounts.empty();
@@ -254,8 +60,6 @@ std::expected<Held, Client::Failure> hold(Client& client, verbs::BenchOptions& o
   if (!own) return out;
   out.own_group = lease_text(options.lease);
   if (!out.monitor.empty()) out.own_group += monitor_rule(name, result.group);
-  if (auto made = client.lease(result.group, out.own_group); !made)
-    return std::unexpected(made.error());
   return out;
 }
 
@@ -305,16 +109,143 @@ BenchResult empty_result(verbs::BenchOptions& options) {
   return out;
 }
 
-std::string fact_of(const Region& region, const experiment::Probe& probe) {
-  return fmt::format("The probe read {} under all conditions, in pseudo_lock '{}' those of {}.",
-                     size_text(probe.size), region.name, region.device);
+// The three, in the order of bench::Condition.
+std::vector<Trial> conditions_of(const BenchResult& result, const Held& held,
+                                 const std::optional<Region>& region) {
+  const auto group = [](const std::string& name) { return name.empty() ? "default" : name; };
+  return {
+      {.name = condition_name(result, alone), .group = "default"},
+      {.name = condition_name(result, with_noise), .group = "default", .noise_group = "default"},
+      {.name = condition_name(result, in_group),
+       .policy = held.own_group,
+       .group = group(result.group),
+       .noise_group = group(result.noise_group),
+       .device = region ? region->device : ""}};
+}
+
+// The ways that a group of that name has now, of the cache with that id.
+unsigned ways_of(const Schemata& schemata, experiment::CacheId cache) {
+  for (const auto& [resource, masks] : schemata)
+    if (is_cache(resource) && to_string(resource).starts_with(fmt::format("L{}", cache.level)))
+      if (const auto mask = masks.find(DomainId{cache.id}); mask != masks.end())
+        return Cbm{mask->second}.count();
+  return 0;
+}
+
+// 0 if that cache is not divided.
+unsigned all_ways_of(const Capabilities& capabilities, unsigned level) {
+  for (const auto& [resource, cache] : capabilities.caches)
+    if (to_string(resource).starts_with(fmt::format("L{}", level))) return cache.cbm_mask.count();
+  return 0;
+}
+
+Schemata schemata_of(const Tree& tree, const std::string& group) {
+  const std::string directory = group_directory(group);
+  const auto text =
+      tree.filesystem().read(directory.empty() ? "schemata" : directory + "/schemata");
+  const auto parsed = text ? parse_schemata(*text) : std::unexpected(text.error());
+  return parsed.value_or(Schemata{});
+}
+
+// What each condition has of the cache. A group that cannot be made is reported here, before the
+// first run.
+std::expected<void, int> read_shares(Client& client, const Result<TreeMachine>& machine,
+                                     const Place& place, const std::vector<Trial>& conditions,
+                                     BenchResult& result) {
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    UniqueFd lease;
+    if (!conditions[i].policy.empty()) {
+      auto made = client.lease(result.group, conditions[i].policy);
+      if (!made) return std::unexpected(report(made.error()));
+      lease = std::move(*made);
+    }
+    if (!machine) continue;
+    result.shares[i].ways = ways_of(schemata_of(machine->tree, conditions[i].group), place.cache);
+    if (conditions[i].noise_group)
+      result.shares[i].noise_ways =
+          ways_of(schemata_of(machine->tree, *conditions[i].noise_group), place.cache);
+  }
+  return {};
+}
+
+// The level of the cache that the third condition divides; nothing if it divides none.
+std::optional<unsigned> divided_level(const Result<TreeMachine>& machine,
+                                      const verbs::BenchOptions& options) {
+  const auto divides = [&](Resource resource) {
+    if (options.lease.amounts.contains(resource)) return true;
+    if (!machine) return false;
+    const auto cache = machine->capabilities.caches.find(resource);
+    if (cache == machine->capabilities.caches.end()) return false;
+    for (const std::string& name : {options.group, options.noise_group}) {
+      const auto group = machine->snapshot.groups.find(name.empty() ? "" : group_directory(name));
+      if (group == machine->snapshot.groups.end()) continue;
+      const auto masks = group->second.schemata.find(resource);
+      if (masks == group->second.schemata.end()) continue;
+      for (const auto& [domain, mask] : masks->second)
+        if (!name.empty() && Cbm{mask} != cache->second.cbm_mask) return true;
+    }
+    return false;
+  };
+  if (divides(Resource::L3)) return 3;
+  return divides(Resource::L2) ? std::optional(2U) : std::nullopt;
+}
+
+// Chooses how much the probe reads, or returns the exit code. Of what it was told to read, a
+// warning says why it cannot show a difference.
+int size_probe(verbs::BenchOptions& options, const Place& place, unsigned all_ways,
+               BenchResult& result) {
+  if (!options.workload.probe) return Exit::ok;
+  experiment::Probe& probe = *options.workload.probe;
+  const CacheShare& share = result.shares[in_group];
+  const uint64_t bytes =
+      share.ways == 0 || all_ways == 0 ? place.bytes : place.bytes / all_ways * share.ways;
+  const std::string inner =
+      fmt::format("L{} cache of {}", place.cache.level - 1, size_text(place.inner_bytes));
+  if (probe.size == 0) {
+    const auto size = experiment::probe_size(place, bytes);
+    if (!size) {
+      note(
+          "rdtctl: '{}' has {} of the L{} cache, and each core has an {}: a probe that fits in the "
+          "one fits in the other: use more ways, or --probe with a SIZE\n",
+          result.group.empty() ? "default" : result.group, size_text(bytes), place.cache.level,
+          inner);
+      return Exit::failed;
+    }
+    probe.size = *size;
+  }
+  if (probe.size <= place.inner_bytes)
+    result.warnings.push_back(
+        fmt::format("The probe reads {}, which its core finds in its {}: the L{} cache makes no "
+                    "difference to it.",
+                    size_text(probe.size), inner, place.cache.level));
+  else if (probe.size > bytes)
+    result.warnings.push_back(fmt::format("The probe reads {}, more than the {} of '{}'.",
+                                          size_text(probe.size), size_text(bytes),
+                                          result.group.empty() ? "default" : result.group));
+  return Exit::ok;
+}
+
+void warn_of_shares(const Place& place, unsigned all_ways, BenchResult& result) {
+  const unsigned ways = result.shares[alone].ways;
+  if (ways > 0 && ways < all_ways)
+    result.warnings.push_back(fmt::format(
+        "Alone, the command has {} of {} ways of L{}: exclusive groups of the policy have the "
+        "others. With an amount such as --l3 instead of --group, only the runs in the group have "
+        "less.",
+        ways, all_ways, place.cache.level));
 }
 
 std::vector<std::string> facts_of(const Context& context, const verbs::BenchOptions& options,
-                                  const BenchResult& result, const Place& place) {
-  std::vector<std::string> out = {fmt::format(
-      "The command ran on CPU {}, the noise on CPUs {}; they share an L{} cache of {}.",
-      place.command, format_cpu_list(place.noise), place.level, size_text(place.bytes))};
+                                  const BenchResult& result, const Place& place,
+                                  const std::string& settings) {
+  std::vector<std::string> out = {
+      fmt::format("The command ran on {}, the noise on {}; they share an L{} cache of {}. The next "
+                  "smaller cache has {}.",
+                  experiment::cpu_words(place.command), experiment::cpu_words(place.noise),
+                  place.cache.level, size_text(place.bytes), size_text(place.inner_bytes)),
+      settings};
+  if (const auto& probe = options.workload.probe)
+    out.push_back(fmt::format("The probe read {}.", size_text(probe->size)));
   std::string line;
   std::getline(std::ifstream(context.proc + "/loadavg"), line);
   if (!line.empty())
@@ -327,8 +258,9 @@ std::vector<std::string> facts_of(const Context& context, const verbs::BenchOpti
   groups.erase("");
   if (const auto tree = Tree::open(context.resctrl))
     for (const std::string& group : groups)
-      if (const auto text = tree->filesystem().read(group_directory(group) + "/schemata"))
-        out.push_back(fmt::format("The schemata of '{}' after the runs: {}", group, trim(*text)));
+      if (const Schemata schemata = schemata_of(*tree, group); !schemata.empty())
+        out.push_back(
+            fmt::format("The schemata of '{}' after the runs: {}", group, schemata_line(schemata)));
   return out;
 }
 
@@ -342,31 +274,45 @@ int verbs::bench(const Context& context, BenchOptions options) {
   if (const int exit = check_groups(*client, options); exit != Exit::ok) return exit;
   const auto region = region_of(context, *client, options);
   if (!region) return region.error();
-  const CpuSet allowed = allowed_cpus();
-  auto place = *region ? find_place(context.cpus, allowed, (*region)->cache)
-                       : find_place(context.cpus, allowed);
+  const auto machine = read_machine(context);  // a user may bench without the right to read it
+  auto place = experiment::find_place(
+      context.cpus, {.allowed = experiment::allowed_cpus(),
+                     .command = options.workload.cpus,
+                     .level = divided_level(machine, options),
+                     .cache = *region ? std::optional((*region)->cache) : std::nullopt});
   if (!place) return report(place.error());
   BenchResult result = empty_result(options);
-  auto held = hold(*client, options, result);
-  if (!held) return report(held.error());
-  if (*region) held->device = (*region)->device;
-  int exit = Exit::ok;
-  bool interrupted = false;
-  {
-    Bench bench(context, *client, options, result, *place, std::move(*held));
-    exit = bench.measure();
-    interrupted = bench.interrupted();
-    result.disturbances = bench.disturbances();
-  }
-  if (result.samples[alone].empty() || (exit != Exit::ok && !interrupted)) return exit;
-  result.facts = facts_of(context, options, result, *place);
-  if (*region) result.facts.push_back(fact_of(**region, *options.workload.probe));
+  Held held = hold(*client, options, result);
+  auto conditions = conditions_of(result, held, *region);
+  if (auto read = read_shares(*client, machine, *place, conditions, result); !read)
+    return read.error();
+  const unsigned all_ways = machine ? all_ways_of(machine->capabilities, place->cache.level) : 0;
+  if (const int exit = size_probe(options, *place, all_ways, result); exit != Exit::ok) return exit;
+  warn_of_shares(*place, all_ways, result);
+  for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
+  Measured measured = measure(context, *client,
+                              {.conditions = std::move(conditions),
+                               .workload = options.workload,
+                               .place = *place,
+                               .rounds = options.rounds,
+                               .lease = result.group,
+                               .monitor = held.monitor,
+                               .held = std::move(held.lease),
+                               .streams = options.streams,
+                               .noise_commands = options.noise_commands});
+  if (measured.rounds() == 0) return measured.exit;
+  std::ranges::move(measured.samples, result.samples.begin());
+  std::ranges::move(measured.times, result.times.begin());
+  result.disturbances = std::move(measured.disturbances);
+  if (!held.why_not.empty()) result.disturbances.push_back(held.why_not);
+  result.origin = origin_of(context);
+  result.facts = facts_of(context, options, result, *place, measured.settings);
   if (context.json == Json::off)
     print_bench(context, result);
   else
     print_json(context, bench_json(result));
   const int written = write_html(options.html, bench_html(result));
-  return exit == Exit::ok ? written : exit;
+  return measured.exit == Exit::ok ? written : measured.exit;
 }
 
 }  // namespace rdtd

@@ -1,93 +1,102 @@
-// The HTML of bench: one file without external references.
+// The HTML of bench: the comparisons, a dot for each run on one axis, and the percentiles of a
+// probe's times laid over each other.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench_report.hpp"
 #include "html.hpp"
+#include "plot.hpp"
 
 namespace rdtd::bench {
 
 namespace {
 
-constexpr double picture_width = 640, names_width = 210, row_height = 36;
+std::vector<std::string> names_of(const BenchResult& result) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < conditions; ++i) out.push_back(condition_name(result, i));
+  return out;
+}
 
 // A row of dots for each condition, one dot a run, and a line at the median.
-std::string dots(const BenchResult& result) {
-  double most = 0;
+std::string runs_plot(const BenchResult& result) {
+  std::vector<double> all;
   for (const auto& samples : result.samples)
-    for (const Sample& sample : samples) most = std::max(most, sample.value);
-  const auto x = [&](double value) {
-    return names_width + (most > 0 ? value / most : 0) * (picture_width - names_width - 10);
-  };
-  std::string out = fmt::format("<svg viewBox=\"0 0 {} {}\">\n", picture_width,
-                                row_height * static_cast<double>(conditions));
+    for (const Sample& sample : samples) all.push_back(sample.value);
+  Plot plot(axis_of(all, false, result.unit), {.from = -2.5, .to = 0.5});
   for (size_t i = 0; i < conditions; ++i) {
-    const double y = row_height * (static_cast<double>(i) + 0.5);
+    const double y = -static_cast<double>(i);
     std::vector<double> values;
-    out += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 4,
-                       html_escaped(condition_name(result, i)));
+    std::vector<Point> dots;
     for (const Sample& sample : result.samples[i]) {
       values.push_back(sample.value);
-      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\"/>\n", x(sample.value), y);
+      dots.push_back({sample.value, y});
     }
-    const double median = experiment::median(values);
-    out += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n", x(median),
-                       y - 12, y + 12);
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{:.4g}</text>\n",
-                       std::min(x(median) + 4, picture_width - 50), y - 8, median);
+    const double median = experiment::median(std::move(values));
+    plot.add_row(y, condition_name(result, i));
+    plot.add_dots(dots, i);
+    plot.add_line({{median, y - 0.3}, {median, y + 0.3}}, i);
   }
-  return out + "</svg>\n";
+  return plot.svg();
+}
+
+// How long 50%, 90%, 99% ... of the times are at most; each further nine takes as much room.
+std::string percentiles_plot(const BenchResult& result,
+                             experiment::Distribution experiment::ProbeTimes::* which) {
+  std::vector<double> all;
+  double most = 1;
+  for (const auto& times : result.times) {
+    if ((times.*which).count == 0) continue;
+    all.insert(all.end(), {(times.*which).quantile(0.1), (times.*which).most});
+    most = std::max(most, static_cast<double>((times.*which).count));
+  }
+  Plot plot(axis_of(all, true, "ns"), {.from = 1, .to = most, .logarithmic = true});
+  plot.add_row(2, "50%");
+  std::string nines = "9";
+  for (double one_of = 10; one_of <= most; one_of *= 10, nines += nines.size() == 2 ? ".9" : "9")
+    plot.add_row(one_of, one_of == 10 ? "90%" : nines + "%");
+  constexpr int points = 20;  // for each nine
+  for (size_t i = 0; i < conditions; ++i) {
+    const experiment::Distribution& times = result.times[i].*which;
+    std::vector<Point> curve;
+    for (int k = 1; std::pow(10, k / double{points}) <= static_cast<double>(times.count); ++k) {
+      const double one_of = std::pow(10, k / double{points});
+      curve.push_back({times.quantile(1 - 1 / one_of), one_of});
+    }
+    plot.add_line(curve, i);
+  }
+  return plot.svg() + legend(names_of(result));
 }
 
 // As on the terminal.
-std::string table(const BenchResult& result) {
+std::string table(const ResultTable& table) {
+  if (table.heads.empty()) return {};
   std::string out = "<table>\n<tr>";
-  const auto [heads, rows] = counted_table(result);
-  for (const std::string& head : heads) out += fmt::format("<th>{}</th>", html_escaped(head));
-  for (const auto& row : rows) {
+  for (const std::string& head : table.heads) out += fmt::format("<th>{}</th>", html_escaped(head));
+  for (const auto& row : table.rows) {
     out += "</tr>\n<tr>";
     for (const std::string& cell : row) out += fmt::format("<td>{}</td>", html_escaped(cell));
   }
   return out + "</tr>\n</table>\n";
 }
 
-// The height of a bar is the share of its bucket among all of the condition.
-std::string bars(const std::string& name, const experiment::Distribution& times) {
-  const auto buckets = experiment::histogram(times);
-  if (buckets.empty()) return {};
-  const double bar = picture_width / static_cast<double>(buckets.size());
-  std::string out =
-      fmt::format("<h3>{}</h3>\n<svg viewBox=\"0 0 {} 120\">\n", html_escaped(name), picture_width);
-  uint64_t most = 1;
-  for (const auto& bucket : buckets) most = std::max(most, bucket.count);
-  for (size_t i = 0; i < buckets.size(); ++i) {
-    const double height = 100 * static_cast<double>(buckets[i].count) / static_cast<double>(most);
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
-                       bar * static_cast<double>(i), 100 - height, bar * 0.9, height);
-  }
-  return out + fmt::format(
-                   "<text x=\"0\" y=\"116\">{:.4g} ns</text>\n"
-                   "<text x=\"{}\" y=\"116\">{:.4g} ns</text>\n</svg>\n",
-                   times.least, picture_width - 90, times.most);
-}
-
 }  // namespace
 
 std::string bench_html(const BenchResult& result) {
-  std::string body =
-      fmt::format("<p>{}</p>\n<h2>Runs{}</h2>\n", html_escaped(sentence(result)),
-                  result.unit.empty() ? "" : fmt::format(" ({})", html_escaped(result.unit)));
-  body += dots(result);
-  body += table(result);
-  if (result.probe) body += "<h2>Times</h2>\n";
-  for (size_t i = 0; i < conditions; ++i) {
-    body += bars(condition_name(result, i), result.times[i].time);
-    body += bars(condition_name(result, i) + ", lateness", result.times[i].lateness);
-  }
+  ResultTable compared{{"Compared", "Result"}, {}};
+  for (const auto& [what, verdict] : comparisons(result)) compared.rows.push_back({what, verdict});
+  std::string body = table(compared) + "<h2>Runs</h2>\n" + runs_plot(result) +
+                     table(runs_table(result)) + table(counted_table(result));
+  if (result.probe)
+    body += "<h2>Times</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::time) +
+            table(times_table(result));
+  if (result.times[alone].lateness.count > 0)
+    body += "<h2>Lateness</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::lateness);
+  body += html_list("What makes the comparison pointless", result.warnings);
   body += html_list("What may have disturbed the measurement", result.disturbances);
   body += html_list("Machine and policy", result.facts);
-  return html_page("rdtctl bench: " + result.command, body);
+  return html_page("rdtctl bench: " + result.command, body, result.origin);
 }
 
 }  // namespace rdtd::bench

@@ -49,9 +49,7 @@ int fit_probe(Workload& workload, const Region& region) {
     return Exit::failed;
   }
   experiment::Probe& probe = *workload.probe;
-  const bool latency = probe.kind == experiment::Probe::Kind::latency;
-  if (!latency) probe.size = std::min(probe.size, region.bytes);
-  if (latency && !workload.probe_text.contains(':')) probe.size = region.bytes;
+  if (probe.size == 0) probe.size = region.bytes;
   if (probe.size <= region.bytes) return Exit::ok;
   note("rdtctl: --probe {} reads more memory than pseudo_lock '{}' has: {}\n", workload.probe_text,
        region.name, size_text(region.bytes));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "plot.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
 namespace rdtd::bench {
@@ -13,6 +15,10 @@ namespace {
 
 using experiment::Distribution;
 using experiment::Ratio;
+
+// Each condition with the one that it is divided by.
+constexpr std::pair<size_t, size_t> compared[] = {
+    {with_noise, alone}, {in_group, alone}, {in_group, with_noise}};
 
 std::vector<double> values_of(const BenchResult& result, size_t condition) {
   std::vector<double> out;
@@ -30,22 +36,19 @@ std::optional<Ratio> ratio(const BenchResult& result, size_t condition, size_t b
   return experiment::paired_ratio(values_of(result, condition), values_of(result, base));
 }
 
-std::string times_text(const BenchResult& result, const Ratio& ratio) {
-  const std::string interval =
-      ratio.interval
-          ? fmt::format(" (95%: {:.2f} to {:.2f})", ratio.interval->low, ratio.interval->high)
-          : "";
-  return fmt::format("{:.2f} times as {}{}", ratio.estimate, result.time ? "long" : "much",
-                     interval);
-}
-
-// Of one condition compared with another.
+// Of one condition compared with another; always with the interval.
 std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   if (!found) return "no ratio";
-  if (!found->interval) return times_text(result, *found) + ", of too few rounds for an interval";
-  if (!found->differs()) return "no difference beyond the scatter";
-  return times_text(result, *found);
+  const std::string interval =
+      found->interval
+          ? fmt::format("95%: {:.2f} to {:.2f}", found->interval->low, found->interval->high)
+          : "too few rounds for an interval";
+  if (!found->interval || found->differs())
+    return fmt::format("{:.2f} times as {} ({})", found->estimate, result.time ? "long" : "much",
+                       interval);
+  return fmt::format("{} ({})", found->precise() ? "no difference" : "too few rounds to tell",
+                     interval);
 }
 
 // The median of what every run of the condition has.
@@ -72,7 +75,7 @@ std::optional<double> ipc_of(const Sample& sample) {
   return sample.events[0] / sample.events[1];
 }
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string number(double value) { return quantity(value, ""); }
 
 JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
@@ -81,6 +84,7 @@ JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   if (found) out["ratio"] = found->estimate;
   if (found && found->interval) {
     out["differs"] = found->differs();
+    out["precise"] = found->precise();
     out["low"] = found->interval->low;
     out["high"] = found->interval->high;
   }
@@ -98,13 +102,19 @@ JsonValue distribution_json(const Distribution& times) {
 }
 
 std::vector<std::string> distribution_row(const std::string& name, const Distribution& times) {
-  return {name,
-          number(times.least),
-          number(times.mean()),
-          number(times.quantile(0.5)),
-          number(times.quantile(0.99)),
-          number(times.quantile(0.999)),
-          number(times.most)};
+  std::vector<std::string> out = {name};
+  for (const double time : {times.least, times.mean(), times.quantile(0.5), times.quantile(0.99),
+                            times.quantile(0.999), times.most})
+    out.push_back(quantity(time, "ns"));
+  return out;
+}
+
+// "6", or with other ways for the noise "6, noise 10".
+std::string ways_text(const CacheShare& share) {
+  if (share.ways == 0) return "-";
+  return share.noise_ways == 0 || share.noise_ways == share.ways
+             ? std::to_string(share.ways)
+             : fmt::format("{}, noise {}", share.ways, share.noise_ways);
 }
 
 std::string third_condition(const BenchResult& result) {
@@ -122,7 +132,39 @@ std::string condition_name(const BenchResult& result, size_t condition) {
   return condition == with_noise ? "with noise" : third_condition(result);
 }
 
-CountedTable counted_table(const BenchResult& result) {
+ResultTable runs_table(const BenchResult& result) {
+  ResultTable out{{"CONDITION", "RUNS", "MEDIAN", "MIN", "MAX", "CPU TIME", "WAYS", "NOISE"}, {}};
+  for (size_t i = 0; i < conditions; ++i) {
+    const auto values = values_of(result, i);
+    const auto [least, most] = std::ranges::minmax(values);
+    const bool rate = result.noise_has_rate && i != alone;
+    out.rows.push_back(
+        {condition_name(result, i), std::to_string(values.size()),
+         quantity(experiment::median(values), result.unit), quantity(least, result.unit),
+         quantity(most, result.unit), quantity(median_of(result, i, &Sample::cpu_seconds), "s"),
+         ways_text(result.shares[i]),
+         rate ? quantity(median_of(result, i, &Sample::noise_rate) / (1 << 20), "MiB/s") : "-"});
+  }
+  return out;
+}
+
+ResultTable times_table(const BenchResult& result) {
+  if (!result.probe) return {};
+  // A percentile of batches is none of single reads.
+  const uint64_t batch = result.times[alone].batch;
+  ResultTable out{{batch == 1 ? "TIMES" : fmt::format("MEANS OF {} READS", batch), "MIN", "MEAN",
+                   "MEDIAN", "P99", "P99.9", "MAX"},
+                  {}};
+  for (size_t i = 0; i < conditions; ++i) {
+    out.rows.push_back(distribution_row(condition_name(result, i), result.times[i].time));
+    if (result.times[i].lateness.count > 0)
+      out.rows.push_back(
+          distribution_row(condition_name(result, i) + ", lateness", result.times[i].lateness));
+  }
+  return out;
+}
+
+ResultTable counted_table(const BenchResult& result) {
   const auto mebibytes = [](double bytes) { return fmt::format("{:.2f}", bytes / (1 << 20)); };
   const auto ratio = [](double value) { return fmt::format("{:.2f}", value); };
   const struct {
@@ -134,7 +176,7 @@ CountedTable counted_table(const BenchResult& result) {
                  {"CACHE MISSES", event(2), number},
                  {"OCCUPANCY (MiB)", [](const Sample& of) { return of.occupancy; }, mebibytes},
                  {"TRAFFIC (MiB/s)", [](const Sample& of) { return of.traffic; }, mebibytes}};
-  CountedTable out{{"CONDITION"}, std::vector<std::vector<std::string>>(conditions)};
+  ResultTable out{{"CONDITION"}, std::vector<std::vector<std::string>>(conditions)};
   for (size_t i = 0; i < conditions; ++i) out.rows[i].push_back(condition_name(result, i));
   for (const auto& column : columns) {
     std::vector<std::optional<double>> values;
@@ -145,27 +187,28 @@ CountedTable counted_table(const BenchResult& result) {
     for (size_t i = 0; i < conditions; ++i)
       out.rows[i].push_back(values[i] ? column.text(*values[i]) : "-");
   }
-  return out.heads.size() > 1 ? out : CountedTable{};
+  return out.heads.size() > 1 ? out : ResultTable{};
+}
+
+std::vector<Comparison> comparisons(const BenchResult& result) {
+  std::vector<Comparison> out;
+  for (const auto& [condition, base] : compared)
+    out.push_back(
+        {fmt::format("{} / {}", condition_name(result, condition), condition_name(result, base)),
+         verdict(result, condition, base)});
+  const double rate = median_of(result, with_noise, &Sample::noise_rate);
+  if (result.noise_has_rate && rate > 0)
+    out.push_back(
+        {fmt::format("rate of the noise, {} / {}", condition_name(result, in_group),
+                     condition_name(result, with_noise)),
+         fmt::format("{:.0f}%", 100 * median_of(result, in_group, &Sample::noise_rate) / rate)});
+  return out;
 }
 
 std::string sentence(const BenchResult& result) {
-  const std::string what = result.time ? "the command takes " : "the number is ";
-  const auto phrase = [&](size_t condition, size_t base) {
-    const auto found = ratio(result, condition, base);
-    const bool number = found && (found->differs() || !found->interval);
-    return (number ? what : "") + verdict(result, condition, base);
-  };
-  std::string third = third_condition(result);
-  std::string out = fmt::format("With the noise, compared with alone: {}; {}: {}. ",
-                                phrase(with_noise, alone), third, phrase(in_group, alone));
-  third.front() = third.front() == 'i' ? 'I' : 'W';
-  out += fmt::format("{}, compared with the noise without it: {}", third,
-                     phrase(in_group, with_noise));
-  const double rate = median_of(result, with_noise, &Sample::noise_rate);
-  if (result.noise_has_rate && rate > 0)
-    out += fmt::format("; the noise keeps {:.0f}% of its rate",
-                       100 * median_of(result, in_group, &Sample::noise_rate) / rate);
-  return out + ".";
+  std::vector<std::string> parts;
+  for (const auto& [what, verdict] : comparisons(result)) parts.push_back(what + ": " + verdict);
+  return join(parts, "; ");
 }
 
 JsonValue bench_json(const BenchResult& result) {
@@ -183,70 +226,41 @@ JsonValue bench_json(const BenchResult& result) {
     }
     JsonValue entry = {{"condition", condition_name(result, i)},
                        {"median", experiment::median(values_of(result, i))},
+                       {"ways", result.shares[i].ways},
+                       {"noise_ways", result.shares[i].noise_ways},
                        {"runs", runs}};
     if (result.probe) entry["nanoseconds"] = distribution_json(result.times[i].time);
     if (result.times[i].lateness.count > 0)
       entry["lateness"] = distribution_json(result.times[i].lateness);
     measured.push_back(entry);
   }
+  JsonValue ratios = JsonValue::array();
+  for (const auto& [condition, base] : compared)
+    ratios.push_back(ratio_json(result, condition, base));
   return {{"command", result.command},
           {"unit", result.unit},
           {"conditions", measured},
-          {"ratios", JsonValue::array({ratio_json(result, with_noise, alone),
-                                       ratio_json(result, in_group, alone),
-                                       ratio_json(result, in_group, with_noise)})},
+          {"ratios", ratios},
           {"facts", result.facts},
+          {"warnings", result.warnings},
           {"disturbances", result.disturbances},
           {"sentence", sentence(result)}};
 }
 
 void print_bench(const Context& context, const BenchResult& result) {
-  std::vector<std::vector<std::string>> rows, times;
-  for (size_t i = 0; i < conditions; ++i) {
-    const auto values = values_of(result, i);
-    const auto [least, most] = std::ranges::minmax(values);
-    const bool rate = result.noise_has_rate && i != alone;
-    rows.push_back(
-        {condition_name(result, i), std::to_string(values.size()),
-         number(experiment::median(values)), number(least), number(most),
-         number(median_of(result, i, &Sample::cpu_seconds)),
-         rate ? fmt::format("{:.1f} MiB/s", median_of(result, i, &Sample::noise_rate) / (1 << 20))
-              : "-"});
-    if (result.probe) times.push_back(distribution_row(rows.back().front(), result.times[i].time));
-    if (result.times[i].lateness.count > 0)
-      times.push_back(
-          distribution_row(rows.back().front() + ", lateness", result.times[i].lateness));
-  }
-  const std::string unit = result.unit.empty() ? "" : fmt::format(" ({})", result.unit);
-  print_table(context,
-              {{"CONDITION"},
-               {"RUNS", true},
-               {"MEDIAN" + unit, true},
-               {"MIN", true},
-               {"MAX", true},
-               {"CPU (s)", true},
-               {"NOISE", true}},
-              rows);
-  if (!times.empty()) {
-    print("\n");
-    print_table(context,
-                {{"TIMES (ns)"},
-                 {"MIN", true},
-                 {"MEAN", true},
-                 {"MEDIAN", true},
-                 {"P99", true},
-                 {"P99.9", true},
-                 {"MAX", true}},
-                times);
-  }
-  if (const auto [heads, counted] = counted_table(result); !heads.empty()) {
+  ResultTable compared{{"COMPARED", "RESULT"}, {}};
+  for (const auto& [what, verdict] : comparisons(result)) compared.rows.push_back({what, verdict});
+  for (const ResultTable& table :
+       {runs_table(result), times_table(result), counted_table(result), compared}) {
+    if (table.heads.empty()) continue;
     std::vector<Column> columns;
-    for (const std::string& head : heads) columns.push_back({head, head != heads.front()});
+    for (const std::string& head : table.heads)
+      columns.push_back({head, head != table.heads.front() && head != "RESULT"});
+    print_table(context, columns, table.rows);
     print("\n");
-    print_table(context, columns, counted);
   }
-  print("\n{}\n", sentence(result));
-  for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
+  for (const auto* sentences : {&result.warnings, &result.disturbances, &result.facts})
+    for (const std::string& sentence : *sentences) print("{}\n", sentence);
 }
 
 }  // namespace rdtd::bench

@@ -1,4 +1,4 @@
-// The result of bench as a table, as JSON, as one HTML file, and as a sentence. Pure functions.
+// The result of bench as a table, as JSON, as one HTML file, and as comparisons. Pure functions.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment.hpp"
 #include "output.hpp"
 #include "rdtd/experiment/probe.hpp"
 #include "rdtd/experiment/statistics.hpp"
@@ -14,15 +15,9 @@ namespace rdtd::bench {
 
 enum Condition : size_t { alone, with_noise, in_group, conditions };
 
-struct Sample {
-  double value = 0;  // in the unit of the result
-  double cpu_seconds = 0;
-  double noise_rate = 0;  // bytes/s
-  // As hardware_events(); empty: the processor did not count.
-  std::vector<double> events;
-  // Of the command's monitoring group; absent: the kernel did not count.
-  std::optional<double> occupancy;  // bytes of cache when the command ended
-  std::optional<double> traffic;    // bytes/s of memory
+// Of the cache that is divided, in ways; 0: not known.
+struct CacheShare {
+  unsigned ways = 0, noise_ways = 0;
 };
 
 struct BenchResult {
@@ -35,23 +30,37 @@ struct BenchResult {
   bool time = true;  // the value is a time, less of which is better
   bool noise_has_rate = false;
   std::array<std::vector<Sample>, conditions> samples;  // one of each full round
+  std::array<CacheShare, conditions> shares;
   bool probe = false;
   std::array<experiment::ProbeTimes, conditions> times;  // of all runs, if a probe was measured
+  std::string origin;                                    // as of origin_of()
   std::vector<std::string> facts;         // the machine and the policy, a sentence each
+  std::vector<std::string> warnings;      // the same, of what makes the comparison pointless
   std::vector<std::string> disturbances;  // the same, of what makes the figures doubtful
 };
 
-// What the processor and the kernel counted, medians: a head of each column, and a row of each
-// condition. Without columns, nothing was counted.
-struct CountedTable {
+// A head of each column, and a row of each condition.
+struct ResultTable {
   std::vector<std::string> heads;
   std::vector<std::vector<std::string>> rows;
 };
-[[nodiscard]] CountedTable counted_table(const BenchResult& result);
+[[nodiscard]] ResultTable runs_table(const BenchResult& result);
+// Of a probe.
+[[nodiscard]] ResultTable times_table(const BenchResult& result);
+// What the processor and the kernel counted, medians. Without columns, nothing was counted.
+[[nodiscard]] ResultTable counted_table(const BenchResult& result);
 
 // "alone", "with noise", and of what the third has: "in 'redis'", "in pseudo_lock 'buffer'", "with
 // noise in 'batch'", "in 'redis', with noise in 'batch'".
 [[nodiscard]] std::string condition_name(const BenchResult& result, size_t condition);
+// "with noise / alone" and "1.52 times as long (95%: 1.41 to 1.66)".
+struct Comparison {
+  std::string what, verdict;
+  bool operator==(const Comparison&) const = default;
+};
+// Of each two conditions, and of the rate of the noise.
+[[nodiscard]] std::vector<Comparison> comparisons(const BenchResult& result);
+// All of them in a line.
 [[nodiscard]] std::string sentence(const BenchResult& result);
 [[nodiscard]] JsonValue bench_json(const BenchResult& result);
 [[nodiscard]] std::string bench_html(const BenchResult& result);

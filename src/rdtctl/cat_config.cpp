@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "leases.hpp"
+#include "no_policy.hpp"
 #include "output.hpp"
 #include "verbs.hpp"
 
@@ -48,6 +49,13 @@ int verbs::cat_config(const Context& context) {
                      active ? "# " + file.path : fmt::format("# {}: {}", file.path, remark(file))),
           file.text, file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
     if (active) print("\n");
+  }
+  for (const std::string& path : ignored_policy_files(context.root)) {
+    if (context.json != Json::off)
+      json.push_back(
+          {{"file", path}, {"state", "ignored"}, {"text", ""}, {"problem", why_ignored}});
+    else
+      print("{}\n", emphasized(context, fmt::format("# {}: ignored: {}", path, why_ignored)));
   }
   if (context.json != Json::off) print_json(context, {{"files", json}});
   return readable ? Exit::ok : Exit::failed;

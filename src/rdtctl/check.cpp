@@ -2,31 +2,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
 
+#include "no_policy.hpp"
 #include "output.hpp"
-#include "rdtd/base/directory.hpp"
+#include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
-
-// "-" stands for standard input.
-PolicyFile read(const std::string& path) {
-  if (path != "-") return read_policy_file(path);
-  auto text = read_all(STDIN_FILENO, "standard input", policy_file_limit);
-  if (text) return {.path = "<stdin>", .text = std::move(*text), .problem = {}};
-  const bool large = text.error().code == EFBIG;
-  return {.path = "<stdin>",
-          .state = PolicyFile::State::unreadable,
-          .text = {},
-          .problem = large ? "is larger than 1 MiB, which no policy is"
-                           : fmt::format("cannot be read: {}", std::strerror(text.error().code))};
-}
 
 JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
   JsonValue out = JsonValue::array();
@@ -45,9 +30,10 @@ JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
 }  // namespace
 
 int verbs::check(const Context& context, const std::vector<std::string>& files) {
-  std::vector<PolicyFile> given;
-  for (const std::string& file : files) given.push_back(read(file));
-  ParsedPolicy parsed = parse_policy(files.empty() ? find_policy_files(context.root) : given);
+  const std::vector<PolicyFile> read =
+      files.empty() ? find_policy_files(context.root) : read_policy_files(files);
+  const bool any = !files.empty() || report_no_policy(context.root, read);
+  ParsedPolicy parsed = parse_policy(read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
   // Single files are a part of a policy; only the whole policy is checked against this machine.
   if (!has_errors(diagnostics) && (files.empty() || context.snapshot_given)) {
@@ -67,7 +53,20 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
                          {"diagnostics", diagnostics_json(diagnostics)}});
   else
     note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
-  return has_errors(diagnostics) ? Exit::failed : Exit::ok;
+  if (has_errors(diagnostics) || !any) return Exit::failed;
+  // On a terminal, silence would leave open whether anything was checked.
+  if (context.columns != 0 && context.json == Json::off && !parsed.policy.sources.empty())
+    print("ok: {}, {}, {}\n", counted(parsed.policy.sources.size(), "file"),
+          counted(parsed.policy.groups.size(), "group"),
+          counted(parsed.policy.rules.size(), "rule"));
+  return Exit::ok;
+}
+
+void verbs::check_loaded(const Context& context) {
+  if (::geteuid() != 0) return;
+  Context text = context;
+  text.json = Json::off;
+  (void)check(text, {});
 }
 
 }  // namespace rdtd

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/amount.hpp"
 
 namespace rdtd {
 
@@ -90,9 +91,19 @@ std::string verb_lines(const CLI::App& app) {
   return out;
 }
 
+// The only name that begins so, else the one that takes the fewest edits.
+std::optional<std::string> name_meant(const std::string& name,
+                                      const std::vector<std::string>& names) {
+  constexpr size_t shortest = 3;
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(name); };
+  if (name.size() >= shortest && std::ranges::count_if(names, begins) == 1)
+    return *std::ranges::find_if(names, begins);
+  return nearest_name(name, names);
+}
+
 // "; did you mean 'x'?", or nothing.
 std::string nearest_text(const std::string& name, const std::vector<std::string>& names) {
-  const auto nearest = nearest_name(name, names);
+  const auto nearest = name_meant(name, names);
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
@@ -115,8 +126,12 @@ std::string unexpected(const CLI::App& app, const std::string& word) {
       for (const CLI::Option* option : options_of(*part, false)) names.push_back(name_of(*option));
   // One letter is near every other one.
   std::erase_if(names, [](const std::string& name) { return !name.starts_with("--"); });
+  // The letters count, not the dashes.
+  for (std::string& name : names) name.erase(0, 2);
+  const std::string given = word.substr(0, word.find('='));
+  const auto meant = given.starts_with("--") ? name_meant(given.substr(2), names) : std::nullopt;
   return fmt::format("unknown option '{}'{}{}", word, of_verb,
-                     nearest_text(word.substr(0, word.find('=')), names));
+                     meant ? fmt::format("; did you mean '--{}'?", *meant) : "");
 }
 
 // The options of the verb and those of rdtctl.
@@ -222,6 +237,16 @@ void allow_numbers(CLI::Option& option, double least, double most) {
     if (parsed.ec != std::errc{} || parsed.ptr != end || !(number >= least && number <= most))
       throw UsageError{fmt::format("invalid {}: use a number from {} to {}",
                                    value_text(option, value), least, most)};
+  });
+}
+
+void allow_amounts(CLI::Option& option, bool of_cache) {
+  check_values(option, [&option, of_cache](const std::string& value) {
+    const auto amount = of_cache ? parse_cache_amount(value) : parse_bandwidth_amount(value);
+    if (!amount)
+      throw UsageError{
+          fmt::format("invalid {}: {}", value_text(option, value),
+                      amount.error().hint.empty() ? amount.error().message : amount.error().hint)};
   });
 }
 

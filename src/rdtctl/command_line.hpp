@@ -30,6 +30,7 @@ struct UsageError {
 // Checks of an option's value. Each throws UsageError.
 void allow_only(CLI::Option& option, const std::vector<std::string>& values);
 void allow_numbers(CLI::Option& option, double least, double most);
+void allow_amounts(CLI::Option& option, bool of_cache);
 void allow_process_ids(CLI::Option& option);
 void allow_directories(CLI::Option& option);
 void refuse_empty(CLI::Option& option);

@@ -1,16 +1,20 @@
 #include "context.hpp"
 
 #include "leases.hpp"
+#include "no_policy.hpp"
 #include "print.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 
+#include "rdtd/base/directory.hpp"
 #include "rdtd/rules/users.hpp"
 #include "rdtd/proc/users.hpp"
 #include "rdtd/resctrl/ownership.hpp"
@@ -122,10 +126,43 @@ std::expected<Planned, std::vector<Diagnostic>> plan_on(const Context& context, 
   return Planned{std::move(machine), std::move(parsed.policy), std::move(*plan)};
 }
 
+PolicyFile read_stdin() {
+  auto text = read_all(STDIN_FILENO, "standard input", policy_file_limit);
+  if (text) return {.path = "<stdin>", .text = std::move(*text), .problem = {}};
+  const bool large = text.error().code == EFBIG;
+  return {.path = "<stdin>",
+          .state = PolicyFile::State::unreadable,
+          .text = {},
+          .problem = large ? "is larger than 1 MiB, which no policy is"
+                           : fmt::format("cannot be read: {}", std::strerror(text.error().code))};
+}
+
 }  // namespace
+
+std::vector<PolicyFile> read_policy_files(const std::vector<std::string>& paths) {
+  std::vector<PolicyFile> out;
+  for (const std::string& path : paths)
+    out.push_back(path == "-" ? read_stdin() : read_policy_file(path));
+  return out;
+}
+
+std::expected<Planned, int> plan_files(const Context& context,
+                                       const std::vector<PolicyFile>& files) {
+  ParsedPolicy parsed = parse_policy(files);
+  report_all(parsed.diagnostics, parsed.policy);
+  if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
+  auto machine = read_machine(context);
+  if (!machine) return std::unexpected(report(machine.error()));
+  const Sources sources = parsed.policy.sources;
+  auto planned = plan_on(context, std::move(*machine), std::move(parsed));
+  note("{}", format_diagnostics(planned ? planned->plan.warnings : planned.error(), sources));
+  if (!planned) return std::unexpected(Exit::failed);
+  return std::move(*planned);
+}
 
 std::expected<Planned, int> plan_files(const Context& context) {
   const std::vector<PolicyFile> files = find_policy_files(context.root);
+  (void)report_no_policy(context.root, files);
   const ParsedPolicy parsed = parse_policy(files);
   report_all(parsed.diagnostics, parsed.policy);
   if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);

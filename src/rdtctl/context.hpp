@@ -41,7 +41,8 @@ enum Exit {
   degraded = 5,
   usage = 64,
   no_resctrl = 69,
-  not_permitted = 77
+  not_permitted = 77,
+  run_failed = 125,  // of run, which has the command's exit codes besides: any failure of its own
 };
 
 // Prints to standard error and returns the exit code that fits.
@@ -79,5 +80,11 @@ struct Planned {
   Plan plan;
 };
 [[nodiscard]] std::expected<Planned, int> plan_files(const Context& context);
+// The same for these files, without leases.
+[[nodiscard]] std::expected<Planned, int> plan_files(const Context& context,
+                                                     const std::vector<PolicyFile>& files);
+
+// Files that a user names; "-" is standard input.
+[[nodiscard]] std::vector<PolicyFile> read_policy_files(const std::vector<std::string>& paths);
 
 }  // namespace rdtd

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/machine.hpp"
@@ -96,11 +97,35 @@ void check_features(const MachineFacts& facts, std::vector<Finding>& out) {
   }
 }
 
+// Options that make the mount fail on processors without the flag (rdt_enable_ctx() in the kernel).
+constexpr std::array<std::pair<std::string_view, const char*>, 3> option_flags = {
+    {{"cdp", "cdp_l3"}, {"cdpl2", "cdp_l2"}, {"mba_MBps", "cqm_mbm_local"}}};
+
+Finding failed_mount(const MachineFacts& facts) {
+  const std::string& options = *facts.failed_mount_options;
+  for (const std::string_view option : split(options, ','))
+    for (const auto& [name, flag] : option_flags)
+      if (option == name && !facts.cpu_flags.contains(flag))
+        return {problem,
+                fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
+                            "processor has no {}",
+                            option, flag),
+                fmt::format("systemctl edit sys-fs-resctrl.mount, remove {} from Options=, then "
+                            "systemctl restart sys-fs-resctrl.mount rdtd",
+                            option)};
+  return {problem,
+          fmt::format("sys-fs-resctrl.mount has failed{}",
+                      options.empty() ? "" : fmt::format("; it has the options {}", options)),
+          "journalctl -u sys-fs-resctrl.mount and dmesg show why; a processor may not have what an "
+          "option needs"};
+}
+
 Finding mount(const MachineFacts& facts) {
   if (facts.mount_options)
     return {fine,
             fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options),
             ""};
+  if (facts.failed_mount_options) return failed_mount(facts);
   return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point),
           "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it"};
 }
@@ -148,6 +173,13 @@ Finding wrong_unit(const MachineFacts::UnitName& unit) {
           fmt::format("write \"{}\"", unit.alias_of)};
 }
 
+std::string how_to_free(const MachineFacts& facts) {
+  return fmt::format(
+      "remove groups of others that nobody needs, for example: rmdir {}/{}; pqos "
+      "leaves COS groups behind, which only rmdir removes",
+      facts.mount_point, facts.foreign_groups.front());
+}
+
 Finding closids(const MachineFacts& facts) {
   const size_t not_ours = 1 + facts.foreign_groups.size() + (facts.io_holds_closid ? 1 : 0);
   const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, not_ours);
@@ -157,15 +189,14 @@ Finding closids(const MachineFacts& facts) {
       facts.foreign_groups.size(),
       facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
   const size_t groups = facts.policy_groups.size();
-  if (groups <= free_for_us) return {fine, taken, ""};
+  const bool none_left = facts.own_groups.size() >= free_for_us && !facts.foreign_groups.empty();
+  if (groups <= free_for_us)
+    return {none_left ? warning : fine, none_left ? "no CLOSID is free: " + taken : taken,
+            none_left ? how_to_free(facts) : ""};
   return {problem,
           fmt::format("no CLOSID is free: the policy has {} group{}, but rdtd can create {}; {}",
                       groups, groups == 1 ? "" : "s", free_for_us, taken),
-          facts.foreign_groups.empty()
-              ? "use fewer groups"
-              : fmt::format("remove groups of others that nobody needs, for example: rmdir {}/{}; "
-                            "pqos leaves COS groups behind, which only rmdir removes",
-                            facts.mount_point, facts.foreign_groups.front())};
+          facts.foreign_groups.empty() ? "use fewer groups" : how_to_free(facts)};
 }
 
 Finding daemon(const MachineFacts& facts) {
@@ -219,6 +250,10 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless))
     return out;
   out.push_back(mount(facts));
+  if (facts.no_policy)
+    out.push_back({fine, "there is no policy yet, and nothing is divided",
+                   "write /etc/rdtd/10-NAME.toml, see rdtd.toml(5) and the examples in "
+                   "/usr/share/doc/rdtd, then rdtctl check"});
   if (!facts.policy_error.empty())
     out.push_back({problem, fmt::format("the policy is invalid: {}", facts.policy_error),
                    facts.policy_hint.empty()

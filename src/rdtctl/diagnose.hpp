@@ -19,6 +19,9 @@ struct MachineFacts {
   std::string mount_point;
   std::optional<std::string> mount_options;  // absent: nothing is mounted there
 
+  // Of systemd's unit that mounts it, if the last attempt failed: its Options=.
+  std::optional<std::string> failed_mount_options;
+
   // Of the mounted tree.
   std::string tree_error;  // why it cannot be read; empty: it can
   // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
@@ -29,6 +32,7 @@ struct MachineFacts {
   std::vector<std::string> own_groups, foreign_groups;
 
   // Of the policy files.
+  bool no_policy = false;
   std::string policy_error, policy_hint;   // the first, with its place; empty: none
   std::string plan_error;                  // the same, if only this machine forbids the policy
   std::vector<std::string> policy_groups;  // without the default one

@@ -123,8 +123,21 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
       (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
 }
 
+// Of the unit that mounts resctrl, if it has failed.
+std::optional<std::string> failed_mount_options() {
+  constexpr const char* unit = "sys-fs-resctrl.mount";
+  auto units = Units::connect();
+  const auto mount = units ? units->find(unit) : std::nullopt;
+  if (!mount || mount->state != "failed") return std::nullopt;
+  return units->mount_options(unit).value_or("");
+}
+
 Policy read_policy(const Context& context, MachineFacts& facts) {
-  ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  const std::vector<PolicyFile> files = find_policy_files(context.root);
+  facts.no_policy = std::ranges::none_of(files, [](const PolicyFile& file) {
+    return file.state == PolicyFile::State::active || file.state == PolicyFile::State::unreadable;
+  });
+  ParsedPolicy parsed = parse_policy(files);
   if (const auto first =
           std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
       first != parsed.diagnostics.end()) {
@@ -153,6 +166,8 @@ MachineFacts find_facts(const Context& context) {
   MachineFacts facts;
   read_kernel(context, facts);
   facts.container = container_kind(context);
+  if (context.root == "/" && !facts.mount_options)
+    facts.failed_mount_options = failed_mount_options();
   const Policy policy = read_policy(context, facts);
   if (context.root == "/") check_units(policy, facts);
   facts.runtimes = find_runtime_settings(context.root);

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 
+#include "explain_text.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "unit_processes.hpp"
@@ -29,7 +30,7 @@ void print_explanation(const Context& context, pid_t pid, const Explanation& exp
   print("{}\n", emphasized(context, fmt::format("{} ({})", printable(explanation.name), pid)));
   for (const auto& trial : explanation.trials)
     print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:",
-          trial.matched ? fmt::format("-> group {}", trial.group) : printable(trial.reason));
+          trial.matched ? destination_text(trial.group) : printable(trial.reason));
   if (explanation.trials.empty() || !explanation.trials.back().matched)
     print("  no rule matches: it stays in the group that it started in\n");
   std::map<std::string, std::vector<std::string>> by_group;

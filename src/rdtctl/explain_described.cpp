@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "explain_text.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/users.hpp"
@@ -62,6 +63,7 @@ std::string outcome_text(const Outcome& outcome) {
   if (!outcome.needs.empty())
     return fmt::format("not decided: give {}",
                        join(std::vector(outcome.needs.begin(), outcome.needs.end()), ", "));
+  if (outcome.group == leave_group) return "stays where it is";
   return outcome.group.empty() ? "no rule matches: it stays in the group that it started in"
                                : "in group " + outcome.group;
 }
@@ -105,12 +107,9 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
     return Exit::ok;
   }
   for (const RuleTrial& trial : trials)
-    print("{}  {}{}\n", rules.rules()[trial.rule].where.text(),
-          trial.matched ? "matches  -> group "
-          : trial.needs ? ""
-                        : "no:  ",
-          trial.matched ? rules.destination_of(trial.rule).label()
-                        : printable(reason(trial, process)));
+    print("{}  {}\n", rules.rules()[trial.rule].where.text(),
+          trial.matched ? "matches  " + destination_text(rules.destination_of(trial.rule).label())
+                        : (trial.needs ? "" : "no:  ") + printable(reason(trial, process)));
   print("{}\n", outcome_text(outcome_of(rules, trials)));
   return Exit::ok;
 }

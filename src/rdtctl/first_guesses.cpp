@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
-#include <string_view>
+#include <cstddef>
+#include <utility>
+
+#include "words_of_others.hpp"
 
 namespace rdtd {
 
@@ -14,181 +14,263 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const std::map<std::string_view, Words>& verbs_of_others() {
-  static const std::map<std::string_view, Words> out = {
-      {"ls", {"list"}},
-      {"groups", {"list"}},
-      {"validate", {"check"}},
-      {"lint", {"check"}},
-      {"test", {"check"}},
-      {"verify", {"check"}},
-      {"diff", {"plan", "--unified"}},
-      {"describe", {"show"}},
-      {"caps", {"info"}},
-      {"capabilities", {"info"}},
-      {"sync", {"reload"}},
-      {"refresh", {"reload"}},
-      {"version", {"--version"}},
-  };
-  return out;
-}
-
-const std::map<std::string_view, const char*>& advice() {
-  constexpr const char* service =
-      "rdtd is a systemd service: use systemctl with its unit, rdtd.service";
-  constexpr const char* files =
-      "groups are tables of the policy: write [group.NAME] in a file such as "
-      "/etc/rdtd/10-NAME.toml, then run 'rdtctl check' and 'rdtctl reload'; see rdtd.toml(5)";
-  constexpr const char* removal =
-      "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
-      "reset' removes every group that rdtd created";
-  constexpr const char* back =
-      "put the previous file back in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl reset' removes "
-      "every group that rdtd created";
-  constexpr const char* watching =
-      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit";
-  static const std::map<std::string_view, const char*> out = {
-      {"start", service},
-      {"stop", service},
-      {"restart", service},
-      {"enable", service},
-      {"disable", service},
-      {"create", files},
-      {"new", files},
-      {"add", files},
-      {"set", files},
-      {"edit", files},
-      {"init", files},
-      {"config", files},
-      {"delete", removal},
-      {"rm", removal},
-      {"remove", removal},
-      {"undo", back},
-      {"rollback", back},
-      {"restore", back},
-      {"monitor", watching},
-      {"mon", watching},
-      {"log", "the log is in the journal: journalctl -u rdtd"},
-      {"logs", "the log is in the journal: journalctl -u rdtd"},
-      {"journal", "the log is in the journal: journalctl -u rdtd"},
-      {"move", "'rdtctl assign -g GROUP PID' moves a running process"},
-      {"export",
-       "'rdtctl import' prints the groups as a policy, and 'rdtctl snapshot DIR' saves "
-       "the resctrl tree"},
-      {"get", "'rdtctl list' shows all groups, and 'rdtctl show GROUP' one of them"},
-      {"man", "see rdtctl(1), rdtd.toml(5) and rdtd(8)"},
-  };
-  return out;
-}
-
 bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// Options of these verbs whose value is the next word.
-bool takes_next(std::string_view option) {
-  static const std::set<std::string_view> out = {
-      "--root",    "--resctrl",  "--unit",      "--name", "--thread",     "--exe",
-      "--cmdline", "--cgroup",   "--user-unit", "--user", "--user-group", "--pid",
-      "-d",        "--interval", "--sort",      "-g",     "--group",      "--output"};
-  return out.contains(option);
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-bool is_form(std::string_view word) { return word == "pretty" || word == "short" || word == "off"; }
+// The command line while it is rewritten.
+class Guess {
+ public:
+  Guess(Words words, const KnownOptions& known) : words_(std::move(words)), known_(known) {}
 
-// The places of the words that are neither options nor their values, from `begin` on.
-std::vector<size_t> bare_words(const Words& words, size_t begin) {
+  void understand();
+  std::expected<Understood, std::string> result() && {
+    if (!advice_.empty()) return std::unexpected(std::move(advice_));
+    return Understood{std::move(words_), std::move(program_)};
+  }
+
+ private:
+  [[nodiscard]] bool ended() const { return !advice_.empty() || !program_.empty(); }
+  [[nodiscard]] std::string verb() const { return verb_ < words_.size() ? words_[verb_] : ""; }
+  // run, bench and suggest, whose command has words of its own.
+  [[nodiscard]] bool executes() const { return is_one_of(verb(), {"run", "bench", "suggest"}); }
+  [[nodiscard]] bool takes_next(const std::string& option) const;
+  [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
+  [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;
+
+  void find_verb();
+  void rewrite_verb();
+  bool rewrite_words(size_t at, size_t count);
+  void rewrite_options();
+  size_t rewrite_option(size_t at);
+  size_t rewrite_form(size_t at);
+  void rewrite_arguments();
+  void rewrite_subject();
+  void rewrite_assign();
+  void rewrite_run();
+  void rewrite_load();
+
+  void insert(size_t at, std::string word) {
+    words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at), std::move(word));
+  }
+  void erase(size_t at, size_t count = 1) {
+    const auto begin = words_.begin() + static_cast<std::ptrdiff_t>(at);
+    words_.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+
+  Words words_, program_;
+  const KnownOptions& known_;
+  size_t verb_ = 0;
+  std::string advice_;
+};
+
+bool Guess::takes_next(const std::string& option) const {
+  if (option.contains('=')) return false;
+  const auto of_verb = known_(verb(), option);
+  return of_verb ? *of_verb : known_("", option).value_or(false);
+}
+
+// The places of the words that are neither options nor their values, from `begin` on, up to "--".
+std::vector<size_t> Guess::bare_words(size_t begin) const {
   std::vector<size_t> out;
-  for (size_t i = begin; i < words.size(); i++) {
-    const bool form = words[i] == "--json" && i + 1 < words.size() && is_form(words[i + 1]);
-    if (takes_next(words[i]) || form || words[i] == "-o")
-      i++;
-    else if (!is_option(words[i]))
+  for (size_t i = begin; i < words_.size() && words_[i] != "--"; i++) {
+    if (!is_option(words_[i]))
       out.push_back(i);
+    else if (takes_next(words_[i]) || is_one_of(words_[i], {"-o", "--output", "--format"}))
+      i++;
   }
   return out;
 }
 
-// "-V", "--json" without its form, "-o json". Returns what is wrong.
-std::optional<std::string> rewrite_options(Words& words, size_t end) {
-  for (size_t i = 0; i < std::min(end, words.size()); i++) {
-    const std::string next = i + 1 < words.size() ? words[i + 1] : "";
-    if (words[i] == "-V") words[i] = "--version";
-    if (words[i] == "--json" && (next.empty() || is_option(next))) words[i] = "-j";
-    if (words[i] != "-o" || next.empty()) continue;
-    if (next != "json" && next != "text" && next != "table" && next != "wide")
-      return fmt::format("'-o {}': the output is text, or JSON with -o json", next);
-    const auto at = words.begin() + static_cast<std::ptrdiff_t>(i);
-    if (next == "json") words.insert(at + 2, "-j");
-    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i),
-                words.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+bool Guess::given(std::initializer_list<std::string_view> options) const {
+  return std::ranges::any_of(words_, [&](const std::string& word) {
+    return is_one_of(word.substr(0, word.find('=')), options);
+  });
+}
+
+void Guess::find_verb() {
+  const std::vector<size_t> bare = bare_words(0);
+  verb_ = bare.empty() ? words_.size() : bare.front();
+}
+
+// Whether the words from `at` on mean something.
+bool Guess::rewrite_words(size_t at, size_t count) {
+  if (at + count > words_.size()) return false;
+  std::string guess = words_[at];
+  if (count == 2) guess += " " + words_[at + 1];
+  const auto meaning = meaning_of_verb(guess);
+  if (!meaning) return false;
+  if (!meaning->sentence.empty()) {
+    advice_ = fmt::format("'{}': {}", guess, meaning->sentence);
+    return true;
   }
-  return std::nullopt;
+  erase(at, count);
+  words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at), meaning->words.begin(),
+                meaning->words.end());
+  verb_ = at;
+  return true;
 }
 
-void insert(Words& words, size_t at, const char* word) {
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), word);
+void Guess::rewrite_verb() {
+  verb_ = words_.size();
+  size_t first = 0;
+  while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
+    first += takes_next(words_[first]) ? 2 : 1;
+  // "-s" and the like stand for a verb.
+  if (first < words_.size() && is_option(words_[first]) &&
+      (rewrite_words(first, 2) || rewrite_words(first, 1)))
+    return;
+  find_verb();
+  if (is_one_of(verb(), {"log", "logs", "journal"})) {
+    program_ = {"journalctl", "-u", "rdtd"};
+    program_.insert(program_.end(), words_.begin() + static_cast<std::ptrdiff_t>(verb_) + 1,
+                    words_.end());
+  } else if (verb() == "help") {
+    for (const size_t at : bare_words(verb_ + 1)) {
+      const auto meaning = meaning_of_verb(words_[at]);
+      if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();
+    }
+  } else if (!rewrite_words(verb_, 2)) {
+    (void)rewrite_words(verb_, 1);
+  }
 }
 
-// A bare word that is no PID is a unit; watch wants both behind an option, explain and assign take
-// a PID bare.
-void rewrite_subject(Words& words, size_t verb, bool pid_needs_option) {
-  for (size_t i = verb + 1; !pid_needs_option && i + 1 < words.size(); i++)
-    if (words[i] == "--pid") words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-  const std::vector<size_t> bare = bare_words(words, verb + 1);
+// "-o json", "--output json", "--format json" at `at`. Returns the place of the next word.
+size_t Guess::rewrite_form(size_t at) {
+  const std::string form = words_[at + 1];
+  if (!is_one_of(form, {"json", "text", "table", "wide"})) {
+    advice_ = fmt::format("'{} {}': the output is text, or JSON with -o json", words_[at], form);
+    return words_.size();
+  }
+  erase(at, 2);
+  if (form == "json") insert(at, "-j");
+  return form == "json" ? at + 1 : at;
+}
+
+// The option at `at`. Returns the place of the next word.
+size_t Guess::rewrite_option(size_t at) {
+  const std::string word = words_[at];
+  const std::string name = word.substr(0, word.find('='));
+  const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+  if (word == "--json" && !is_one_of(next, {"pretty", "short", "off"}) &&
+      (next.empty() || is_option(next)))
+    words_[at] = "-j";
+  if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
+    words_[at] = "--color=always";
+  const std::string of = at < verb_ ? "" : verb();
+  if (known_(of, name) || known_("", name)) return at + (takes_next(words_[at]) ? 2 : 1);
+  auto meaning = meaning_of_option(of, word);
+  const bool whole = meaning.has_value();
+  if (!meaning) meaning = meaning_of_option(of, name);
+  if (!meaning) {
+    const bool form = is_one_of(word, {"-o", "--output", "--format"}) && !next.empty();
+    return form ? rewrite_form(at) : at + 1;
+  }
+  if (!meaning->sentence.empty()) {
+    advice_ = fmt::format("'{}'{}: {}", name, of.empty() ? "" : " of " + of, meaning->sentence);
+    return words_.size();
+  }
+  if (meaning->words.empty() || meaning->words.front() == "+") {
+    erase(at);
+    if (at < verb_) verb_--;
+    return meaning->words.empty() ? at : at + 1;
+  }
+  const std::string value = whole || name == word ? "" : word.substr(name.size());
+  words_[at] = meaning->words.front() + value;
+  return at + (takes_next(words_[at]) ? 2 : 1);
+}
+
+void Guess::rewrite_options() {
+  for (size_t at = 0; at < words_.size() && !ended();) {
+    if (words_[at] == "--") return;
+    if (is_option(words_[at]))
+      at = rewrite_option(at);
+    else if (at > verb_ && executes())
+      return;  // the command
+    else
+      at++;
+  }
+}
+
+// A bare word that is no PID is a unit; watch has both behind an option, explain and assign take a
+// PID bare.
+void Guess::rewrite_subject() {
+  const bool pid_needs_option = verb() == "watch";
+  for (size_t i = verb_ + 1; !pid_needs_option && i + 1 < words_.size(); i++)
+    if (words_[i] == "--pid") erase(i);
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
   if (bare.size() != 1) return;
-  if (!is_number(words[bare.front()]))
-    insert(words, bare.front(), "--unit");
+  if (!is_number(words_[bare.front()]))
+    insert(bare.front(), "--unit");
   else if (pid_needs_option)
-    insert(words, bare.front(), "--pid");
+    insert(bare.front(), "--pid");
 }
 
 // "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group.
-void rewrite_assign(Words& words, size_t verb) {
-  for (size_t i = verb + 1; i + 1 < words.size(); i++)
-    if (words[i] == "--pid") words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
-  const auto given = [&](std::string_view option) {
-    return std::ranges::any_of(words, [&](const std::string& word) {
-      return word == option || word.starts_with(std::string(option) + "=");
-    });
-  };
-  if (given("-g") || given("--group")) return;
-  const std::vector<size_t> bare = bare_words(words, verb + 1);
-  const auto is_group = [&](size_t at) { return !is_number(words[at]); };
+void Guess::rewrite_assign() {
+  for (size_t i = verb_ + 1; i + 1 < words_.size(); i++)
+    if (words_[i] == "--pid") erase(i);
+  if (given({"-g", "--group"})) return;
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const auto is_group = [&](size_t at) { return !is_number(words_[at]); };
   if (std::ranges::count_if(bare, is_group) == 1)
-    insert(words, *std::ranges::find_if(bare, is_group), "-g");
+    insert(*std::ranges::find_if(bare, is_group), "-g");
 }
 
-void rewrite_verb(Words& words, size_t verb) {
-  const std::string name = words[verb];
-  if (name == "explain") rewrite_subject(words, verb, false);
-  if (name == "watch") rewrite_subject(words, verb, true);
-  if (name == "assign") rewrite_assign(words, verb);
-  if ((name == "status" || name == "list") && bare_words(words, verb + 1).size() == 1)
-    words[verb] = "show";
-  if (name == "apply" && std::erase(words, "--dry-run") > 0) words[verb] = "plan";
+// "run GROUP -- COMMAND".
+void Guess::rewrite_run() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const auto marked = std::ranges::find(words_, "--");
+  const bool own = given({"-g", "--group", "--l2", "--l3", "--mb", "--smba", "--exclusive"});
+  if (!own && bare.size() == 1 && marked != words_.end() &&
+      words_.begin() + static_cast<std::ptrdiff_t>(bare.front()) + 1 == marked)
+    insert(bare.front(), "-g");
+}
+
+// apply and reload.
+void Guess::rewrite_load() {
+  if (std::erase_if(words_, [](const std::string& word) {
+        return word == "--dry-run" || word == "-n" || word.starts_with("--dry-run=");
+      }) > 0) {
+    find_verb();
+    words_[verb_] = "plan";
+  } else if (!bare_words(verb_ + 1).empty()) {
+    advice_ = std::string(meaning_of_option("apply", "--file")->sentence);
+    advice_ = fmt::format("{} takes no files: {}", verb(), advice_);
+  }
+}
+
+void Guess::rewrite_arguments() {
+  const std::string name = verb();
+  if (name == "explain" || name == "watch") rewrite_subject();
+  if (name == "assign") rewrite_assign();
+  if (name == "run") rewrite_run();
+  if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1)
+    words_[verb_] = "show";
+  if (const std::vector<size_t> bare = bare_words(verb_ + 1); name == "top" && !bare.empty())
+    advice_ = fmt::format("top shows all groups; 'rdtctl show {}' shows one", words_[bare.front()]);
+}
+
+void Guess::understand() {
+  rewrite_verb();
+  if (ended()) return;
+  if (is_one_of(verb(), {"apply", "reload"})) rewrite_load();
+  if (verb() == "top" && given({"-p", "--pid", "-u", "--unit"})) words_[verb_] = "watch";
+  if (!ended()) rewrite_options();
+  if (!ended()) rewrite_arguments();
 }
 
 }  // namespace
 
-std::expected<std::vector<std::string>, std::string> understand(Words words) {
-  const std::vector<size_t> bare = bare_words(words, 0);
-  const size_t verb = bare.empty() ? words.size() : bare.front();
-  const bool executes = verb < words.size() && (words[verb] == "run" || words[verb] == "bench" ||
-                                                words[verb] == "suggest");
-  if (verb < words.size()) {
-    if (const auto said = advice().find(words[verb]); said != advice().end())
-      return std::unexpected(fmt::format("'{}': {}", words[verb], said->second));
-    if (const auto same = verbs_of_others().find(words[verb]); same != verbs_of_others().end()) {
-      const auto at = words.erase(words.begin() + static_cast<std::ptrdiff_t>(verb));
-      words.insert(at, same->second.begin(), same->second.end());
-    }
-    if (!executes) rewrite_verb(words, verb);
-  }
-  if (auto wrong = rewrite_options(words, executes ? verb : words.size()))
-    return std::unexpected(std::move(*wrong));
-  return words;
+std::expected<Understood, std::string> understand(Words words, const KnownOptions& known) {
+  Guess guess(std::move(words), known);
+  guess.understand();
+  return std::move(guess).result();
 }
 
 }  // namespace rdtd

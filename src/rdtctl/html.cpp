@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "context.hpp"
 #include "print.hpp"
@@ -29,18 +34,52 @@ std::string html_escaped(std::string_view text) {
   return out;
 }
 
-std::string html_page(std::string_view title, std::string_view body) {
+// Colors of series are told apart by people who do not tell red from green (Okabe and Ito).
+std::string html_page(std::string_view title, std::string_view body, std::string_view footer) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<title>{0}</title>\n<style>\n"
-      "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; }}\n"
-      "svg {{ width: 100%; }}\ntext {{ font-size: 12px; }}\n"
-      "circle, rect {{ fill: #2a6ebb; fill-opacity: 0.6; }}\n"
-      "line {{ stroke: #b22; stroke-width: 2; }}\n"
-      "polyline {{ stroke: #b22; stroke-width: 2; fill: none; }}\n"
-      "td, th {{ padding: 0 0.8em 0 0; text-align: left; }}\n"
-      "</style>\n</head>\n<body>\n<h1>{0}</h1>\n{1}</body>\n</html>\n",
-      html_escaped(title), body);
+      ":root {{ color-scheme: light dark; --grid: #8884; --s0: #0072b2; --s1: #d55e00;"
+      " --s2: #009e73; }}\n"
+      "@media (prefers-color-scheme: dark) {{ :root {{ --s0: #56b4e9; --s1: #e69f00;"
+      " --s2: #2fd8a5; }} }}\n"
+      "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; }}\n"
+      "svg {{ width: 100%; }}\ntext {{ font-size: 12px; fill: currentColor; }}\n"
+      ".grid {{ stroke: var(--grid); }}\n"
+      ".mark {{ stroke: currentColor; stroke-dasharray: 4; }}\n"
+      "circle {{ fill-opacity: 0.6; }}\npolyline {{ stroke-width: 2; fill: none; }}\n"
+      "circle.s0, span.s0 {{ fill: var(--s0); color: var(--s0); }}\n"
+      "circle.s1, span.s1 {{ fill: var(--s1); color: var(--s1); }}\n"
+      "circle.s2, span.s2 {{ fill: var(--s2); color: var(--s2); }}\n"
+      "polyline.s0 {{ stroke: var(--s0); }}\npolyline.s1 {{ stroke: var(--s1); }}\n"
+      "polyline.s2 {{ stroke: var(--s2); }}\n"
+      "td, th {{ padding: 0.1em 1em 0.1em 0; text-align: left; }}\n"
+      "footer {{ margin-top: 2em; border-top: 1px solid var(--grid); font-size: 13px;"
+      " white-space: pre-line; }}\n"
+      "</style>\n</head>\n<body>\n<h1>{0}</h1>\n{1}<footer>{2}</footer>\n</body>\n</html>\n",
+      html_escaped(title), body, html_escaped(footer));
+}
+
+std::string origin_of(const Context& context) {
+  const auto text = [&](const std::string& file) {
+    std::ifstream stream(context.proc + "/" + file);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  std::string command = text("self/cmdline"), model = "processor not known";
+  std::ranges::replace(command, '\0', ' ');
+  std::istringstream processors(text("cpuinfo"));
+  for (std::string line; std::getline(processors, line);)
+    if (line.starts_with("model name")) {
+      model = trim(line.substr(line.find(':') + 1));
+      break;
+    }
+  utsname system{};
+  (void)::uname(&system);
+  const std::time_t now = std::time(nullptr);
+  char date[sizeof "2026-01-31 23:59 +0000"] = {};
+  (void)std::strftime(date, sizeof date, "%F %R %z", std::localtime(&now));
+  return fmt::format("{}\n{}, {}, Linux {}\nrdtctl {}, {}", trim(command), system.nodename, model,
+                     system.release, RDTD_VERSION, date);
 }
 
 std::string html_list(std::string_view heading, const std::vector<std::string>& texts) {

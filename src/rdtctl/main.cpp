@@ -31,6 +31,12 @@ void look_at_terminal(Context& context) {
   context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
+// The exit status says it all.
+void silence() {
+  for (std::FILE* stream : {stdout, stderr})
+    if (std::freopen("/dev/null", "w", stream) == nullptr) std::fclose(stream);
+}
+
 void add_common_options(CLI::App& app, Context& context) {
   auto* root = app.add_option("--root", context.root, "Read policy files below this directory")
                    ->type_name("DIR");
@@ -52,6 +58,15 @@ void add_common_options(CLI::App& app, Context& context) {
   app.add_flag_callback(
       "-j", [&] { context.json = ::isatty(STDOUT_FILENO) == 1 ? Json::pretty : Json::compact; },
       "Print JSON, pretty on a terminal");
+  auto* color = app.add_option_function<std::string>(
+                       "--color",
+                       [&](const std::string& when) {
+                         if (when != "auto") context.color = when == "always";
+                       },
+                       "Use colors: auto (on terminals), always or never")
+                    ->type_name("WHEN");
+  rdtd::allow_only(*color, {"auto", "always", "never"});
+  app.add_flag_callback("-q,--quiet", silence, "Print nothing; the exit status says it");
   app.add_flag_callback(
       "--no-legend", [&] { context.legend = false; }, "Print tables without a heading");
   app.parse_complete_callback([&context, root, snapshot] {
@@ -108,11 +123,37 @@ size_t arrange_words(const CLI::App& app, std::vector<std::string>& words) {
   return 0;
 }
 
+rdtd::KnownOptions known_options(const CLI::App& app) {
+  return [&app](std::string_view verb, std::string_view name) -> std::optional<bool> {
+    const CLI::App* of = &app;
+    if (!verb.empty()) {
+      const auto verbs = app.get_subcommands({});
+      const auto found = std::ranges::find(verbs, verb, &CLI::App::get_name);
+      if (found == verbs.end()) return std::nullopt;
+      of = *found;
+    }
+    const CLI::Option* option = of->get_option_no_throw(option_name(std::string(name)));
+    if (option == nullptr || option->get_positional()) return std::nullopt;
+    return option->get_expected_min() > 0;
+  };
+}
+
+// journalctl, with the words of the user.
+int execute(std::vector<std::string> program) {
+  std::vector<char*> arguments;
+  for (std::string& word : program) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execvp(arguments.front(), arguments.data());
+  rdtd::note("rdtctl: cannot execute '{}': {}\n", program.front(), std::strerror(errno));
+  return Exit::failed;
+}
+
 int report_usage(const CLI::App& app, const std::string& error) {
   const CLI::App* verb = rdtd::given_verb(app);
   rdtd::note("rdtctl: {}\nTry 'rdtctl help{}'.\n", error,
              verb == nullptr ? "" : " " + verb->get_name());
-  return Exit::usage;
+  // A command may end with any other code.
+  return verb != nullptr && verb->get_name() == "run" ? Exit::run_failed : Exit::usage;
 }
 
 int parse(CLI::App& app, std::vector<std::string> arguments, rdtd::VerbTable& verbs) {
@@ -151,12 +192,13 @@ int main(int argc, char** argv) {
   add_common_options(app, context);
   rdtd::VerbTable verbs(app, context);
   verbs.add_all();
-  auto understood = rdtd::understand(std::move(arguments));
+  auto understood = rdtd::understand(std::move(arguments), known_options(app));
   if (!understood) {
     rdtd::note("rdtctl: {}\n", understood.error());
     return Exit::usage;
   }
-  arguments = std::move(*understood);
+  if (!understood->program.empty()) return execute(std::move(understood->program));
+  arguments = std::move(understood->words);
   verbs.set_marked(arrange_words(app, arguments));
 
   int exit = Exit::ok;

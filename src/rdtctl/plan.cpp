@@ -163,8 +163,10 @@ JsonValue plan_json(const Planned& planned) {
 
 }  // namespace
 
-int verbs::plan(const Context& context, bool detailed_exitcode, bool unified) {
-  const auto planned = plan_files(context);
+int verbs::plan(const Context& context, const std::vector<std::string>& files,
+                bool detailed_exitcode, bool unified) {
+  const auto planned =
+      files.empty() ? plan_files(context) : plan_files(context, read_policy_files(files));
   if (!planned) return planned.error();
   if (context.json != Json::off) {
     print_json(context, plan_json(*planned));

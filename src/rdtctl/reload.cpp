@@ -23,6 +23,7 @@ int verbs::reload(const Context& context) {
   const auto answer = client ? client->reload() : std::unexpected(client.error());
   if (answer) {
     renew_device_access(context);
+    if (!in_unit_of_daemon(context)) check_loaded(context);
     return Exit::ok;
   }
   if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context))

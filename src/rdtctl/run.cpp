@@ -2,11 +2,13 @@
 // group may be one of its own: a lease, whose descriptor the program and its children inherit.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "lease_text.hpp"
 #include "print.hpp"
@@ -16,9 +18,13 @@ namespace rdtd {
 
 namespace {
 
-// Those of env(1).
+// With Exit::run_failed, those of env(1).
 constexpr int exit_cannot_execute = 126;
 constexpr int exit_not_found = 127;
+
+// From the report of a failure to the exit code: no other code of rdtctl, which could be the
+// command's.
+int own_failure(int /*reported*/) { return Exit::run_failed; }
 
 // Writes to resctrl, for root while the daemon is not running.
 int join_directly(const Context& context, const std::string& group) {
@@ -44,6 +50,19 @@ int join(const Context& context, const std::string& group) {
   return report(assigned.error());
 }
 
+// Keeps the command, and what it starts, on these CPUs.
+Result<void> pin(const CpuSet& cpus) {
+  if (cpus.empty()) return {};
+  const size_t count = *cpus.rbegin() + 1;
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(count),
+                                                             [](cpu_set_t* s) { CPU_FREE(s); });
+  const size_t size = CPU_ALLOC_SIZE(count);
+  CPU_ZERO_S(size, set.get());
+  for (const unsigned cpu : cpus) CPU_SET_S(cpu, size, set.get());
+  if (::sched_setaffinity(0, size, set.get()) == 0) return {};
+  return std::unexpected(Error{"run on", fmt::format("CPUs {}", format_cpu_list(cpus)), errno, {}});
+}
+
 int execute(std::vector<std::string> command) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -56,23 +75,27 @@ int execute(std::vector<std::string> command) {
 
 }  // namespace
 
-int verbs::run(const Context& context, const std::string& group, std::vector<std::string> command) {
-  if (const int exit = join(context, group); exit != Exit::ok) return exit;
+int verbs::run(const Context& context, const std::string& group, const CpuSet& cpus,
+               std::vector<std::string> command) {
+  if (const auto pinned = pin(cpus); !pinned) return own_failure(report(pinned.error()));
+  if (const int exit = join(context, group); exit != Exit::ok) return own_failure(exit);
   return execute(std::move(command));
 }
 
-int verbs::run_leased(LeaseGroup group, std::vector<std::string> command) {
+int verbs::run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command) {
+  if (const auto pinned = pin(cpus); !pinned) return own_failure(report(pinned.error()));
   auto client = Client::connect();
-  if (!client) return report(client.error());
+  if (!client) return own_failure(report(client.error()));
   const auto leases = client->list_leases();
-  if (!leases) return report(leases.error());
+  if (!leases) return own_failure(report(leases.error()));
   group.name = free_lease_name("run", ::getpid(), *leases);
   const auto lease = client->lease(group.name, lease_text(group));
-  if (!lease) return report(lease.error());
+  if (!lease) return own_failure(report(lease.error()));
   if (const auto assigned = client->assign(::getpid(), group.name); !assigned)
-    return report(assigned.error());
+    return own_failure(report(assigned.error()));
   // Without FD_CLOEXEC. If the command cannot be executed, the end of rdtctl ends the lease.
-  if (::fcntl(lease->get(), F_SETFD, 0) < 0) return report(Error{"keep", "the lease", errno, {}});
+  if (::fcntl(lease->get(), F_SETFD, 0) < 0)
+    return own_failure(report(Error{"keep", "the lease", errno, {}}));
   return execute(std::move(command));
 }
 

@@ -64,6 +64,20 @@ bool exists(const Context& context, const std::string& group) {
          !std::filesystem::is_directory(context.resctrl, unreadable);
 }
 
+// "2 files, loaded TIME"; if none is in force, why.
+std::string policy_text(const Context& context, const ManagerProperties& daemon) {
+  const size_t in_force = daemon.config_files.size();
+  if (in_force > 0 || !daemon.last_reload_error.empty())
+    return fmt::format("{}, loaded {}", counted(in_force, "file"),
+                       time_text(daemon.last_reload_timestamp));
+  const auto files = find_policy_files(context.root);
+  const auto waiting =
+      static_cast<size_t>(std::ranges::count(files, PolicyFile::State::active, &PolicyFile::state));
+  return waiting == 0 ? "none: there is no *.toml file in /etc/rdtd, and nothing is divided"
+                      : fmt::format("none since the last reset; rdtctl reload puts {} in force",
+                                    counted(waiting, "file"));
+}
+
 // The lines of a text after its first one, below that.
 std::string indented(const std::string& text) {
   return fmt::format("{}", fmt::join(split(trim(text), '\n'), "\n             "));
@@ -117,12 +131,10 @@ JsonValue status_json(const Context& context, const Status& found) {
 
 void print_state(const Context& context, const ManagerProperties& daemon) {
   print(
-      "      State: {}\n     Policy: {} file{}, loaded {}\n     Events: {} seen, {} lost\n   "
+      "      State: {}\n     Policy: {}\n     Events: {} seen, {} lost\n   "
       "Assigned: {} thread{}\n      Drift: {}\n",
-      emphasized(context, daemon.state), daemon.config_files.size(),
-      daemon.config_files.size() == 1 ? "" : "s", time_text(daemon.last_reload_timestamp),
-      daemon.events_seen, daemon.event_overruns, daemon.assigned(),
-      daemon.assigned() == 1 ? "" : "s", daemon.drift);
+      emphasized(context, daemon.state), policy_text(context, daemon), daemon.events_seen,
+      daemon.event_overruns, daemon.assigned(), daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.job.empty())
     print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
   for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));

@@ -4,161 +4,155 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
-#include <random>
+#include <array>
 
-#include "bench_machine.hpp"
+#include "experiment.hpp"
 #include "html.hpp"
 #include "lease_text.hpp"
 #include "print.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
-#include "rdtd/plan/plan.hpp"
+#include "rdtd/proc/perf_events.hpp"
+#include "size_text.hpp"
 #include "suggest_report.hpp"
 #include "suggest_steps.hpp"
-#include "usage.hpp"
 #include "verbs.hpp"
-#include "watched_run.hpp"
 
 namespace rdtd {
 
 namespace {
 
-constexpr const char* traffic_counter = "mbm_total_bytes";
-// Of each measurement of running tasks: until the lines of the earlier amount have left the cache.
-constexpr double settling_share = 0.5;
 constexpr double mebibyte = 1 << 20;
+// Of the largest traffic: what the kernel and other programs cause anyway.
+constexpr double negligible_traffic = 0.02;
+// Percent, of running tasks. There is none for traffic: it may grow to many times as much, from
+// almost nothing, before that matters.
+constexpr double default_max_loss = 50;
+
+// Whether the processor counts the instructions of a task of the group.
+bool counts_tasks(const Tree& tree, const std::string& group) {
+  const auto tasks = tree.read_tasks(group_directory(group));
+  return tasks && !tasks->empty() &&
+         PerfEvents::open(std::span(hardware_events()).first(1), tasks->front()).has_value();
+}
 
 // A limited program has less traffic because it is slower, one with more ways because it finds more
-// of its data there.
-Measure measure_of(const verbs::SuggestOptions& options, Resource resource) {
+// of its data there. How many instructions a program executes in a second shows both; their traffic
+// by the time that they use the CPUs shows less what they wait for.
+Measure measure_of(const verbs::SuggestOptions& options, Resource resource, bool counted) {
   const Workload& workload = options.workload;
-  if (options.traffic && (!workload.given() || !is_cache(resource)))
-    return {"the traffic", "MiB/s", mebibyte, is_cache(resource) ? Better::lower : Better::higher};
-  if (options.traffic) return {"the traffic of a run", "MiB", mebibyte, Better::lower};
+  const Better more = is_cache(resource) ? Better::lower : Better::higher;
+  if (options.traffic && workload.given() && is_cache(resource))
+    return {"the traffic of a run", "MiB",         mebibyte, Better::lower,
+            negligible_traffic,     Value::traffic};
+  if (options.traffic)
+    return {"the traffic", "MiB/s", mebibyte, more, negligible_traffic, Value::traffic_rate};
+  if (!workload.given() && counted)
+    return {"the rate of instructions",  "M/s", 1e6, Better::higher, 0,
+            Value::instructions_of_tasks};
+  if (!workload.given())
+    return {"the traffic by CPU time", "MiB/s", mebibyte, more, negligible_traffic,
+            Value::traffic_of_tasks};
   if (workload.is_time()) return {"the time", workload.unit(), 1, Better::lower};
   if (workload.metric == "ipc") return {"the IPC", "instructions/cycle", 1, Better::higher};
   return {"the number", "", 1, options.lower_is_better ? Better::lower : Better::higher};
 }
 
-class Measurement {
- public:
-  Measurement(const Context& context, const Tree& tree, const StepPlan& plan,
-              const verbs::SuggestOptions& options)
-      : tree_(tree), plan_(plan), options_(options) {
-    if (is_cache(plan.resource))
-      caches_ = bench::caches_of(context.cpus, bench::allowed_cpus(),
-                                 plan.resource == Resource::L2 ? 2 : 3);
-  }
+// From the present amount down, then from there up, so that a bound of the loss is met before the
+// smallest amounts are.
+std::vector<Trial> conditions_of(const StepPlan& steps) {
+  std::vector<unsigned> order = steps.amounts;
+  const auto larger = std::ranges::upper_bound(order, steps.present);
+  std::ranges::reverse(order.begin(), larger);
+  std::vector<Trial> out;
+  for (const unsigned amount : order)
+    out.push_back({.name = steps.amount_text(amount),
+                   .policy = steps.text_of(amount),
+                   .group = steps.group.name.value,
+                   .amount = amount});
+  return out;
+}
 
-  // Of each amount, in ascending order. The error is the exit code.
-  std::expected<std::vector<AmountRuns>, int> measure(Client& client) {
-    std::vector<AmountRuns> curve;
-    for (const unsigned amount : plan_.amounts) curve.push_back({amount, {}});
-    const uint64_t seed = std::random_device{}();
-    const auto order = random_order(plan_.amounts, options_.repeats, seed);
-    for (size_t i = 0; i < order.size(); ++i) {
-      if (::isatty(STDERR_FILENO) == 1)
-        note("\rrun {} of {}, {}\033[K", i + 1, order.size(), plan_.amount_text(order[i]));
-      const auto value = measure_once(client, order[i]);
-      if (::isatty(STDERR_FILENO) == 1) note("\r\033[K");
-      if (!value) return std::unexpected(value.error());
-      std::ranges::find(curve, order[i], &AmountRuns::amount)->values.push_back(*value);
-    }
-    return curve;
-  }
-
- private:
-  // The lease ends with it, before the next one is asked for.
-  std::expected<double, int> measure_once(Client& client, unsigned amount) {
-    const auto lease = client.lease(fmt::format("suggest-{}", ::getpid()), plan_.text_of(amount));
-    if (!lease) return std::unexpected(report(lease.error()));
-    if (auto evicted = evict(*lease); !evicted) return std::unexpected(evicted.error());
-    if (!options_.traffic) return run(*lease);
-    if (!options_.workload.given())
-      if (auto settled = watched_.pause(options_.seconds * settling_share, *lease); !settled)
-        return std::unexpected(settled.error());
-    const auto before = read_usage(tree_);
-    if (!before) return std::unexpected(report(before.error()));
-    if (options_.workload.given()) {
-      if (auto ran = run(*lease); !ran) return ran;
-    } else if (auto waited = watched_.pause(options_.seconds, *lease); !waited) {
-      return std::unexpected(waited.error());
-    }
-    const auto now = read_usage(tree_);
-    if (!now) return std::unexpected(report(now.error()));
-    return traffic_between(*before, *now);
-  }
-
-  // A hit is a hit in any way: what the group has in ways that it may no longer fill stays there
-  // until another group needs them. The default group may fill all ways that are not exclusive.
-  std::expected<void, int> evict(const UniqueFd& lease) {
-    for (const bench::CacheOfCpu& cache : caches_) {
-      const auto work = [bytes = 2 * cache.bytes](bench::Shared&) {
-        return experiment::evict_others(bytes);
-      };
-      auto process = bench::Process::start({{}, work, "default", {cache.cpu}});
-      if (!process) return std::unexpected(report(process.error()));
-      if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
-        return std::unexpected(watched_.stopped(ended));
-      if (const int status = process->wait().status; status != 0)
-        return std::unexpected(report_failure(
-            "the process that empties the cache " + end_text(status), process->output()));
-    }
-    return {};
-  }
-
-  // Bytes of a run of a command, or per second.
-  std::expected<double, int> traffic_between(const Reading& before, const Reading& now) const {
-    const bool whole = options_.workload.given() && is_cache(plan_.resource);
-    const double seconds = std::chrono::duration<double>(now.at - before.at).count();
-    for (const Usage& usage : usage_between(before, now, Domains::summed))
-      if (usage.directory == plan_.group.name.value)
-        if (const auto used = usage.of(traffic_counter).amount)
-          return whole ? *used * seconds : *used;
-    note("rdtctl: the kernel does not count {} of group '{}': measure a command or --probe\n",
-         traffic_counter, plan_.group.name.value);
-    return std::unexpected(Exit::failed);
-  }
-
-  std::expected<double, int> run(const UniqueFd& lease) {
-    auto process = bench::Process::start(
-        options_.workload.program(plan_.group.name.value, bench::allowed_cpus()));
-    if (!process) return std::unexpected(report(process.error()));
-    if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
-      return std::unexpected(watched_.stopped(ended));
-    const uint64_t ended_at = bench::nanoseconds_now();
-    auto numbers = numbers_of(options_.workload, *process, ended_at);
-    return numbers ? std::expected<double, int>(numbers->value) : std::unexpected(numbers.error());
-  }
-
-  const Tree& tree_;
-  const StepPlan& plan_;
-  const verbs::SuggestOptions& options_;
-  std::vector<bench::CacheOfCpu> caches_;
-  WatchedRun watched_;
-};
+// What will happen, before it does.
+void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
+              std::optional<double> max_loss) {
+  const size_t runs = steps.amounts.size() * (options.repeats + 1);
+  // As in experiment.cpp: half of the time passes before tasks are measured.
+  const double seconds = options.seconds * (options.workload.given() ? 1 : 1.5);
+  note("Group '{}' gets {} to {}, {} amounts, {} times each{}{}.\n", steps.group.name.value,
+       steps.amounts.front(), steps.amount_text(steps.amounts.back()), steps.amounts.size(),
+       options.repeats + 1,
+       options.workload.command.empty()
+           ? fmt::format(": about {:.0f} min",
+                         std::max(1.0, static_cast<double>(runs) * seconds / 60))
+           : "",
+       max_loss ? fmt::format("; an amount that makes it {:.0f}% worse is left out, and less too",
+                              *max_loss)
+                : "");
+}
 
 SuggestResult result_of(const Planned& planned, const StepPlan& steps,
-                        const verbs::SuggestOptions& options, std::vector<AmountRuns> curve) {
+                        const verbs::SuggestOptions& options, Measure measure,
+                        std::vector<AmountRuns> curve) {
   SuggestResult out{.group = steps.group.name.value,
                     .workload = options.workload.given() ? options.workload.text() : "",
                     .command = !options.workload.command.empty(),
                     .resource = steps.resource,
-                    .measure = measure_of(options, steps.resource),
+                    .measure = std::move(measure),
                     .curve = std::move(curve)};
   if (is_cache(out.resource))
     out.least_ways = planned.machine.capabilities.caches.at(out.resource).min_ways();
-  out.knee = find_knee(out.curve, out.measure.better);
-  out.policy = lease_text({out.group, {{out.resource, out.amount_text(out.knee.amount)}}, false});
+  out.knee = find_knee(out.curve, out.measure.better, out.measure.negligible);
   out.others = steps.others;
-  out.then = steps.others_at.at(out.knee.amount);
+  if (!out.conclusive()) return out;
+  out.policy = lease_text({out.group, {{out.resource, out.amount_text(*out.knee.amount)}}, false});
+  out.then = steps.others_at.at(*out.knee.amount);
   return out;
+}
+
+std::vector<AmountRuns> curve_of(const std::vector<Trial>& conditions, const Measured& measured) {
+  std::vector<AmountRuns> out;
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    AmountRuns runs{conditions[i].amount, {}};
+    for (const Sample& sample : measured.samples[i]) runs.values.push_back(sample.value);
+    if (!runs.values.empty()) out.push_back(std::move(runs));
+  }
+  std::ranges::sort(out, {}, &AmountRuns::amount);
+  return out;
+}
+
+// Where the workload runs, and with it how much a probe reads.
+std::expected<experiment::Place, int> place_of(const Context& context, const Planned& planned,
+                                               const StepPlan& steps,
+                                               verbs::SuggestOptions& options) {
+  experiment::PlaceRequest request{.allowed = experiment::allowed_cpus(),
+                                   .command = options.workload.cpus,
+                                   .beside_noise = false};
+  if (is_cache(steps.resource)) request.level = steps.resource == Resource::L2 ? 2 : 3;
+  auto place = experiment::find_place(context.cpus, request);
+  if (!place) return std::unexpected(report(place.error()));
+  if (!options.workload.probe || options.workload.probe->size != 0) return *place;
+  uint64_t share = place->bytes;
+  if (is_cache(steps.resource))
+    share = share / planned.machine.capabilities.caches.at(steps.resource).cbm_mask.count() *
+            steps.present;
+  const auto size = experiment::probe_size(*place, share);
+  if (!size) {
+    note(
+        "rdtctl: '{}' has {} of the L{} cache now, and each core has {} before it: --probe "
+        "requires a SIZE\n",
+        steps.group.name.value, size_text(share), place->cache.level,
+        size_text(place->inner_bytes));
+    return std::unexpected(Exit::failed);
+  }
+  options.workload.probe->size = *size;
+  note("The probe reads {}.\n", size_text(*size));
+  return *place;
 }
 
 }  // namespace
 
-int verbs::suggest(const Context& context, const SuggestOptions& options) {
+int verbs::suggest(const Context& context, SuggestOptions options) {
   if (const int exit = check_html(options.html); exit != Exit::ok) return exit;
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
@@ -166,21 +160,44 @@ int verbs::suggest(const Context& context, const SuggestOptions& options) {
   if (!steps) return steps.error();
   auto client = Client::connect();
   if (!client) return report(client.error());
-  auto curve = Measurement(context, planned->machine.tree, *steps, options).measure(*client);
-  if (!curve) return curve.error();
-  if (options.traffic && std::ranges::all_of(*curve, [](const AmountRuns& runs) {
+  const bool tasks = !options.workload.given();
+  const Measure of = measure_of(options, steps->resource,
+                                tasks && counts_tasks(planned->machine.tree, options.group));
+  auto place = place_of(context, *planned, *steps, options);
+  if (!place) return place.error();
+  std::optional<double> max_loss = options.max_loss;
+  if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
+  announce(*steps, options, max_loss);
+  const std::vector<Trial> conditions = conditions_of(*steps);
+  const Measured measured =
+      measure(context, *client,
+              {.conditions = conditions,
+               .workload = options.workload,
+               .place = *place,
+               .rounds = options.repeats,
+               .lease = fmt::format("suggest-{}", ::getpid()),
+               .evicts = is_cache(steps->resource),
+               .value = of.value,
+               .worst = max_loss ? std::optional(1 + *max_loss / 100) : std::nullopt,
+               .better = of.better});
+  auto curve = curve_of(conditions, measured);
+  if (curve.empty()) return measured.exit;
+  if (of.negligible > 0 && std::ranges::all_of(curve, [](const AmountRuns& runs) {
         return experiment::median(runs.values) == 0;
       })) {
     note("rdtctl: group '{}' caused no traffic: its tasks must be at work while it is measured\n",
          options.group);
     return Exit::failed;
   }
-  const SuggestResult result = result_of(*planned, *steps, options, std::move(*curve));
+  SuggestResult result = result_of(*planned, *steps, options, of, std::move(curve));
+  result.disturbances = measured.disturbances;
+  result.origin = origin_of(context);
   if (context.json == Json::off)
     print_suggestion(context, result);
   else
     print_json(context, suggest_json(result));
-  return write_html(options.html, suggest_html(result));
+  const int written = write_html(options.html, suggest_html(result));
+  return measured.exit == Exit::ok ? written : measured.exit;
 }
 
 }  // namespace rdtd

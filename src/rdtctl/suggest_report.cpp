@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plot.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
@@ -14,8 +15,6 @@ namespace rdtd {
 namespace {
 
 constexpr size_t widest_bar = 40;
-// Values that scatter by more hide that an amount makes a difference, or which one suffices.
-constexpr double largest_flat_margin = 1.25, largest_knee_margin = 1.5;
 
 std::string bar(const Context& context, double value, double most) {
   const double share = most > 0 ? std::max(0.0, value / most) : 0;
@@ -23,10 +22,6 @@ std::string bar(const Context& context, double value, double most) {
   std::string out;
   for (size_t i = 0; i < length; i++) out += context.utf8 ? "\u2588" : "#";
   return out;
-}
-
-std::string value_text(const SuggestResult& result, double value) {
-  return fmt::format("{:.4g}", value / result.measure.unit_size);
 }
 
 void print_curve(const Context& context, const SuggestResult& result) {
@@ -37,17 +32,12 @@ void print_curve(const Context& context, const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
     const double middle = experiment::median(runs.values);
-    rows.push_back({result.amount_text(runs.amount), value_text(result, middle),
-                    value_text(result, least), value_text(result, highest),
+    rows.push_back({result.amount_text(runs.amount), result.value_text(middle),
+                    result.value_text(least), result.value_text(highest),
                     bar(context, middle, most)});
   }
-  const std::string& unit = result.measure.unit;
   print_table(context,
-              {{"AMOUNT", true},
-               {unit.empty() ? "MEDIAN" : fmt::format("MEDIAN ({})", unit), true},
-               {"LEAST", true},
-               {"MOST", true},
-               {"CURVE"}},
+              {{"AMOUNT", true}, {"MEDIAN", true}, {"LEAST", true}, {"MOST", true}, {"CURVE"}},
               rows);
 }
 
@@ -61,28 +51,56 @@ std::string SuggestResult::amount_text(unsigned amount) const {
   return rdtd::amount_text(resource, amount);
 }
 
-bool SuggestResult::conclusive() const {
-  return knee.margin <= largest_knee_margin && !knee.flat && !(knee.at_begin && is_cache(resource));
+std::string SuggestResult::value_text(double value) const {
+  return quantity(value / measure.unit_size, measure.unit);
 }
 
-std::string verdict(const SuggestResult& result) {
-  const Knee& knee = result.knee;
-  const double percent = (knee.margin - 1) * 100;
-  if (knee.margin > (knee.flat ? largest_flat_margin : largest_knee_margin))
-    return fmt::format("The values scatter by {:.0f}%, which hides what matters: measure {}.",
-                       percent, result.command ? "more often" : "longer or more often");
-  if (knee.flat && !is_cache(result.resource))
-    return fmt::format("No limit that was measured changes {} of '{}'.", result.measure.name,
-                       result.group);
-  if (knee.at_begin && is_cache(result.resource))
-    return fmt::format(
-        "More than {} do not improve {} of '{}': {}.", result.amount_text(knee.amount),
-        result.measure.name, result.group,
-        knee.amount > result.least_ways ? "fewer were not measured" : "ways do not help");
+bool SuggestResult::conclusive() const {
+  return knee.amount && *knee.amount != curve.front().amount;
+}
+
+namespace {
+
+// Without an amount that certainly suffices.
+std::string doubt(const SuggestResult& result) {
+  constexpr size_t fewest_rounds = 6;
+  const unsigned most = result.curve.back().amount;
+  if (const size_t rounds = result.curve.front().values.size(); rounds < fewest_rounds)
+    return fmt::format("{} full rounds tell nothing: at least {} are needed.", rounds,
+                       fewest_rounds);
+  if (result.knee.most_is_worse)
+    return fmt::format("More is worse: {} of '{}' is best below {}.", result.measure.name,
+                       result.group, result.amount_text(most));
+  return fmt::format("Cannot tell between {} and {}: measure with more --repeats{}.",
+                     result.knee.perhaps, result.amount_text(most),
+                     result.command ? "" : " or a longer --for");
+}
+
+// If the smallest amount is as good as the best.
+std::string no_help(const SuggestResult& result) {
+  if (!is_cache(result.resource))
+    return fmt::format("No limit that was measured changes {} of '{}' by more than 5%.",
+                       result.measure.name, result.group);
   return fmt::format(
-      "The smallest amount within {:.0f}% of the best: {}.{}", percent,
-      result.amount_text(knee.amount),
-      knee.at_end ? " It is the largest that was measured: more may be better." : "");
+      "More than {} do not improve {} of '{}' by more than 5%: {}.",
+      result.amount_text(*result.knee.amount), result.measure.name, result.group,
+      *result.knee.amount > result.least_ways ? "fewer were not measured" : "ways do not help");
+}
+
+}  // namespace
+
+std::string verdict(const SuggestResult& result) {
+  const experiment::Knee& knee = result.knee;
+  if (!knee.amount) return doubt(result);
+  if (!result.conclusive()) return no_help(result);
+  std::string out = fmt::format("The smallest amount that is certainly within 5% of the best: {}.",
+                                result.amount_text(*knee.amount));
+  if (knee.perhaps < *knee.amount)
+    out += fmt::format(" From {} on it may be so too: more --repeats would tell.",
+                       result.amount_text(knee.perhaps));
+  if (*knee.amount == result.curve.back().amount)
+    out += " It is the largest that was measured: more may be better.";
+  return out;
 }
 
 std::vector<std::string> cost_lines(const SuggestResult& result) {
@@ -110,11 +128,13 @@ JsonValue suggest_json(const SuggestResult& result) {
           {"unit", result.measure.unit},
           {"unit_size", result.measure.unit_size},
           {"curve", curve},
-          {"knee", result.knee.amount},
-          {"flat", result.knee.flat},
-          {"at_begin", result.knee.at_begin},
-          {"at_end", result.knee.at_end},
+          {"knee", result.knee.amount ? JsonValue(*result.knee.amount) : JsonValue()},
+          {"perhaps", result.knee.perhaps},
+          {"flat", result.knee.amount == result.curve.front().amount},
+          {"at_begin", result.knee.amount == result.curve.front().amount},
+          {"at_end", result.knee.amount == result.curve.back().amount},
           {"sentence", verdict(result)},
+          {"disturbances", result.disturbances},
           {"policy", result.conclusive() ? JsonValue(result.policy) : JsonValue()},
           {"ways_of_others", result.then}};
 }
@@ -122,6 +142,7 @@ JsonValue suggest_json(const SuggestResult& result) {
 void print_suggestion(const Context& context, const SuggestResult& result) {
   print_curve(context, result);
   print("\n{}\n", verdict(result));
+  for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
   if (!result.conclusive()) return;
   print("\n{}", result.policy);
   const auto costs = cost_lines(result);

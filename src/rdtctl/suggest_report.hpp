@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "knee.hpp"
+#include "experiment.hpp"
 #include "output.hpp"
 #include "rdtd/model/resource.hpp"
 
 namespace rdtd {
+
+using experiment::AmountRuns, experiment::Better;
 
 // What is compared: its name in a sentence, and how it is shown.
 struct Measure {
@@ -17,6 +19,8 @@ struct Measure {
   std::string unit;      // of the values as they are shown
   double unit_size = 1;  // value / unit_size is shown
   Better better = Better::lower;
+  double negligible = 0;  // as of find_knee()
+  Value value = Value::of_workload;
 };
 
 struct SuggestResult {
@@ -26,12 +30,17 @@ struct SuggestResult {
   unsigned least_ways = 1;  // that the kernel lets a group have
   Measure measure;
   std::vector<AmountRuns> curve;
-  Knee knee;
+  experiment::Knee knee;
   std::string policy;                            // of the knee, without what the policy has anyway
   std::map<std::string, unsigned> others, then;  // ways now, and with the knee
+  std::vector<std::string> disturbances;  // of what makes the figures doubtful, a sentence each
+
+  std::string origin;  // as of origin_of()
 
   // "6 ways", "20%".
   [[nodiscard]] std::string amount_text(unsigned amount) const;
+  // "12.5 MiB/s".
+  [[nodiscard]] std::string value_text(double value) const;
   // Whether the knee tells how much to allocate.
   [[nodiscard]] bool conclusive() const;
 };

@@ -9,7 +9,7 @@
 #include "leases.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
-#include "stepped_group.hpp"
+#include "toml_text.hpp"
 
 namespace rdtd {
 
@@ -60,6 +60,28 @@ std::string no_group_text(const Policy& policy, const std::string& name) {
                      nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
 }
 
+// "0-1"; "*" for the domains that no other line lists.
+std::string domains_text(const DomainAmount& line) {
+  if (!line.domains) return "*";
+  CpuSet ids;
+  for (const DomainId id : *line.domains) ids.insert(static_cast<unsigned>(id));
+  return format_cpu_list(ids);
+}
+
+std::string amount_text(const DomainAmount& line) {
+  const std::string first = toml_string(line.amount.value.text);
+  return line.other_form ? fmt::format("[{}, {}]", first, toml_string(line.other_form->value.text))
+                         : first;
+}
+
+std::string table_text(const AmountTable& table) {
+  std::string out;
+  for (const DomainAmount& line : table)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(domains_text(line)),
+                       amount_text(line));
+  return "{ " + out + " }";
+}
+
 // The policy with the group at this amount, planned on this machine as it is now.
 std::expected<Plan, std::vector<Diagnostic>> plan_at(std::vector<PolicyFile> files,
                                                      const Planned& planned, const StepPlan& steps,
@@ -83,7 +105,34 @@ std::map<std::string, unsigned> ways_of_others(const Plan& plan, const StepPlan&
   return out;
 }
 
+// On the domain where it is smallest.
+unsigned present_amount(const Plan& plan, const StepPlan& steps) {
+  unsigned out = UINT_MAX;
+  for (const GroupTarget& group : plan.groups) {
+    const auto values = group.state.schemata.find(steps.resource);
+    if (group.directory != steps.group.name.value || values == group.state.schemata.end()) continue;
+    for (const auto& [domain, value] : values->second)
+      out = std::min(out, is_cache(steps.resource) ? Cbm{value}.count() : value);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string stepped_group_text(const Group& group, Resource resource, const std::string& amount) {
+  std::string out =
+      fmt::format("[group.{}]\noverride = true\n{} = {}\n", toml_key(group.name.value),
+                  resource_key(resource), toml_string(amount));
+  for (const auto& [other, table] : group.amounts)
+    if (other != resource) out += fmt::format("{} = {}\n", resource_key(other), table_text(table));
+  if (group.exclusive) out += group.strict ? "exclusive = \"strict\"\n" : "exclusive = true\n";
+  if (group.partition) out += fmt::format("partition = {}\n", toml_string(group.partition->value));
+  if (group.cpus)
+    out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(group.cpus->value)));
+  if (!group.description.empty())
+    out += fmt::format("description = {}\n", toml_string(group.description));
+  return out;
+}
 
 std::string StepPlan::amount_text(unsigned amount) const {
   return is_cache(resource) ? counted(amount, "way") : fmt::format("{}%", amount);
@@ -102,7 +151,8 @@ std::expected<StepPlan, int> plan_steps(const Context& context, const Planned& p
     note("rdtctl: {}\n", no_group_text(planned.policy, options.group));
     return std::unexpected(Exit::failed);
   }
-  StepPlan steps{*group, resource_of(planned.machine.capabilities, options), {}, {}, {}};
+  StepPlan steps{*group, resource_of(planned.machine.capabilities, options), 0, {}, {}, {}};
+  steps.present = present_amount(planned.plan, steps);
   const auto amounts = amounts_of(planned.machine.capabilities, steps.resource);
   if (!amounts) {
     note("rdtctl: {}\n", amounts.error());

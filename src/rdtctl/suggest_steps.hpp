@@ -15,6 +15,7 @@ namespace rdtd {
 struct StepPlan {
   Group group;  // as the policy has it
   Resource resource = Resource::L3;
+  unsigned present = 0;           // the amount that the policy gives it
   std::vector<unsigned> amounts;  // ways or percent, ascending
   // The ways that each other group may fill on the domain where they are fewest, now and with each
   // amount; none for bandwidth.
@@ -26,6 +27,11 @@ struct StepPlan {
   // The policy of the lease.
   [[nodiscard]] std::string text_of(unsigned amount) const;
 };
+
+// "[group.NAME]" with this amount of the resource on all domains, and all other settings of the
+// group. It replaces the group's definition.
+[[nodiscard]] std::string stepped_group_text(const Group& group, Resource resource,
+                                             const std::string& amount);
 
 // Those that the policy allows on this machine. Prints why there are none; the error is the exit
 // code.

@@ -73,9 +73,16 @@ UsageView::UsageView(const Context& context, Tree tree, const verbs::TopOptions&
 }
 
 int UsageView::show() {
-  return context_.json != Json::off || ::isatty(STDOUT_FILENO) == 0 || ::isatty(STDIN_FILENO) == 0
-             ? once()
-             : interactive();
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
+  if (terminal && context_.json == Json::off && options_.tables == 0) return interactive();
+  const unsigned tables = std::max(options_.tables, 1U);
+  int exit = Exit::ok;
+  for (unsigned done = 0; done < tables && exit == Exit::ok && !(done > 0 && is_over()); done++) {
+    exit = once();
+    if (std::fflush(stdout) != 0) return Exit::failed;
+    if (tables == UINT_MAX) done = 0;
+  }
+  return exit;
 }
 
 std::vector<std::string> UsageView::column_names() {

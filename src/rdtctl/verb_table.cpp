@@ -56,6 +56,15 @@ void VerbTable::add_groups() {
   auto* sort = top.add_option("--sort", given_.top.sort,
                               "Sort by group, domain, tasks, occupancy (default), total or local");
   allow_only(*sort->type_name("COLUMN"), verbs::top_columns());
+  auto* tables =
+      top.add_option("-n", given_.top.tables, "Print so many tables, one after the other");
+  allow_numbers(*tables->type_name("NUMBER"), 1, 1e9);
+  top.add_flag_callback(
+      "-b",
+      [&] {
+        if (given_.top.tables == 0) given_.top.tables = UINT_MAX;
+      },
+      "Print tables until interrupted");
 
   add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
            "rdtctl events -j", [&] { return verbs::events(context_); });
@@ -161,8 +170,11 @@ void VerbTable::add_policy() {
 
   CLI::App& plan =
       add("plan", "Show the values that the policy grants, and the changes that apply would make",
-          "rdtctl plan --unified",
-          [&] { return verbs::plan(context_, given_.detailed_exitcode, given_.unified); });
+          "rdtctl plan --unified", [&] {
+            return verbs::plan(context_, given_.files, given_.detailed_exitcode, given_.unified);
+          });
+  plan.add_option("FILE", given_.files,
+                  "Plan these files only, as a policy of their own; - is standard input");
   plan.add_flag("--detailed-exitcode", given_.detailed_exitcode,
                 "Exit with 2 if there are changes");
   plan.add_flag("--unified", given_.unified, "Show the changes as a diff of the resctrl files");
@@ -212,6 +224,7 @@ void VerbTable::add_assignment() {
       *verb.add_option("--unit", given_.unit, "Write a rule file for this systemd unit, and reload")
            ->type_name("UNIT"));
   verb.add_flag("--runtime", given_.runtime, "With --unit: until the next boot");
+  verb.add_flag("--force", given_.force, "Also the service manager, and kernel threads");
   allow_process_ids(*verb.add_option("PID", given_.pids, "The processes"));
   add_bench();
 }
@@ -224,7 +237,7 @@ int VerbTable::assign() {
   if (given_.unit.find_first_of("*?[") != std::string::npos)
     throw UsageError{"--unit takes the name of one unit here, not a pattern: write a rule for it"};
   return given_.unit.empty()
-             ? verbs::assign(given_.group, given_.pids)
+             ? verbs::assign(context_, given_.group, given_.pids, given_.force)
              : verbs::assign_unit(context_, given_.group, given_.unit, given_.runtime);
 }
 
@@ -233,13 +246,26 @@ void VerbTable::add_run() {
                       "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
   refuse_empty(*run.add_option("-g,--group", given_.group, "The group; default is the resctrl root")
                     ->type_name("GROUP"));
-  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA})
-    refuse_empty(*run.add_option("--" + resource_key(resource), given_.lease.amounts[resource],
-                                 fmt::format("Make a group for the command, with this much {}",
-                                             to_string(resource)))
-                      ->type_name("AMOUNT"));
+  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA}) {
+    auto* amount = run.add_option(
+        "--" + resource_key(resource), given_.lease.amounts[resource],
+        fmt::format("Make a group for the command, with this much {}", to_string(resource)));
+    refuse_empty(*amount->type_name("AMOUNT"));
+    allow_amounts(*amount, is_cache(resource));
+  }
   run.add_flag("--exclusive", given_.lease.exclusive,
                "Give that group ways that no other group has");
+  run.add_option_function<std::string>(
+         "-c,--cpus",
+         [&](const std::string& list) {
+           const auto cpus = parse_cpu_list(list);
+           if (!cpus || cpus->empty())
+             throw UsageError{
+                 fmt::format("invalid LIST '{}' of --cpus: use numbers such as 0-3,8", list)};
+           given_.cpus = *cpus;
+         },
+         "Run the command on these CPUs only")
+      ->type_name("LIST");
   // From its first word on, the command's options are its own.
   run.prefix_command()->fallthrough(false);
   run.callback([&] {
@@ -256,8 +282,8 @@ void VerbTable::add_run() {
     if (own == !given_.group.empty())
       throw UsageError{own ? "run takes either --group or the amounts of a group of its own"
                            : "run requires --group GROUP, or an amount such as --l3 \"2 ways\""};
-    exit_ = own ? verbs::run_leased(given_.lease, command)
-                : verbs::run(context_, given_.group, command);
+    exit_ = own ? verbs::run_leased(given_.lease, given_.cpus, command)
+                : verbs::run(context_, given_.group, given_.cpus, command);
   });
 }
 

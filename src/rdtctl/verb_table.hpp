@@ -34,10 +34,11 @@ class VerbTable {
     std::vector<pid_t> pids;
     std::optional<pid_t> pid;
     bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
-         measure = false, runtime = false;
+         measure = false, runtime = false, force = false;
     verbs::TopOptions top;
     verbs::SuggestOptions suggest;
-    std::string ways;
+    std::string ways, cpu_list;
+    CpuSet cpus;
     LeaseGroup lease;
     ProcessDescription process;
     verbs::BenchOptions bench;

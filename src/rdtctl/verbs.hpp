@@ -18,7 +18,9 @@ namespace rdtd::verbs {
 
 int adopt(const Context& context, const std::vector<std::string>& groups);
 int apply(const Context& context);
-int assign(const std::string& group, const std::vector<pid_t>& pids);
+// `force`: also the service manager and kernel threads.
+int assign(const Context& context, const std::string& group, const std::vector<pid_t>& pids,
+           bool force);
 int assign_unit(const Context& context, const std::string& group, const std::string& unit,
                 bool runtime);
 struct BenchOptions {
@@ -33,6 +35,8 @@ struct BenchOptions {
 int bench(const Context& context, BenchOptions options);
 int cat_config(const Context& context);
 int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
+// After a load: its warnings, which the daemon only logs. For root, who can read all files.
+void check_loaded(const Context& context);
 int completion(const std::string& shell);
 int doctor(const Context& context);
 int events(const Context& context);
@@ -44,12 +48,16 @@ int info(const Context& context);
 int layout(const Context& context);
 int list(const Context& context, bool only_names);
 int metrics(const Context& context, const std::string& file);  // "": standard output
-int plan(const Context& context, bool detailed_exitcode, bool unified);
+// `files`: a policy of their own; none: the machine's.
+int plan(const Context& context, const std::vector<std::string>& files, bool detailed_exitcode,
+         bool unified);
 int reload(const Context& context);
 int reset(const Context& context);
-int run(const Context& context, const std::string& group, std::vector<std::string> command);
+// `cpus`: where the command may run; empty: anywhere.
+int run(const Context& context, const std::string& group, const CpuSet& cpus,
+        std::vector<std::string> command);
 // The command gets a group of its own, whose name is chosen here.
-int run_leased(LeaseGroup group, std::vector<std::string> command);
+int run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);
@@ -59,18 +67,20 @@ struct SuggestOptions {
   bool bandwidth = false;            // instead of ways
   unsigned from = 1, to = UINT_MAX;  // ways
   double seconds = 2;                // each measurement of running tasks
-  unsigned repeats = 5;              // of each amount
+  unsigned repeats = 9;              // of each amount
   Workload workload;                 // none: the tasks that run in the group
   bool traffic = false;              // instead of the workload's number
+  std::optional<double> max_loss;    // percent
   bool lower_is_better = false;      // the number of a metric
   std::string html;
 };
-int suggest(const Context& context, const SuggestOptions& options);
+int suggest(const Context& context, SuggestOptions options);
 
 struct TopOptions {
   double interval = 2;  // seconds
   std::string sort = "occupancy";
   bool domains = false;
+  unsigned tables = 0;  // to print one after the other; 0: a screen on a terminal, else one
 };
 int top(const Context& context, const TopOptions& options);
 int watch(const Context& context, std::optional<pid_t> pid, const std::string& unit,

@@ -53,15 +53,15 @@ std::string Workload::unit() const {
   return probe ? "ns" : "s";
 }
 
-bench::Program Workload::program(std::string group, CpuSet cpus, std::string device) const {
+Program Workload::program(std::string group, CpuSet on, std::string device) const {
   std::optional<experiment::Probe> placed = probe;
   if (placed) placed->device = std::move(device);
-  const auto run = [probe = std::move(placed), seconds = seconds](bench::Shared& shared) {
+  const auto run = [probe = std::move(placed), seconds = seconds](Shared& shared) {
     const auto done = experiment::run_probe(*probe, seconds, shared.times);
     return done ? Error{} : done.error();
   };
   const bool reads_output = !metric.empty() && metric != instructions_per_cycle;
-  return {command, run, std::move(group), std::move(cpus), true, reads_output};
+  return {command, run, std::move(group), std::move(on), true, reads_output};
 }
 
 std::string end_text(int status) {
@@ -75,7 +75,7 @@ int report_failure(const std::string& what, const std::string& output) {
   return Exit::failed;
 }
 
-std::expected<Numbers, int> numbers_of(const Workload& workload, bench::Process& process,
+std::expected<Numbers, int> numbers_of(const Workload& workload, Process& process,
                                        uint64_t ended_at) {
   const auto end = process.wait();
   const std::string name = workload.probe ? "the probe" : "the command";
@@ -93,13 +93,20 @@ std::expected<Numbers, int> numbers_of(const Workload& workload, bench::Process&
     if (!counts) return std::unexpected(report_failure(counts.error().text(), ""));
     out.value = out.events.at(1) > 0 ? out.events.at(0) / out.events.at(1) : 0;
   } else if (!workload.metric.empty()) {
-    const auto number = printed_number(process.output(), std::regex(workload.metric));
+    std::optional<double> number;
+    try {
+      number = printed_number(process.output(), std::regex(workload.metric));
+    } catch (const std::regex_error&) {
+      return std::unexpected(report_failure(
+          "--metric takes too long or too much memory for a line of the output", ""));
+    }
     if (!number)
       return std::unexpected(
           report_failure("the command printed no number that --metric matches", process.output()));
     out.value = *number;
   } else if (workload.probe) {
-    out.value = out.times.time.mean();
+    // A single interruption would change the mean.
+    out.value = out.times.time.quantile(0.5);
   } else {
     out.value = static_cast<double>(ended_at - process.shared().started) * 1e-9;
   }

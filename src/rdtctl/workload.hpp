@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench_process.hpp"
+#include "measured_process.hpp"
 #include "rdtd/experiment/probe.hpp"
 
 namespace rdtd {
@@ -16,8 +16,9 @@ struct Workload {
   std::string probe_text;
   std::optional<experiment::Probe> probe;  // instead of the command
   double seconds = 1;                      // of each run of the probe
+  CpuSet cpus;                             // empty: one is chosen
   // A regular expression for the number among what the command prints, or "ipc", instructions per
-  // cycle. Without it: the time that the command takes, or the mean time of the probe.
+  // cycle. Without it: the time that the command takes, or the median time of the probe.
   std::string metric;
 
   [[nodiscard]] bool given() const { return !command.empty() || probe; }
@@ -29,8 +30,7 @@ struct Workload {
   [[nodiscard]] bool is_time() const { return metric.empty(); }
   // A process of it in the group, from its first instruction. The probe has the memory of the
   // device, as Probe::device.
-  [[nodiscard]] bench::Program program(std::string group, CpuSet cpus,
-                                       std::string device = "") const;
+  [[nodiscard]] Program program(std::string group, CpuSet on, std::string device = "") const;
 };
 
 // Of one run.
@@ -44,8 +44,8 @@ struct Numbers {
 
 // Of a process that has ended, at this time of CLOCK_MONOTONIC. Prints why there are none; the
 // error is the exit code.
-[[nodiscard]] std::expected<Numbers, int> numbers_of(const Workload& workload,
-                                                     bench::Process& process, uint64_t ended_at);
+[[nodiscard]] std::expected<Numbers, int> numbers_of(const Workload& workload, Process& process,
+                                                     uint64_t ended_at);
 
 // "failed with status 1", from a status as of wait(2).
 [[nodiscard]] std::string end_text(int status);

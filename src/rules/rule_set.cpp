@@ -36,11 +36,14 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
   rules_.reserve(policy.rules.size());
   for (const Rule& rule : policy.rules) {
     CompiledRule compiled;
-    const Destination destination{group_directory(rule.group.value),
-                                  rule.monitor ? rule.monitor->value : ""};
-    const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
-    if (is_new) destinations_.push_back(destination);
-    compiled.destination = known->second;
+    compiled.leaves = rule.leaves();
+    if (!compiled.leaves) {
+      const Destination destination{group_directory(rule.group.value),
+                                    rule.monitor ? rule.monitor->value : ""};
+      const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
+      if (is_new) destinations_.push_back(destination);
+      compiled.destination = known->second;
+    }
     compiled.where = rule.where;
     for (const Condition& condition : rule.conditions) {
       compiled.conditions.push_back(compile(condition, users));
@@ -61,10 +64,13 @@ CompiledCondition RuleSet::compile(const Condition& condition, const Users& user
   const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
   for (const Located<std::string>& pattern : condition.patterns) {
     CompiledPattern& compiled = out.patterns.emplace_back(pattern.value);
-    compiled.literal = is_identity(condition.kind) || glob_is_literal(pattern.value);
     if (is_identity(condition.kind)) {
       const auto name = names.find(pattern.value);
       compiled.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(pattern.value);
+      compiled.literal = true;
+    } else if (auto text = glob_only_match(pattern.value)) {
+      compiled.text = std::move(*text);
+      compiled.literal = true;
     }
     if (fact_of(condition.kind) == Fact::cgroup)
       compiled.cgroup_pattern = number_cgroup_pattern(condition.kind, compiled);
@@ -75,14 +81,15 @@ CompiledCondition RuleSet::compile(const Condition& condition, const Users& user
 size_t RuleSet::number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern) {
   const auto at = static_cast<size_t>(kind);
   const size_t next = cgroup_patterns_.size();
-  const auto [known, is_new] = cgroup_pattern_numbers_[at].emplace(pattern.text, next);
+  const auto [known, is_new] =
+      cgroup_pattern_numbers_[at].emplace(std::pair(pattern.literal, pattern.text), next);
   if (is_new) {
     cgroup_patterns_.emplace_back(kind, pattern);
     cgroup_index_[at].add(kind, pattern, next);
     if (kind == ConditionKind::unit) has_unit_patterns_ = true;
     if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
     if (kind == ConditionKind::cgroup) {
-      const std::string_view prefix = glob_prefix(pattern.text);
+      const std::string_view prefix = pattern.prefix();
       cgroup_prefixes_.emplace(prefix);
       cgroup_prefix_lengths_.insert(prefix.size());
     }
@@ -174,6 +181,8 @@ Decision RuleSet::match(const ProcessFacts& facts, CgroupMemo* memo) const {
       }
     if (best.kind == Decision::Kind::needs_fact) return best;
   }
+  if (best.kind == Decision::Kind::matched && rules_[best.rule].leaves)
+    best.kind = Decision::Kind::left;
   return best;
 }
 
@@ -225,7 +234,7 @@ bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
 
 bool RuleSet::decides_as(const RuleSet& other) const {
   const auto decision = [](const CompiledRule& rule) {
-    return std::tie(rule.destination, rule.conditions, rule.per_thread);
+    return std::tie(rule.destination, rule.leaves, rule.conditions, rule.per_thread);
   };
   return destinations_ == other.destinations_ &&
          std::ranges::equal(rules_, other.rules_, {}, decision, decision);

@@ -1,14 +1,13 @@
 #include "rdtd/rules/text_index.hpp"
 
-#include "rdtd/base/glob.hpp"
-
 namespace rdtd {
 
 void TextIndex::add(ConditionKind kind, const CompiledPattern& pattern, size_t number) {
-  std::string_view prefix = glob_prefix(pattern.text);
+  std::string_view prefix = pattern.prefix();
   // "/a/**" matches "/a" too.
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
-  if (is_path && prefix.ends_with('/') && pattern.text.substr(prefix.size()).starts_with("**"))
+  if (is_path && !pattern.literal && prefix.ends_with('/') &&
+      pattern.text.substr(prefix.size()).starts_with("**"))
     prefix.remove_suffix(1);
   // The path of a cgroup begins with the paths of its ancestors, which count too.
   const bool whole = pattern.literal && kind != ConditionKind::cgroup;

@@ -86,7 +86,9 @@ TEST_F(JournalTest, SaysOnceThatTheLockIsHeld) {
 
 TEST_F(JournalTest, Loads) {
   const std::string error =
-      "p.toml:1:1: error: unknown key 'colour' in a policy\n    1 | colour = 1\n      | ^~~~~~\n";
+      "p.toml:1:1: error: unknown key 'colour' in a policy\n    1 | colour = 1\n      | ^~~~~~ the "
+      "keys are version, daemon, group, "
+      "partition, pseudo_lock, io, rule\n";
   const struct {
     const char* label;
     std::function<void()> arrange;

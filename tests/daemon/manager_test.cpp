@@ -140,6 +140,31 @@ TEST_F(ManagerTest, AChangedPolicyReleasesWhatNoRuleMatches) {
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB:0-1=100");
 }
 
+// Wherever it is: rules neither move it nor let it go.
+TEST_F(ManagerTest, ARuleLeavesProcessesWhereTheyAre) {
+  const std::string leave = "[[rule]]\ngroup = \"leave\"\nname = \"redis-server\"\n";
+  const std::string all = "[[rule]]\ngroup = \"redis\"\nname = \"*\"\n";
+  const std::string group = "[group.redis]\nl3 = \"4 ways\"\n";
+  for (const std::string& threads :
+       {std::string(), std::string("[[rule]]\ngroup = \"redis\"\nthread = \"io\"\n")}) {
+    const pid_t redis = processes.start({.name = "redis-server"});
+    const pid_t bash = processes.start({.name = "bash"});
+    ASSERT_EQ(reload(group + leave + all + threads), "");
+    EXPECT_EQ(group_of(redis), "default") << threads;
+    EXPECT_EQ(group_of(bash), "redis") << threads;
+    const auto rules = manager->answers().list_rules();
+    EXPECT_EQ(rules.at(0).group, "leave");
+    EXPECT_EQ(rules.at(0).processes, 1U) << threads;
+    ASSERT_EQ(reload(group + all + threads), "");
+    EXPECT_EQ(group_of(redis), "redis") << threads;
+    ASSERT_EQ(reload(group + leave + all + threads), "");
+    EXPECT_EQ(group_of(redis), "redis") << threads;
+    ASSERT_EQ(reload(group + threads), "");
+    processes.exit(redis);
+    processes.exit(bash);
+  }
+}
+
 // Each turn of the main loop lets only some threads go.
 TEST_F(ManagerTest, ManyThreadsAreReleasedInTurns) {
   const pid_t redis = processes.start({.name = "redis-server"});

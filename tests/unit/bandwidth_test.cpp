@@ -62,8 +62,25 @@ TEST(Bandwidth, PercentIsRefusedOnMachinesWithRates) {
     capabilities.bandwidths.at(Resource::MB).unit = unit;
     EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
               "p.toml:2:6: error: '50%' is a percentage, and MB counts rates here\n    2 | mb = "
-              "\"50%\"\n      |      ^~~~~ write \"8 GB/s\"\n");
+              "\"50%\"\n      |      ^~~~~ write both forms: mb = [\"50%\", \"N GB/s\"]\n");
   }
+}
+
+TEST(Bandwidth, TheFormThatTheControlTakes) {
+  Capabilities capabilities = machine(20, 1);
+  const std::string policy =
+      "[group.a]\nmb = [\"60%\", \"8 GB/s\"]\n[group.b]\nmb = { \"0\" = [\"4 GB/s\", "
+      "\"unlimited\"] }\n";
+  EXPECT_EQ(plan_text(policy, capabilities, untouched(capabilities)),
+            "create    a\nschemata  a  L3:0=fffff MB:0=60\ncreate    b\nschemata  b  L3:0=fffff "
+            "MB:0=100\n4 steps: 2 to create, 0 to change, 0 to remove.\n");
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}};
+  mb.bandwidth_gran = mb.min_bandwidth = 1;
+  EXPECT_EQ(plan_text(policy, capabilities, untouched(capabilities)),
+            "create    a\nschemata  a  L3:0=fffff MB:0=64\ncreate    b\nschemata  b  L3:0=fffff "
+            "MB:0=32\n4 steps: 2 to create, 0 to change, 0 to remove.\n");
 }
 
 // A group that had a limit must lose it, and a new one must not depend on the state that the kernel

@@ -16,19 +16,34 @@ BenchResult measured(double group) {
   return out;
 }
 
-TEST(BenchReport, Sentence) {
-  EXPECT_EQ(sentence(measured(1)),
-            "With the noise, compared with alone: the command takes 2.00 times as long (95%: 2.00 "
-            "to 2.00); in 'redis': no difference beyond the scatter. In 'redis', compared with the "
-            "noise without it: the command takes 0.50 times as long (95%: 0.50 to 0.50); the noise "
-            "keeps 31% of its rate.");
+using Lines = std::vector<Comparison>;
+
+TEST(BenchReport, Comparisons) {
+  EXPECT_EQ(comparisons(measured(1)),
+            (Lines{{"with noise / alone", "2.00 times as long (95%: 2.00 to 2.00)"},
+                   {"in 'redis' / alone", "no difference (95%: 1.00 to 1.00)"},
+                   {"in 'redis' / with noise", "0.50 times as long (95%: 0.50 to 0.50)"},
+                   {"rate of the noise, in 'redis' / with noise", "31%"}}));
   BenchResult metric = measured(2);
   metric.time = false;
+  metric.noise_has_rate = false;
   EXPECT_EQ(sentence(metric),
-            "With the noise, compared with alone: the number is 2.00 times as much (95%: 2.00 to "
-            "2.00); in 'redis': the number is 2.00 times as much (95%: 2.00 to 2.00). In 'redis', "
-            "compared with the noise without it: no difference beyond the scatter; the noise keeps "
-            "31% of its rate.");
+            "with noise / alone: 2.00 times as much (95%: 2.00 to 2.00); in 'redis' / alone: 2.00 "
+            "times as much (95%: 2.00 to 2.00); in 'redis' / with noise: no difference (95%: 1.00 "
+            "to 1.00)");
+}
+
+// A wide interval may hide a difference: its bounds say how large a one.
+TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
+  BenchResult scattered = measured(1);
+  scattered.noise_has_rate = false;
+  for (size_t i = 0; i < 6; ++i) {
+    scattered.samples[with_noise][i].value = i % 2 == 0 ? 1.2 : 0.9;
+    scattered.samples[in_group][i].value = i % 2 == 0 ? 1.03 : 0.98;
+  }
+  EXPECT_EQ(comparisons(scattered)[0].verdict, "too few rounds to tell (95%: 0.90 to 1.20)");
+  EXPECT_EQ(comparisons(scattered)[1].verdict, "no difference (95%: 0.98 to 1.03)");
+  EXPECT_EQ(bench_json(scattered)["ratios"][0]["precise"], false);
 }
 
 TEST(BenchReport, ThirdCondition) {
@@ -45,21 +60,14 @@ TEST(BenchReport, ThirdCondition) {
   BenchResult limited = measured(1);
   limited.group = "";
   limited.noise_group = "batch";
-  EXPECT_TRUE(
-      sentence(limited).contains(". With noise in 'batch', compared with the noise without"))
-      << sentence(limited);
+  EXPECT_EQ(comparisons(limited)[1].what, "with noise in 'batch' / alone");
 }
 
 // After an interruption there may be too few rounds to say anything about the scatter.
 TEST(BenchReport, FewRounds) {
   BenchResult few = measured(1);
   for (auto& samples : few.samples) samples.resize(3);
-  EXPECT_EQ(sentence(few),
-            "With the noise, compared with alone: the command takes 2.00 times as long, of too few "
-            "rounds for an interval; in 'redis': the command takes 1.00 times as long, of too few "
-            "rounds for an interval. In 'redis', compared with the noise without it: the command "
-            "takes 0.50 times as long, of too few rounds for an interval; the noise keeps 31% of "
-            "its rate.");
+  EXPECT_EQ(comparisons(few)[0].verdict, "2.00 times as long (too few rounds for an interval)");
   EXPECT_EQ(bench_json(few)["ratios"][0].dump(),
             R"({"condition":"with noise","base":"alone","ratio":2.0})");
 }
@@ -69,8 +77,8 @@ TEST(BenchReport, Json) {
   EXPECT_EQ(json["conditions"][1]["runs"][0].dump(),
             R"({"value":2.0,"cpu_seconds":0.5,"noise_bytes_per_second":1000.0})");
   EXPECT_EQ(json["ratios"][0].dump(),
-            R"({"condition":"with noise","base":"alone","ratio":2.0,"differs":true,"low":2.0,)"
-            R"("high":2.0})");
+            R"({"condition":"with noise","base":"alone","ratio":2.0,"differs":true,)"
+            R"("precise":true,"low":2.0,"high":2.0})");
 }
 
 BenchResult counted() {
@@ -87,15 +95,15 @@ BenchResult counted() {
 
 TEST(BenchReport, WhatWasCounted) {
   EXPECT_TRUE(counted_table(measured(1)).heads.empty());
-  const CountedTable table = counted_table(counted());
+  const ResultTable table = counted_table(counted());
   EXPECT_EQ(table.heads,
             (std::vector<std::string>{"CONDITION", "INSTRUCTIONS", "IPC", "CACHE MISSES",
                                       "OCCUPANCY (MiB)", "TRAFFIC (MiB/s)"}));
   using Row = std::vector<std::string>;
   EXPECT_EQ(table.rows,
             (std::vector<Row>{{"alone", "-", "-", "-", "3.00", "-"},
-                              {"with noise", "4e+09", "2.00", "1e+06", "3.00", "-"},
-                              {"in 'redis'", "4e+09", "2.00", "1e+06", "3.00", "5.00"}}));
+                              {"with noise", "4.00 G", "2.00", "1.00 M", "3.00", "-"},
+                              {"in 'redis'", "4.00 G", "2.00", "1.00 M", "3.00", "5.00"}}));
   EXPECT_EQ(bench_json(counted())["conditions"][2]["runs"][0].dump(),
             R"({"value":1.0,"cpu_seconds":0.5,"noise_bytes_per_second":310.0,)"
             R"("instructions":4000000000.0,"cycles":2000000000.0,"cache_misses":1000000.0,)"
@@ -121,6 +129,27 @@ TEST(BenchReport, HtmlEscapesTextAndRefersToNothing) {
   size_t circles = 0;
   for (size_t at = 0; (at = html.find("<circle", at)) != std::string::npos; ++at) ++circles;
   EXPECT_EQ(circles, 18U);
+  EXPECT_NE(html.find("<td>with noise</td><td>6</td><td>2.00 s</td>"), std::string::npos);
+}
+
+// One axis for all conditions: which has the longer tail is to be seen.
+TEST(BenchReport, PercentilesShareTheirAxis) {
+  BenchResult result = measured(1);
+  result.probe = true;
+  result.origin = "rdtctl bench true\nhost, Linux 6.12";
+  for (size_t i = 0; i < conditions; ++i)
+    for (int k = 1; k <= 1000; ++k) result.times[i].time.add(100 * (i == with_noise ? 10 : 1) + k);
+  const std::string html = bench_html(result);
+  EXPECT_NE(html.find("<h2>Times</h2>"), std::string::npos);
+  EXPECT_EQ(html.find("<h2>Lateness</h2>"), std::string::npos);
+  for (const char* tick : {">99.9%<", ">500 ns<", ">1.00 us<"})
+    EXPECT_NE(html.find(tick), std::string::npos) << tick;
+  size_t curves = 0;
+  for (size_t at = html.find("<h2>Times"); (at = html.find("<polyline", at)) != std::string::npos;)
+    ++curves, ++at;
+  EXPECT_EQ(curves, 3U);
+  EXPECT_NE(html.find("<footer>rdtctl bench true\nhost, Linux 6.12</footer>"), std::string::npos);
+  EXPECT_NE(html.find("prefers-color-scheme: dark"), std::string::npos);
 }
 
 }  // namespace

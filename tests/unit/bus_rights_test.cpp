@@ -58,6 +58,12 @@ class BusRights : public test::BusTest {
          "NotPermitted"},
         {"Lease of much", with("Lease", web, std::string(65537, '#')), "InvalidArgs", "InvalidArgs",
          "InvalidArgs"},
+        {"Update a lease", with("UpdateLease", web, std::string("[group.b]")), "", "",
+         "NotPermitted"},
+        {"Update none", with("UpdateLease", nowhere, none), "NoSuchLease", "NoSuchLease",
+         "NotPermitted"},
+        {"Update by much", with("UpdateLease", web, std::string(65537, '#')), "InvalidArgs",
+         "InvalidArgs", "InvalidArgs"},
         {"Reset", plain("Reset"), "Busy", "Busy", "NotPermitted"},
     };
   }

@@ -56,7 +56,7 @@ TEST(IoPolicy, Errors) {
        "|      ^~~~~~~~~~~ write \"all\" for all available ways\n"},
       {"[io]\nl3 = \"2 ways\"\noverride = \"yes\"\n",
        "p.toml:3:12: error: 'override' must be true or false, not a string\n    3 | override = "
-       "\"yes\"\n      |            ^~~~~\n"},
+       "\"yes\"\n      |            ^~~~~ write override = true\n"},
       {"[io_alloc]\nl3 = \"2 ways\"\n",
        "p.toml:1:2: error: unknown key 'io_alloc' in a policy\n    1 | [io_alloc]\n      |  "
        "^~~~~~~~ write [io]\n"},

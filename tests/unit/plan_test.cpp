@@ -112,7 +112,7 @@ TEST(Plan, Refusals) {
        "^~~ this machine has 0-1\n"},
       {"[group.a]\nmb = \"8 GB/s\"\n",
        "p.toml:2:6: error: '8 GB/s' is a rate, and MB counts percent here\n    2 | mb = \"8 "
-       "GB/s\"\n      |      ^~~~~~~~ write \"50%\"\n"},
+       "GB/s\"\n      |      ^~~~~~~~ write both forms: mb = [\"8 GB/s\", \"N%\"]\n"},
       {"[group.a]\nl2 = \"1 way\"\n",
        "p.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3, MB\n    2 | l2 = \"1 "
        "way\"\n      |      ^~~~~~~\n"},

@@ -68,6 +68,75 @@ constexpr PolicyAndErrors amount_errors[] = {
     2 | l3 = 0x1ffffffff
       |      ^~~~~~~~~~~ write "4 ways" or "25%"
 )"},
+    {"[group.a]\nl3 = [\"4 ways\", \"2 ways\"]\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an array
+    2 | l3 = ["4 ways", "2 ways"]
+      |      ^~~~~~~~~~~~~~~~~~~~ write { "0" = "4 ways", "1" = "2 ways" } for two domains
+)"},
+    {"[group.a]\nmb = [\"60%\", \"8 GB/s\"]\nsmba = { \"*\" = [\"1 GB/s\", \"unlimited\"] }\n", ""},
+    {"[group.a]\nmb = [\"50%\", \"60%\"]\n",
+     R"(p.toml:2:14: error: '60%' is never used: '50%' is for the same machines
+    2 | mb = ["50%", "60%"]
+      |              ^~~~~ write ["50%", "8 GB/s"]
+)"},
+    {"[group.a]\nmb = [\"unlimited\", \"8 GB/s\"]\n",
+     R"(p.toml:2:20: error: '8 GB/s' is never used: 'unlimited' is for the same machines
+    2 | mb = ["unlimited", "8 GB/s"]
+      |                    ^~~~~~~~ write ["50%", "8 GB/s"]
+)"},
+    {"[group.a]\nmb = [\"100%\", \"4000000000MBps\"]\n",
+     R"(p.toml:2:15: error: '4000000000MBps' is not a bandwidth
+    2 | mb = ["100%", "4000000000MBps"]
+      |               ^~~~~~~~~~~~~~~~ write "4000000000 MB/s"
+)"},
+    {"[group.a]\nmb = []\n",
+     R"(p.toml:2:6: error: 'mb' has 0 amounts; an array holds one amount in two forms
+    2 | mb = []
+      |      ^~ write ["50%", "8 GB/s"]
+)"},
+    {"[group.a]\nmb = [\"50%\", \"8 GB/s\", \"1 GB/s\"]\n",
+     R"(p.toml:2:6: error: 'mb' has 3 amounts; an array holds one amount in two forms
+    2 | mb = ["50%", "8 GB/s", "1 GB/s"]
+      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~ write ["50%", "8 GB/s"]
+)"},
+    {"[group.a]\nmb = [50, \"8 GB/s\"]\n",
+     R"(p.toml:2:7: error: 'mb' must be a string, not an integer
+    2 | mb = [50, "8 GB/s"]
+      |       ^~ write "50%"
+)"},
+    {"[group.a]\nl3 = \"L3:0=f;1=3\"\nl2 = \"0=0xf\"\nmb = \"0=50;1=100\"\n",
+     R"(p.toml:2:6: error: 'L3:0=f;1=3' is not a cache amount
+    2 | l3 = "L3:0=f;1=3"
+      |      ^~~~~~~~~~~~ write { "0" = "0xf", "1" = "0x3" }
+p.toml:3:6: error: '0=0xf' is not a cache amount
+    3 | l2 = "0=0xf"
+      |      ^~~~~~~ write { "0" = "0xf" }
+p.toml:4:6: error: '0=50;1=100' is not a bandwidth
+    4 | mb = "0=50;1=100"
+      |      ^~~~~~~~~~~~ write { "0" = "50%", "1" = "100%" }
+)"},
+    {"[group.a]\nl3 = \"half\"\nl2 = \"1/4\"\nmb = \"1/3\"\nsmba = \"2/1\"\n",
+     R"(p.toml:2:6: error: 'half' is not a cache amount
+    2 | l3 = "half"
+      |      ^~~~~~ write "50%"
+p.toml:3:6: error: '1/4' is not a cache amount
+    3 | l2 = "1/4"
+      |      ^~~~~ write "25%"
+p.toml:4:6: error: '1/3' is not a bandwidth
+    4 | mb = "1/3"
+      |      ^~~~~ write "33.3%"
+p.toml:5:8: error: '2/1' is not a bandwidth
+    5 | smba = "2/1"
+      |        ^~~~~ write "50%", "8 GB/s", "800 MiB/s" or "unlimited"
+)"},
+    {"[group.a]\nl3 = \"min\"\nexclusive = 1\n",
+     R"(p.toml:2:6: error: 'min' is not a cache amount
+    2 | l3 = "min"
+      |      ^~~~~ write "1 way"
+p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
+    3 | exclusive = 1
+      |             ^ write exclusive = true
+)"},
     {"[group.a]\nl3 = 0.000001\n",
      R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not a float
     2 | l3 = 0.000001

@@ -51,13 +51,11 @@ constexpr PolicyAndErrors rule_errors[] = {
      "p.toml:3:7: error: '**x' can never match: an executable's path begins with '/'\n    3 | "
      "exe = \"**x\"\n      |       ^~~~~ 'name' is for the bare name\n"},
     {"[[rule]]\ngroup = \"default\"\nunit = \"/var/lib\"\n",
-     "p.toml:3:8: error: '/var/lib' can never match: the name of a unit has no '/' and no "
-     "blank\n "
+     "p.toml:3:8: error: '/var/lib' can never match: the name of a unit has no '/'\n "
      "   3 | unit = \"/var/lib\"\n      |        ^~~~~~~~~~ 'cgroup' matches a path\n"},
     {"[[rule]]\ngroup = \"default\"\nuser_unit = \"a b\"\n",
-     "p.toml:3:13: error: 'a b' can never match: the name of a unit has no '/' and no blank\n    "
-     "3 "
-     "| user_unit = \"a b\"\n      |             ^~~~~\n"},
+     "p.toml:3:13: error: 'a b' can never match: one pattern is one glob, and an array holds "
+     "several\n    3 | user_unit = \"a b\"\n      |             ^~~~~ write [\"a\", \"b\"]\n"},
     {"[[rule]]\ngroup = \"default\"\nexe = \"/usr/bin/java -jar\"\n",
      "p.toml:3:7: warning: '/usr/bin/java -jar' looks like a command with arguments; 'exe' "
      "matches "
@@ -86,7 +84,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\ncgroup = \"system.slice\"\n",
      R"(p.toml:3:10: error: 'system.slice' can never match: a cgroup path begins with '/'
     3 | cgroup = "system.slice"
-      |          ^~~~~~~~~~~~~~
+      |          ^~~~~~~~~~~~~~ write "/system.slice"
 )"},
     {"[[rule]]\ngroup = \"default\"\nexe = \"redis\"\n",
      R"(p.toml:3:7: error: 'redis' can never match: an executable's path begins with '/'
@@ -107,6 +105,22 @@ constexpr PolicyAndErrors rule_errors[] = {
      R"(p.toml:4:11: error: 'monitor' must be a string, not a boolean
     4 | monitor = true
       |           ^~~~
+)"},
+    {"[[rule]]\ngroup = \"leave\"\nname = \"x\"\n", ""},
+    {"[[rule]]\ngroup = \"leave\"\nname = \"x\"\nmonitor = \"m\"\n",
+     R"(p.toml:4:11: error: 'monitor' in a rule with group = "leave": processes stay where they are
+    4 | monitor = "m"
+      |           ^~~ remove 'monitor', or name a group
+)"},
+    {"[[rule]]\ngroup = \"students/%u\"\nname = \"x\"\n",
+     R"(p.toml:2:9: error: unknown group 'students/%u'
+    2 | group = "students/%u"
+      |         ^~~~~~~~~~~~~ a group has a fixed name, and no groups below it
+)"},
+    {"[[rule]]\ngroup = \"ignore\"\nname = \"x\"\n",
+     R"(p.toml:2:9: error: unknown group 'ignore'
+    2 | group = "ignore"
+      |         ^~~~~~~~ group = "leave" leaves processes where they are
 )"},
     {"[[rule]]\ngroup = \"root\"\nname = \"x\"\n",
      R"(p.toml:2:9: error: unknown group 'root'

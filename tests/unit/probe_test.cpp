@@ -16,6 +16,10 @@ TEST(Probe, Parse) {
       {"latency:4G", Probe{.size = 4UL << 30}},
       {"timer", Probe{.kind = Probe::Kind::timer}},
       {"timer:500us", Probe{.kind = Probe::Kind::timer, .period = 500'000}},
+      {"timer:2ms:8M", Probe{.kind = Probe::Kind::timer, .size = 8 << 20, .period = 2'000'000}},
+      {"timer:8M", {}},
+      {"timer:2ms:8M:1", {}},
+      {"latency:2M:1", {}},
       {"timer:2ms", Probe{.kind = Probe::Kind::timer, .period = 2'000'000}},
       {"timer:1s", Probe{.kind = Probe::Kind::timer, .period = 1'000'000'000}},
       {"", {}},
@@ -46,7 +50,7 @@ TEST(Probe, EachMeasuresSomething) {
   ASSERT_TRUE(
       run_probe({.kind = Probe::Kind::timer, .size = 4 << 10, .period = 50'000}, 0.02, timer));
   EXPECT_GT(timer.time.count, 0U);
-  EXPECT_EQ(timer.lateness.count, timer.time.count);
+  EXPECT_GE(timer.lateness.count, timer.time.count);  // more if it missed cycles
 }
 
 TEST(Probe, MemoryOfADevice) {

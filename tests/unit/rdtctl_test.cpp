@@ -161,7 +161,33 @@ TEST(Diagnose, Troubles) {
        },
        ""},
       {"the last CLOSID",
-       [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; }, ""},
+       [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; },
+       "warning no CLOSID is free: of 8 CLOSIDs, the default group uses 1, rdtd 1, others 6 (a, b, "
+       "c, d, e, f) -> remove groups of others that nobody needs, for example: rmdir /r/a; pqos "
+       "leaves COS groups behind, which only rmdir removes\n"},
+      {"the last CLOSID, and all are ours",
+       [](MachineFacts& facts) {
+         facts.own_groups.assign(7, "g");
+         facts.policy_groups.assign(7, "g");
+       },
+       ""},
+      {"no policy", [](MachineFacts& facts) { facts.no_policy = true; }, ""},
+      {"a mount option that the processor does not have",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "rw,mba_MBps,cdp";
+         facts.cpu_flags.insert("cqm_mbm_local");
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option cdp, and the processor has no "
+       "cdp_l3 -> systemctl edit sys-fs-resctrl.mount, remove cdp from Options=, then systemctl "
+       "restart sys-fs-resctrl.mount rdtd\n"},
+      {"a mount that fails for another reason",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "debug";
+       },
+       "problem sys-fs-resctrl.mount has failed; it has the options debug -> journalctl -u "
+       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs\n"},
       {"out of CLOSIDs",
        [](MachineFacts& facts) {
          facts.foreign_groups = {"COS1", "COS2", "COS3", "COS4", "COS5", "COS6", "COS7"};

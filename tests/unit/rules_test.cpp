@@ -58,6 +58,58 @@ TEST(Match, EachCondition) {
   }
 }
 
+// systemd writes '-' in the name of a unit as "\x2d", and shows it so.
+TEST(Match, EscapesOfSystemd) {
+  ProcessFacts process = facts("qemu");
+  process.cgroup = R"(/machine.slice/machine-qemu\x2d1\x2dvm1.scope/emulator)";
+  const struct {
+    const char* condition;
+    const char* reason;  // "": it matches
+  } rows[] = {
+      {R"(cgroup = '/machine.slice/machine-qemu\x2d1\x2dvm1.scope')", ""},
+      {R"(cgroup = '/machine.slice/machine-qemu\x2d*')", ""},
+      {R"(cgroup = '**/machine-qemu\x2d1\x2dvm1.scope/emulator')", ""},
+      {R"(unit = 'machine-qemu\x2d1\x2dvm1.scope')", ""},
+      {R"(cgroup = '/machine\.slice')", ""},  // the glob's own escape
+      {R"(cgroup = '/machine.slice/machine-qemu\x2d2.scope')",
+       R"(cgroup is '/machine.slice/machine-qemu\x2d1\x2dvm1.scope/emulator', not )"
+       R"('/machine.slice/machine-qemu\x2d2.scope')"},
+      {R"(unit = 'machine-qemu\x2d2.scope')",
+       R"(unit is 'machine-qemu\x2d1\x2dvm1.scope', not 'machine-qemu\x2d2.scope')"},
+      // A literal pattern and a glob with one text.
+      {R"(cgroup = ['/machine.slice/\*', '/machine.slice/x*'])",
+       R"(cgroup is '/machine.slice/machine-qemu\x2d1\x2dvm1.scope/emulator', not )"
+       R"('/machine.slice/*' or '/machine.slice/x*')"},
+      {R"(cgroup = ['/machine.slice/\*', '/machine.slice/*'])", ""},
+      {R"(cgroup = ['/machine.slice/*', '/machine.slice/\*'])", ""},
+  };
+  for (const auto& row : rows) {
+    const RuleSet set = rules(rule(std::string(row.condition) + "\n"));
+    const auto trials = explain(set, process, true);
+    ASSERT_EQ(trials.size(), 1U);
+    EXPECT_EQ(trials.front().reason, row.reason) << row.condition;
+    EXPECT_EQ(set.match(process).kind == Decision::Kind::matched, row.reason[0] == '\0')
+        << row.condition;
+    EXPECT_EQ(set.speaks_of_cgroup(*process.cgroup), row.reason[0] == '\0') << row.condition;
+  }
+}
+
+TEST(Match, ARuleThatLeavesEndsTheSearch) {
+  const RuleSet set = rules(rule("user = 100\nname = \"redis*\"\n", "leave") +
+                            rule("name = \"*\"\n", "b") + rule("user = 7\n", "leave"));
+  const Decision left = set.match(facts("redis-server"));
+  EXPECT_EQ(left.kind, Decision::Kind::left);
+  EXPECT_EQ(left.rule, 0U);
+  const Decision matched = set.match(facts("bash"));
+  EXPECT_EQ(matched.kind, Decision::Kind::matched);
+  EXPECT_EQ(set.group_of(matched.rule), "b");
+  EXPECT_EQ(set.destinations(), (std::vector<Destination>{{"b", ""}}));
+  EXPECT_EQ(set.destination_of(0).label(), "leave");
+  const auto trials = explain(set, facts("redis-server"), true);
+  ASSERT_EQ(trials.size(), 1U);
+  EXPECT_TRUE(trials.front().matched);
+}
+
 TEST(Match, TheFirstDecides) {
   const RuleSet set =
       rules(rule("cmdline = \"*\"\nname = \"x\"\n", "a") + rule("user = 100\n", "b") +

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-#include <random>
+#include <map>
+#include <set>
 
-#include "rdtd/experiment/schedule.hpp"
+#include "noise_shapes.hpp"
+#include "rdtd/experiment/order.hpp"
+#include "support.hpp"
 
 namespace rdtd::experiment {
 namespace {
@@ -51,43 +53,41 @@ TEST(Statistics, IntervalIsThatOfTheSignedRankTest) {
   EXPECT_NEAR(std::log(six->interval->high), 6, 1e-9);
 }
 
-// How often the interval excludes 1 if one condition takes `factor` times as long.
-double detected(const std::function<double(std::mt19937_64&)>& noise, double factor) {
-  constexpr int experiments = 4000;
-  std::mt19937_64 random(20240117);
-  int found = 0;
-  for (int i = 0; i < experiments; ++i) {
+// How often the interval covers the ratio of one condition that takes `factor` times as long.
+double covered(const test::NoiseShape& noise, size_t rounds, double factor) {
+  constexpr double scatter = 0.05;
+  const unsigned measurements = test::random_cases(2000);
+  std::mt19937_64 random(1);
+  unsigned found = 0;
+  for (unsigned i = 0; i < measurements; ++i) {
     std::vector<double> values, base;
-    for (size_t round = 0; round < default_rounds; ++round) {
-      values.push_back(factor * noise(random));
-      base.push_back(noise(random));
+    for (size_t round = 0; round < rounds; ++round) {
+      values.push_back(factor * noise.factor(scatter, random));
+      base.push_back(noise.factor(scatter, random));
     }
-    found += paired_ratio(values, base)->differs() ? 1 : 0;
+    const auto interval = paired_ratio(values, base)->interval;
+    found += interval->low <= factor && factor <= interval->high ? 1 : 0;
   }
-  return static_cast<double>(found) / experiments;
+  return static_cast<double>(found) / measurements;
 }
 
-TEST(Statistics, FalsePositivesAndRealDifferences) {
-  const struct {
-    const char* name;
-    std::function<double(std::mt19937_64&)> noise;
-  } rows[] = {
-      {"normal", [](auto& random) { return std::normal_distribution(1.0, 0.02)(random); }},
-      {"skewed", [](auto& random) { return std::lognormal_distribution(0.0, 0.05)(random); }},
-      {"heavy tail",
-       [](auto& random) {
-         return 1 + 0.01 * std::min(1e6, std::abs(std::cauchy_distribution(0.0, 1.0)(random)));
-       }},
-      {"two modes",
-       [](auto& random) {
-         return (std::bernoulli_distribution(0.2)(random) ? 1.3 : 1.0) +
-                std::normal_distribution(0.0, 0.01)(random);
-       }},
-  };
-  for (const auto& row : rows) {
-    EXPECT_LE(detected(row.noise, 1.0), 0.05) << row.name;
-    EXPECT_GE(detected(row.noise, 1.5), 0.9) << row.name;
-  }
+// A tenth of the measurements scatters by three times as much.
+TEST(Statistics, IntervalsCoverTheTruth) {
+  const double chance = test::random_cases(2000) < 2000 ? 0.03 : 0;
+  for (const auto& noise : test::noise_shapes())
+    for (const size_t rounds : {size_t{7}, default_rounds, size_t{20}})
+      for (const double factor : {1.0, 1.2}) {
+        const double share = covered(noise, rounds, factor);
+        EXPECT_GE(share, 0.93 - chance) << noise.name << " " << rounds << " " << factor;
+        EXPECT_LE(share, 0.97 + chance) << noise.name << " " << rounds << " " << factor;
+      }
+}
+
+TEST(Statistics, AWideIntervalTellsNothing) {
+  const auto ratio = [](double low, double high) { return Ratio{1, Ratio::Interval{low, high}}; };
+  EXPECT_TRUE(ratio(0.97, 1.05).precise());
+  EXPECT_FALSE(ratio(0.9, 1.0).precise());
+  EXPECT_FALSE(Ratio{}.precise());
 }
 
 TEST(Distribution, QuantilesAndHistogram) {
@@ -103,7 +103,7 @@ TEST(Distribution, QuantilesAndHistogram) {
   Distribution twice = distribution;
   twice.add(distribution);
   EXPECT_EQ(twice.count, 2000U);
-  EXPECT_EQ(twice.quantile(0.5), distribution.quantile(0.5));
+  EXPECT_NEAR(twice.quantile(0.5), distribution.quantile(0.5), 1);
 }
 
 TEST(Distribution, BucketsOfThePicture) {
@@ -116,20 +116,20 @@ TEST(Distribution, BucketsOfThePicture) {
   EXPECT_EQ(buckets.back(), (Bucket{8, 1}));
 }
 
-TEST(Schedule, Rotates) {
-  EXPECT_EQ(schedule(3, 3, 1), (std::vector<experiment::Run>{{0, 0, true},
-                                                             {0, 1, true},
-                                                             {0, 2, true},
-                                                             {0, 1},
-                                                             {0, 2},
-                                                             {0, 0},
-                                                             {1, 2},
-                                                             {1, 0},
-                                                             {1, 1},
-                                                             {2, 0},
-                                                             {2, 1},
-                                                             {2, 2}}));
-  EXPECT_TRUE(schedule(3, 0, 0).empty());
+TEST(Order, EachRoundHasEachConditionInAnOrderOfItsOwn) {
+  const auto order = order_of_runs(3, 200, 7);
+  ASSERT_EQ(order.size(), 603U);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(order[i], (experiment::Run{i, true}));
+  std::map<std::vector<size_t>, int> rounds;
+  for (size_t i = 3; i < order.size(); i += 3)
+    ++rounds[{order[i].condition, order[i + 1].condition, order[i + 2].condition}];
+  EXPECT_EQ(rounds.size(), 6U);
+  for (const auto& [conditions, count] : rounds) {
+    EXPECT_EQ(std::set(conditions.begin(), conditions.end()).size(), 3U);
+    EXPECT_GE(count, 15) << "of 33 on average";
+  }
+  EXPECT_EQ(order, order_of_runs(3, 200, 7));
+  EXPECT_TRUE(order_of_runs(0, 0, 0).empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "files.hpp"
 #include "rdtd/base/text.hpp"
 #include "regions.hpp"
 #include "status_view.hpp"
@@ -74,6 +75,28 @@ TEST(StatusView, SixteenDomains) {
   narrow.columns = 110;
   const std::string narrower = printed([&] { print_groups(narrow, status); });
   EXPECT_LE(widest_line_of(narrower), 110U) << narrower;
+}
+
+class StatusViewFiles : public Files {};
+
+TEST_F(StatusViewFiles, NoPolicy) {
+  Context context = piped();
+  context.root = root_.string();
+  ManagerProperties daemon;
+  daemon.state = "running";
+  const auto policy = [&] {
+    const std::string text = printed([&] { print_state(context, daemon); });
+    const size_t begin = text.find("Policy: ") + 8;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(policy(), "none: there is no *.toml file in /etc/rdtd, and nothing is divided");
+  put("etc/rdtd/10.toml", "[group.a]\n");
+  put("etc/rdtd/20.toml", "");
+  EXPECT_EQ(policy(), "none since the last reset; rdtctl reload puts 1 file in force");
+  daemon.last_reload_error = "p.toml:1:1: error: x";
+  EXPECT_EQ(policy(), "0 files, loaded never");
+  daemon.config_files = {"/etc/rdtd/10.toml"};
+  EXPECT_EQ(policy(), "1 file, loaded never");
 }
 
 // The kernel has no exclusive mode for ways that devices fill too.

@@ -31,6 +31,9 @@
 // it sees those that lock a region of a cache: the kernel switches the prefetchers off first (MSR
 // 0x1a4), and the code that it enters then is instrumented too.
 //
+// l2_lines is the size of the cache that a core has before it, which threads_per_core CPUs share;
+// CPUID tells it unless the L2 can be divided.
+//
 // With hit_ns and miss_ns, accesses to that cache take time (memory_model.h). lines_per_way makes
 // it more associative than a CBM has bits: with few sets and many lines a way, it does not matter
 // which pages a program has.
@@ -128,7 +131,8 @@ static struct {
         .sdciae = 0,
         .memory = 0};
 
-static struct memory_config memory = {.sets = 1024, .lines_per_way = 1};
+static struct memory_config memory = {
+    .sets = 1024, .lines_per_way = 1, .l2_lines = 512, .threads_per_core = 1};
 static bool memory_armed;
 static bool models_l2;              // and not the L3
 static __thread bool locks_region;  // the kernel does, on the CPU of this thread
@@ -148,6 +152,7 @@ struct msr {
 enum { MSR_COUNT = 0x1000 };
 static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_DOMAINS][MSR_COUNT],
     socket_msr[MAX_DOMAINS][MSR_COUNT];
+static uint32_t patch_level[MAX_CPUS];  // of the cache that leaf 4 is about
 static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
@@ -222,7 +227,8 @@ static bool is_rdt_msr(uint32_t index) {
 
 static bool is_amended(uint32_t leaf, uint32_t sub) {
   if (leaf == 7) return sub == 0;
-  if (leaf == (hw.amd ? 0x8000001d : 4)) return sub == (models_l2 ? 2 : 3) && memory.ways;
+  if (leaf == (hw.amd ? 0x8000001d : 4))
+    return memory.ways && (sub == 2 ? models_l2 || !hw.l2_ways : sub == 3 && !models_l2);
   return hw.amd && (leaf == 0x80000001 || leaf == 0x80000008);
 }
 
@@ -231,6 +237,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
   uint32_t leaf = get(rax), sub = get(rcx), of_cpu = get(rbx), index = get(rdx), a = 0, b = 0,
            c = 0, d = 0;
   patch_leaf[cpu % MAX_CPUS] = is_amended(leaf, sub) ? leaf : 0;
+  patch_level[cpu % MAX_CPUS] = sub;
   if (leaf == 0xf) {
     if (sub == 0 && hw.rmids) b = hw.rmids - 1, d = 2;
     if (sub == 1 && hw.rmids) b = LINE_BYTES, c = hw.rmids - 1, d = hw.events;
@@ -270,7 +277,8 @@ static void on_cpuid(unsigned cpu, void *pc) {
 }
 
 // After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4, AMD's 0x8000001d, tells the
-// size of the modelled cache, and who shares it if it is the L2 (EAX, bits 14 to 25). AMD's
+// size of the modelled cache and of the core's L2 before it, and who shares the L2 if that is the
+// modelled one (EAX, bits 14 to 25). AMD's
 // 0x80000001 gains the topology extensions (bit 22), which that leaf belongs to, and 0x80000008 MBA
 // (bit 6).
 static void after_cpuid(unsigned cpu, void *unused) {
@@ -280,9 +288,10 @@ static void after_cpuid(unsigned cpu, void *unused) {
     set(rbx, (uint32_t)get(rbx) | (hw.haswell ? 0 : 1u << 15) | (hw.rmids ? 1u << 12 : 0));
   if (leaf == 0x80000001) set(rcx, (uint32_t)get(rcx) | 1u << 22);
   if (leaf == 0x80000008) set(rbx, (uint32_t)get(rbx) | (hw.mba_closids ? 1u << 6 : 0));
+  bool inner = patch_level[cpu % MAX_CPUS] == 2 && !models_l2;
   if (leaf == 4 || leaf == 0x8000001d)
-    set(rbx, (uint64_t)(memory.ways - 1) << 22 | (LINE_BYTES - 1)),
-        set(rcx, memory.sets * memory.lines_per_way - 1);
+    set(rbx, (inner ? 0 : (uint64_t)(memory.ways - 1) << 22) | (LINE_BYTES - 1)),
+        set(rcx, (inner ? memory.l2_lines : memory.sets * memory.lines_per_way) - 1);
   if (leaf == 4 && models_l2)
     set(rax, ((uint32_t)get(rax) & ~(0xfffu << 14)) | (hw.cpus_per_l2 - 1) << 14);
 }
@@ -449,6 +458,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
                  {"sets", &memory.sets},
                  {"lines_per_way", &memory.lines_per_way},
                  {"hit_ns", &memory.hit_ns},
+                 {"l2_lines", &memory.l2_lines},
+                 {"threads_per_core", &memory.threads_per_core},
                  {"miss_ns", &memory.miss_ns},
                  {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {

@@ -18,6 +18,8 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> path_glob_problem(std::string_view pattern);
 // Whether the glob contains no special character and so matches only itself.
 [[nodiscard]] bool glob_is_literal(std::string_view pattern);
+// The one text that the glob matches; nothing if there may be several.
+[[nodiscard]] std::optional<std::string> glob_only_match(std::string_view pattern);
 // The part before the first special character: every match begins with it.
 [[nodiscard]] std::string_view glob_prefix(std::string_view pattern);
 

@@ -22,6 +22,7 @@ namespace rdtd {
 struct Assignment {
   enum class Kind {
     unmatched,  // no rule matches: it stays where it is
+    left,       // a rule leaves it where it is
     in_group,
     gone,      // it ended meanwhile
     refused,   // by the kernel
@@ -31,7 +32,7 @@ struct Assignment {
     deferred,  // its user has taken too much time
   };
   Kind kind = Kind::unmatched;
-  size_t rule = 0;                 // in_group: index into RuleSet::rules()
+  size_t rule = 0;                 // in_group, left: index into RuleSet::rules()
   size_t moved = 0;                // threads written to `tasks`
   size_t unseen = 0;               // of these: the kernel did not say where they were
   int error = 0;                   // refused, unknown: errno
@@ -114,12 +115,15 @@ class Visit {
   std::unique_ptr<proc::Process> process_;
   ProcessFacts facts_;
   size_t rule_ = 0;  // of the whole process, if no rule is about single threads
-  std::vector<pid_t> threads_;
-  size_t next_ = 0;
-  std::unordered_set<pid_t> seen_;
-  bool found_new_ = false;
-  int passes_ = 0;
-  int attempts_ = 0;
+  struct Threads {
+    std::vector<pid_t> listed;  // in this pass
+    size_t next = 0;            // of these
+    std::unordered_set<pid_t> seen;
+    bool found_new = false;  // in this pass
+    int passes = 0;
+    int attempts = 0;  // begun anew since the process was renamed
+  };
+  Threads threads_;
 };
 
 // Every thread of a process into a group. Returns 0 or errno.

@@ -9,6 +9,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "rdtd/base/quota.hpp"
+
 namespace rdtd {
 
 class Deferred {
@@ -28,11 +30,7 @@ class Deferred {
       if (waits->second->second.user == process.user) return true;
       remove(waits);
     }
-    const auto of_user = by_user_.find(process.user);
-    if (waiting_.size() >= max_size ||
-        (of_user != by_user_.end() && of_user->second >= max_of_user))
-      return false;
-    by_user_[process.user]++;
+    if (!quota_.try_take(process.user)) return false;
     waiting_.emplace(process.pid, by_due_.emplace(due, process));
     return true;
   }
@@ -51,15 +49,14 @@ class Deferred {
   using ByDue = std::multimap<Time, Process>;
   using ByPid = std::unordered_map<pid_t, ByDue::iterator>;
   void remove(ByPid::iterator waits) {
-    const auto of_user = by_user_.find(waits->second->second.user);
-    if (--of_user->second == 0) by_user_.erase(of_user);
+    quota_.give_back(waits->second->second.user);
     by_due_.erase(waits->second);
     waiting_.erase(waits);
   }
 
   ByDue by_due_;
   ByPid waiting_;
-  std::unordered_map<uid_t, size_t> by_user_;
+  Quota quota_{{max_of_user, max_size}};
 };
 
 }  // namespace rdtd

@@ -1,11 +1,12 @@
 // Paced: a value that takes time to read, kept until it may be read again, so that no user can make
-// the main loop do little else: after at least ten times as long as it took.
+// the main loop do little else.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
+
+#include "rdtd/base/cooldown.hpp"
 
 namespace rdtd {
 
@@ -13,7 +14,7 @@ template <class T>
 class Paced {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::chrono::milliseconds shortest{200};
+  static constexpr Cooldown pause{10, std::chrono::milliseconds(200)};
 
   // The value, if it need not be read again yet.
   [[nodiscard]] const std::optional<T>& at(Time now) {
@@ -22,7 +23,7 @@ class Paced {
   }
   // Keeps what took from `begin` to `end` to read.
   const T& keep(T value, Time begin, Time end) {
-    due_ = end + std::max<Time::duration>(shortest, (end - begin) * 10);
+    due_ = end + pause.after(end - begin);
     return value_.emplace(std::move(value));
   }
   void forget() { value_.reset(); }

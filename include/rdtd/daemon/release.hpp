@@ -32,9 +32,8 @@ class Release {
 
   const RuleSet& previous_;
   const TasksByGroup& held_;
-  const RuleSet& now_;
+  Placement now_;
   const resctrl::Tasks* root_;
-  ManualAssignments& manual_;
   std::unique_ptr<proc::Process> process_;
   bool per_thread_;
   ProcessFacts facts_;

@@ -2,9 +2,10 @@
 // shared by the two threads.
 #pragma once
 
+#include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,6 +24,10 @@ struct AssignmentCounter {
   std::atomic<uint64_t> moved = 0;
   std::atomic<uint64_t> refused = 0;  // by the kernel
 };
+
+// Of a write to `tasks`: the group was removed. ENOENT if the removal came while the write waited
+// for it (rdtgroup_tasks_write in fs/resctrl/rdtgroup.c), ENODEV afterwards.
+[[nodiscard]] inline bool is_removed(int error) { return error == ENODEV || error == ENOENT; }
 
 // Where a destination of the rules is now. A monitoring group that is another tool's, or is not
 // there, is left out: its control group limits the threads all the same.

@@ -2,6 +2,7 @@
 // noise, which is such a neighbour. They run in the process that calls them, for a given time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,31 +18,39 @@ namespace rdtd::experiment {
 struct Probe {
   enum class Kind { latency, timer };
   Kind kind = Kind::latency;
-  uint64_t size = 256 << 10;    // latency: bytes that are read; timer: bytes of a cycle
+  uint64_t size = 0;  // bytes that are read, of the timer in each cycle; 0: not chosen yet
   uint64_t period = 1'000'000;  // timer: nanoseconds
   std::string device;           // whose memory it reads, such as /dev/pseudo_lock/NAME; "": its own
   bool operator==(const Probe&) const = default;
 };
 
-// "latency", "latency:384K", "timer", "timer:500us". Sizes are from 4K to 4G with K, M or G,
-// periods from 50us to 1s with us, ms or s. Nothing if it is none of these.
+// "latency", "latency:8M", "timer", "timer:500us", "timer:500us:8M". Sizes are from 4K to 4G with
+// K, M or G, periods from 50us to 1s with us, ms or s. Nothing if it is none of these.
 [[nodiscard]] std::optional<Probe> parse_probe(std::string_view text);
 
 // "stream", "stream:2": the number of processes, 1 to 64.
 [[nodiscard]] std::optional<unsigned> parse_noise(std::string_view text);
 
 // What a probe has measured. latency: the time of one read, averaged over a batch that is long
-// enough to hide the cost of reading the clock. timer: the time of a cycle, and how late it began.
+// enough to hide the cost of reading the clock. timer: the time of a cycle, and how late it began;
+// cycles that did not begin because an earlier one took too long are late too.
 struct ProbeTimes {
   Distribution time, lateness;
+  uint64_t batch = 1;  // reads
+  void add(const ProbeTimes& other) {
+    time.add(other.time);
+    lateness.add(other.lateness);
+    batch = std::max(batch, other.batch);
+  }
 };
 
 // Dependent reads, one of each cache line, in random order; or cycles that read `size` bytes after
 // a wake-up at a fixed time. Half a second at most is used up before the measurement begins.
 [[nodiscard]] Result<void> run_probe(const Probe& probe, double seconds, ProbeTimes& times);
 
-// Reads and writes `bytes` of memory from the first to the last, again and again, and adds what it
-// has read and written to `done`. Returns only if the memory cannot be had.
+// Reads and writes `bytes` of memory, or a page, from the first to the last, again and again, and
+// adds what it has read and written to `done`: a page uses the core as much, but no cache that is
+// shared. Returns only if the memory cannot be had.
 [[nodiscard]] Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done);
 
 // Reads and writes `bytes` of memory once: a cache of half the size has nothing else then, in the

@@ -25,6 +25,9 @@ struct Ratio {
   std::optional<Interval> interval;
   // Whether the interval excludes 1.
   [[nodiscard]] bool differs() const;
+  // Whether there is an interval that is at most 10% wide. If it is not, "no difference" would mean
+  // nothing: one of 10% could hide in it.
+  [[nodiscard]] bool precise() const;
 };
 
 // values[i] and base[i] are of the same round. The estimate is the median of the means of all pairs
@@ -44,7 +47,7 @@ struct Distribution {
   void add(double nanoseconds);
   void add(const Distribution& other);
   [[nodiscard]] double mean() const;
-  // `part` is from 0 to 1. Within half a bucket; 0 without values.
+  // `part` is from 0 to 1. Within a bucket; 0 without values.
   [[nodiscard]] double quantile(double part) const;
 };
 

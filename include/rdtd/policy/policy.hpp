@@ -53,6 +53,8 @@ struct DomainAmount {
   std::optional<std::set<DomainId>> domains;  // absent: "*", every domain that no other line lists
   Location domains_where;
   Located<Amount> amount;
+  // Of bandwidth: the amount in another form, for machines whose control does not take the first.
+  std::optional<Located<Amount>> other_form = {};
 };
 
 // Sorted by key, "*" last. A plain amount is one line for "*".
@@ -116,11 +118,16 @@ struct Condition {
       patterns;  // any of them; user and user_group: names or decimal numbers
 };
 
+// In place of a group in a rule: the process stays where it is.
+inline constexpr std::string_view leave_group = "leave";
+
 struct Rule {
   Located<std::string> group;
   std::optional<Located<std::string>> monitor;  // a monitoring group in that group
   std::vector<Condition> conditions;            // all of them
   Location where;
+
+  [[nodiscard]] bool leaves() const { return group.value == leave_group; }
 };
 
 // "/dev/pseudo_lock/NAME".

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
+#include "rdtd/base/quota.hpp"
 
 namespace rdtd {
 
@@ -73,8 +74,8 @@ class CgroupWatch {
 
   [[nodiscard]] size_t watched() const { return watched_.size(); }
   // Cgroups that could not be watched since the last call of watch, and why the first could not.
-  [[nodiscard]] size_t skipped() const { return skipped_; }
-  [[nodiscard]] const std::optional<Error>& first_skipped() const { return first_skipped_; }
+  [[nodiscard]] size_t skipped() const { return skipped_.count; }
+  [[nodiscard]] const std::optional<Error>& first_skipped() const { return skipped_.first; }
 
  private:
   // A cgroup is charged to the user who could create it: the owner of the directory that it is in.
@@ -97,7 +98,10 @@ class CgroupWatch {
   using Entry = std::map<std::string, Watched>::iterator;
 
   CgroupWatch(Directory root, UniqueFd inotify, CgroupLimits limits)
-      : root_(std::move(root)), inotify_(std::move(inotify)), limits_(limits) {}
+      : root_(std::move(root)),
+        inotify_(std::move(inotify)),
+        limits_(limits),
+        charged_({limits.cgroups_per_user, limits.cgroups, false}) {}
   [[nodiscard]] Result<Directory> open_cgroup(const std::string& path) const;
   void enqueue(std::string path, uid_t creator, bool is_new);
   [[nodiscard]] Result<int> add_watch(const Directory& directory, const char* file,
@@ -113,8 +117,6 @@ class CgroupWatch {
   void forget(Entry entry);
   void forget_unvisited();
   [[nodiscard]] bool charge(Pending& cgroup);
-  void take(uid_t creator);
-  void release(uid_t creator);
   void skip(Error error);
 
   Directory root_;
@@ -128,10 +130,12 @@ class CgroupWatch {
   std::map<int, const std::string*> by_watch_;  // the keys of watched_
   // The watch of the cgroup that each process or thread was seen in last.
   std::unordered_map<pid_t, int> seen_in_;
-  size_t charged_ = 0;
-  std::map<uid_t, size_t> charged_to_;
-  size_t skipped_ = 0;
-  std::optional<Error> first_skipped_;
+  Quota charged_;
+  struct Skipped {
+    size_t count = 0;
+    std::optional<Error> first;
+  };
+  Skipped skipped_;
 };
 
 }  // namespace rdtd

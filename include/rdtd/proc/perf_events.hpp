@@ -2,6 +2,8 @@
 // performance counters (perf_event_open(2)). Only user space is counted.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,9 +25,10 @@ struct PerfEvent {
 
 class PerfEvents {
  public:
-  // Counts for the calling process from now on. ENOENT: the processor has no such counter, or a
-  // virtual machine hides it; EACCES: kernel.perf_event_paranoid forbids it.
-  [[nodiscard]] static Result<PerfEvents> open(std::span<const PerfEvent> events);
+  // Counts for the calling process, or for this thread, and for what it starts from now on. ENOENT:
+  // the processor has no such counter, or a virtual machine hides it; EACCES:
+  // kernel.perf_event_paranoid forbids it.
+  [[nodiscard]] static Result<PerfEvents> open(std::span<const PerfEvent> events, pid_t thread = 0);
 
   // A process that is about to execute another program hands them to the one that reads them, or
   // tells it why it has none.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/glob.hpp"
 #include "rdtd/model/process_facts.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/policy.hpp"
@@ -14,10 +15,13 @@
 namespace rdtd {
 
 struct CompiledPattern {
-  std::string text;
+  std::string text;  // a glob, or if it is literal, the one text that it matches
   bool literal = false;
   std::optional<uint32_t> id = {};  // user, user_group; nothing for an unknown name
   size_t cgroup_pattern = 0;        // cgroup, unit, user_unit: index into RuleSet::cgroup_patterns_
+
+  // The beginning of all texts that it matches.
+  [[nodiscard]] std::string_view prefix() const { return literal ? text : glob_prefix(text); }
   bool operator==(const CompiledPattern&) const = default;
 };
 

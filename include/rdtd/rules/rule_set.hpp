@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,9 +24,14 @@
 namespace rdtd {
 
 struct Decision {
-  enum class Kind { matched, unmatched, needs_fact };
+  enum class Kind {
+    matched,
+    left,  // the first rule that matches leaves the process where it is
+    unmatched,
+    needs_fact,
+  };
   Kind kind = Kind::unmatched;
-  size_t rule = 0;         // matched: index into RuleSet::rules()
+  size_t rule = 0;         // matched, left: index into RuleSet::rules()
   Fact fact = Fact::name;  // needs_fact
 };
 
@@ -42,7 +48,8 @@ struct Destination {
 };
 
 struct CompiledRule {
-  size_t destination = 0;  // index into RuleSet::destinations()
+  size_t destination = 0;  // index into RuleSet::destinations(), unless it leaves processes alone
+  bool leaves = false;
   std::vector<CompiledCondition> conditions;
   Location where;
   bool per_thread = false;  // has a `thread` condition: decides single threads only
@@ -63,8 +70,9 @@ class RuleSet {
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
   // Distinct.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
+  // For messages also of a rule that leaves processes where they are, as a group "leave".
   [[nodiscard]] const Destination& destination_of(size_t rule) const {
-    return destinations_[rules_[rule].destination];
+    return rules_[rule].leaves ? left_ : destinations_[rules_[rule].destination];
   }
   [[nodiscard]] const std::string& group_of(size_t rule) const {
     return destination_of(rule).group;
@@ -98,10 +106,11 @@ class RuleSet {
 
   std::vector<CompiledRule> rules_;
   std::vector<Destination> destinations_;
+  Destination left_{std::string(leave_group), {}};
   ByKind<Anchors> anchors_;
   // All distinct patterns of `cgroup`, `unit` and `user_unit`, whether they are anchors or not.
   std::vector<std::pair<ConditionKind, CompiledPattern>> cgroup_patterns_;
-  ByKind<std::unordered_map<std::string, size_t>> cgroup_pattern_numbers_;
+  ByKind<std::map<std::pair<bool, std::string>, size_t>> cgroup_pattern_numbers_;
   ByKind<TextIndex> cgroup_index_;
   // Of the `cgroup` patterns: the part before the first special character.
   std::set<std::string, std::less<>> cgroup_prefixes_;

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --rounds --metric --probe --seconds --html
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -51,6 +51,8 @@ complete -c rdtctl -s d -l interval -x
 complete -c rdtctl -l ways -x
 complete -c rdtctl -l for -x
 complete -c rdtctl -l repeats -x
+complete -c rdtctl -l cpus -x
+complete -c rdtctl -l max-loss -x
 complete -c rdtctl -n '__rdtctl_is show adopt' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'

@@ -7,7 +7,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
       --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
@@ -32,7 +32,7 @@ _rdtctl() {
     --root | --resctrl) _files -/; return ;;
     --output | --exe | --html) _files; return ;;
     --mb) [[ $verb == suggest ]] || return ;;
-    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
     --noise) compadd stream; return ;;
     --probe) compadd latency timer; return ;;
   esac

@@ -1,28 +1,32 @@
-#include "bench_process.hpp"
+#include "measured_process.hpp"
 
 #include <fmt/format.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <new>
 
+#include "context.hpp"
 #include "print.hpp"
 #include "rdtd/bus/client.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
-namespace rdtd::bench {
+namespace rdtd {
 
 namespace {
 
@@ -33,13 +37,6 @@ double seconds_of(const rusage& usage) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-void pin(const CpuSet& cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const unsigned cpu : cpus) CPU_SET(cpu, &set);
-  (void)::sched_setaffinity(0, sizeof set, &set);
 }
 
 [[noreturn]] void leave(const std::string& text) {
@@ -93,7 +90,7 @@ void Process::begin(const Program& program, pid_t parent) {
   sigset_t none;
   (void)::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  pin(program.cpus);
+  experiment::pin(program.cpus);
   {
     auto client = Client::connect();
     const auto assigned =
@@ -123,6 +120,13 @@ Process::~Process() {
   if (pid_ <= 0 || !pidfd_) return;
   (void)::kill(-pid_, SIGKILL);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+}
+
+double Process::cpu_seconds_now() const {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 Process::End Process::wait() {
@@ -156,4 +160,50 @@ std::string Process::output() const {
   }
 }
 
-}  // namespace rdtd::bench
+WatchedRun::WatchedRun() {
+  sigset_t set;
+  (void)::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    struct sigaction before{};
+    (void)::sigaction(number, nullptr, &before);
+    // Blocked signals reach the descriptor even if they are ignored, as SIGHUP under nohup.
+    if (before.sa_handler != SIG_IGN) (void)::sigaddset(&set, number);
+  }
+  (void)::sigprocmask(SIG_BLOCK, &set, &before_);
+  signals_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+WatchedRun::~WatchedRun() { (void)::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+Ended WatchedRun::wait(const Process* process, const UniqueFd& lease, int timeout_ms) {
+  using namespace std::chrono;
+  const auto end = steady_clock::now() + milliseconds(timeout_ms);
+  pollfd watched[] = {{process == nullptr ? -1 : process->descriptor(), POLLIN, 0},
+                      {signals_.get(), POLLIN, 0},
+                      {lease ? lease.get() : -1, 0, 0}};
+  for (;;) {
+    const auto left = duration_cast<milliseconds>(end - steady_clock::now()).count();
+    const int wait_ms = timeout_ms < 0 ? -1 : static_cast<int>(std::max<int64_t>(left, 0));
+    if (::poll(watched, std::size(watched), wait_ms) <= 0) return Ended::timeout;
+    if (watched[1].revents == 0) return watched[2].revents != 0 ? Ended::lease : Ended::process;
+    signalfd_siginfo received{};
+    (void)::read(signals_.get(), &received, sizeof received);
+    if (received.ssi_signo == SIGTSTP) continue;
+    signal_ = received.ssi_signo;
+    return Ended::interrupted;
+  }
+}
+
+std::expected<void, int> WatchedRun::pause(double seconds, const UniqueFd& lease) {
+  const Ended ended = wait(nullptr, lease, static_cast<int>(seconds * 1000));
+  if (ended == Ended::timeout) return {};
+  return std::unexpected(stopped(ended));
+}
+
+int WatchedRun::stopped(Ended ended) const {
+  if (ended == Ended::interrupted) return 128 + static_cast<int>(signal_);
+  note("rdtctl: the daemon has ended the lease: 'journalctl -u rdtd' shows why\n");
+  return Exit::failed;
+}
+
+}  // namespace rdtd

@@ -1,8 +1,10 @@
 // The processes of bench and suggest: each is pinned, in its group before it begins, has no
 // standard input, and is killed when rdtctl ends for whatever reason. Its children are killed with
-// it, unless rdtctl itself is killed by SIGKILL.
+// it, unless rdtctl itself is killed by SIGKILL. Also the waiting for them, for an interruption,
+// and for the end of the lease without which a measurement has no meaning.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -15,16 +17,16 @@
 
 #include "rdtd/base/error.hpp"
 #include "rdtd/base/unique_fd.hpp"
+#include "rdtd/experiment/placement.hpp"
 #include "rdtd/experiment/probe.hpp"
-#include "rdtd/model/cpu_list.hpp"
 
-namespace rdtd::bench {
+namespace rdtd {
 
 // What a child writes, and rdtctl reads.
 struct Shared {
   std::atomic<uint64_t> started{0};     // nanoseconds; 0: it is not in its group yet
   std::atomic<uint64_t> cpu_before{0};  // nanoseconds that it had used by then
-  std::atomic<uint64_t> bytes{0};       // of the noise
+  std::atomic<uint64_t> bytes{0};       // of the noise, that it has read and written
   experiment::ProbeTimes times;         // of a probe
 };
 
@@ -54,6 +56,8 @@ class Process {
     double cpu_seconds = 0;         // of the program
     double cpu_seconds_before = 0;  // until it began
   };
+  // CPU time until now, in seconds, without that of its children; before its end only.
+  [[nodiscard]] double cpu_seconds_now() const;
   // Waits for its end.
   [[nodiscard]] End wait();
   // As hardware_events(), after its end.
@@ -72,7 +76,33 @@ class Process {
   std::unique_ptr<Shared, Unmap> shared_;
 };
 
+enum class Ended { process, interrupted, lease, timeout };
+
+// From its construction on, SIGINT, SIGTERM, SIGHUP and SIGQUIT end nothing but the waiting, and
+// SIGTSTP does nothing: while rdtctl stood still, the time of a run would go on.
+class WatchedRun {
+ public:
+  WatchedRun();
+  ~WatchedRun();  // from then on they have their effect again
+  WatchedRun(const WatchedRun&) = delete;
+  WatchedRun& operator=(const WatchedRun&) = delete;
+
+  // process: may be nullptr; lease: may hold none; timeout: -1 for none.
+  [[nodiscard]] Ended wait(const Process* process, const UniqueFd& lease, int timeout_ms);
+  // Waits, or prints why that makes no sense; the error is the exit code.
+  [[nodiscard]] std::expected<void, int> pause(double seconds, const UniqueFd& lease);
+  // Why a measurement ended that should not have: prints it and returns the exit code, of an
+  // interruption 128 + SIGNAL as a shell's.
+  [[nodiscard]] int stopped(Ended ended) const;
+  [[nodiscard]] bool interrupted() const { return signal_ != 0; }
+
+ private:
+  UniqueFd signals_;
+  sigset_t before_{};
+  unsigned signal_ = 0;
+};
+
 // Of CLOCK_MONOTONIC.
 [[nodiscard]] uint64_t nanoseconds_now();
 
-}  // namespace rdtd::bench
+}  // namespace rdtd

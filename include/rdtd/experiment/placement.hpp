@@ -1,0 +1,61 @@
+// Where a measurement runs: the CPUs of what is measured, the others of the same cache for the
+// noise, and what of sysfs decides whether a probe can show a difference.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rdtd/base/error.hpp"
+#include "rdtd/model/cpu_list.hpp"
+
+namespace rdtd::experiment {
+
+// A cache, by the number that sysfs and resctrl give it among those of its level.
+struct CacheId {
+  unsigned level = 0, id = 0;
+};
+
+struct Place {
+  CpuSet command;
+  CpuSet noise;              // the other allowed CPUs of the cache, without threads of those cores
+  CacheId cache;             // that is divided
+  uint64_t bytes = 0;        // of it
+  CpuSet shared;             // the CPUs that use the cache or a core of the command
+  uint64_t inner_bytes = 0;  // of the next smaller cache, whose hits never reach this one; 0: none
+  bool core_is_shared = false;  // the noise has other threads of the command's cores
+};
+
+struct PlaceRequest {
+  CpuSet allowed;                 // as of allowed_cpus()
+  CpuSet command;                 // empty: the first thread of the last core
+  std::optional<unsigned> level;  // of the cache that is divided; nothing: L3, or L2 without an L3
+  std::optional<CacheId> cache;   // a certain one
+  bool beside_noise = true;       // fails if no other allowed CPU shares the cache
+};
+
+// `cpus` is /sys/devices/system/cpu. The last core, since interrupts and most other programs prefer
+// the first ones.
+[[nodiscard]] Result<Place> find_place(const std::string& cpus, const PlaceRequest& request);
+
+// Each cache of that level that an allowed CPU uses: one such CPU, and its size.
+struct CacheOfCpu {
+  unsigned cpu = 0;
+  uint64_t bytes = 0;
+};
+[[nodiscard]] std::vector<CacheOfCpu> caches_of(const std::string& cpus, const CpuSet& allowed,
+                                                unsigned level);
+
+// How much memory a probe reads so that the cache decides how fast: three quarters of the share
+// that its group has of the cache. Nothing if that is not twice the next smaller cache.
+[[nodiscard]] std::optional<uint64_t> probe_size(const Place& place, uint64_t share);
+
+// Those that the scheduler may run this process on; and the calling process alone on these.
+[[nodiscard]] CpuSet allowed_cpus();
+void pin(const CpuSet& cpus);
+
+// "CPU 7", "CPUs 4-7".
+[[nodiscard]] std::string cpu_words(const CpuSet& cpus);
+
+}  // namespace rdtd::experiment

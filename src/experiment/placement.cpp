@@ -1,0 +1,179 @@
+#include "rdtd/experiment/placement.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <ranges>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd::experiment {
+
+namespace {
+
+constexpr unsigned most_cpus = 8192;  // that Linux can be built for (CONFIG_NR_CPUS)
+
+std::string first_line(const std::string& path) {
+  std::string line;
+  std::getline(std::ifstream(path) >> std::ws, line);
+  return line;
+}
+
+// The kernel writes kibibytes: "16384K" (Documentation/ABI/testing/sysfs-devices-system-cpu).
+uint64_t size_of(std::string_view text) {
+  if (text.ends_with('K')) text.remove_suffix(1);
+  return uint64_t{parse_unsigned<uint32_t>(text).value_or(0)} << 10;
+}
+
+struct CpuCache {
+  unsigned id = 0;
+  CpuSet shared_by;
+  uint64_t bytes = 0;
+};
+
+// Nothing if the CPU has no cache of data of that level.
+std::optional<CpuCache> cache_of(const std::string& cpus, unsigned cpu, unsigned level) {
+  for (unsigned index = 0;; ++index) {
+    const std::string cache = fmt::format("{}/cpu{}/cache/index{}", cpus, cpu, index);
+    const std::string found = first_line(cache + "/level");
+    if (found.empty()) return std::nullopt;
+    if (found != std::to_string(level) || first_line(cache + "/type") == "Instruction") continue;
+    return CpuCache{parse_unsigned<unsigned>(first_line(cache + "/id")).value_or(0),
+                    parse_cpu_list(first_line(cache + "/shared_cpu_list")).value_or(CpuSet{}),
+                    size_of(first_line(cache + "/size"))};
+  }
+}
+
+CpuSet threads_of_core(const std::string& cpus, unsigned cpu) {
+  const std::string path = fmt::format("{}/cpu{}/topology/thread_siblings_list", cpus, cpu);
+  CpuSet out = parse_cpu_list(first_line(path)).value_or(CpuSet{});
+  out.insert(cpu);
+  return out;
+}
+
+Error no_place(std::string why) { return {"measure", "beside noise", 0, std::move(why)}; }
+
+// The CPUs of the command: those that are asked for, or one.
+Result<CpuSet> command_cpus(const std::string& cpus, const PlaceRequest& request) {
+  CpuSet candidates = request.allowed;
+  if (const auto& cache = request.cache) {
+    std::erase_if(candidates, [&](unsigned cpu) {
+      const auto found = cache_of(cpus, cpu, cache->level);
+      return !found || found->id != cache->id;
+    });
+    if (candidates.empty())
+      return std::unexpected(
+          no_place(fmt::format("no allowed CPU uses L{} domain {}", cache->level, cache->id)));
+  }
+  if (candidates.empty()) return std::unexpected(Error{"measure", "without a CPU", 0, {}});
+  for (const unsigned cpu : request.command)
+    if (!candidates.contains(cpu))
+      return std::unexpected(no_place(fmt::format(
+          "CPU {} is {}", cpu,
+          request.allowed.contains(cpu) ? "not one of that cache" : "offline or not allowed")));
+  if (!request.command.empty()) return request.command;
+  for (const unsigned thread : threads_of_core(cpus, *candidates.rbegin()))
+    if (candidates.contains(thread)) return CpuSet{thread};
+  return CpuSet{*candidates.rbegin()};
+}
+
+// In the cache of that level; nothing if the command's first CPU has none.
+std::optional<Result<Place>> place_in(const std::string& cpus, const PlaceRequest& request,
+                                      const CpuSet& command, unsigned level) {
+  const auto cache = cache_of(cpus, *command.begin(), level);
+  if (!cache || cache->bytes == 0) return std::nullopt;
+  if (!std::ranges::includes(cache->shared_by, command))
+    return std::unexpected(
+        no_place(fmt::format("{} do not share one L{} cache", cpu_words(command), level)));
+  CpuSet cores;
+  for (const unsigned cpu : command) cores.merge(threads_of_core(cpus, cpu));
+  Place out{.command = command,
+            .cache = {level, cache->id},
+            .bytes = cache->bytes,
+            .shared = cache->shared_by};
+  if (const auto inner = cache_of(cpus, *command.begin(), level - 1))
+    out.inner_bytes = inner->bytes;
+  CpuSet others;
+  std::ranges::set_intersection(cache->shared_by, request.allowed,
+                                std::inserter(others, others.end()));
+  std::ranges::set_difference(others, cores, std::inserter(out.noise, out.noise.end()));
+  // Noise on another thread of the command's core takes more from it than the cache; it runs there
+  // only if no other CPU shares the cache.
+  if (out.noise.empty()) {
+    std::ranges::set_difference(others, command, std::inserter(out.noise, out.noise.end()));
+    out.core_is_shared = !out.noise.empty();
+  }
+  out.shared.merge(cores);
+  if (out.noise.empty() && request.beside_noise)
+    return std::unexpected(no_place(
+        fmt::format("no other allowed CPU shares the L{} cache of {}", level, cpu_words(command))));
+  return out;
+}
+
+// The system call needs room for all CPUs that the kernel knows, which may be more than cpu_set_t
+// has.
+using CpuMask = std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* set) { CPU_FREE(set); })>;
+
+}  // namespace
+
+Result<Place> find_place(const std::string& cpus, const PlaceRequest& request) {
+  const auto command = command_cpus(cpus, request);
+  if (!command) return std::unexpected(command.error());
+  std::vector<unsigned> levels = {3, 2};
+  if (request.level) levels = {*request.level};
+  if (request.cache) levels = {request.cache->level};
+  for (const unsigned level : levels)
+    if (auto place = place_in(cpus, request, *command, level)) return *std::move(place);
+  return std::unexpected(no_place(
+      request.level
+          ? fmt::format("{} shows no L{} cache of {}", cpus, *request.level, cpu_words(*command))
+          : fmt::format("{} shows no cache of {}", cpus, cpu_words(*command))));
+}
+
+std::vector<CacheOfCpu> caches_of(const std::string& cpus, const CpuSet& allowed, unsigned level) {
+  std::vector<CacheOfCpu> out;
+  CpuSet seen;
+  for (const unsigned cpu : allowed) {
+    if (seen.contains(cpu)) continue;
+    const auto cache = cache_of(cpus, cpu, level);
+    if (!cache) continue;
+    seen.insert(cache->shared_by.begin(), cache->shared_by.end());
+    out.push_back({cpu, cache->bytes});
+  }
+  return out;
+}
+
+std::optional<uint64_t> probe_size(const Place& place, uint64_t share) {
+  constexpr uint64_t page = 4096;
+  const uint64_t bytes = share / 4 * 3 / page * page;
+  return bytes < 2 * place.inner_bytes || bytes == 0 ? std::nullopt : std::optional(bytes);
+}
+
+CpuSet allowed_cpus() {
+  const CpuMask set(CPU_ALLOC(most_cpus));
+  const size_t bytes = CPU_ALLOC_SIZE(most_cpus);
+  CPU_ZERO_S(bytes, set.get());
+  (void)::sched_getaffinity(0, bytes, set.get());
+  CpuSet out;
+  for (unsigned cpu = 0; cpu < most_cpus; ++cpu)
+    if (CPU_ISSET_S(cpu, bytes, set.get())) out.insert(cpu);
+  return out;
+}
+
+void pin(const CpuSet& cpus) {
+  const CpuMask set(CPU_ALLOC(most_cpus));
+  const size_t bytes = CPU_ALLOC_SIZE(most_cpus);
+  CPU_ZERO_S(bytes, set.get());
+  for (const unsigned cpu : cpus)
+    if (cpu < most_cpus) CPU_SET_S(cpu, bytes, set.get());
+  (void)::sched_setaffinity(0, bytes, set.get());
+}
+
+std::string cpu_words(const CpuSet& cpus) {
+  return fmt::format("CPU{} {}", cpus.size() == 1 ? "" : "s", format_cpu_list(cpus));
+}
+
+}  // namespace rdtd::experiment

@@ -1,0 +1,139 @@
+#include "pattern_slips.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t none = std::string_view::npos;
+
+// The first of the characters that is neither escaped nor in brackets.
+size_t find_plain(std::string_view text, std::string_view characters, size_t from = 0) {
+  bool in_bracket = false;
+  for (size_t at = 0; at < text.size(); at++) {
+    if (text[at] == '\\')
+      at++;
+    else if (text[at] == '[')
+      in_bracket = true;
+    else if (text[at] == ']')
+      in_bracket = false;
+    else if (!in_bracket && at >= from && characters.contains(text[at]))
+      return at;
+  }
+  return none;
+}
+
+// What a regular expression means, as a glob, as far as there is one.
+std::string glob_of(std::string_view regex) {
+  std::string out;
+  const bool from_start = regex.starts_with('^');
+  const bool to_end = regex.ends_with('$');
+  if (from_start) regex.remove_prefix(1);
+  if (to_end) regex.remove_suffix(1);
+  if (to_end && !from_start) out += '*';
+  for (size_t at = 0; at < regex.size(); at++) {
+    const std::string_view rest = regex.substr(at);
+    if (rest.starts_with(".*") || rest.starts_with(".+")) {
+      out += rest[1] == '*' ? "*" : "?*";
+      at++;
+    } else if (rest.starts_with("\\.")) {
+      out += '.';
+      at++;
+    } else {
+      out += regex[at];
+    }
+  }
+  if (from_start && !to_end) out += '*';
+  while (out.contains("**") && !regex.contains("**")) out.replace(out.find("**"), 2, "*");
+  return out;
+}
+
+// The parts between separators; nothing if one of them is empty.
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(find_plain(text, {&separator, 1}, at), text.size());
+    const std::string_view part = trim(text.substr(at, end - at));
+    if (part.empty()) return {};
+    out.emplace_back(part);
+    at = end + 1;
+  }
+  return out;
+}
+
+// "a(b|c)d" and "a{b,c}d" as "abd", "acd".
+std::vector<std::string> expand(std::string_view text, char open, char close, char separator) {
+  const size_t begin = find_plain(text, {&open, 1});
+  const size_t end = begin == none ? none : find_plain(text, {&close, 1}, begin);
+  if (end == none) return {};
+  std::vector<std::string> out;
+  for (const std::string& part : parts_of(text.substr(begin + 1, end - begin - 1), separator))
+    out.push_back(std::string(text.substr(0, begin)) + part + std::string(text.substr(end + 1)));
+  return out;
+}
+
+// A ',' between words: not in a command line, and in paths only if each part is one.
+bool separates(ConditionKind kind, const std::vector<std::string>& parts) {
+  constexpr std::string_view word =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@:/*?";
+  const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
+  return std::ranges::all_of(parts, [&](const std::string& part) {
+    return (!is_path || part.starts_with('/')) && part.find_first_not_of(word) == none;
+  });
+}
+
+// The alternatives that one text lists; none or one if it lists none.
+std::vector<std::string> alternatives(ConditionKind kind, std::string_view pattern) {
+  std::string_view text = pattern;
+  if (text.starts_with('^')) text.remove_prefix(1);
+  if (text.ends_with('$')) text.remove_suffix(1);
+  for (std::vector<std::string> out :
+       {expand(text, '(', ')', '|'), expand(text, '{', '}', ','), parts_of(text, '|')})
+    if (out.size() > 1) return out;
+  if (kind == ConditionKind::cmdline) return {};
+  const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
+  std::vector<std::string> out = parts_of(text, is_unit && text.contains(' ') ? ' ' : ',');
+  return separates(kind, out) ? out : std::vector<std::string>{};
+}
+
+// The place of a ".*" that is probably meant as "any text". "python3.*" and "redis.*" as a unit of
+// any type are globs.
+bool has_any_text(ConditionKind kind, std::string_view pattern) {
+  const bool types = kind == ConditionKind::unit || kind == ConditionKind::user_unit ||
+                     kind == ConditionKind::cgroup;
+  for (size_t at = pattern.find(".*"); at != none; at = pattern.find(".*", at + 1)) {
+    const char before = at == 0 ? '\0' : pattern[at - 1];
+    if (before == '\\' || std::isdigit(static_cast<unsigned char>(before)) != 0) continue;
+    if (types && at + 2 == pattern.size() && before != '\0' && before != '/' && before != '-')
+      continue;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
+  const bool anchored =
+      pattern.starts_with('^') ||
+      (pattern.ends_with('$') && !pattern.ends_with("\\$") && kind != ConditionKind::cmdline);
+  if (std::vector<std::string> list = alternatives(kind, pattern); list.size() > 1) {
+    std::ranges::transform(list, list.begin(), [](const std::string& one) { return glob_of(one); });
+    return PatternSlip{anchored || kind != ConditionKind::cmdline,
+                       "one pattern is one glob, and an array holds several", std::move(list)};
+  }
+  const std::string glob = glob_of(pattern);
+  if (anchored)
+    return PatternSlip{
+        true, "it is a glob, not a regular expression, and matches the whole text", {glob}};
+  if (has_any_text(kind, pattern))
+    return PatternSlip{false, "in a glob, '.' stands for itself", {glob}};
+  return std::nullopt;
+}
+
+}  // namespace rdtd

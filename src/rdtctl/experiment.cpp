@@ -1,0 +1,373 @@
+#include "experiment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+
+#include "print.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/proc/perf_events.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr double settle_seconds = 0.2;  // the noise fills the cache
+constexpr int start_poll_ms = 10;
+// Of each measurement of running tasks: until the lines of the earlier amount have left the cache.
+constexpr double settling_share = 0.5;
+constexpr const char* occupancy_counter = "llc_occupancy";
+constexpr const char* traffic_counter = "mbm_total_bytes";
+
+// On a terminal: which run of how many, and how long the others take if they take as long.
+class Progress {
+ public:
+  explicit Progress(size_t runs) : runs_(runs), began_(nanoseconds_now()) {}
+  void show(const std::string& condition) {
+    if (terminal_) note("\rrun {} of {}, {}{}\033[K", done_ + 1, runs_, condition, remaining());
+    ++done_;
+  }
+  void clear() const {
+    if (terminal_) note("\r\033[K");
+  }
+  void expect(size_t runs) { runs_ = runs; }
+
+ private:
+  [[nodiscard]] std::string remaining() const {
+    if (done_ == 0) return "";
+    const double seconds = static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
+                           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
+    return seconds < 100 ? fmt::format("; {:.0f} s left", seconds)
+                         : fmt::format("; {:.0f} min left", seconds / 60);
+  }
+  size_t runs_, done_ = 0;
+  uint64_t began_;
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+class Experiment {
+ public:
+  Experiment(const Context& context, Client& client, ExperimentSetup setup)
+      : proc_(context.proc),
+        client_(client),
+        setup_(std::move(setup)),
+        disturbance_(context.proc, context.cpus, setup_.place) {
+    if (auto tree = Tree::open(context.resctrl)) tree_.emplace(std::move(*tree));
+    if (setup_.evicts)
+      caches_ =
+          experiment::caches_of(context.cpus, experiment::allowed_cpus(), setup_.place.cache.level);
+  }
+
+  Measured measure() {
+    Measured out{.samples = std::vector<std::vector<Sample>>(setup_.conditions.size()),
+                 .times = std::vector<experiment::ProbeTimes>(setup_.conditions.size())};
+    out.exit = measure_rounds(out);
+    out.disturbances = disturbance_.sentences();
+    if (setup_.place.core_is_shared && (setup_.streams > 0 || !setup_.noise_commands.empty()))
+      out.disturbances.push_back(
+          "The noise ran on the command's core: it took more than cache from it.");
+    if (!no_events_.empty())
+      out.disturbances.push_back(
+          fmt::format("Instructions and cache misses were not counted: {}.", no_events_));
+    out.settings = disturbance_.settings();
+    return out;
+  }
+
+ private:
+  struct Ran {
+    Sample sample;
+    experiment::ProbeTimes times;
+  };
+  template <class T>
+  using Or = std::expected<T, int>;  // an exit code after a note
+
+  int measure_rounds(Measured& out) {
+    auto left = warm_up();
+    if (!left) return left.error();
+    const auto order =
+        experiment::order_of_runs(left->size(), setup_.rounds, std::random_device{}());
+    std::vector<Ran> round(left->size());
+    for (size_t i = left->size(); i < order.size(); ++i) {
+      const size_t condition = (*left)[order[i].condition];
+      auto ran = run_shown(condition);
+      if (!ran) return ran.error();
+      round[order[i].condition] = std::move(*ran);
+      // A round counts when all of its conditions were measured.
+      if ((i + 1) % left->size() != 0) continue;
+      for (size_t k = 0; k < round.size(); ++k) {
+        out.samples[(*left)[k]].push_back(round[k].sample);
+        out.times[(*left)[k]].add(round[k].times);
+      }
+    }
+    return Exit::ok;
+  }
+
+  // The round that is not counted: which conditions are bearable.
+  Or<std::vector<size_t>> warm_up() {
+    std::vector<size_t> out;
+    std::optional<double> best;
+    unsigned unbearable = 0;  // this amount and smaller ones
+    const bool lower = setup_.better == experiment::Better::lower;
+    for (size_t i = 0; i < setup_.conditions.size(); ++i) {
+      const Trial& condition = setup_.conditions[i];
+      if (condition.amount != 0 && condition.amount <= unbearable) continue;
+      const auto ran = run_shown(i);
+      if (!ran) return std::unexpected(ran.error());
+      const double value = ran->sample.value;
+      best = !best ? value : lower ? std::min(*best, value) : std::max(*best, value);
+      const double loss = lower ? value / *best : *best / value;
+      if (setup_.worst && *best > 0 && loss > *setup_.worst) {
+        unbearable = condition.amount;
+        note("{} made it {:.0f}% worse, more than --max-loss allows: it and less is left out\n",
+             condition.name, 100 * (loss - 1));
+      } else {
+        out.push_back(i);
+      }
+    }
+    progress_.expect(setup_.conditions.size() + out.size() * setup_.rounds);
+    return out;
+  }
+
+  Or<Ran> run_shown(size_t condition) {
+    progress_.show(setup_.conditions[condition].name);
+    auto out = run(setup_.conditions[condition]);
+    progress_.clear();
+    return out;
+  }
+
+  // Under its lease, which ends before the next one is asked for.
+  Or<Ran> run(const Trial& condition) {
+    UniqueFd lease;
+    if (!condition.policy.empty()) {
+      auto made = client_.lease(setup_.lease, condition.policy);
+      if (!made) return std::unexpected(report(made.error()));
+      lease = std::move(*made);
+    }
+    const UniqueFd& needed = lease ? lease : setup_.held;
+    if (auto evicted = evict(needed); !evicted) return std::unexpected(evicted.error());
+    auto noise = start_noise(condition, needed);
+    if (!noise) return std::unexpected(noise.error());
+    return setup_.workload.given() ? run_workload(condition, *noise, needed)
+                                   : watch_tasks(condition, needed);
+  }
+
+  // A hit is a hit in any way: what the group has in ways that it may no longer fill stays there
+  // until another group needs them. The default group may fill all ways that are not exclusive.
+  Or<void> evict(const UniqueFd& lease) {
+    for (const experiment::CacheOfCpu& cache : caches_) {
+      const auto work = [bytes = 2 * cache.bytes](Shared&) {
+        return experiment::evict_others(bytes);
+      };
+      auto process = Process::start({{}, work, "default", {cache.cpu}});
+      if (!process) return std::unexpected(report(process.error()));
+      if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
+        return std::unexpected(watched_.stopped(ended));
+      if (const int status = process->wait().status; status != 0)
+        return std::unexpected(report_failure(
+            "the process that empties the cache " + end_text(status), process->output()));
+    }
+    return {};
+  }
+
+  // Returns when all of it is in its group and has used its memory once, and a little later.
+  Or<std::vector<Process>> start_noise(const Trial& condition, const UniqueFd& lease) {
+    const bool spins = !condition.noise_group;
+    const uint64_t bytes = spins ? 0 : 2 * setup_.place.bytes;
+    const auto stream = [bytes](Shared& shared) {
+      return experiment::run_stream(bytes, shared.bytes);
+    };
+    std::vector<Process> out;
+    for (size_t i = 0; i < setup_.streams + setup_.noise_commands.size(); ++i) {
+      Program program{{}, stream, condition.noise_group.value_or("default"), setup_.place.noise};
+      if (i >= setup_.streams && !spins)
+        program.command = {"/bin/sh", "-c", setup_.noise_commands[i - setup_.streams]};
+      auto started = Process::start(program);
+      if (!started) return std::unexpected(report(started.error()));
+      out.push_back(std::move(*started));
+      const uint64_t touched = program.command.empty() ? std::max<uint64_t>(bytes, 1) : 0;
+      const Shared& shared = out.back().shared();
+      while (shared.started == 0 || shared.bytes < touched)
+        if (auto running = check_noise(out, lease, start_poll_ms); !running)
+          return std::unexpected(running.error());
+    }
+    if (out.empty()) return out;
+    if (const auto paused = watched_.pause(settle_seconds, lease); !paused)
+      return std::unexpected(paused.error());
+    if (auto running = check_noise(out, lease, 0); !running)
+      return std::unexpected(running.error());
+    return out;
+  }
+
+  // An error if noise has ended, which it must not do before the command.
+  Or<void> check_noise(std::vector<Process>& noise, const UniqueFd& lease, int timeout_ms) {
+    for (Process& process : noise) {
+      const Ended ended = watched_.wait(&process, lease, timeout_ms);
+      if (ended == Ended::timeout) continue;
+      if (ended != Ended::process) return std::unexpected(watched_.stopped(ended));
+      const int status = process.wait().status;
+      return std::unexpected(report_failure(fmt::format("the noise {} before the command ended",
+                                                        status == 0 ? "ended" : end_text(status)),
+                                            process.output()));
+    }
+    return {};
+  }
+
+  static double bytes_of(const std::vector<Process>& noise) {
+    uint64_t out = 0;
+    for (const Process& process : noise) out += process.shared().bytes;
+    return static_cast<double>(out);
+  }
+
+  // Nothing if there are commands: their children's time is not known before they end.
+  [[nodiscard]] std::optional<double> noise_seconds(const std::vector<Process>& noise) const {
+    if (!setup_.noise_commands.empty()) return std::nullopt;
+    double out = 0;
+    for (const Process& process : noise) out += process.cpu_seconds_now();
+    return out;
+  }
+
+  Or<Ran> run_workload(const Trial& condition, std::vector<Process>& noise, const UniqueFd& lease) {
+    const std::string group =
+        setup_.monitor.empty() ? condition.group : condition.group + "/" + setup_.monitor;
+    const auto counters = read_counters();
+    disturbance_.begin_run();
+    const uint64_t began = nanoseconds_now();
+    const double bytes_before = bytes_of(noise);
+    const auto seconds_before = noise_seconds(noise);
+    auto process =
+        Process::start(setup_.workload.program(group, setup_.place.command, condition.device));
+    if (!process) return std::unexpected(report(process.error()));
+    if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
+      return std::unexpected(watched_.stopped(ended));
+    const uint64_t ended_at = nanoseconds_now();
+    const double seconds = static_cast<double>(ended_at - began) * 1e-9;
+    Ran out{{.noise_rate = (bytes_of(noise) - bytes_before) / seconds}, {}};
+    add_counters(group, counters, out.sample);
+    OwnSeconds own;
+    if (const auto now = noise_seconds(noise)) own.noise = *now - *seconds_before;
+    if (const auto running = check_noise(noise, lease, 0); !running)
+      return std::unexpected(running.error());
+    auto numbers = numbers_of(setup_.workload, *process, ended_at);
+    if (!numbers) return std::unexpected(numbers.error());
+    own.command = numbers->cpu_seconds_before + numbers->cpu_seconds;
+    disturbance_.end_run(own);
+    out.sample.cpu_seconds = numbers->cpu_seconds;
+    out.sample.value = numbers->value;
+    out.sample.events = std::move(numbers->events);
+    no_events_ = numbers->no_events;
+    out.times = numbers->times;
+    return choose_value(condition, std::move(out), seconds, std::nullopt);
+  }
+
+  Or<Ran> watch_tasks(const Trial& condition, const UniqueFd& lease) {
+    const double seconds = setup_.workload.seconds;
+    if (auto settled = watched_.pause(seconds * settling_share, lease); !settled)
+      return std::unexpected(settled.error());
+    const auto counters = read_counters();
+    const double before = task_seconds(condition.group);
+    const auto instructions = count_instructions(condition.group);
+    if (auto waited = watched_.pause(seconds, lease); !waited)
+      return std::unexpected(waited.error());
+    Ran out;
+    if (setup_.value == Value::instructions_of_tasks) {
+      for (const PerfEvents& events : instructions)
+        if (const auto counts = events.read()) out.sample.value += counts->front() / seconds;
+      return out;
+    }
+    add_counters(condition.group, counters, out.sample);
+    return choose_value(condition, std::move(out), seconds, task_seconds(condition.group) - before);
+  }
+
+  [[nodiscard]] std::vector<pid_t> tasks_of(const std::string& group) const {
+    const auto tasks = tree_ ? tree_->read_tasks(group_directory(group)) : std::unexpected(Error{});
+    return tasks.value_or(std::vector<pid_t>{});
+  }
+
+  // A counter for each task that can be had, of which those that it starts are a part.
+  [[nodiscard]] std::vector<PerfEvents> count_instructions(const std::string& group) const {
+    std::vector<PerfEvents> out;
+    if (setup_.value != Value::instructions_of_tasks) return out;
+    for (const pid_t task : tasks_of(group))
+      if (auto opened = PerfEvents::open(std::span(hardware_events()).first(1), task))
+        out.push_back(std::move(*opened));
+    return out;
+  }
+
+  // How long the tasks of the group have used the CPUs. Those that come or go meanwhile are a part
+  // of what is measured, and their traffic too.
+  [[nodiscard]] double task_seconds(const std::string& group) const {
+    double out = 0;
+    for (const pid_t task : tasks_of(group)) {
+      double nanoseconds = 0;
+      if (std::ifstream(fmt::format("{}/{}/schedstat", proc_, task)) >> nanoseconds)
+        out += nanoseconds * 1e-9;
+    }
+    return out;
+  }
+
+  Or<Ran> choose_value(const Trial& condition, Ran ran, double seconds,
+                       std::optional<double> task_seconds) const {
+    if (setup_.value == Value::of_workload) return ran;
+    if (!ran.sample.traffic) {
+      note("rdtctl: the kernel does not count {} of group '{}': measure a command or --probe\n",
+           traffic_counter, condition.group);
+      return std::unexpected(Exit::failed);
+    }
+    ran.sample.value = *ran.sample.traffic;
+    if (setup_.value == Value::traffic) ran.sample.value *= seconds;
+    if (setup_.value == Value::traffic_of_tasks && task_seconds)
+      ran.sample.value = *task_seconds > 0 ? ran.sample.value * seconds / *task_seconds : 0;
+    return ran;
+  }
+
+  [[nodiscard]] std::optional<Reading> read_counters() const {
+    auto reading = tree_ ? read_usage(*tree_) : std::unexpected(Error{});
+    return reading ? std::optional(std::move(*reading)) : std::nullopt;
+  }
+
+  // A sum that lacks a domain would look like less.
+  static std::optional<double> of_all_domains(const Used& used) {
+    return used.reason ? std::nullopt : used.amount;
+  }
+
+  void add_counters(const std::string& group, const std::optional<Reading>& before,
+                    Sample& sample) const {
+    const auto now = before ? read_counters() : std::nullopt;
+    if (!now) return;
+    for (const Usage& usage : usage_between(*before, *now, Domains::summed)) {
+      if (usage.group != group) continue;
+      sample.occupancy = of_all_domains(usage.of(occupancy_counter));
+      sample.traffic = of_all_domains(usage.of(traffic_counter));
+    }
+  }
+
+  using OwnSeconds = experiment::OwnSeconds;
+
+  std::string proc_;
+  Client& client_;
+  ExperimentSetup setup_;
+  WatchedRun watched_;
+  experiment::Disturbance disturbance_;
+  Progress progress_{setup_.conditions.size() * (setup_.rounds + 1)};
+  std::vector<experiment::CacheOfCpu> caches_;
+  std::optional<Tree> tree_;
+  std::string no_events_;
+};
+
+}  // namespace
+
+size_t Measured::rounds() const {
+  size_t out = 0;
+  for (const auto& of_condition : samples) out = std::max(out, of_condition.size());
+  return out;
+}
+
+Measured measure(const Context& context, Client& client, ExperimentSetup setup) {
+  return Experiment(context, client, std::move(setup)).measure();
+}
+
+}  // namespace rdtd

@@ -1,0 +1,195 @@
+#include "words_of_others.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+struct Same {
+  std::string_view guesses;  // with ", " between them
+  std::string_view words;    // with spaces between them
+};
+
+struct Advice {
+  std::string_view guesses;
+  std::string_view sentence;
+};
+
+constexpr auto same_verbs = std::to_array<Same>({
+    {"ls, groups, ps, list-units, get groups, get group, list groups, group list, ls groups, -s",
+     "list"},
+    {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
+     "-t",
+     "check"},
+    {"diff", "plan --unified"},
+    {"preview, dry-run, dryrun, simulate, changes", "plan"},
+    {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
+    {"caps, cap, capabilities, features, hw, topology, machine, cluster-info, -d, -D", "info"},
+    {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload", "reload"},
+    {"version, -V", "--version"},
+    {"stats, usage, htop", "top"},
+    {"rules, get rules, list rules, list ruleset", "status --rules"},
+    {"state, summary, leases, get all, status rdtd, status rdtd.service", "status"},
+    {"ways, map, draw, tree", "layout"},
+    {"cat, print-config, show-config, dump-config, get config, get policy, config view, config "
+     "show, -T",
+     "cat-config"},
+    {"diagnose, diag, debug, troubleshoot, health, checkup", "doctor"},
+    {"why, which, match, query", "explain"},
+    {"trace, follow, tail", "events"},
+    {"exec, launch", "run"},
+    {"measure, benchmark, compare", "bench"},
+    {"recommend, tune, advise, optimize", "suggest"},
+    {"commit, activate, deploy, enforce", "apply"},
+    {"claim, takeover, take-over", "adopt"},
+    {"prometheus", "metrics"},
+    {"-?, --usage", "--help"},
+});
+
+constexpr auto verb_advice = std::to_array<Advice>({
+    {"start, stop, restart, enable, disable, serve, daemon",
+     "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
+    {"create, new, add, set, edit, init, config, update, modify, change, limit, alloc, allocate, "
+     "profile, profiles, rename, add rule, -e",
+     "groups are tables of the policy: write [group.NAME] in a file such as "
+     "/etc/rdtd/10-NAME.toml, then run 'rdtctl check' and 'rdtctl reload'; see rdtd.toml(5)"},
+    {"delete, rm, remove, del",
+     "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
+     "reset' removes every group that rdtd created"},
+    {"destroy, flush, clear, clean, off, down, teardown, prune, purge, -R",
+     "'rdtctl reset' removes every group that rdtd created, until the next reload; the policy "
+     "files stay"},
+    {"undo, rollback, restore, revert",
+     "put the previous file back in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl reset' removes "
+     "every group that rdtd created"},
+    {"monitor, mon, -m",
+     "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
+    {"history, blame", "the journal has every load: journalctl -u rdtd"},
+    {"move, attach, join, put, assoc, associate, -a",
+     "'rdtctl assign -g GROUP PID' moves a running process"},
+    {"unassign, release, detach",
+     "'rdtctl assign -g default PID' moves a process out of its group"},
+    {"kill, pause, freeze", "rdtd divides caches and bandwidth; it ends and stops no process"},
+    {"export, dump, backup, save",
+     "'rdtctl import' prints the groups as a policy, and 'rdtctl snapshot DIR' saves the resctrl "
+     "tree"},
+    {"load",
+     "'rdtctl reload' loads the files of /etc/rdtd, and 'rdtctl plan FILE' shows what one "
+     "would do"},
+    {"get", "'rdtctl list' shows all groups, and 'rdtctl show GROUP' one of them"},
+    {"man, docs, manual", "see rdtctl(1), rdtd.toml(5) and rdtd(8)"},
+    {"mount, umount, unmount",
+     "resctrl is mounted by systemd: systemctl start sys-fs-resctrl.mount"},
+    {"mask, unmask",
+     "an empty file of the same name in /etc/rdtd masks a policy file of /usr/lib/rdtd"},
+    {"fix, repair", "'rdtctl doctor' names each problem and what to do about it"},
+    {"fmt, format", "rdtctl formats no files; each formatter of TOML does"},
+    {"exporter, listen",
+     "rdtd opens no port; 'rdtctl metrics' prints the metrics for Prometheus, and "
+     "rdtd-metrics.timer hands them to node_exporter"},
+});
+
+struct OptionGuess {
+  std::string_view verbs;    // with spaces between them; "*": each that has no row of its own
+  std::string_view guesses;  // with spaces between them
+  std::string_view words;
+  std::string_view sentence = {};
+};
+
+constexpr std::string_view asks_nothing = "rdtctl asks no questions";
+constexpr std::string_view see_plan =
+    "'rdtctl plan' shows what a load would change; this verb has no trial";
+
+constexpr auto options = std::to_array<OptionGuess>({
+    {"top", "--iterations", "-n"},
+    {"top", "--once --batch", "-b"},
+    {"top", "-i --delay --seconds", "-d"},
+    {"top", "-s --sort-by --order", "--sort"},
+    {"watch", "-i -n --delay --seconds", "-d"},
+    {"watch", "-p", "--pid"},
+    {"watch explain assign", "-u", "--unit"},
+    {"events", "-f --follow", ""},
+    {"events", "-n --lines --count", "", "'rdtctl events | head -n NUMBER' ends after so many"},
+    {"events", "--since --until", "", "the journal has what was before: journalctl -u rdtd"},
+    {"run", "--cpu --cores --taskset", "--cpus"},
+    {"run", "-C --class --clos --cos", "--group"},
+    {"run", "-t", "",
+     "rdtset's -t 'l3=...;cpu=...' is --l3 AMOUNT, --mb AMOUNT and --cpus LIST here"},
+    {"run", "-p --pid", "", "'rdtctl assign -g GROUP PID' moves a running process"},
+    {"assign", "-C --class --clos --cos", "--group"},
+    {"assign", "--name --user --exe --cgroup", "",
+     "assign takes PIDs or a unit; a [[rule]] of the policy matches by name, user, exe and cgroup"},
+    {"assign", "--permanent --persist", "",
+     "--unit UNIT is permanent; for others write a [[rule]] in the policy"},
+    {"assign reset adopt", "--dry-run -n", "", see_plan},
+    {"assign explain", "-p", "--pid"},
+    {"check plan", "-f --file --filename --config", "+"},
+    {"check", "--strict --werror", "",
+     "warnings do not prevent loading; 'rdtctl check -j' has them as data"},
+    {"plan", "-u --diff", "--unified"},
+    {"plan", "--detailed --exit-code", "--detailed-exitcode"},
+    {"plan", "--out --output", "", "the plan is printed: redirect it, or use -j for programs"},
+    {"apply reload", "--filename --file", "",
+     "the files of /etc/rdtd are put in force: copy yours there; 'rdtctl plan FILE' tries it "
+     "first"},
+    {"doctor", "--fix --repair", "", "doctor changes nothing; it prints what to do"},
+    {"metrics", "--port --listen --web.listen-address", "",
+     "rdtd opens no port; rdtd-metrics.timer writes the metrics for node_exporter"},
+    {"snapshot", "-o --output --dir", "+"},
+    {"list", "-1 --name-only", "--names"},
+    {"list status show info", "-a --all -A -l --long --full", ""},
+    {"list status show", "-w --watch", "", "'rdtctl top' refreshes"},
+    {"status", "--rule", "--rules"},
+    {"reset apply reload adopt", "-y --yes --assume-yes --no-ask", ""},
+    {"reset apply reload adopt", "-f --force", "", asks_nothing},
+    {"help", "-a --all", ""},
+    {"*", "--no-headers --noheadings --no-heading --no-header", "--no-legend"},
+    {"*", "--output=json --format=json -ojson -o=json --json=true", "-j"},
+    {"*", "--no-color --nocolor --no-colour --colour=never", "--color=never"},
+    {"*", "--silent", "--quiet"},
+    {"*", "--no-pager --plain", ""},
+    {"*", "-v --verbose", "", "there is no more text; -j prints every value"},
+    {"*", "-H --host --machine", "", "rdtctl talks to this machine only: ssh HOST rdtctl ..."},
+    {"*", "-c --config", "",
+     "'rdtctl check FILE' checks one file, and --root DIR reads those of DIR/etc/rdtd"},
+});
+
+bool has_guess(std::string_view guesses, std::string_view separator, std::string_view guess) {
+  for (size_t at = 0; at < guesses.size();) {
+    const size_t end = std::min(guesses.find(separator, at), guesses.size());
+    if (guesses.substr(at, end - at) == guess) return true;
+    at = end + separator.size();
+  }
+  return false;
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> out;
+  if (!text.empty())
+    for (const std::string_view word : split(text, ' ')) out.emplace_back(word);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Meaning> meaning_of_verb(std::string_view words) {
+  for (const Same& same : same_verbs)
+    if (has_guess(same.guesses, ", ", words)) return Meaning{words_of(same.words), {}};
+  for (const Advice& advice : verb_advice)
+    if (has_guess(advice.guesses, ", ", words)) return Meaning{{}, advice.sentence};
+  return std::nullopt;
+}
+
+std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view option) {
+  for (const OptionGuess& guess : options)
+    if ((guess.verbs == "*" || has_guess(guess.verbs, " ", verb)) &&
+        has_guess(guess.guesses, " ", option))
+      return Meaning{words_of(guess.words), guess.sentence};
+  return std::nullopt;
+}
+
+}  // namespace rdtd

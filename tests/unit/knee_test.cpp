@@ -1,0 +1,141 @@
+#include "rdtd/experiment/knee.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "noise_shapes.hpp"
+#include "support.hpp"
+
+namespace rdtd::experiment {
+namespace {
+
+using Curve = std::function<double(unsigned)>;
+constexpr size_t rounds = 9;
+
+std::vector<AmountRuns> exact(const Curve& curve, unsigned from, unsigned to) {
+  std::vector<AmountRuns> out;
+  for (unsigned amount = from; amount <= to; ++amount)
+    out.push_back({amount, std::vector(rounds, curve(amount))});
+  return out;
+}
+
+std::vector<AmountRuns> scattered(std::vector<AmountRuns> curve, const test::NoiseShape& noise,
+                                  double scatter, std::mt19937_64& random) {
+  for (AmountRuns& runs : curve)
+    for (double& value : runs.values) value *= noise.factor(scatter, random);
+  return curve;
+}
+
+TEST(Knee, OfCurvesWithoutScatter) {
+  const auto step = [](unsigned at) {
+    return [at](unsigned n) { return n < at ? 1000.0 : 100.0; };
+  };
+  const struct {
+    const char* what;
+    Curve curve;
+    unsigned from;
+    Better better;
+    std::optional<unsigned> amount;
+    unsigned perhaps;
+  } rows[] = {
+      {"a step at 6 ways", step(6), 1, Better::lower, 6, 6},
+      {"a step at the second amount", step(2), 1, Better::lower, 2, 2},
+      {"a step at the end", step(16), 1, Better::lower, 16, 16},
+      {"a step before the range", step(6), 8, Better::lower, 8, 8},
+      {"flat", [](unsigned) { return 500.0; }, 1, Better::lower, 1, 1},
+      {"one amount", step(6), 16, Better::lower, 16, 16},
+      {"a slope", [](unsigned n) { return 1000.0 - 50.0 * n; }, 1, Better::lower, 16, 16},
+      {"a slope that levels off", [](unsigned n) { return n < 8 ? 900.0 - 100.0 * n : 100.0; }, 1,
+       Better::lower, 8, 8},
+      {"5% worse is close enough", [](unsigned n) { return n < 4   ? 1.3
+                                                           : n < 9 ? 1.049
+                                                                   : 1.0; }, 1,
+       Better::lower, 4, 4},
+      {"6% worse is not", [](unsigned n) { return n < 4   ? 1.3
+                                                  : n < 9 ? 1.06
+                                                          : 1.0; }, 1,
+       Better::lower, 9, 9},
+      {"more is worse: larger amounts do not suffice",
+       [](unsigned n) { return 100.0 * n; },
+       1,
+       Better::lower,
+       {},
+       1},
+      {"higher is better", [](unsigned n) { return n < 6 ? 10.0 : 100.0; }, 1, Better::higher, 6,
+       6},
+      {"almost nothing from 6 ways on", [](unsigned n) { return n < 6 ? 1000.0 : n % 3; }, 1,
+       Better::lower, 6, 6},
+      {"nothing at all", [](unsigned) { return 0.0; }, 1, Better::lower, {}, 1},
+  };
+  for (const auto& row : rows) {
+    const Knee knee = find_knee(exact(row.curve, row.from, 16), row.better, 0.02);
+    EXPECT_EQ(knee.amount, row.amount) << row.what;
+    EXPECT_EQ(knee.perhaps, row.perhaps) << row.what;
+  }
+}
+
+TEST(Knee, FewRoundsTellNothing) {
+  auto curve = exact([](unsigned n) { return n < 6 ? 1000.0 : 100.0; }, 1, 8);
+  for (AmountRuns& runs : curve) runs.values.resize(5);
+  EXPECT_EQ(find_knee(curve, Better::lower).amount, std::nullopt);
+  EXPECT_EQ(find_knee(curve, Better::lower).perhaps, 1U);
+}
+
+// What is said of a curve in many measurements.
+struct Said {
+  unsigned measurements = 0, right = 0, too_small = 0, nothing = 0;
+};
+
+Said said(const Curve& curve, const test::NoiseShape& noise, double scatter,
+          unsigned measurements) {
+  std::mt19937_64 random(20240117);
+  const auto truth = exact(curve, 2, 8);
+  const Knee right = find_knee(truth, Better::lower);
+  Said out{.measurements = measurements};
+  for (unsigned i = 0; i < measurements; ++i) {
+    const Knee knee = find_knee(scattered(truth, noise, scatter, random), Better::lower);
+    if (!knee.amount)
+      ++out.nothing;
+    else if (*knee.amount == *right.amount)
+      ++out.right;
+    else if (curve(*knee.amount) > close_enough)
+      ++out.too_small;
+  }
+  return out;
+}
+
+// A step, and a slope whose last steps are the effect divided by four.
+TEST(Knee, NamesNoAmountThatIsWorse) {
+  for (const double effect : {0.06, 0.1, 0.15, 0.2}) {
+    const Curve curves[] = {
+        [=](unsigned n) { return n < 6 ? 1 + effect : 1; },
+        [=](unsigned n) { return n < 6 ? 1 + effect * (6 - n) / 4 : 1; },
+    };
+    for (const Curve& curve : curves)
+      for (const double scatter : {0.005, 0.01, 0.02, 0.04, 0.08})
+        for (const auto& noise : test::noise_shapes()) {
+          const Said answers = said(curve, noise, scatter, test::random_cases(100));
+          EXPECT_LE(answers.too_small, std::max(1U, answers.measurements / 20))
+              << noise.name << ", effect " << effect << ", scatter " << scatter;
+        }
+  }
+}
+
+// More scatter makes it say less, not something else.
+TEST(Knee, OftenTellsWhatCanBeTold) {
+  const auto& normal = test::noise_shapes()[0];
+  const Curve slope = [](unsigned n) { return n < 8 ? 1 + 0.06 * (8 - n) : 1.0; };
+  const Curve step = [](unsigned n) { return n < 6 ? 1.2 : 1.0; };
+  const unsigned cases = test::random_cases(200);
+  EXPECT_GE(said(step, normal, 0.01, cases).right, cases * 95 / 100);
+  EXPECT_GE(said(step, normal, 0.02, cases).right, cases * 80 / 100);
+  EXPECT_EQ(said(step, normal, 0.08, cases).right, 0U);
+  EXPECT_GE(said(slope, normal, 0.01, cases).right, cases * 95 / 100);
+  EXPECT_LE(said(slope, normal, 0.05, cases).too_small, cases * 5 / 100);
+  EXPECT_GE(said([](unsigned) { return 1.0; }, normal, 0.01, cases).right, cases * 95 / 100);
+  EXPECT_GE(said(step, normal, 0.08, cases).nothing, cases * 90 / 100);
+}
+
+}  // namespace
+}  // namespace rdtd::experiment

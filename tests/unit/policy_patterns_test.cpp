@@ -1,0 +1,203 @@
+// Values of conditions that nothing can match, and those that are only odd, with their whole texts.
+#include "policy_support.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::diagnostics;
+using test::expect_errors;
+using test::PolicyAndErrors;
+
+struct ValueAndFinding {
+  const char* condition;
+  const char* finding;  // "error: MESSAGE | HINT"; "" if there is none
+};
+
+// The finding about line 3 without its place and excerpt.
+std::string finding_of(const std::string& condition) {
+  const std::string text = diagnostics("[[rule]]\ngroup = \"default\"\n" + condition + "\n");
+  if (text.empty()) return "";
+  const size_t begin = text.find(": ") + 2;
+  const size_t end = text.find('\n');
+  const size_t mark = text.find("| ", text.find('\n', end + 1));
+  const size_t hint = text.find_first_of(" \n", text.find_first_not_of(" ", mark + 1));
+  std::string out = text.substr(begin, end - begin);
+  if (text[hint] == ' ') out += " |" + text.substr(hint, text.find('\n', hint) - hint);
+  if (text.find('\n', hint) + 1 != text.size()) out += " AND MORE";
+  return out;
+}
+
+constexpr ValueAndFinding findings[] = {
+    // Good ones.
+    {"name = ['tar', 'g*zip', 'kworker/0:*', 'irq/35-nvme', 'python3.*', 'java*', '(sd-pam)']", ""},
+    {R"(name = ['a\|b', 'a[,]b', '\^x', 'x\$', 'tar[.]*', 'tmux: server', 'Web Content'])", ""},
+    {"exe = ['/usr/bin/tar', '/usr/lib/jvm/**', '**/bin/java', '/opt/a,b/x', '/usr/bin/python3.*']",
+     ""},
+    {"cmdline = ['*--list a,b*', '*.py $', 'java -jar x', '/usr/bin/x *', '*python3.* -m x']", ""},
+    {"cgroup = ['/', '/system.slice/', '/kubepods.slice/**/*abc*', '**/x.service', '/a/redis.*']",
+     ""},
+    {"unit = ['redis', 'php*-fpm.service', 'foo@*', 'user-1000.slice', 'redis.*', 'a@b']", ""},
+    {"user_unit = ['app-*', 'redis-server.service']", ""},
+    {"user = ['root', 'www-data', 'CORP\\alice', 'alice@corp.example', 'host1$', 0]", ""},
+    {"user_group = ['domain users', 'users', 100]", ""},
+    // Paths for names.
+    {"name = '/usr/bin/tar'",
+     "error: '/usr/bin/tar' can never match: the name of a process has no directory | write "
+     "\"tar\", or exe = \"/usr/bin/tar\""},
+    {"name = '/bin/a-very-long-name'",
+     "error: '/bin/a-very-long-name' can never match: the name of a process has no directory | "
+     "write \"a-very-long-nam\", or exe = \"/bin/a-very-long-name\""},
+    {"thread = './worker'",
+     "error: './worker' can never match: the name of a process has no directory | write "
+     "\"worker\""},
+    {"name = '**/tar'",
+     "warning: '**/tar' looks like a path; 'name' is the name of a process | write exe = "
+     "\"**/tar\""},
+    {"name = 'redis.service'",
+     "warning: 'redis.service' looks like a unit of systemd; 'name' is the name of a process | "
+     "write unit = \"redis.service\""},
+    // Alternatives in one text.
+    {"name = 'tar|gzip'",
+     "error: 'tar|gzip' can never match: one pattern is one glob, and an array holds several | "
+     "write [\"tar\", \"gzip\"]"},
+    {"name = 'tar, gzip'",
+     "error: 'tar, gzip' can never match: one pattern is one glob, and an array holds several | "
+     "write [\"tar\", \"gzip\"]"},
+    {"name = ['xz', 'tar|gzip']",
+     "error: 'tar|gzip' can never match: one pattern is one glob, and an array holds several | "
+     "write \"tar\", \"gzip\""},
+    {"thread = 'dpdk-{rx,tx}*'",
+     "error: 'dpdk-{rx,tx}*' can never match: one pattern is one glob, and an array holds several "
+     "| "
+     "write [\"dpdk-rx*\", \"dpdk-tx*\"]"},
+    {"exe = '/usr/bin/(tar|gzip)'",
+     "error: '/usr/bin/(tar|gzip)' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"/usr/bin/tar\", \"/usr/bin/gzip\"]"},
+    {"exe = '/usr/bin/a,/usr/bin/b'",
+     "error: '/usr/bin/a,/usr/bin/b' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"/usr/bin/a\", \"/usr/bin/b\"]"},
+    {"unit = 'a.service b.service'",
+     "error: 'a.service b.service' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"a.service\", \"b.service\"]"},
+    {"cmdline = '*foo|bar*'",
+     "warning: '*foo|bar*' may not match what it was meant for: one pattern is one glob, and an "
+     "array holds several | write [\"*foo\", \"bar*\"]"},
+    // Regular expressions.
+    {"name = '^tar$'",
+     "error: '^tar$' can never match: it is a glob, not a regular expression, and matches the "
+     "whole "
+     "text | write \"tar\""},
+    {"name = '^tar'",
+     "error: '^tar' can never match: it is a glob, not a regular expression, and matches the whole "
+     "text | write \"tar*\""},
+    {"name = 'd$'",
+     "error: 'd$' can never match: it is a glob, not a regular expression, and matches the whole "
+     "text | write \"*d\""},
+    {"name = '^(tar|gz.+)$'",
+     "error: '^(tar|gz.+)$' can never match: one pattern is one glob, and an array holds several | "
+     "write [\"tar\", \"gz?*\"]"},
+    {"exe = '^/usr/bin/.*'",
+     "error: '^/usr/bin/.*' can never match: it is a glob, not a regular expression, and matches "
+     "the whole text | write \"/usr/bin/*\""},
+    {"cmdline = '^java .*-jar'",
+     "error: '^java .*-jar' can never match: it is a glob, not a regular expression, and matches "
+     "the whole text | write \"java *-jar*\""},
+    {"name = 'tar.*'",
+     "warning: 'tar.*' may not match what it was meant for: in a glob, '.' stands for itself | "
+     "write \"tar*\""},
+    {"cmdline = '.*java.*'",
+     "warning: '.*java.*' may not match what it was meant for: in a glob, '.' stands for itself | "
+     "write \"*java*\""},
+    {"unit = 'docker-.*'",
+     "warning: 'docker-.*' may not match what it was meant for: in a glob, '.' stands for itself | "
+     "write \"docker-*\""},
+    // Paths.
+    {"exe = 'bin/tar'",
+     "error: 'bin/tar' can never match: an executable's path begins with '/' | write \"**/tar\""},
+    {"exe = '/usr/bin/'",
+     "error: '/usr/bin/' can never match: it is the path of a directory | write \"/usr/bin/*\", or "
+     "\"/usr/bin/**\" for all directories below"},
+    {"exe = '/usr//bin/../tar'",
+     "error: '/usr//bin/../tar' can never match: the kernel shows paths without '//' | write "
+     "\"/usr/tar\""},
+    {"cgroup = 'system.slice'",
+     "error: 'system.slice' can never match: a cgroup path begins with '/' | write "
+     "\"/system.slice\""},
+    {"cgroup = '/sys/fs/cgroup/system.slice'",
+     "error: '/sys/fs/cgroup/system.slice' can never match: the path of a cgroup begins at the "
+     "root "
+     "of its hierarchy | write \"/system.slice\""},
+    {"cgroup = '/sys/fs/cgroup'",
+     "error: '/sys/fs/cgroup' can never match: the path of a cgroup begins at the root of its "
+     "hierarchy | write \"/\""},
+    {"cgroup = '/sys/fs/cgroup/cpu,cpuacct/system.slice'",
+     "error: '/sys/fs/cgroup/cpu,cpuacct/system.slice' can never match: the path of a cgroup "
+     "begins "
+     "at the root of its hierarchy | write \"/system.slice\""},
+    {"cgroup = '0::/user.slice'",
+     "error: '0::/user.slice' can never match: the path of a cgroup begins at the root of its "
+     "hierarchy | write \"/user.slice\""},
+    {R"(cgroup = '0::/machine.slice/machine-a\x2db.scope')",
+     "error: '0::/machine.slice/machine-a\\x2db.scope' can never match: the path of a cgroup "
+     "begins "
+     "at the root of its hierarchy | write '/machine.slice/machine-a\\x2db.scope'"},
+    {"cgroup = '/a/./b'",
+     "error: '/a/./b' can never match: the kernel shows paths without '/./' | write \"/a/b\""},
+    // Units.
+    {"unit = '/etc/systemd/system/redis.service'",
+     "error: '/etc/systemd/system/redis.service' can never match: the name of a unit has no '/' | "
+     "write \"redis.service\""},
+    {"unit = 'user-%U.slice'",
+     "error: 'user-%U.slice' can never match: the name of a unit has no '%' | rules have no "
+     "specifiers: write \"*\""},
+    {"unit = 'caf\u00e9'",
+     "error: 'caf\u00e9' can never match: the name of a unit has no '\u00e9'"},
+    {"unit = 'getty@'",
+     "error: 'getty@' can never match: a template has no processes, only its instances have | "
+     "write "
+     "\"getty@*.service\""},
+    {"unit = 'backup.timer'",
+     "error: 'backup.timer' can never match: no process is in a timer | write \"backup.service\""},
+    {"unit = 'multi-user.target'",
+     "error: 'multi-user.target' can never match: no process is in a target"},
+    // Users.
+    {"user = '*'",
+     "error: '*' can never match: 'user' takes names and numbers, not patterns | name = \"*\" "
+     "holds "
+     "for every process"},
+    {"user = 'www-*'",
+     "error: 'www-*' can never match: 'user' takes names and numbers, not patterns | list them: "
+     "user = [\"NAME\", \"NAME\"]"},
+    {"user = '@students'",
+     "error: '@students' can never match: no user has this name | write user_group = \"students\""},
+    {"user_group = '%wheel'",
+     "error: '%wheel' can never match: no user group has this name | write user_group = \"wheel\""},
+    {"user = '1000-1999'",
+     "error: '1000-1999' can never match: there are no ranges of numbers | list the numbers, or "
+     "use "
+     "user_group or unit"},
+    {"user = 'redis:redis'",
+     "error: 'redis:redis' can never match: the name of a user has no ':' | write user = "
+     "\"redis\""},
+    {"user = 'root,daemon'",
+     "error: 'root,daemon' can never match: the name of a user has no ',' | list them: user = "
+     "[\"NAME\", \"NAME\"]"},
+};
+
+TEST(PolicyPatterns, Findings) {
+  for (const ValueAndFinding& row : findings)
+    EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
+}
+
+constexpr PolicyAndErrors with_place[] = {
+    {"[[rule]]\ngroup = \"default\"\nname = [\"xz\", \"tar|gzip\"]\n",
+     R"(p.toml:3:15: error: 'tar|gzip' can never match: one pattern is one glob, and an array holds several
+    3 | name = ["xz", "tar|gzip"]
+      |               ^~~~~~~~~~ write "tar", "gzip"
+)"},
+};
+
+TEST(PolicyPatterns, Place) { expect_errors(with_place); }
+
+}  // namespace
+}  // namespace rdtd

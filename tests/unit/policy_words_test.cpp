@@ -1,0 +1,154 @@
+// Words of other tools, and first guesses, that are not keys of a policy: what the hint says.
+#include "policy_support.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+namespace {
+
+using test::diagnostics;
+
+struct WordsAndHint {
+  const char* table;
+  const char* words;  // with spaces between them
+  const char* hint;
+};
+
+// The hint of the finding about line 2.
+std::string hint_of(const std::string& table, const std::string& word) {
+  const std::string text = diagnostics(table + "\n" + word + " = 1\n");
+  const std::string where = "p.toml:2:1: error: unknown key '" + word + "' in ";
+  const size_t at = text.find(where);
+  if (at == std::string::npos) return "no such error: " + text;
+  const size_t mark = text.find("      | ^", at);
+  const size_t hint = text.find_first_of(" \n", mark + 8);
+  return text[hint] == '\n' ? "" : text.substr(hint + 1, text.find('\n', hint) - hint - 1);
+}
+
+constexpr const char* rule = "[[rule]]";
+constexpr const char* group = "[group.a]";
+constexpr const char* partition = "[partition.p]";
+constexpr const char* lock = "[pseudo_lock.l]";
+constexpr const char* top = "version = 1";
+
+constexpr WordsAndHint rows[] = {
+    // ananicy, cgrules, systemd, procps
+    {rule, "process command program processName", "did you mean 'name'?"},
+    {rule, "executable path ExecStart", "did you mean 'exe'?"},
+    {rule, "cmd args command-line", "did you mean 'cmdline'?"},
+    {rule, "service slice Slice scope", "did you mean 'unit'?"},
+    {rule, "container pod", "did you mean 'cgroup'?"},
+    {rule, "uid User username", "did you mean 'user'?"},
+    {rule, "gid userGroup groups", "did you mean 'user_group'?"},
+    {rule, "destination closID rdt-class type", "did you mean 'group'?"},
+    {rule, "mon_group monitoring", "did you mean 'monitor'?"},
+    {rule, "namespace image label qosClass",
+     "rules do not know Kubernetes' objects; 'cgroup' matches the path of a container's cgroup"},
+    {rule, "pid pids tid task_ids",
+     "rules match by name, unit, cgroup ...; use rdtctl assign for a PID"},
+    {rule, "regex match pattern", "each condition has its key and takes globs: name = \"redis*\""},
+    {rule, "parent ppid",
+     "children start in the group of their parent: a rule for the parent is enough"},
+    {rule, "ignore options not except",
+     "to leave processes alone, write group = \"leave\" in an earlier rule"},
+    {rule, "ignore_rt nice ioclass sched oom_score_adj latency_nice",
+     "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
+     "have the other limits"},
+    {rule, "priority order",
+     "rules are tried in the order of files, then of lines; the first that matches decides"},
+    {rule, "enabled disabled", "remove the table, or comment it out"},
+    {rule, "comment desc", "use a comment (#), or a key that begins with 'x-'"},
+    {rule, "env", "rules do not know the environment; 'cmdline' or 'unit' may do"},
+    {rule, "l3 mb llc schemata", "amounts belong in the rule's [group.NAME]"},
+    {rule, "cpus cores core_ids",
+     "rules match processes; 'cpus' in [group.NAME] is for tasks that no rule matches"},
+    {rule, "colour",
+     "the keys are group, monitor, name, thread, exe, cmdline, cgroup, unit, user_unit, user, "
+     "user_group"},
+    // goresctrl, containerd, CRI-O
+    {group, "l3Allocation llc l3_ways L3CacheSchema", "did you mean 'l3'?"},
+    {group, "l2Allocation", "did you mean 'l2'?"},
+    {group, "mbAllocation memBwSchema mba membw max_bandwidth", "did you mean 'mb'?"},
+    {group, "unified", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
+    {group, "code", "did you mean 'l3code'?"},
+    {group, "optional", "write unsupported = \"skip\" in [daemon]"},
+    {group, "kubernetes denyPodAnnotation closID",
+     "a runtime names the group, which needs no rule here: write [group.NAME]"},
+    {group, "enableMonitoring monitor enableCMT", "write monitor = \"NAME\" in a [[rule]]"},
+    // koordinator
+    {group, "catRangeStartPercent catRangeEndPercent",
+     "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
+    {group, "mbaPercent", "did you mean 'mb'?"},
+    // pqos, RMD
+    {group, "core_ids cores cpu vcpus", "did you mean 'cpus'?"},
+    {group, "max min", "a group has one amount of a resource: l3 = \"4 ways\""},
+    {group, "task_ids pids",
+     "a [[rule]] puts processes in this group; use rdtctl assign for a PID"},
+    {group, "cbm mask", "did you mean 'l3'?"},
+    // libvirt
+    {group, "cachetune llc_ways", "did you mean 'l3'?"},
+    {group, "memorytune", "did you mean 'mb'?"},
+    {group, "level id cache_id node",
+     "a table maps domains to amounts: l3 = { \"0\" = \"4 ways\", \"*\" = \"2 ways\" }"},
+    // Kunpeng
+    {group, "caPbm caMax L3CMAX", "did you mean 'l3'?"},
+    {group, "mbMax memband", "did you mean 'mb'?"},
+    {group, "mbHdl mbMin caPrio L3PRI mb_hlim",
+     "rdtd does not set this control; mb = \"50%\" is the maximum of the bandwidth"},
+    // ananicy
+    {group, "nice ioclass CPUQuota priority",
+     "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
+     "have the other limits"},
+    {group, "mode shared private", "groups share ways unless one of them has exclusive = true"},
+    {group, "desc comment notes", "did you mean 'description'?"},
+    {group, "parent pool", "did you mean 'partition'?"},
+    {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
+    {group, "enabled", "remove the table, or comment it out"},
+    {group, "colour",
+     "the keys are exclusive, partition, description, adopt, override, cpus, l3, l3code, l3data, "
+     "l2, l2code, l2data, mb, smba"},
+    {partition, "classes groups",
+     "a group names its partition: write partition = \"NAME\" in [group.NAME]"},
+    {partition, "l3Allocation", "did you mean 'l3'?"},
+    {partition, "mb mbAllocation",
+     "a partition divides caches only: bandwidth belongs in its [group.NAME]"},
+    {lock, "user uid", "did you mean 'owner'?"},
+    {lock, "user_group", "did you mean 'group'?"},
+    {lock, "permissions", "did you mean 'mode'?"},
+    {lock, "size domain", "write l2 = { \"1\" = \"256 KiB\" }"},
+    {"[io]", "ways", "did you mean 'l3'?"},
+    {"[daemon]", "sampling_interval refresh", "did you mean 'reconcile_interval'?"},
+    {"[daemon]", "loglevel verbosity", "did you mean 'log_level'?"},
+    {"[daemon]", "optional strict", "did you mean 'unsupported'?"},
+    {"[daemon]", "port listen",
+     "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
+    {"[daemon]", "mba_MBps mount_options",
+     "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=cdp"},
+    {"[daemon]", "dry_run", "rdtctl plan shows what would change"},
+    {top, "clos classes", "write [group.NAME]"},
+    {top, "guaranteed besteffort resctrlQOS cachetune llc",
+     "write [group.NAME] with l3 and mb, and a [[rule]] for its processes"},
+    {top, "default", "write [group.default]"},
+    {top, "partitions", "write [partition.NAME]"},
+    {top, "processes rules", "write [[rule]]"},
+    {top, "l3 mb cpus", "it belongs in a [group.NAME]"},
+    {top, "name unit", "conditions belong in a [[rule]]"},
+    {top, "log_level drift", "it belongs in [daemon]"},
+    {top, "settings", "write [daemon]"},
+    {top, "monitor mon_groups", "write monitor = \"NAME\" in a [[rule]]"},
+    {top, "rdt_config_file intelRdt plugins",
+     "a runtime names the group, which needs no rule here: write [group.NAME]"},
+    {top, "options", "unsupported = \"skip\" in [daemon] leaves out what a machine does not have"},
+    {top, "inputs prometheus",
+     "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
+    {top, "include", "every *.toml file of /etc/rdtd is read, in the order of their names"},
+    {top, "colour", "the keys are version, daemon, group, partition, pseudo_lock, io, rule"},
+};
+
+TEST(PolicyWords, Hints) {
+  for (const WordsAndHint& row : rows)
+    for (const std::string_view word : split(row.words, ' '))
+      EXPECT_EQ(hint_of(row.table, std::string(word)), row.hint) << row.table << " " << word;
+}
+
+}  // namespace
+}  // namespace rdtd
