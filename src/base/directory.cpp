@@ -121,7 +121,7 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
   return write_once(fd->get(), text, path_of(name));
 }
 
-Result<void> Directory::replace(const std::string& name, std::string_view text) const {
+Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t mode) const {
   const std::string temporary = "." + name + ".new";
   // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
   // overwritten.
@@ -129,7 +129,7 @@ Result<void> Directory::replace(const std::string& name, std::string_view text) 
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (!fd) return std::unexpected(fd.error());
   Result<void> done = write_all(fd->get(), text, path_of(temporary));
-  if (done && ::fchmod(fd->get(), 0644) < 0)
+  if (done && ::fchmod(fd->get(), mode) < 0)
     done = errno_error("change the mode of", path_of(temporary));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
     done = errno_error("replace", path_of(name));

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rdtd/base/text.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -14,8 +16,23 @@ constexpr size_t max_double_stars = 2;
 
 thread_local uint64_t steps = 0;
 
-// Whether a byte belongs to a character class of the C locale; nothing for an unknown class.
-std::optional<bool> in_class(std::string_view name, unsigned char c) {
+struct OneCharacter {
+  char32_t code;
+  size_t length;  // bytes
+};
+
+// The first character of a text. A byte that is not part of one is one by itself, like no other.
+OneCharacter take_character(std::string_view text) {
+  constexpr char32_t beyond_unicode = 0x110000;
+  const auto byte = static_cast<unsigned char>(text.front());
+  if (byte < 0x80) return {byte, 1};
+  const Character found = first_character(text);
+  return found.length > 0 ? OneCharacter{found.code, found.length}
+                          : OneCharacter{beyond_unicode + byte, 1};
+}
+
+// Whether a character belongs to a class of the C locale; nothing for an unknown class.
+std::optional<bool> in_class(std::string_view name, char32_t c) {
   const bool upper = c >= 'A' && c <= 'Z';
   const bool lower = c >= 'a' && c <= 'z';
   const bool digit = c >= '0' && c <= '9';
@@ -50,10 +67,11 @@ std::optional<std::string_view> class_name(std::string_view text) {
   return name;
 }
 
-// The element at the beginning of a pattern, compared with one byte.
+// The element at the beginning of a pattern, compared with the beginning of a text.
 struct Element {
   size_t length = 0;  // 0: a '[' without its ']'
   bool matches = false;
+  size_t taken = 1;  // bytes of the text that it matches
 };
 
 struct Bracket {
@@ -61,14 +79,16 @@ struct Bracket {
   std::string_view problem = {};
 };
 
-// The byte at `at`, or the one that a '\' there escapes; moves `at` behind it.
-unsigned char take_member(std::string_view pattern, size_t& at) {
+// The character at `at`, or the one that a '\' there escapes; moves `at` behind it.
+char32_t take_member(std::string_view pattern, size_t& at) {
   if (pattern[at] == '\\' && at + 1 < pattern.size()) at++;
-  return static_cast<unsigned char>(pattern[at++]);
+  const OneCharacter member = take_character(pattern.substr(at));
+  at += member.length;
+  return member.code;
 }
 
 // A ']' directly after the '[', or after its '!' or '^', is a member and not the end.
-Bracket match_bracket(std::string_view pattern, unsigned char c) {
+Bracket match_bracket(std::string_view pattern, char32_t c) {
   size_t at = 1;
   const bool negated = pattern.size() > at && (pattern[at] == '!' || pattern[at] == '^');
   if (negated) at++;
@@ -89,8 +109,8 @@ Bracket match_bracket(std::string_view pattern, unsigned char c) {
       at += name->size() + 4;
       continue;
     }
-    const unsigned char low = take_member(pattern, at);
-    unsigned char high = low;
+    const char32_t low = take_member(pattern, at);
+    char32_t high = low;
     if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']')
       high = take_member(pattern, ++at);
     member |= low <= c && c <= high;
@@ -99,13 +119,16 @@ Bracket match_bracket(std::string_view pattern, unsigned char c) {
 }
 
 // Any element but '*'. A '[' without its ']' stands for itself, as in fnmatch(3).
-Element match_element(std::string_view pattern, unsigned char c) {
-  if (pattern.front() == '?') return {1, true};
-  if (pattern.front() == '[')
-    if (const Element bracket = match_bracket(pattern, c).element; bracket.length > 0)
-      return bracket;
+Element match_element(std::string_view pattern, std::string_view text) {
+  if (pattern.front() == '?') return {1, true, take_character(text).length};
+  if (pattern.front() == '[') {
+    const OneCharacter character = take_character(text);
+    Element bracket = match_bracket(pattern, character.code).element;
+    bracket.taken = character.length;
+    if (bracket.length > 0) return bracket;
+  }
   const size_t escape = pattern.front() == '\\' && pattern.size() > 1 ? 1 : 0;
-  return {escape + 1, static_cast<unsigned char>(pattern[escape]) == c};
+  return {escape + 1, pattern[escape] == text.front()};
 }
 
 // Removes the first component of "/A/B", with its slash, and returns it.
@@ -222,8 +245,9 @@ bool match_path(std::string_view pattern, std::string_view path, bool ancestors)
 std::optional<std::string> glob_problem(std::string_view pattern) {
   while (!pattern.empty()) {
     if (pattern == "\\") return "it ends in a lone '\\'";
-    const Bracket bracket = pattern.front() == '[' ? match_bracket(pattern, 0)
-                                                   : Bracket{.element = match_element(pattern, 0)};
+    const Bracket bracket = pattern.front() == '['
+                                ? match_bracket(pattern, 0)
+                                : Bracket{.element = match_element(pattern, "a")};
     if (bracket.element.length == 0) return "its '[' has no ']'";
     if (!bracket.problem.empty()) return std::string(bracket.problem);
     pattern.remove_prefix(bracket.element.length);
@@ -282,18 +306,19 @@ bool glob_match(std::string_view pattern, std::string_view text) {
       // The text is too short, and even more so if the '*' matches more of it.
       matches = t < text.size();
       if (!matches) break;
-      const Element element = match_element(pattern.substr(p), static_cast<unsigned char>(text[t]));
+      const Element element = match_element(pattern.substr(p), text.substr(t));
       compared += element.length;
       if (element.matches) {
         p += element.length;
-        t++;
+        t += element.taken;
         continue;
       }
     }
     matches = after_star != none;
     if (!matches) break;
     p = after_star;
-    t = ++retry;
+    retry += take_character(text.substr(retry)).length;
+    t = retry;
   }
   steps += compared;
   return matches;

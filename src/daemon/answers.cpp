@@ -253,6 +253,7 @@ ManagerProperties Answers::properties() {
     out.assignments.push_back({group_label(group), "moved", counter->moved});
     out.assignments.push_back({group_label(group), "refused", counter->refused});
   }
+  core_.observer.count_events();
   out.events_seen = core_.state.events_seen;
   out.event_overruns = core_.state.event_overruns;
   if (const auto& job = core_.jobs.running()) {

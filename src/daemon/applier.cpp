@@ -79,6 +79,8 @@ Result<Machine> Applier::read_machine() {
           "rdtd was killed before it had made or taken over group '{}', which has tasks now: it is "
           "another tool's",
           group_label(group));
+  if (!unrecordable_.empty() && ownership_.store()) unrecordable_.clear();
+  machine->snapshot.unrecordable = unrecordable_;
   machine->snapshot.owned = ownership_.owned(machine->snapshot);
   return machine;
 }
@@ -155,7 +157,20 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
 }
 
 std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const InForce& before) {
-  made_again_ = false;
+  const bool could_record = unrecordable_.empty();
+  auto applied = apply_once(request, before);
+  // Groups that exist need no record.
+  const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
+  // The device was opened since the plan was made, or the second look for who has it open is not
+  // over yet: another plan leaves the region where it is.
+  if (!applied && (less_fits || (found_open_device_ && !made_again_)))
+    applied = apply_once(std::move(request), before);
+  return applied;
+}
+
+std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
+                                                             const InForce& before) {
+  made_again_ = found_open_device_ = false;
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   // Before the devices are there: udev looks as soon as they are.
@@ -215,6 +230,8 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   std::ranges::copy(plan.changes.locks, std::back_inserter(together));
   if (const auto done = transaction.carry_out(together); !done) {
     made_again_ = transaction.made_groups_again();
+    found_open_device_ = transaction.found_open_device();
+    if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }
   log_removals(together);

@@ -52,33 +52,49 @@ Assignment::Kind kind_of_failure(int error) {
   return Assignment::Kind::refused;
 }
 
-// A process ended while its pid was written to `tasks`, and another may have got that pid: that one
-// goes where its own facts or, if no rule matches it, its parent's group put it. What is known of
-// the first one, unless the other cannot be examined now.
-Assignment correct_placement(const Placement& placement, pid_t pid) {
+}  // namespace
+
+Assignment correct_placement(const Placement& placement, pid_t tid) {
   constexpr Assignment gone{.kind = Assignment::Kind::gone};
-  const auto process = placement.processes.open(pid);
+  auto thread = placement.processes.open(tid);
+  const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  if (!pid) return failed(pid.error());
+  const bool first = *pid == tid;
+  const auto process = first ? std::move(thread) : placement.processes.open(*pid);
   if (!process) return failed(process.error());
   ProcessFacts facts;
   const RuleTable& table = placement.table;
+  if (table.rules.has_thread_rules()) {
+    auto name = (*process)->read_thread_name(tid);
+    if (!name) return failed(name.error());
+    facts.thread = std::move(*name);
+  }
   const auto decision = decide(table.rules, **process, facts);
   if (!decision) return failed(decision.error());
   if (decision->kind == Decision::Kind::matched) {
     const Place& place = table.places[table.rules.rules()[decision->rule].destination];
-    if (place.exists()) (void)place.add(pid);
+    if (place.exists()) (void)place.add(tid);
     return gone;
   }
-  const auto parent = (*process)->read_parent();
-  const auto opened = parent ? placement.processes.open(*parent) : std::unexpected(parent.error());
+  const auto origin = first ? (*process)->read_parent() : pid;
+  const auto opened = origin ? placement.processes.open(*origin) : std::unexpected(origin.error());
   const auto group =
-      opened ? (*opened)->read_thread_group(*parent) : std::unexpected(opened.error());
+      opened ? (*opened)->read_thread_group(*origin) : std::unexpected(opened.error());
   if (!group && !proc::ended(group.error()) && group.error().code != ENOTSUP)
     return failed(group.error());
   const resctrl::Tasks* tasks =
       group ? table.tasks_of(std::string(control_group_of(*group))) : nullptr;
   if (tasks == nullptr) tasks = table.tasks_of(std::string(root_group));
-  if (tasks != nullptr) (void)tasks->add(pid);
+  if (tasks != nullptr) (void)tasks->add(tid);
   return gone;
+}
+
+namespace {
+
+// The id of a thread that was written may be another process's by now.
+void correct_thread(const Placement& placement, const proc::Process& process, pid_t tid) {
+  if (const auto name = process.read_thread_name(tid); !name && proc::ended(name.error()))
+    (void)correct_placement(placement, tid);
 }
 
 // The loop thread may have assigned the process manually while the classifier carried out a rule.
@@ -258,6 +274,7 @@ bool Visit::put(pid_t tid, size_t rule) {
   if (error == 0) {
     result_.moved++;
     if (before == Where::unknown) result_.unseen++;
+    if (tid != pid_) correct_thread(placement_, *process_, tid);
     return true;
   }
   if (error == ESRCH) {
@@ -355,7 +372,8 @@ Result<std::vector<pid_t>> Visit::children() const {
   return process_->children();
 }
 
-int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks) {
+int put_all_threads(const Placement& placement, const proc::Process& process,
+                    const resctrl::Tasks& tasks) {
   std::unordered_set<pid_t> seen;
   bool found_new = true;
   for (int pass = 0; pass < max_passes && found_new; pass++) {
@@ -365,12 +383,16 @@ int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks) {
     for (const pid_t tid : *threads) {
       if (!seen.insert(tid).second) continue;
       found_new = true;
-      if (const int error = tasks.add(tid); error != 0 && error != ESRCH) return error;
+      const int error = tasks.add(tid);
+      if (error != 0 && error != ESRCH) return error;
+      if (error == 0 && tid != process.pid()) correct_thread(placement, process, tid);
     }
   }
   const auto name = process.read_name();
   if (name) return 0;
-  return proc::ended(name.error()) ? ESRCH : name.error().code;
+  if (!proc::ended(name.error())) return name.error().code;
+  (void)correct_placement(placement, process.pid());
+  return ESRCH;
 }
 
 }  // namespace rdtd

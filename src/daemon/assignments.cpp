@@ -22,20 +22,30 @@ Refusal cannot_examine(pid_t pid, const Error& error) {
 class Assignments::Opened final : public PreparedAssign {
  public:
   Opened(Assignments& assignments, Details details, std::shared_ptr<const proc::Process> process,
-         std::string group, Caller caller)
+         uid_t owner, std::string group, Caller caller)
       : PreparedAssign(std::move(details)),
         assignments_(assignments),
         process_(std::move(process)),
+        owner_(owner),
         group_(std::move(group)),
         caller_(caller) {}
 
   std::expected<void, Refusal> run() override {
+    // Polkit was asked about this user's process. Root asks nobody.
+    ProcessFacts facts;
+    if (const auto read = process_->read(Fact::identity, facts); !read)
+      return std::unexpected(cannot_examine(process_->pid(), read.error()));
+    if (facts.identity->uid != owner_ && !caller_.root())
+      return std::unexpected(
+          Refusal{Refusal::Kind::not_permitted,
+                  fmt::format("process {} belongs to another user now", process_->pid())});
     return assignments_.carry_out(process_, group_, caller_);
   }
 
  private:
   Assignments& assignments_;
   std::shared_ptr<const proc::Process> process_;
+  uid_t owner_;
   std::string group_;
   Caller caller_;
 };
@@ -69,18 +79,20 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
     return std::unexpected(cannot_examine(pid, read.error()));
   PreparedAssign::Details details = {
       {"pid", std::to_string(pid)}, {"uid", std::to_string(facts.identity->uid)}, {"group", group}};
-  return std::make_shared<Opened>(*this, std::move(details), std::move(*process), group, caller);
+  return std::make_shared<Opened>(*this, std::move(details), std::move(*process),
+                                  facts.identity->uid, group, caller);
 }
 
 // Returns an errno, or 0. The kernel takes a thread into a monitoring group only from its control
 // group.
 int Assignments::put_into(const proc::Process& process, const std::string& directory) {
+  const Placement placement{*core_.state.in_force->table, core_.system.processes, core_.manual};
   std::vector<std::string> way = {std::string(control_group_of(directory))};
   if (is_mon_group(directory)) way.push_back(directory);
   for (const std::string& group : way) {
     const auto tasks = core_.system.resctrl.open_tasks(group);
     if (!tasks) return tasks.error().code;
-    if (const int error = put_all_threads(process, **tasks); error != 0) return error;
+    if (const int error = put_all_threads(placement, process, **tasks); error != 0) return error;
   }
   return 0;
 }

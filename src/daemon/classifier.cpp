@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -24,7 +25,7 @@ namespace {
 // Requests that wait; more assignments are only counted, more processes are found by a look at all
 // of them.
 constexpr size_t max_queued = 4096;
-// Receiving fails for good after so many errors in a row.
+// So many errors in a row are reported, once until events arrive again.
 constexpr int max_errors = 10;
 // From so many events in a batch on, users share the time.
 constexpr size_t batch_that_waits = 4;
@@ -208,8 +209,8 @@ void Classifier::handle_events() {
       if (table) r.retired.push_back(std::move(table));
       table = table_;
       r.table_in_use = in_use = published_;
-      pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
     });
+    pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
   };
   while (!stop_) {
     if (const auto due = deferred_.next_due(); due && !pacer.wait(*connector_, time_until(*due))) {
@@ -220,18 +221,19 @@ void Classifier::handle_events() {
     }
     events.clear();
     const auto batch = pacer.receive(*connector_, events);
-    errors = batch ? 0 : errors + 1;
-    if (errors > 0) {
-      if (errors >= max_errors) return request([&](Requests& r) { r.failed = batch.error(); });
-      std::this_thread::sleep_for(error_pause_);
+    errors = batch ? 0 : std::min(errors + 1, max_errors + 1);
+    if (errors == max_errors) {
+      beat_seen_ = false;
+      request([&](Requests& r) { r.failed = batch.error(); });
     }
+    if (errors > 0) std::this_thread::sleep_for(error_pause_);
     lost = lost || !batch || batch->lost;
     take_table();
     handle_batch(events, table.get(), pacer);
     // Once it has lost an event, the kernel drops all further ones until the queue is empty, and
-    // does not say so again.
+    // does not say so again. While nothing can be received, the loop thread misses the heartbeats.
     const bool drained = events.size() < Connector::batch_size && !(batch && batch->lost);
-    if (lost && drained) {
+    if (lost && drained && errors < max_errors) {
       lost = false;
       event_overruns_ = connector_->dropped();
       request([](Requests& r) { r.events_lost = true; });
@@ -262,7 +264,7 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
 
 void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTable& table,
                         bool others_wait) {
-  if (manual_->exec(event.pid, event.timestamp_ns) || deferred_.contains(event.pid)) return;
+  if (manual_->exec(event.pid, event.timestamp_ns)) return;
   const auto begin = std::chrono::steady_clock::now();
   // To examine all of root's would double the cost of each.
   const bool examine_root = begin < hidden_until_ || ++handled_ % examined_part == 0;
@@ -278,7 +280,7 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
 }
 
 // False if the loop thread has to look at it. It does not for a user who rests: each look takes
-// long, and the next reconcile finds the process.
+// long, and the next reconcile finds the process. One that waits already may be another user's now.
 bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
   const auto rest = shares_.resting_until(user);
   return deferred_.push({pid, user}, std::max(now, rest)) || now < rest;
@@ -330,10 +332,11 @@ void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignmen
   if (!second_looks_->add({pid, exec_at, monotonic_nanoseconds()}))
     request([](Requests& r) { r.events_lost = true; });
   if (!watched_) return;
+  Assigned assigned{pid, group_label(table.rules.group_of(assignment.rule)),
+                    table.rules.rules()[assignment.rule].where.text()};
   request([&](Requests& r) {
     if (r.assigned.size() < max_queued)
-      r.assigned.push_back({pid, group_label(table.rules.group_of(assignment.rule)),
-                            table.rules.rules()[assignment.rule].where.text()});
+      r.assigned.push_back(std::move(assigned));
     else
       r.dropped++;
   });

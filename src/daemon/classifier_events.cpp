@@ -60,28 +60,17 @@ void ClassifierEvents::take_requests() {
     core.observer.on_assigned(assigned.pid, assigned.group, assigned.rule);
   if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);
   if (requests.table_old) manager_.reconciler().reconcile();
-  if (requests.failed) return end(*requests.failed);
+  if (requests.failed) {
+    log(LogEvent::events_lost, requests.failed->text() + "; trying again");
+    set_available(false);
+  }
   if (requests.events_lost) {
-    losses_.count_exec(classifier_->event_overruns());
-    core.state.events_seen = seen();
+    count();
     losses_.lost();
   }
   // One wake-up for many requests.
   requests_.enable(false);
   pause_.set(request_interval);
-}
-
-// Those that it has moved get no second look.
-void ClassifierEvents::end(const Error& why) {
-  log(LogEvent::events_lost, why.text() + "; processes are found at each reconcile only");
-  manager_.core().state.events_available = false;
-  losses_.count_exec(classifier_->event_overruns());
-  classifier_ = nullptr;
-  requests_.enable(false);
-  second_looks_.enable(false);
-  pause_.enable(false);
-  losses_.look_at_all("process events have ended");
-  manager_.core().observer.state_changed();
 }
 
 // The processes that the classifier moved a moment ago may have begun threads or children before.
@@ -124,10 +113,14 @@ void ClassifierEvents::set_available(bool available) {
   manager_.core().observer.state_changed();
 }
 
-void ClassifierEvents::beat() {
+void ClassifierEvents::count() {
   if (classifier_ == nullptr) return;
   manager_.core().state.events_seen = seen();
   losses_.count_exec(classifier_->event_overruns());
+}
+
+void ClassifierEvents::beat() {
+  if (classifier_ == nullptr) return;
   const bool alive = classifier_->heartbeat();
   set_available(alive);
   if (alive) return;

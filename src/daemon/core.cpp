@@ -93,7 +93,8 @@ void Core::retry_soon() {
   const auto& missing = state.in_force->missing;
   const bool waits_for_device =
       std::ranges::find(missing, Cause::machine, &MissingPart::cause) != missing.end();
-  if (guard.misses_mon_groups() || waits_for_device || state.ended_in_force)
+  if (guard.misses_mon_groups() || waits_for_device || state.ended_in_force ||
+      !state.wanted_files.empty())
     compare_within(retry_interval);
 }
 

@@ -19,6 +19,17 @@ Refusal too_many_wait() {
           fmt::format("{} requests for a lease wait already", Leases::max_leases)};
 }
 
+// Whether the part is another's than that of the lease itself, whose file this is.
+bool is_displaced(const MissingPart& part, const Policy& in_force, const std::string& file) {
+  const auto is_about = [&](const auto& named) {
+    return named.name.where.file.text() != file &&
+           part.what.contains(fmt::format("'{}'", named.name.value));
+  };
+  return std::ranges::any_of(in_force.groups, is_about) ||
+         std::ranges::any_of(in_force.locks, is_about) ||
+         (in_force.io && !part.what.contains('\''));
+}
+
 }  // namespace
 
 void LeaseJobs::lease(const std::string& name, const std::string& policy, const Caller& caller,
@@ -37,7 +48,7 @@ Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   auto held = core_.leases.add(lease);
   if (!held) co_return done(std::unexpected(refusal(held.error())));
-  const Outcome applied = co_await apply(std::move(right), Loads::Report::all);
+  const Outcome applied = co_await apply(lease.name, std::move(right), Loads::Report::all);
   if (!applied) {
     core_.leases.remove(lease.name);
     co_return done(std::unexpected(applied.error()));
@@ -64,7 +75,7 @@ Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller
   // Its holder may have closed it meanwhile.
   if (auto why = refuse_update(name, caller)) co_return done(std::unexpected(std::move(*why)));
   const std::string before = core_.leases.exchange_policy(name, std::move(policy));
-  const Outcome applied = co_await apply(std::move(right), Loads::Report::changes);
+  const Outcome applied = co_await apply(name, std::move(right), Loads::Report::changes);
   if (!applied) {
     (void)core_.leases.exchange_policy(name, before);
     co_return done(applied);
@@ -75,15 +86,16 @@ Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller
   done({});
 }
 
-// Puts the files in force and all leases in force.
-Task<LeaseJobs::Outcome> LeaseJobs::apply(ResctrlLock::Right right, Loads::Report report) {
+// Puts the files in force and all leases in force, on behalf of the one of this name.
+Task<LeaseJobs::Outcome> LeaseJobs::apply(std::string name, ResctrlLock::Right right,
+                                          Loads::Report report) {
   const InForce& now = *core_.state.in_force;
   Applier::Request request{
       .fit = now.missing.empty() ? Applier::Fit::whole : Applier::Fit::what_fits,
       .files = now.files,
       .leases = core_.leases.files()};
   if (request.fit == Applier::Fit::what_fits)
-    if (auto why = refuse_to_displace(request)) co_return std::unexpected(std::move(*why));
+    if (auto why = refuse_to_displace(name, request)) co_return std::unexpected(std::move(*why));
   co_return co_await loads_.apply(std::move(request), std::move(right), report);
 }
 
@@ -115,14 +127,19 @@ std::optional<Refusal> LeaseJobs::refuse_update(const std::string& name,
 }
 
 // While the machine cannot have the whole policy, the lease must not displace more of it.
-std::optional<Refusal> LeaseJobs::refuse_to_displace(const Applier::Request& request) {
+std::optional<Refusal> LeaseJobs::refuse_to_displace(const std::string& name,
+                                                     const Applier::Request& request) {
   const InForce& now = *core_.state.in_force;
   const auto loaded = core_.applier.load(request, now);
   if (!loaded) return loaded.error();
-  for (const MissingPart& part : loaded->prepared.missing)
-    if (std::ranges::find(now.missing, part.what, &MissingPart::what) == now.missing.end())
-      return Refusal{Refusal::Kind::busy,
-                     fmt::format("with this lease {} not in force: {}", part.what, part.reason)};
+  for (const MissingPart& part : loaded->prepared.missing) {
+    if (std::ranges::find(now.missing, part.what, &MissingPart::what) != now.missing.end())
+      continue;
+    return Refusal{Refusal::Kind::busy,
+                   is_displaced(part, now.policy, lease_file(name, {}).path)
+                       ? fmt::format("with this lease {} not in force: {}", part.what, part.reason)
+                       : "the machine cannot have this lease now: " + part.reason};
+  }
   return std::nullopt;
 }
 

@@ -59,8 +59,10 @@ Task<> Loads::run_start(Done done) {
   else
     refused(loaded.error());
   // The machine may permit it later.
-  if (!loaded && loaded.error().kind != Refusal::Kind::invalid_policy)
+  if (!loaded && loaded.error().kind != Refusal::Kind::invalid_policy) {
     core_.state.wanted_files = files;
+    core_.retry_soon();
+  }
   done(loaded);
 }
 

@@ -161,7 +161,8 @@ void Loop::connect() {
              if (logs_assignments()) log_assignment(pid, group, rule);
              service_->emit_assigned(pid, group, rule);
            },
-       .watch_assignments = [this](bool on) { processes_->classifier.watch_assignments(on); }},
+       .watch_assignments = [this](bool on) { processes_->classifier.watch_assignments(on); },
+       .count_events = [this] { processes_->classifier.count(); }},
       [this](std::shared_ptr<const RuleTable> table) {
         return processes_->classifier.publish(std::move(table));
       });

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
+#include <utility>
 
 #include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
@@ -26,39 +28,46 @@ bool has_ended(const proc::Process& process) {
 
 }  // namespace
 
-std::optional<ManualAssignments::Entry> ManualAssignments::find(pid_t pid) {
-  if (count_ == 0) return std::nullopt;
-  std::optional<Entry> entry;
+ManualAssignments::EntryPtr ManualAssignments::find(pid_t pid) {
+  if (count_ == 0) return nullptr;
+  EntryPtr entry;
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(pid);
-    if (found == entries_.end()) return std::nullopt;
+    if (found == entries_.end()) return nullptr;
     entry = found->second;
   }
   if (!has_ended(*entry->held.process)) return entry;
   erase(pid, entry->held.process.get());
-  return std::nullopt;
+  return nullptr;
+}
+
+std::vector<ManualAssignments::EntryPtr> ManualAssignments::entries() {
+  std::vector<EntryPtr> out;
+  out.reserve(max_in_all);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [pid, entry] : entries_) out.push_back(entry);
+  return out;
 }
 
 void ManualAssignments::erase(pid_t pid, const proc::Process* process) {
+  EntryPtr erased;  // destroyed without the lock: that closes a file
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(pid);
-  if (found == entries_.end() || found->second.held.process.get() != process) return;
+  if (found == entries_.end() || found->second->held.process.get() != process) return;
+  erased = std::move(found->second);
   entries_.erase(found);
   count_ = entries_.size();
   stored_ = false;
 }
 
 void ManualAssignments::insert(Entry entry) {
-  const std::lock_guard lock(mutex_);
   const pid_t pid = entry.held.process->pid();
-  entries_.insert_or_assign(pid, std::move(entry));
+  auto inserted = std::make_shared<const Entry>(std::move(entry));
+  const std::lock_guard lock(mutex_);
+  entries_[pid].swap(inserted);
   count_ = entries_.size();
   stored_ = false;
-}
-
-void ManualAssignments::drop_ended() {
-  for (const Held& held : all()) (void)held;
 }
 
 // A line each: PID START_TIME, "this" program or "all" of the process, GROUP, USER, NAME. Only a
@@ -91,17 +100,16 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
 }
 
 Result<void> ManualAssignments::store() {
-  std::string text;
   {
     const std::lock_guard lock(mutex_);
-    if (stored_) return {};
-    for (const auto& [pid, entry] : entries_)
-      text += fmt::format("{} {} {} {} {} {}\n", pid, entry.start_time,
-                          entry.held.through_execs ? "all" : "this", entry.held.group,
-                          entry.held.user, entry.name);
-    stored_ = true;
+    if (std::exchange(stored_, true)) return {};
   }
-  auto replaced = record_.replace(manual_record, text);
+  std::string text;
+  for (const EntryPtr& entry : entries())
+    text += fmt::format("{} {} {} {} {} {}\n", entry->held.process->pid(), entry->start_time,
+                        entry->held.through_execs ? "all" : "this", entry->held.group,
+                        entry->held.user, entry->name);
+  auto replaced = record_.replace(manual_record, text, 0600);
   if (!replaced) {
     const std::lock_guard lock(mutex_);
     stored_ = false;
@@ -115,7 +123,9 @@ std::optional<std::string> ManualAssignments::add(Held held) {
     const std::lock_guard lock(mutex_);
     if (!entries_.contains(held.process->pid())) {
       if (entries_.size() >= max_in_all) return "all users";
-      const auto same_user = [&](const auto& entry) { return entry.second.held.user == held.user; };
+      const auto same_user = [&](const auto& entry) {
+        return entry.second->held.user == held.user;
+      };
       if (held.user != 0 &&
           static_cast<size_t>(std::ranges::count_if(entries_, same_user)) >= max_per_user)
         return "this user";
@@ -128,15 +138,13 @@ std::optional<std::string> ManualAssignments::add(Held held) {
 }
 
 void ManualAssignments::remove(pid_t pid) {
-  const std::lock_guard lock(mutex_);
-  if (entries_.erase(pid) == 0) return;
-  count_ = entries_.size();
-  stored_ = false;
+  if (const EntryPtr entry = find(pid)) erase(pid, entry->held.process.get());
 }
 
 void ManualAssignments::clear() {
+  std::unordered_map<pid_t, EntryPtr> cleared;
   const std::lock_guard lock(mutex_);
-  entries_.clear();
+  entries_.swap(cleared);
   count_ = 0;
   stored_ = false;
 }
@@ -159,25 +167,23 @@ bool ManualAssignments::exec(pid_t pid, uint64_t timestamp) {
 void ManualAssignments::rename(pid_t pid) {
   const auto entry = find(pid);
   if (!entry || entry->held.through_execs) return;  // then its name does not matter
-  std::string name = name_of(*entry->held.process).value_or("");
+  auto renamed = std::make_shared<Entry>(*entry);
+  renamed->name = name_of(*entry->held.process).value_or("");
+  EntryPtr replaced = std::move(renamed);
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(pid);
-  if (found == entries_.end()) return;
-  found->second.name = std::move(name);
+  if (found == entries_.end() || found->second != entry) return;
+  found->second.swap(replaced);
   stored_ = false;
 }
 
 std::vector<ManualAssignments::Held> ManualAssignments::all() {
   std::vector<Held> out;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [pid, entry] : entries_) out.push_back(entry.held);
-  }
-  std::erase_if(out, [&](const Held& held) {
-    const bool gone = has_ended(*held.process);
-    if (gone) erase(held.process->pid(), held.process.get());
-    return gone;
-  });
+  for (const EntryPtr& entry : entries())
+    if (has_ended(*entry->held.process))
+      erase(entry->held.process->pid(), entry->held.process.get());
+    else
+      out.push_back(entry->held);
   return out;
 }
 

@@ -208,16 +208,15 @@ Task<> Reconciler::try_what_is_missing() {
   renew_reasons(loaded->prepared.missing);
   if (!first_load && !more) co_return;
   request.ask_for_users = true;
+  core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
-  if (!applied) {
+  if (!applied)
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
-    co_return;
-  }
-  if (first_load)
+  else if (first_load)
     loads_.succeeded(LogEvent::applied);
   else
     log(LogEvent::applied, loads_.summary());
-  core_.observer.after_reload(true);
+  core_.observer.after_reload(applied.has_value());
 }
 
 }  // namespace rdtd

@@ -42,6 +42,8 @@ constexpr int exit_no_resctrl = 69;  // EX_UNAVAILABLE
 constexpr const char* readers_group = "rdtd";
 // The classifier waits for a command line no longer than this; then it is the loop thread's turn.
 constexpr std::chrono::milliseconds classifier_wait{2};
+// Names may come from the network, and the main loop waits.
+constexpr std::chrono::seconds longest_user_lookup{2};
 
 int fail(const Error& error, int status = 1) {
   spdlog::error("{}", error.text());
@@ -75,7 +77,10 @@ std::string lock_holder(const Directory& proc, const std::string& path) {
   if (!locks || ::stat(path.c_str(), &status) < 0) return "another process";
   const std::string file =
       fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
-  for (const std::string_view line : split(*locks, '\n')) {
+  // Any user may have very many locks.
+  for (size_t at = locks->find(file); at != std::string::npos; at = locks->find(file, at + 1)) {
+    const size_t begin = locks->rfind('\n', at) + 1;
+    const auto line = std::string_view(*locks).substr(begin, locks->find('\n', at) - begin);
     std::vector<std::string_view> words;
     for (const std::string_view word : split(line, ' '))
       if (!word.empty()) words.push_back(word);
@@ -198,6 +203,7 @@ Result<Opened> open_all(const Paths& paths) {
 System system_of(const Opened& opened, const Paths& paths) {
   // Once: the kernel asks each CPU for its frequency when it writes this file.
   const auto cpuinfo = opened.proc->read("cpuinfo");
+  const UserDatabase users = proc::with_deadline(proc::user_database(), longest_user_lookup);
   const auto pseudo_locking = cpuinfo ? std::optional(can_pseudo_lock(*cpuinfo)) : std::nullopt;
   return {
       .resctrl = *opened.resctrl,
@@ -207,7 +213,7 @@ System system_of(const Opened& opened, const Paths& paths) {
           [&opened, cpus = paths.possible_cpus, pseudo_locking] {
             return read_machine(*opened.resctrl, *opened.proc, cpus, pseudo_locking);
           },
-      .users = proc::user_database(),
+      .users = users,
       .device_holder = [holders =
                             std::make_shared<proc::DeviceHolders>(paths.proc, paths.lock_devices)](
                            const std::string& lock) { return holders->find(lock); },
@@ -216,8 +222,8 @@ System system_of(const Opened& opened, const Paths& paths) {
             return resctrl::store_device_access(*opened.state_files, locks);
           },
       .admit =
-          [&opened](resctrl::Admit who) {
-            const auto group = proc::find_user_group(readers_group);
+          [&opened, users](resctrl::Admit who) {
+            const auto group = users.find_group(readers_group);
             return resctrl::admit(who, opened.resctrl->root(), *opened.state_files,
                                   group ? *group : std::nullopt);
           },

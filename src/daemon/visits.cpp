@@ -104,7 +104,8 @@ void Visits::find_more(Time deadline) {
 void Visits::finish(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
   if (result.kind == Assignment::Kind::no_group) looks_.out_of_date = true;
-  if (result.kind == Assignment::Kind::held_up) add({.pid = visit.pid()}, held_up_delay);
+  if (result.kind == Assignment::Kind::held_up)
+    add({.pid = visit.pid()}, held_up_delay * (1 + waiting_.size() / held_up_per_delay));
   if (result.kind == Assignment::Kind::unknown) looks_.overflowed = true;
   // If the kernel does not say where threads are, each look moves them, and there is no third one.
   if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;

@@ -114,6 +114,11 @@ void Planner::check_new_groups() {
   };
   const auto group = std::ranges::find_if(policy_.groups, is_new);
   if (group == policy_.groups.end()) return;
+  if (!snapshot_.unrecordable.empty())
+    return error(
+        group->name.where,
+        fmt::format("group '{}' cannot be made now: {}", group->name.value, snapshot_.unrecordable),
+        {}, Cause::machine);
   for (const auto& [resource, parts, info] : caches_) {
     if (info.sparse_masks) continue;
     DomainRefusals refusals;

@@ -113,6 +113,12 @@ void Planner::check_locks() {
             "choose another name, or remove that group");
       continue;
     }
+    if (!snapshot_.unrecordable.empty() && !snapshot_.groups.contains(lock.name.value)) {
+      error(lock.name.where,
+            fmt::format("{} cannot be made now: {}", title(lock), snapshot_.unrecordable), {},
+            Cause::machine);
+      continue;
+    }
     if (!can_lock(lock)) continue;
     check_resources(lock.amounts);
     const std::set<DomainId>* const domains = domains_of(lock.resource());

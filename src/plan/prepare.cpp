@@ -33,6 +33,7 @@ Machine without_others(const Machine& machine) {
                                          machine.snapshot.busy_locks.contains(group.first));
   });
   out.snapshot.busy_locks.clear();
+  out.snapshot.unrecordable.clear();
   if (!machine.snapshot.owned.contains(std::string(io_group))) out.snapshot.io.clear();
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
@@ -123,11 +124,11 @@ std::expected<Prepared, Rejected> prepare(std::span<const PolicyFile> files,
   auto plan = plan_for(parsed.policy, machine);
   if (plan) return finished(std::move(parsed), std::move(*plan));
   const bool others = plan_for(parsed.policy, without_others(machine)).has_value();
-  const bool mount = std::ranges::all_of(plan.error(), [](const Diagnostic& d) {
-    return d.severity == Severity::warning || d.cause == Cause::mount;
+  const bool too_small = std::ranges::all_of(plan.error(), [](const Diagnostic& d) {
+    return d.severity == Severity::warning || d.cause == Cause::mount || d.cause == Cause::closids;
   });
   return std::unexpected(
-      Rejected{std::move(plan.error()), std::move(parsed.policy.sources), others || mount});
+      Rejected{std::move(plan.error()), std::move(parsed.policy.sources), others || too_small});
 }
 
 std::optional<Prepared> prepare_known(Policy policy, std::vector<Diagnostic> text_warnings,

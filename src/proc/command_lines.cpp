@@ -1,17 +1,17 @@
 #include "rdtd/proc/command_lines.hpp"
 
-#include <pthread.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <ctime>
 #include <semaphore>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "rdtd/base/inheriting_mutex.hpp"
 
 namespace rdtd::proc {
 
@@ -20,41 +20,6 @@ namespace {
 constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
 
 bool is_system(uid_t user) { return user < first_ordinary_user; }
-
-timespec timespec_of(std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return {seconds.count(), (time - seconds).count()};
-}
-
-// Who holds it runs at the priority of who waits for it (pthread_mutexattr_setprotocol(3)).
-class InheritingMutex {
- public:
-  InheritingMutex() {
-    pthread_mutexattr_t attributes;
-    (void)::pthread_mutexattr_init(&attributes);
-    (void)::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    (void)::pthread_mutex_init(&mutex_, &attributes);
-    (void)::pthread_mutexattr_destroy(&attributes);
-  }
-  InheritingMutex(const InheritingMutex&) = delete;
-  InheritingMutex& operator=(const InheritingMutex&) = delete;
-  ~InheritingMutex() { (void)::pthread_mutex_destroy(&mutex_); }
-
-  void lock() { (void)::pthread_mutex_lock(&mutex_); }
-  void unlock() { (void)::pthread_mutex_unlock(&mutex_); }
-  [[nodiscard]] bool lock_until(CommandLines::Clock::time_point time) {
-    const timespec end = timespec_of(time.time_since_epoch());
-    const int error = ::pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &end);
-    if (error != EINVAL) return error == 0;
-    // Before Linux 5.14, a wait for such a mutex ends only by the clock that can be set.
-    const auto left = time - CommandLines::Clock::now();
-    const timespec wall = timespec_of(std::chrono::system_clock::now().time_since_epoch() + left);
-    return ::pthread_mutex_timedlock(&mutex_, &wall) == 0;
-  }
-
- private:
-  pthread_mutex_t mutex_{};
-};
 
 }  // namespace
 

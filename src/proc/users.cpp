@@ -1,7 +1,12 @@
 #include "rdtd/proc/users.hpp"
 
 #include <cerrno>
+#include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
+
+#include "rdtd/proc/helper.hpp"
 
 namespace rdtd::proc {
 
@@ -32,6 +37,17 @@ Result<std::optional<Id>> find(const char* kind, const std::string& name, Query 
   return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", code, {}});
 }
 
+// What a helper finds; it may outlive the question.
+template <class Id>
+Result<std::optional<Id>> ask(
+    Helper& helper, const std::function<Result<std::optional<Id>>(const std::string&)>& query,
+    const char* kind, const std::string& name) {
+  const auto answer = std::make_shared<Result<std::optional<Id>>>();
+  if (helper.run([answer, query, name] { *answer = query(name); })) return std::move(*answer);
+  return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", 0,
+                               "the user database does not answer"});
+}
+
 }  // namespace
 
 Result<std::optional<uid_t>> find_user(const std::string& name, UserQuery query) {
@@ -45,6 +61,16 @@ Result<std::optional<gid_t>> find_user_group(const std::string& name, GroupQuery
 UserDatabase user_database() {
   return {[](const std::string& name) { return find_user(name); },
           [](const std::string& name) { return find_user_group(name); }};
+}
+
+UserDatabase with_deadline(UserDatabase database, std::chrono::milliseconds max_wait) {
+  const auto helper = std::make_shared<Helper>("rdtd-users", max_wait);
+  return {[helper, query = std::move(database.find_user)](const std::string& name) {
+            return ask<uid_t>(*helper, query, "user", name);
+          },
+          [helper, query = std::move(database.find_group)](const std::string& name) {
+            return ask<gid_t>(*helper, query, "user group", name);
+          }};
 }
 
 }  // namespace rdtd::proc

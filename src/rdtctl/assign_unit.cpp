@@ -3,11 +3,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <vector>
 
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
+#include "rdtd/base/text.hpp"
+#include "unit_processes.hpp"
 #include "unit_rule.hpp"
 #include "verbs.hpp"
 
@@ -59,9 +64,36 @@ int put_in_force(Client& client, const Directory& directory, const std::string& 
   return exit;
 }
 
+// "redis" of "redis/web", a monitoring group.
+std::string_view control_group_name(std::string_view label) {
+  return label.substr(0, label.find('/'));
+}
+
+// Another rule decides about the unit: which one, for a process of the unit.
+std::optional<std::string> earlier_rule(const Context& context, Client& client,
+                                        const std::string& unit, const std::string& group) {
+  const auto processes = processes_of_unit(context, unit);
+  for (const pid_t pid : processes ? *processes : std::vector<pid_t>{}) {
+    const auto explanation = client.explain(pid);
+    if (!explanation) continue;  // it may have ended
+    const auto decides =
+        std::ranges::find_if(explanation->trials, [](const auto& trial) { return trial.matched; });
+    // A manual assignment is about this process alone.
+    if (decides == explanation->trials.end() || control_group_name(decides->group) == group ||
+        !decides->place.contains(':'))
+      continue;
+    return fmt::format(
+        "process {} ({}) of unit '{}' belongs in group '{}': the rule at {} matches "
+        "first",
+        pid, printable(explanation->name), unit, decides->group, decides->place);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-int verbs::assign_unit(const std::string& group, const std::string& unit, bool runtime) {
+int verbs::assign_unit(const Context& context, const std::string& group, const std::string& unit,
+                       bool runtime) {
   const std::string complete = complete_unit_name(unit);
   const std::string file = unit_rule_file(complete);
   const auto lasting = std::filesystem::path(lasting_directory) / file;
@@ -79,10 +111,15 @@ int verbs::assign_unit(const std::string& group, const std::string& unit, bool r
   const auto directory = open_policy_directory(runtime ? runtime_directory : lasting_directory);
   if (!directory) return report_file(directory.error());
   const int exit = put_in_force(*client, *directory, file, unit_rule_text(group, complete));
-  if (exit == Exit::ok)
-    note("rdtctl: unit '{}' is in group '{}'{}: '{}'\n", complete, group,
-         runtime ? " until the next boot" : "", directory->path_of(file));
-  return exit;
+  if (exit != Exit::ok) return exit;
+  if (const auto other = earlier_rule(context, *client, complete, group)) {
+    note("rdtctl: {}\nrdtctl: the rule of '{}' is in force, but comes after it\n", *other,
+         directory->path_of(file));
+    return Exit::failed;
+  }
+  note("rdtctl: unit '{}' is in group '{}'{}: '{}'\n", complete, group,
+       runtime ? " until the next boot" : "", directory->path_of(file));
+  return Exit::ok;
 }
 
 }  // namespace rdtd

@@ -109,8 +109,7 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
   for (const RuleTrial& trial : trials)
     print("{}  {}\n", rules.rules()[trial.rule].where.text(),
           trial.matched ? "matches  " + destination_text(rules.destination_of(trial.rule).label())
-          : trial.needs ? reason(trial, process)
-                        : "no:  " + reason(trial, process));
+                        : (trial.needs ? "" : "no:  ") + printable(reason(trial, process)));
   print("{}\n", outcome_text(outcome_of(rules, trials)));
   return Exit::ok;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rdtd/policy/policy.hpp"
 #include "toml_text.hpp"
 
@@ -13,6 +15,16 @@ std::string lease_text(const LeaseGroup& group) {
     out += fmt::format("{} = {}\n", resource_key(resource), toml_string(amount));
   if (group.exclusive) out += "exclusive = true\n";
   return out;
+}
+
+std::string free_lease_name(const std::string& verb, pid_t pid,
+                            const std::vector<LeaseStatus>& leases) {
+  const std::string first = fmt::format("{}-{}", verb, pid);
+  std::string name = first;
+  for (size_t number = 2; std::ranges::find(leases, name, &LeaseStatus::name) != leases.end();
+       number++)
+    name = fmt::format("{}-{}", first, number);
+  return name;
 }
 
 }  // namespace rdtd

@@ -1,9 +1,13 @@
 // The policy of a lease as rdtctl writes it: amounts as a user gives them on the command line.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <string>
+#include <vector>
 
+#include "rdtd/bus/reads.hpp"
 #include "rdtd/model/resource.hpp"
 
 namespace rdtd {
@@ -17,5 +21,10 @@ struct LeaseGroup {
 
 // A table of a policy, "[group.NAME]". The daemon checks the amounts.
 [[nodiscard]] std::string lease_text(const LeaseGroup& group);
+
+// "run-812" for the process 812. A lease of this name may be there still: the command of an earlier
+// process of that pid lives on. Then "run-812-2", and so on.
+[[nodiscard]] std::string free_lease_name(const std::string& verb, pid_t pid,
+                                          const std::vector<LeaseStatus>& leases);
 
 }  // namespace rdtd

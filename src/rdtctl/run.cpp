@@ -84,9 +84,11 @@ int verbs::run(const Context& context, const std::string& group, const CpuSet& c
 
 int verbs::run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command) {
   if (const auto pinned = pin(cpus); !pinned) return own_failure(report(pinned.error()));
-  group.name = fmt::format("run-{}", ::getpid());
   auto client = Client::connect();
   if (!client) return own_failure(report(client.error()));
+  const auto leases = client->list_leases();
+  if (!leases) return own_failure(report(leases.error()));
+  group.name = free_lease_name("run", ::getpid(), *leases);
   const auto lease = client->lease(group.name, lease_text(group));
   if (!lease) return own_failure(report(lease.error()));
   if (const auto assigned = client->assign(::getpid(), group.name); !assigned)

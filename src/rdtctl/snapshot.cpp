@@ -39,17 +39,27 @@ Result<void> copy(const Directory& from, const Directory& to) {
   return {};
 }
 
-Result<void> fill(const Context& context, const TreeMachine& machine,
-                  const std::string& directory) {
+// Where others may write too, the directory that was made may be another one by now: one of theirs,
+// or a link to one that they want to have filled.
+Result<Directory> make_directory(const Directory& parent, const std::string& name) {
+  if (::mkdirat(parent.fd(), name.c_str(), 0755) != 0)
+    return errno_error("make", parent.path_of(name));
+  auto made = parent.open_directory(name);
+  struct stat status{};
+  if (made && ::fstat(made->fd(), &status) != 0) return errno_error("open", made->path());
+  if (made && (status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0))
+    return std::unexpected(Error{"make", made->path(), EEXIST, "another user has exchanged it"});
+  return made;
+}
+
+Result<void> fill(const Context& context, const TreeMachine& machine, const Directory& target) {
   const auto source = Directory::open_untrusted(context.resctrl);
   if (!source) return std::unexpected(source.error());
-  const auto target = Directory::open(directory);
-  if (!target) return std::unexpected(target.error());
-  if (auto copied = copy(*source, *target); !copied) return copied;
+  if (auto copied = copy(*source, target); !copied) return copied;
   // The record says which of the groups are rdtd's. A copy of a copy has one already.
-  if (::mkdirat(target->fd(), snapshot_state, 0755) != 0 && errno != EEXIST)
-    return errno_error("make", target->path_of(snapshot_state));
-  auto state = target->open_directory(snapshot_state);
+  if (::mkdirat(target.fd(), snapshot_state, 0755) != 0 && errno != EEXIST)
+    return errno_error("make", target.path_of(snapshot_state));
+  auto state = target.open_directory(snapshot_state);
   auto ownership = state ? Ownership::load(std::move(*state)) : std::unexpected(state.error());
   if (!ownership) return std::unexpected(ownership.error());
   const std::vector<std::string> owned(machine.snapshot.owned.begin(),
@@ -57,14 +67,14 @@ Result<void> fill(const Context& context, const TreeMachine& machine,
   if (auto recorded = ownership->expect(owned); !recorded) return recorded;
   // resctrl has no file for these three facts; a copy needs one for each.
   if (const auto locking = machine.capabilities.pseudo_locking)
-    if (auto written = target->replace(resctrl::pseudo_locking_file, *locking ? "1\n" : "0\n");
+    if (auto written = target.replace(resctrl::pseudo_locking_file, *locking ? "1\n" : "0\n");
         !written)
       return written;
   if (const auto& cpus = machine.snapshot.possible_cpus)
-    if (auto written = target->replace(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
+    if (auto written = target.replace(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
         !written)
       return written;
-  return target->replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
+  return target.replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
 }
 
 int report_error(const Error& error) {
@@ -83,14 +93,19 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
   if (!target.has_filename()) target = target.parent_path();  // "DIR/"
   if (fs::symlink_status(target).type() != fs::file_type::not_found)
     return report_error({"make", directory, EEXIST, {}});
-  const fs::path temporary = target.parent_path() / fmt::format(".rdtctl-{}.new", ::getpid());
-  if (::mkdir(temporary.c_str(), 0777) != 0) return report_error({"make", directory, errno, {}});
-  Result<void> done = fill(context, *machine, temporary.string());
-  if (done && std::rename(temporary.c_str(), target.c_str()) != 0)
+  const fs::path above = target.has_parent_path() ? target.parent_path() : ".";
+  const auto parent = Directory::open_untrusted(above.string());
+  if (!parent) return report_error({"make", directory, parent.error().code, {}});
+  const std::string temporary = fmt::format(".rdtctl-{}.new", ::getpid());
+  const auto made = make_directory(*parent, temporary);
+  if (!made) return report_error({"make", directory, made.error().code, made.error().detail});
+  Result<void> done = fill(context, *machine, *made);
+  if (done &&
+      ::renameat(parent->fd(), temporary.c_str(), parent->fd(), target.filename().c_str()) != 0)
     done = errno_error("make", directory);
   if (done) return Exit::ok;
   std::error_code ignored;
-  fs::remove_all(temporary, ignored);
+  fs::remove_all(above / temporary, ignored);
   return report_error(done.error());
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 
 namespace rdtd {
@@ -18,8 +18,8 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
     const auto process = proc.open(pid);
     ProcessFacts facts;
     if (!process || !(*process)->read(Fact::cgroup, facts)) continue;
-    const auto components = split(*facts.cgroup, '/');
-    if (std::ranges::find(components, unit) != components.end()) out.push_back(pid);
+    const auto units = units_of_cgroup(*facts.cgroup).system;
+    if (std::ranges::find(units, unit) != units.end()) out.push_back(pid);
   }
   return out;
 }

@@ -10,7 +10,8 @@
 
 namespace rdtd {
 
-// Those in a cgroup of this name, or below one. Empty if there are none.
+// Those that systemd's system manager has in this unit, or below this slice. A cgroup of that name
+// elsewhere, which a user may make, is no such unit. Empty if there are none.
 [[nodiscard]] Result<std::vector<pid_t>> processes_of_unit(const Context& context,
                                                            const std::string& unit);
 

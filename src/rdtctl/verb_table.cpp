@@ -234,8 +234,11 @@ int VerbTable::assign() {
     throw UsageError{given_.unit.empty() ? "assign requires PID or --unit UNIT"
                                          : "assign takes either PID or --unit UNIT, not both"};
   if (given_.runtime && given_.unit.empty()) throw UsageError{"--runtime requires --unit UNIT"};
-  return given_.unit.empty() ? verbs::assign(context_, given_.group, given_.pids, given_.force)
-                             : verbs::assign_unit(given_.group, given_.unit, given_.runtime);
+  if (given_.unit.find_first_of("*?[") != std::string::npos)
+    throw UsageError{"--unit takes the name of one unit here, not a pattern: write a rule for it"};
+  return given_.unit.empty()
+             ? verbs::assign(context_, given_.group, given_.pids, given_.force)
+             : verbs::assign_unit(context_, given_.group, given_.unit, given_.runtime);
 }
 
 void VerbTable::add_run() {

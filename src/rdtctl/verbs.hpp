@@ -21,7 +21,8 @@ int apply(const Context& context);
 // `force`: also the service manager and kernel threads.
 int assign(const Context& context, const std::string& group, const std::vector<pid_t>& pids,
            bool force);
-int assign_unit(const std::string& group, const std::string& unit, bool runtime);
+int assign_unit(const Context& context, const std::string& group, const std::string& unit,
+                bool runtime);
 struct BenchOptions {
   std::string group, noise_group, html;
   std::string pseudo_lock;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
@@ -105,8 +106,13 @@ Result<void> Ownership::expect(std::span<const std::string> groups) {
       entries_[group] = std::nullopt;
       changed_ = true;
     }
+  // Of these two, the name is all there is to record.
+  const auto is_written = [&](const std::string& group) {
+    return (group == root_group || group == io_group) && written_.contains(group);
+  };
   auto stored = store();
-  if (!stored) entries_ = before;
+  if (stored || std::ranges::all_of(groups, is_written)) return {};
+  entries_ = before;
   return stored;
 }
 
@@ -134,8 +140,10 @@ Result<void> Ownership::store() {
     text += inode ? fmt::format("{} {}\n", name_in_record(group), *inode)
                   : fmt::format("{}\n", name_in_record(group));
   auto stored = directory_.replace(record, text);
-  if (stored) changed_ = false;
-  return stored;
+  if (!stored) return stored;
+  changed_ = false;
+  written_ = names();
+  return {};
 }
 
 }  // namespace rdtd

@@ -151,9 +151,11 @@ Result<void> Transaction::remove(const std::string& group) {
   const bool locked =
       parse_mode(filesystem_.read(file_of(group, "mode")).value_or("")) == Mode::pseudo_locked;
   if (locked && holder_)
-    if (const auto holder = holder_(group))
+    if (const auto holder = holder_(group)) {
+      found_open_device_ = true;
       return std::unexpected(
           Error{"remove", fmt::format("pseudo_lock '{}'", group), EBUSY, *holder});
+    }
   // The kernel removes the monitoring groups with their control group, and moves the tasks to the
   // root: an undo brings both back.
   std::vector<std::string> going = {group};
@@ -213,6 +215,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
       expected.push_back(group_of(step));
   known_ = ownership_.names();
   if (auto recorded = ownership_.expect(expected); !recorded) {
+    unrecorded_ = recorded.error();
     recorded.error().detail = "nothing was changed";
     return recorded;
   }
@@ -220,7 +223,9 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
     const auto done = carry_out_one(step);
     if (done) continue;
     Error error = done.error();
+    const bool found_open_device = found_open_device_;
     const auto problems = undo();
+    found_open_device_ = found_open_device && problems.empty();
     const std::string end =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
     error.detail += (error.detail.empty() ? "" : "; ") + end;

@@ -82,6 +82,41 @@ TEST_F(AssignerTest, AReusedPidIsPutRight) {
   }
 }
 
+// The same of a thread: its id may be a process's or a thread's of another one.
+TEST_F(AssignerTest, AReusedThreadIdIsPutRight) {
+  ASSERT_EQ(reload(three_groups + "[[rule]]\ngroup = \"c\"\nname = \"multi\"\nthread = \"io\"\n"),
+            "");
+  const pid_t multi = processes.start({.name = "multi"});
+  const pid_t bash = processes.start({.name = "bash"});
+  const struct {
+    std::function<void()> reuse;
+    const char* group;
+  } rows[] = {{[&] { (void)processes.start({.name = "bash"}); }, "default"},
+              {[&] { (void)processes.start({.name = "batch"}); }, "b"},
+              {[&] { (void)processes.clone(bash, "io"); }, "default"},
+              {[&] { (void)processes.clone(multi, "io"); }, "c"},
+              {[&] { (void)processes.clone(multi, "other"); }, "default"}};
+  for (const bool assigned : {false, true})
+    for (const auto& row : rows) {
+      const pid_t pid = processes.start({.name = "redis-server"});
+      const pid_t thread = processes.clone(pid);
+      kernel.calls.hook = [&](const fake::Call& call) {
+        if (call.operation != "add" || call.argument != std::to_string(thread)) return;
+        const auto once = std::exchange(kernel.calls.hook, nullptr);
+        processes.exit_thread(thread);
+        processes.next_pid = thread;
+        row.reuse();
+      };
+      if (assigned)
+        ASSERT_TRUE(
+            (*manager->changes().prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+      else
+        (void)place(pid, false);
+      EXPECT_EQ(group_of(pid), "redis");
+      EXPECT_EQ(group_of(thread), row.group) << assigned << &row - rows;
+    }
+}
+
 // A program that renames itself while it is placed goes where its new name wants it.
 TEST_F(AssignerTest, ARenamedProcessIsPlacedAgain) {
   for (const bool classifier : {true, false}) {

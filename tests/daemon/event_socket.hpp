@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
@@ -31,6 +32,26 @@ class EventSocket {
     return std::move(*Connector::from_socket(std::move(receiver_), blocking));
   }
   void hang_up() { sender_.reset(); }
+  // Every call of the reader fails, as those of broken_connector do, until the test repairs this.
+  // To be called before `connector`.
+  void break_off() {
+    sender_.reset();
+    receiver_ = UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    broken_ = receiver_.get();
+  }
+  void repair() {
+    const UniqueFd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+    auto* address = reinterpret_cast<sockaddr*>(&name);
+    socklen_t length = sizeof(sa_family_t);  // the kernel chooses the rest
+    EXPECT_EQ(::bind(listener.get(), address, length), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    length = sizeof name;
+    EXPECT_EQ(::getsockname(listener.get(), address, &length), 0);
+    EXPECT_EQ(::connect(broken_, address, length), 0);
+    sender_ = UniqueFd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    EXPECT_TRUE(sender_);
+  }
 
   void exec(pid_t pid, uint64_t time = event_time) const {
     EXPECT_TRUE(send(event_number::exec, pid, pid, 0, time));
@@ -64,6 +85,7 @@ class EventSocket {
     return ::send(sender_.get(), bytes.data(), bytes.size(), flags | MSG_NOSIGNAL) > 0;
   }
   UniqueFd sender_, receiver_;
+  int broken_ = -1;  // the reader's end
 };
 
 // A netlink socket whose queue the kernel overruns, as it does that of the process connector: with

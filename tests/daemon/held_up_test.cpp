@@ -55,6 +55,29 @@ TEST_F(HeldUp, IsLookedAtOnceASecond) {
   EXPECT_LE(looks, 11U);
 }
 
+// However many there are, to look at them takes little.
+TEST_F(HeldUp, ManyAreLookedAtLessOften) {
+  std::vector<pid_t> held(1500);
+  for (pid_t& pid : held) pid = processes.start({.cmdline = "job --worker"});
+  processes.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "read" && call.argument == "cmdline"; },
+      EAGAIN);
+  for (const pid_t pid : held) manager->core().sweeper.visit({.pid = pid});
+  const auto looks = [this] {
+    return std::ranges::count_if(processes.calls.log(), [](const fake::Call& call) {
+      return call.operation == "read" && call.argument == "cmdline";
+    });
+  };
+  run(std::chrono::seconds(1));
+  const auto before = looks();
+  for (int second = 0; second < 12; second++) run(std::chrono::seconds(1));
+  EXPECT_GE(looks() - before, 900);
+  EXPECT_LE(looks() - before, 12 * 2 * 128);
+  processes.calls.reset();
+  for (int second = 0; second < 15; second++) run(std::chrono::seconds(1));
+  for (const pid_t pid : held) EXPECT_EQ(group_of(pid), "workers");
+}
+
 TEST_F(HeldUp, WithRulesForThreads) {
   ASSERT_EQ(reload(worker_policy + "thread = \"io-*\"\n"), "");
   const pid_t held = processes.start({.cmdline = "job --worker"});

@@ -467,6 +467,17 @@ TEST_F(LeasesTest, ThePlanHasThem) {
   EXPECT_EQ(state(), "running");
 }
 
+// While the machine has only a part of the policy, it may have no room for a lease.
+TEST_F(LeasesTest, OneWithoutRoomBesideAPartOfThePolicyIsRefused) {
+  for (int i = 0; i < 20; i++) policy += "[group.g" + std::to_string(i) + "]\n";
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(lease("bench", bench),
+            "the machine cannot have this lease now: 8 groups asked for (g0, g1, g2, g3, g4, g5, "
+            "g6, bench), 8 CLOSIDs here: 1 is the default group's");
+  EXPECT_EQ(kind, Refusal::Kind::busy);
+  EXPECT_EQ(names(), "");
+}
+
 // Whatever they displace: groups of random policies, on random machines.
 TEST_F(LeasesTest, LeaveAllMasksAsTheyWere) {
   unsigned displaced = 0;

@@ -116,6 +116,25 @@ TEST_F(LocksTest, Lists) {
   EXPECT_EQ(listed(), "");
 }
 
+// The look for who has the device open is repeated just before the region goes, and its answer may
+// come too late. The rest of the policy does not wait.
+TEST_F(LocksTest, ADeviceThatIsOpenedAfterThePlanDoesNotFailTheLoad) {
+  ASSERT_EQ(reload(buffer), "");
+  int reads = 0;
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "read" && call.path == "buffer/mode" && ++reads == 2)
+      holders["buffer"] = in_use;
+  };
+  EXPECT_EQ(reload("[group.a]\nl2 = \"2 ways\"\n"), "");
+  kernel.calls.hook = nullptr;
+  EXPECT_EQ(listed(), "buffer L2 1  3 1048576 waiting: " + in_use + "\n");
+  EXPECT_EQ(file("a/mode"), "shareable\n");
+  holders.clear();
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(listed(), "");
+  EXPECT_EQ(state(), "running");
+}
+
 TEST_F(LocksTest, ListsWhatIsMissing) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + buffer), "");
   ASSERT_TRUE(kernel.resctrl.remove("buffer"));

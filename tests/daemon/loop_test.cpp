@@ -1,6 +1,9 @@
 // The loop: systemd's requests, the classifier's requests, and timers. What changes of processes
 // and cgroups lead to is in loop_changes_test.cpp.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+
+#include <thread>
 
 #include "log.hpp"
 #include "loop_world.hpp"
@@ -171,7 +174,7 @@ TEST_F(LoopTest, LostProcessEventsLeadToASweep) {
   EXPECT_GT(manager->answers().properties().event_overruns, 0U);
 }
 
-TEST_F(LoopTest, WithoutTheClassifierItGoesOn) {
+TEST_F(LoopTest, WithoutEventsItGoesOn) {
   policy = redis_policy + "[daemon]\nreconcile_interval = \"10ms\"\n";
   const auto always = [] { return true; };
   const auto start_classifier = [&] {
@@ -182,7 +185,7 @@ TEST_F(LoopTest, WithoutTheClassifierItGoesOn) {
   EXPECT_EQ(run_loop({.classifier = classifier_.get()},
                      {{always, start_classifier},
                       {logged("warning: cannot receive process events: Transport endpoint is not "
-                              "connected; processes are found at each reconcile only\n")},
+                              "connected; trying again\n")},
                       {ready(), start_redis},
                       {in_group(redis, "redis")}}),
             0);
@@ -246,6 +249,44 @@ TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
                 {[&] { return std::chrono::steady_clock::now() - since >= milliseconds(100); }}}),
       0);
   EXPECT_FALSE(restored());
+}
+
+// Not those of the last heartbeat.
+TEST_F(LoopTest, ProcessEventsAreCountedAsTheyArrive) {
+  policy = redis_policy;
+  pid_t redis = 0;
+  const auto exec = [&] {
+    redis = processes.start({.name = "redis-server"});
+    events_.exec(redis);
+  };
+  const auto counted = [this] { return manager->answers().properties().events_seen > 0; };
+  EXPECT_EQ(run_loop(with_classifier(), {{ready(), exec}, {in_group(redis, "redis")}, {counted}}),
+            0);
+}
+
+// For a moment, the descriptor that the loop waits on is none of epoll's.
+TEST_F(LoopTest, AFailureOfTheEventLoopIsNotItsEnd) {
+  policy = redis_policy;
+  std::thread repair;
+  const auto fail = [&] {
+    sd_event* event = nullptr;
+    ASSERT_GE(sd_event_default(&event), 0);
+    const int fd = sd_event_get_fd(event);
+    sd_event_unref(event);
+    const int good = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    ASSERT_EQ(::dup3(requests_fd_.get(), fd, O_CLOEXEC), fd);
+    repair = std::thread([fd, good] {
+      std::this_thread::sleep_for(milliseconds(150));
+      EXPECT_EQ(::dup3(good, fd, O_CLOEXEC), fd);
+      (void)::close(good);
+    });
+  };
+  EXPECT_EQ(run_loop(with_classifier(),
+                     {{ready(), fail},
+                      {logged("warning: the event loop: Invalid argument; trying again\n")},
+                      {[] { return true; }}}),
+            0);
+  repair.join();
 }
 
 // Without logind nobody announces it, and no reconcile is due.

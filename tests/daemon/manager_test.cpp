@@ -1,4 +1,5 @@
 // Loading a policy: what it comes to, and what is left when it fails.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "world.hpp"
@@ -31,6 +32,64 @@ TEST_F(ManagerTest, LoadsAnExclusiveGroupWhereOnlyBandwidthIsDivided) {
   policy = "[daemon]\nunsupported = \"skip\"\n" + redis_policy + "[group.batch]\nmb = \"20%\"\n";
   EXPECT_EQ(load(), "");
   EXPECT_EQ(schemata("batch"), "MB:0-1=20");
+  EXPECT_EQ(state(), "running");
+}
+
+// At the start, a policy for a larger machine comes into force as far as this one goes.
+TEST_F(ManagerTest, TheFirstLoadGivesAsManyGroupsAsThereAreClosids) {
+  for (int i = 0; i < 60; i++)
+    policy += fmt::format(
+        "[group.g{0}]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"g{0}\"\nname = \"p{0}\"\n", i);
+  const pid_t first = processes.start({.name = "p0"});
+  const pid_t last = processes.start({.name = "p59"});
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(kernel.resctrl.groups.size(), 8U);
+  EXPECT_EQ(group_of(first), "g0");
+  EXPECT_EQ(group_of(last), "default");
+  EXPECT_EQ(state(), "degraded");
+  ASSERT_EQ(problems().size(), 53U);
+  EXPECT_TRUE(problems().front().starts_with("group 'g10' is not in force: 8 groups asked for"))
+      << problems().front();
+  // A reload says so instead.
+  EXPECT_TRUE(reload(policy).contains("60 groups asked for"));
+  EXPECT_EQ(group_of(first), "g0");
+}
+
+// /run is full: groups that exist need no record, and a new one waits until it can be recorded.
+TEST_F(ManagerTest, TheFirstLoadGoesOnWithoutWhatCannotBeRecorded) {
+  policy = redis_policy;
+  ASSERT_EQ(load(), "");
+  manager->store();
+  const std::string record = *Directory::open(root_.string())->read("groups");
+  start();
+  put(".groups.new/in the way", "");
+  policy += "[group.batch]\nl3 = \"2 ways\"\n";
+  const pid_t redis = processes.start({.name = "redis-server"});
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(schemata("batch"), "none");
+  const std::string why = "cannot open " + (root_ / ".groups.new").string() + ": File exists";
+  EXPECT_EQ(problems(),
+            (std::vector<std::string>{
+                "group 'batch' is not in force: group 'batch' cannot be made now: " + why,
+                why + ": a restart will not know what rdtd has made"}));
+  EXPECT_EQ(*Directory::open(root_.string())->read("groups"), record);
+  std::filesystem::remove_all(root_ / ".groups.new");
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+}
+
+// The same where nothing at all can be had at first.
+TEST_F(ManagerTest, AFirstLoadThatFailsIsTriedAgain) {
+  policy = redis_policy;
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOMEM);
+  EXPECT_EQ(load(),
+            "cannot make group /sys/fs/resctrl/redis: Cannot allocate memory (everything is as it "
+            "was)");
+  kernel.calls.reset();
+  run(std::chrono::seconds(6));
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   EXPECT_EQ(state(), "running");
 }
 

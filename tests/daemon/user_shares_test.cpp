@@ -91,6 +91,17 @@ TEST(Deferred, EachOnceInTheOrderOfTime) {
   EXPECT_TRUE(deferred.push({pid_t{1} << 20, 9}, now));
 }
 
+TEST(Deferred, AnotherUsersProcessOfThatPidHasItsOwnTime) {
+  Deferred deferred;
+  EXPECT_TRUE(deferred.push({7, 1}, now + seconds(9)));
+  EXPECT_TRUE(deferred.push({7, 2}, now));
+  EXPECT_EQ(deferred.pop(now)->user, 2U);
+  EXPECT_FALSE(deferred.next_due());
+  // Its place is free again.
+  for (size_t i = 0; i < Deferred::max_of_user; i++)
+    EXPECT_TRUE(deferred.push({static_cast<pid_t>(i), 1}, now));
+}
+
 class SharesTest : public World {
  protected:
   void SetUp() override {

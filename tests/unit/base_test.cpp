@@ -1,7 +1,10 @@
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <mutex>
 #include <random>
+#include <thread>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,6 +12,7 @@
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/error.hpp"
 #include "rdtd/base/glob.hpp"
+#include "rdtd/base/inheriting_mutex.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/base/unique_fd.hpp"
 
@@ -203,6 +207,44 @@ TEST(Glob, AgreesWithFnmatch) {
   EXPECT_GT(matches, 5'000);
 }
 
+// In UTF-8 what is compared are characters. A byte that is none counts as one: the kernel cuts
+// names.
+TEST(Glob, ComparesCharacters) {
+  const struct {
+    const char *pattern, *text;
+    bool matches;
+  } rows[] = {{"gr?n", "grün", true},     {"gr??n", "grün", false},    {"gr[äöü]n", "grün", true},
+              {"gr[!ü]n", "grün", false}, {"gr[!u]n", "grün", true},   {"gr[ö-ý]n", "grün", true},
+              {"*?€", "a€", true},        {"*??", "€", false},         {"*[€]", "a€", true},
+              {"?", "\xc3", true},        {"??", "ü", false},          {"gr*n", "grün", true},
+              {"[\\ü]", "ü", true},       {"[[:alpha:]]", "ü", false}, {"a?", "a\xe2\x82", false}};
+  for (const auto& row : rows)
+    EXPECT_EQ(glob_match(row.pattern, row.text), row.matches) << row.pattern << " " << row.text;
+}
+
+// With other letters in the same order, it is the same.
+TEST(Glob, CharactersMatchAsAsciiDoes) {
+  constexpr std::array<std::string_view, 11> pattern_parts = {
+      "a", "ü", "€", "*", "?", "[aü]", "[!ü]", "[ö-ý]", "[^€]", "[]]", "\\ü"};
+  constexpr std::array<std::string_view, 5> text_parts = {"a", "ü", "ö", "€", "]"};
+  const auto in_ascii = [](std::string text) {
+    for (const auto& [from, to] : {std::pair("ö", "m"), {"ü", "n"}, {"ý", "o"}, {"€", "z"}})
+      for (size_t at = 0; (at = text.find(from)) != std::string::npos;)
+        text.replace(at, std::string_view(from).size(), to);
+    return text;
+  };
+  Texts random;
+  int matches = 0;
+  for (int i = 0; i < 100'000; i++) {
+    const std::string pattern = random(pattern_parts, 5);
+    const std::string text = random(text_parts, 5);
+    const bool expected = glob_match(in_ascii(pattern), in_ascii(text));
+    ASSERT_EQ(glob_match(pattern, text), expected) << pattern << " " << text;
+    matches += expected ? 1 : 0;
+  }
+  EXPECT_GT(matches, 2'000);
+}
+
 // Path globs as they are defined: `**` is nothing, or one component and `**`.
 bool matches_by_definition(std::span<const std::string_view> pattern,
                            std::span<const std::string_view> path) {
@@ -299,6 +341,35 @@ TEST(Counted, AgreesWithTheNumber) {
   EXPECT_EQ(counted(12, "group"), "12 groups");
   EXPECT_EQ(counted(1, "process", "processes"), "1 process");
   EXPECT_EQ(counted(2, "process", "processes"), "2 processes");
+}
+
+// The kernel finds the holder by the futex, which has its thread id if priority is inherited
+// (FUTEX_LOCK_PI in futex(2)); that of other mutexes has 1. It is the first word of a mutex.
+TEST(InheritingMutex, TheKernelKnowsItsHolder) {
+  InheritingMutex mutex;
+  const auto futex = [&] {
+    uint32_t word = 0;
+    std::memcpy(&word, static_cast<const void*>(&mutex), sizeof word);
+    return static_cast<pid_t>(word);
+  };
+  EXPECT_EQ(futex(), 0);
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(futex(), ::gettid());
+}
+
+TEST(InheritingMutex, AWaitHasAnEnd) {
+  InheritingMutex mutex;
+  const auto locked = [&](std::chrono::milliseconds wait) {
+    bool out = false;
+    std::thread([&] {
+      out = mutex.lock_until(InheritingMutex::Clock::now() + wait);
+      if (out) mutex.unlock();
+    }).join();
+    return out;
+  };
+  EXPECT_TRUE(locked(std::chrono::seconds(10)));
+  const std::lock_guard lock(mutex);
+  EXPECT_FALSE(locked(std::chrono::milliseconds(5)));
 }
 
 }  // namespace

@@ -123,6 +123,8 @@ TEST_F(ManualAssignmentsTest, ARecordThatCannotBeWrittenIsWrittenLater) {
   fs::remove_all(root_ / "by_hand");
   EXPECT_TRUE(manual.store());
   EXPECT_EQ(record(), "7 5000 this batch 0 tar\n");
+  // Who assigned what is not for everybody.
+  EXPECT_EQ(fs::status(root_ / "by_hand").permissions(), fs::perms(0600));
 }
 
 // What one user holds does not keep others from their share.

@@ -1,9 +1,15 @@
-// The rule file of `rdtctl assign --unit`.
+// The rule file of `rdtctl assign --unit`, and which processes a unit has.
 #include "unit_rule.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "files.hpp"
 #include "support.hpp"
+#include "unit_processes.hpp"
 
 namespace rdtd {
 namespace {
@@ -34,6 +40,31 @@ TEST(UnitRule, Text) {
       << format_diagnostics(parsed.diagnostics, parsed.policy.sources);
   ASSERT_EQ(parsed.policy.rules.size(), 1U);
   EXPECT_EQ(parsed.policy.rules[0].conditions.at(0).patterns.at(0).value, odd);
+}
+
+// A user may give a cgroup of the user's own any name.
+class UnitProcesses : public Files {};
+TEST_F(UnitProcesses, AreThoseThatSystemdHasInIt) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"11", "/system.slice/redis.service"},
+      {"12", "/system.slice/redis.service/payload"},
+      {"13", "/x/redis.service"},
+      {"14", "/user.slice/user-1000.slice/user@1000.service/app.slice/redis.service"},
+      {"15", "/user.slice/user-1000.slice/session-1.scope/redis.service"}};
+  for (const auto& [pid, cgroup] : rows) {
+    put(fmt::format("proc/{}/comm", pid), "x\n");
+    put(fmt::format("proc/{}/cgroup", pid), fmt::format("0::{}\n", cgroup));
+  }
+  const Context context{.proc = (root_ / "proc").string()};
+  const auto of = [&](const char* unit) {
+    auto pids = *processes_of_unit(context, unit);
+    std::ranges::sort(pids);
+    return pids;
+  };
+  EXPECT_EQ(of("redis.service"), (std::vector<pid_t>{11, 12}));
+  EXPECT_EQ(of("system.slice"), (std::vector<pid_t>{11, 12}));
+  EXPECT_EQ(of("user@1000.service"), std::vector<pid_t>{14});
+  EXPECT_EQ(of("payload"), std::vector<pid_t>{});
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <memory>
+#include <semaphore>
+#include <thread>
 
 #include "rdtd/proc/users.hpp"
 
@@ -52,6 +57,40 @@ TEST(Users, FailureIsNotAbsence) {
   EXPECT_EQ(find_user("redis", user_failing<EIO>).error().text(),
             "cannot look up user 'redis': Input/output error");
   EXPECT_EQ(find_user("redis", user_failing<EMFILE>).error().code, EMFILE);
+}
+
+// A directory server that does not answer.
+TEST(Users, ASlowDatabaseIsNotWaitedFor) {
+  struct State {
+    std::counting_semaphore<> answer{0};
+    std::atomic<int> asked = 0, answered = 0;
+  };
+  const auto state = std::make_shared<State>();
+  const UserDatabase database =
+      with_deadline({[state](const std::string&) -> Result<std::optional<uid_t>> {
+                       state->asked++;
+                       state->answer.acquire();
+                       state->answered++;
+                       return 7;
+                     },
+                     [](const std::string&) { return std::nullopt; }},
+                    std::chrono::milliseconds(20));
+  EXPECT_EQ(database.find_user("redis").error().text(),
+            "cannot look up user 'redis': the user database does not answer");
+  // Not asked at all while that goes on.
+  EXPECT_EQ(database.find_group("redis").error().text(),
+            "cannot look up user group 'redis': the user database does not answer");
+  EXPECT_EQ(state->asked, 1);
+  state->answer.release(2);
+  // It is done a moment after its answer.
+  std::optional<uid_t> found;
+  for (int i = 0; i < 1000 && !found; i++) {
+    found = database.find_user("redis").value_or(std::nullopt);
+    if (!found) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(found, 7U);
+  EXPECT_EQ(state->answered, 2);
+  EXPECT_EQ(database.find_group("redis").value(), std::nullopt);
 }
 
 }  // namespace

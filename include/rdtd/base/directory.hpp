@@ -32,10 +32,11 @@ class Directory {
   [[nodiscard]] Result<std::string> read(const std::string& name) const;
   // Writes the text with one write(2), as the kernel's control files require.
   [[nodiscard]] Result<void> write(const std::string& name, std::string_view text) const;
-  // Creates a regular file that everybody may read, or replaces it by rename: a reader sees the old
-  // text or the new one, and if anything fails, the old file is unchanged. The text is not synced
-  // to disk: after a crash of the system, the file may be empty.
-  [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text) const;
+  // Creates a regular file of this mode, or replaces it by rename: a reader sees the old text or
+  // the new one, and if anything fails, the old file is unchanged. The text is not synced to disk:
+  // after a crash of the system, the file may be empty.
+  [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
+                                     mode_t mode = 0644) const;
   struct Entry {
     std::string name;
     bool is_directory;

@@ -1,7 +1,8 @@
-// Globs of the policy language: `*`, `?`, `[...]` and `\` as in glob(7) and fnmatch(3), on bytes,
-// in every locale. In a path glob, `*` and `?` match within one component, and a component `**`
-// matches any number of components, also none. A match costs at most the size of the pattern times
-// the size of the text, whatever they contain: unprivileged users choose the text.
+// Globs of the policy language: `*`, `?`, `[...]` and `\` as in glob(7) and fnmatch(3), on the
+// characters of UTF-8, in every locale; classes such as [:alpha:] have those of ASCII. In a path
+// glob, `*` and `?` match within one component, and a component `**` matches any number of
+// components, also none. A match costs at most the size of the pattern times the size of the text,
+// whatever they contain: unprivileged users choose the text.
 #pragma once
 
 #include <cstdint>

@@ -104,6 +104,7 @@ class Applier {
                                                  const InForce& before) const;
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
                                                                    const InForce& before);
+  [[nodiscard]] std::expected<Applied, Refusal> apply_once(Request request, const InForce& before);
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
                                                                         Request request,
                                                                         const InForce& before);
@@ -118,7 +119,10 @@ class Applier {
   ControlValues controls_before_;  // of the policy in force
   bool made_again_ = false;
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
-  bool settled_ = false;                    // the record is that of this process
+  bool found_open_device_ = false;          // the last apply_once failed since it found one
+  // Why the record could not be written the last time: no group can be made until it can be.
+  std::string unrecordable_;
+  bool settled_ = false;  // the record is that of this process
 };
 
 [[nodiscard]] Refusal refusal(const Error& error);

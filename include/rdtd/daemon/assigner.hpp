@@ -59,6 +59,12 @@ struct Placement {
 // moved are found by a Visit somewhat later.
 [[nodiscard]] Assignment place_leader(const Placement& placement, pid_t pid);
 
+// A thread ended while its id was written to `tasks`, and another may have got that id: that one
+// goes where the rules or, if none matches, its parent's group put it; of another process that has
+// more threads, the first one's. What is known of the first one, unless the other cannot be
+// examined now.
+Assignment correct_placement(const Placement& placement, pid_t tid);
+
 // The threads that are where each destination wants them, by index into RuleSet::destinations();
 // each list sorted.
 using TasksByGroup = std::vector<std::vector<pid_t>>;
@@ -121,6 +127,7 @@ class Visit {
 };
 
 // Every thread of a process into a group. Returns 0 or errno.
-[[nodiscard]] int put_all_threads(const proc::Process& process, const resctrl::Tasks& tasks);
+[[nodiscard]] int put_all_threads(const Placement& placement, const proc::Process& process,
+                                  const resctrl::Tasks& tasks);
 
 }  // namespace rdtd

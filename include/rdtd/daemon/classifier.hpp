@@ -12,13 +12,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rdtd/base/inheriting_mutex.hpp"
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/deferred.hpp"
 #include "rdtd/daemon/second_looks.hpp"
@@ -67,7 +67,7 @@ class Classifier {
     bool table_old = false;     // a group of the table was removed
     // Tables that it does not use any more: to destroy one can take long.
     std::vector<std::shared_ptr<const RuleTable>> retired;
-    std::optional<Error> failed;     // receiving events fails
+    std::optional<Error> failed;     // receiving events fails again and again; it goes on trying
     std::vector<pid_t> unexamined;   // a moment later: look at all of them
     std::vector<Assigned> assigned;  // while they are watched
     size_t dropped = 0;              // of `assigned`: too many
@@ -117,7 +117,7 @@ class Classifier {
   std::atomic<bool> beat_seen_ = true;
   std::atomic<uint64_t> events_seen_ = 0, event_overruns_ = 0;
   std::atomic<bool> watched_ = false;
-  std::mutex requests_mutex_;  // never held while anything is read or written
+  InheritingMutex requests_mutex_;  // never held while anything is read, written or computed
   Requests requests_;
   CgroupMemo memo_;  // the thread's, as are the shares
   UserShares shares_;

@@ -29,6 +29,8 @@ class ClassifierEvents {
   void watch_assignments(bool on);
   // Checks that process events arrive, and subscribes again if they do not.
   void beat();
+  // Brings the counts of process events in the core's state up to date.
+  void count();
   // Process events so far.
   [[nodiscard]] uint64_t seen() const {
     return classifier_ == nullptr ? 0 : classifier_->events_seen();
@@ -36,7 +38,6 @@ class ClassifierEvents {
 
  private:
   void take_requests();
-  void end(const Error& why);
   void look_again();
   [[nodiscard]] bool update_forks(size_t worth_reading);
   void set_available(bool available);

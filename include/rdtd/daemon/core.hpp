@@ -40,6 +40,8 @@ struct Observer {
   std::function<void(pid_t pid, const std::string& group, const std::string& rule)> on_assigned =
       [](pid_t, const std::string&, const std::string&) {};
   std::function<void(bool)> watch_assignments = [](bool) {};
+  // Brings the counts of process events in the state up to date.
+  std::function<void()> count_events = [] {};
 };
 
 // What is in force, and what the last changes came to.

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "rdtd/base/quota.hpp"
 
@@ -23,13 +23,15 @@ class Deferred {
     uid_t user = 0;
   };
 
-  [[nodiscard]] bool contains(pid_t pid) const { return pids_.contains(pid); }
-  // False if there are too many. One that waits already keeps its place.
+  // False if there are too many. One that waits already keeps its place, unless it is another
+  // user's now: then it is another process, or runs another program.
   [[nodiscard]] bool push(Process process, Time due) {
-    if (pids_.contains(process.pid)) return true;
+    if (const auto waits = waiting_.find(process.pid); waits != waiting_.end()) {
+      if (waits->second->second.user == process.user) return true;
+      remove(waits);
+    }
     if (!quota_.try_take(process.user)) return false;
-    pids_.insert(process.pid);
-    by_due_.emplace(due, process);
+    waiting_.emplace(process.pid, by_due_.emplace(due, process));
     return true;
   }
   [[nodiscard]] std::optional<Time> next_due() const {
@@ -39,15 +41,21 @@ class Deferred {
   [[nodiscard]] std::optional<Process> pop(Time now) {
     if (by_due_.empty() || by_due_.begin()->first > now) return std::nullopt;
     const Process process = by_due_.begin()->second;
-    by_due_.erase(by_due_.begin());
-    pids_.erase(process.pid);
-    quota_.give_back(process.user);
+    remove(waiting_.find(process.pid));
     return process;
   }
 
  private:
-  std::multimap<Time, Process> by_due_;
-  std::unordered_set<pid_t> pids_;
+  using ByDue = std::multimap<Time, Process>;
+  using ByPid = std::unordered_map<pid_t, ByDue::iterator>;
+  void remove(ByPid::iterator waits) {
+    quota_.give_back(waits->second->second.user);
+    by_due_.erase(waits->second);
+    waiting_.erase(waits);
+  }
+
+  ByDue by_due_;
+  ByPid waiting_;
   Quota quota_{{max_of_user, max_size}};
 };
 

@@ -33,11 +33,13 @@ class LeaseJobs {
   [[nodiscard]] Task<> run_update(std::string name, std::string policy, Caller caller,
                                   Changes::Done done);
   [[nodiscard]] Task<> run_without_ended();
-  [[nodiscard]] Task<Outcome> apply(ResctrlLock::Right right, Loads::Report report);
+  [[nodiscard]] Task<Outcome> apply(std::string name, ResctrlLock::Right right,
+                                    Loads::Report report);
   [[nodiscard]] std::optional<Refusal> refuse(const std::string& name) const;
   [[nodiscard]] std::optional<Refusal> refuse_update(const std::string& name,
                                                      const Caller& caller) const;
-  [[nodiscard]] std::optional<Refusal> refuse_to_displace(const Applier::Request& request);
+  [[nodiscard]] std::optional<Refusal> refuse_to_displace(const std::string& name,
+                                                          const Applier::Request& request);
   [[nodiscard]] bool too_many() const { return waiting_ >= Leases::max_leases; }
 
   Core& core_;

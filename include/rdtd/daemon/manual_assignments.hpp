@@ -1,7 +1,7 @@
 // ManualAssignments: the processes that somebody put in a group with `rdtctl assign` or `rdtctl
 // run`. Rules leave them there until they exec or end, or, if a process put itself there, until it
-// ends. Shared by the two threads: the lock is never held while a file is read. A record of them
-// outlives the daemon, as the groups do.
+// ends. Shared by the two threads: the lock is never held while a file is read or a text is made,
+// since each exec may wait for it. A record of them outlives the daemon, as the groups do.
 #pragma once
 
 #include <sys/types.h>
@@ -10,13 +10,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "rdtd/base/directory.hpp"
+#include "rdtd/base/inheriting_mutex.hpp"
 #include "rdtd/proc/processes.hpp"
 
 namespace rdtd {
@@ -67,17 +67,19 @@ class ManualAssignments {
     uint64_t start_time = 0;  // for the record
     std::string name;         // since it was assigned, or renamed itself
   };
-  using Entries = std::unordered_map<pid_t, Entry>;
-  [[nodiscard]] std::optional<Entry> find(pid_t pid);
+  using EntryPtr = std::shared_ptr<const Entry>;
+  // Null if there is none.
+  [[nodiscard]] EntryPtr find(pid_t pid);
+  [[nodiscard]] std::vector<EntryPtr> entries();
   // Erases an entry unless another process has taken its place meanwhile.
   void erase(pid_t pid, const proc::Process* process);
   void insert(Entry entry);
-  void drop_ended();
+  void drop_ended() { (void)all(); }
 
   Directory record_;
   std::atomic<size_t> count_ = 0;
-  std::mutex mutex_;
-  Entries entries_;
+  InheritingMutex mutex_;
+  std::unordered_map<pid_t, EntryPtr> entries_;
   bool stored_ = true;
 };
 

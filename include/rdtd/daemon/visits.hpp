@@ -31,6 +31,8 @@ class Visits {
   static constexpr std::chrono::milliseconds second_look_delay = SecondLooks::delay;
   // Until the next look at a process that keeps its command line from being read.
   static constexpr std::chrono::seconds held_up_delay{1};
+  // If more wait, the next look comes later: so many looks in that time, whatever users do.
+  static constexpr size_t held_up_per_delay = 128;
 
   explicit Visits(Looks& looks) : looks_(looks) {}
 

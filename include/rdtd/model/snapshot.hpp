@@ -74,6 +74,8 @@ struct Snapshot {
   // proc::DeviceHolders).
   std::map<std::string, std::string> busy_locks;
   std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
+  // Why no group can be made now: rdtd cannot record it. Empty if groups can be made.
+  std::string unrecordable;
   // The masks that groups of rdtd had before leases displaced them: the places that they keep.
   std::map<std::string, Schemata> places;
 

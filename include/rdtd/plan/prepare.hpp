@@ -26,14 +26,15 @@ struct Prepared {
 struct Rejected {
   std::vector<Diagnostic> diagnostics;  // sorted by place, at least one is an error
   Sources sources;
-  // Not the policy but the present state of the machine is in the way: other tools' groups.
+  // Not the policy but the machine is in the way: other tools' groups, how resctrl is mounted, or
+  // too few CLOSIDs or RMIDs.
   bool machine_is_cause = false;
 };
 
 [[nodiscard]] std::expected<Prepared, Rejected> prepare(std::span<const PolicyFile> files,
                                                         const Machine& machine);
 
-// The same, but what the present state of the machine forbids is left out: of the groups, in the
+// The same, but what the machine forbids is left out: of the groups, in the
 // order of the policy, each that can be had together with those before it, then of the monitoring
 // groups. Rejected only for errors that an edit of the policy must fix.
 [[nodiscard]] std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> files,

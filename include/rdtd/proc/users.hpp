@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,9 @@ using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
 
 // Both queries, to the database of this system.
 [[nodiscard]] UserDatabase user_database();
+// The same queries, asked by a thread of their own. One that takes longer is no answer, nor are
+// those that follow until it has ended.
+[[nodiscard]] UserDatabase with_deadline(UserDatabase database, std::chrono::milliseconds max_wait);
 
 }  // namespace proc
 

@@ -47,7 +47,8 @@ class Ownership {
   [[nodiscard]] std::set<std::string> names() const;
 
   // Records groups that are about to be made, the default group, or the I/O devices. An error
-  // leaves the record as it was, and then nothing may be made.
+  // leaves the record as it was, and then nothing may be made. A record that cannot be written and
+  // says all of this already is no error.
   [[nodiscard]] Result<void> expect(std::span<const std::string> groups);
   // A group was made. Not written until `store`: until then the name alone identifies it.
   void made(const std::string& group, uint64_t inode);
@@ -62,10 +63,11 @@ class Ownership {
  private:
   using Entries = std::map<std::string, std::optional<uint64_t>>;
   Ownership(Directory directory, Entries entries)
-      : directory_(std::move(directory)), entries_(std::move(entries)) {}
+      : directory_(std::move(directory)), entries_(std::move(entries)), written_(names()) {}
 
   Directory directory_;
-  Entries entries_;  // by directory; the inode, if it is known
+  Entries entries_;                // by directory; the inode, if it is known
+  std::set<std::string> written_;  // names in the file
   bool changed_ = false;
   UniqueFd lock_;
 };

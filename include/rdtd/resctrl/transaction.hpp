@@ -42,6 +42,10 @@ class Transaction {
   // A group that was removed and made again by an undo is another directory: files of it that are
   // open elsewhere are dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
+  // Why the record could not be written, if that was the failure: then nothing was changed.
+  [[nodiscard]] const std::optional<Error>& unrecorded() const { return unrecorded_; }
+  // Whether it failed since a region that goes must be taken for open. Then all is as it was.
+  [[nodiscard]] bool found_open_device() const { return found_open_device_; }
 
  private:
   [[nodiscard]] Result<void> carry_out_one(const Step& step);
@@ -73,6 +77,8 @@ class Transaction {
   std::set<std::string> touched_;
   std::set<std::string> made_;
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
+  std::optional<Error> unrecorded_;
+  bool found_open_device_ = false;
   bool made_again_ = false;
 };
 
