@@ -150,7 +150,7 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     for (const auto& [resource, values] : state.schemata)
       if (capabilities.caches.contains(resource) || capabilities.bandwidths.contains(resource))
         add_values(capabilities, directory, resource, values, lines);
-      else
+      else if (capabilities.controls.contains(resource))
         add_control(capabilities, directory, resource, values,
                     snapshot.groups.at(std::string(root_group)).schemata, lines);
     if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});

@@ -106,6 +106,9 @@ TEST(Io, Steps) {
        "2 to change, 0 to remove.\n"},
       // The devices keep their place unless an exclusive group names it.
       {io + db, with_io(3, true),
+       "p.toml:4:6: warning: nobody fills ways 6-7 of L3 domain 0: the groups keep their places, "
+       "which leaves the other ways in pieces\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ "
+       "'rdtctl reset' and 'rdtctl reload' place all groups anew\n"
        "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\nmode   "
        "   db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
       {io + "[group.db]\nl3 = \"ways 0-3\"\nexclusive = true\n", with_io(3, true),
@@ -214,6 +217,8 @@ TEST(Io, Refusals) {
 // Groups lie elsewhere than the devices if there is room, whoever set these.
 TEST(Io, PlacementBesideTheMasksOfOthers) {
   EXPECT_EQ(plan_text(db, machine(), with_io(3, false)),
+            "p.toml:2:6: warning: nobody fills ways 6-7 of L3 domain 0: the ways that are not "
+            "exclusive are in pieces\n    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~\n"
             "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\n"
             "mode      db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(plan_text(db, machine(), with_io(0x3f, false)),
