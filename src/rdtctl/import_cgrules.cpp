@@ -148,6 +148,9 @@ ImportedText import_foreign(std::string_view text) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
     const Words words = rule_words(content);
+    // YAML begins with a key.
+    if (content == "---" || (words.size() == 1 && content.ends_with(':')))
+      return import_goresctrl(text);
     if (std::ranges::any_of(words, [](const std::string& word) {
           return word == "pqos" || word.ends_with("/pqos") || word.starts_with("-e") ||
                  word.starts_with("-a") || word.starts_with("--alloc");
@@ -156,7 +159,8 @@ ImportedText import_foreign(std::string_view text) {
     if (words.size() == 3 || words.size() == 4) return import_cgrules(text);
     break;
   }
-  return std::unexpected("it is neither cgrules.conf nor a command line of pqos");
+  return std::unexpected(
+      "it is neither goresctrl's configuration, nor cgrules.conf, nor a command line of pqos");
 }
 
 }  // namespace rdtd

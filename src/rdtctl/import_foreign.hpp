@@ -1,5 +1,5 @@
-// Settings of other tools as a policy: cgrules.conf(5) and the options of pqos(8). What the policy
-// language cannot say becomes a comment. Pure.
+// Settings of other tools as a policy: goresctrl's configuration, cgrules.conf(5) and the options
+// of pqos(8). What the policy language cannot say becomes a comment. Pure.
 #pragma once
 
 #include <expected>
@@ -11,9 +11,10 @@ namespace rdtd {
 // The text of the policy; the error says why the settings cannot be read.
 using ImportedText = std::expected<std::string, std::string>;
 
-// Recognizes which of the two it is.
+// Recognizes which of them it is.
 [[nodiscard]] ImportedText import_foreign(std::string_view text);
 [[nodiscard]] ImportedText import_cgrules(std::string_view text);
+[[nodiscard]] ImportedText import_goresctrl(std::string_view text);
 // A command line: pqos -e "llc:1=0xf;mba:1=50" -a "core:1=0-3"; also without the first word.
 [[nodiscard]] ImportedText import_pqos(std::string_view text);
 

@@ -194,8 +194,8 @@ void VerbTable::add_copies() {
           });
   refuse_empty(*import
                     .add_option("--from", given_.file,
-                                "Print these settings instead: cgrules.conf, or options of pqos; - "
-                                "is standard input")
+                                "Print these settings instead: of goresctrl, cgrules.conf or pqos; "
+                                "- is standard input")
                     ->type_name("FILE"));
 
   CLI::App& snapshot =

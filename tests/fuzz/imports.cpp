@@ -29,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   check_policy(import_foreign(text));
   check_policy(import_cgrules(text));
+  check_policy(import_goresctrl(text));
   check_policy(import_pqos(text));
   return 0;
 }
