@@ -10,7 +10,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t none = std::string_view::npos;
+constexpr size_t no_place = std::string_view::npos;
 
 // The first of the characters that is neither escaped nor in brackets.
 size_t find_plain(std::string_view text, std::string_view characters, size_t from = 0) {
@@ -25,7 +25,7 @@ size_t find_plain(std::string_view text, std::string_view characters, size_t fro
     else if (!in_bracket && at >= from && characters.contains(text[at]))
       return at;
   }
-  return none;
+  return no_place;
 }
 
 // What a regular expression means, as a glob, as far as there is one.
@@ -69,8 +69,8 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 // "a(b|c)d" and "a{b,c}d" as "abd", "acd".
 std::vector<std::string> expand(std::string_view text, char open, char close, char separator) {
   const size_t begin = find_plain(text, {&open, 1});
-  const size_t end = begin == none ? none : find_plain(text, {&close, 1}, begin);
-  if (end == none) return {};
+  const size_t end = begin == no_place ? no_place : find_plain(text, {&close, 1}, begin);
+  if (end == no_place) return {};
   std::vector<std::string> out;
   for (const std::string& part : parts_of(text.substr(begin + 1, end - begin - 1), separator))
     out.push_back(std::string(text.substr(0, begin)) + part + std::string(text.substr(end + 1)));
@@ -83,11 +83,11 @@ bool separates(ConditionKind kind, const std::vector<std::string>& parts) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@:/*?";
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   return std::ranges::all_of(parts, [&](const std::string& part) {
-    return (!is_path || part.starts_with('/')) && part.find_first_not_of(word) == none;
+    return (!is_path || part.starts_with('/')) && part.find_first_not_of(word) == no_place;
   });
 }
 
-// The alternatives that one text lists; none or one if it lists none.
+// The alternatives that one text lists; at most one if it lists none.
 std::vector<std::string> alternatives(ConditionKind kind, std::string_view pattern) {
   std::string_view text = pattern;
   if (text.starts_with('^')) text.remove_prefix(1);
@@ -106,7 +106,7 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
 bool has_any_text(ConditionKind kind, std::string_view pattern) {
   const bool types = kind == ConditionKind::unit || kind == ConditionKind::user_unit ||
                      kind == ConditionKind::cgroup;
-  for (size_t at = pattern.find(".*"); at != none; at = pattern.find(".*", at + 1)) {
+  for (size_t at = pattern.find(".*"); at != no_place; at = pattern.find(".*", at + 1)) {
     const char before = at == 0 ? '\0' : pattern[at - 1];
     if (before == '\\' || std::isdigit(static_cast<unsigned char>(before)) != 0) continue;
     if (types && at + 2 == pattern.size() && before != '\0' && before != '/' && before != '-')

@@ -40,8 +40,11 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
     const auto machine = read_machine(context);
     if (!machine && context.snapshot_given) return report(machine.error());
     if (machine) {
-      auto plan = make_plan(parsed.policy, machine->capabilities, machine->snapshot);
-      std::ranges::move(plan ? plan->warnings : plan.error(), std::back_inserter(diagnostics));
+      auto prepared = prepare_for(*machine, read);
+      if (prepared)
+        diagnostics = std::move(prepared->warnings);
+      else
+        std::ranges::move(prepared.error().diagnostics, std::back_inserter(diagnostics));
     } else {
       note("rdtctl: not checked against this machine: {}\n", machine.error().text());
     }

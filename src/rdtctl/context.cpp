@@ -110,20 +110,26 @@ Result<TreeMachine> read_machine(const Context& context) {
   return TreeMachine{std::move(*tree), std::move(*capabilities), std::move(*snapshot), mount};
 }
 
-namespace {
-
-void report_all(const std::vector<Diagnostic>& diagnostics, const Policy& policy) {
-  note("{}", format_diagnostics(diagnostics, policy.sources));
+std::expected<Prepared, Rejected> prepare_for(const TreeMachine& machine,
+                                              std::span<const PolicyFile> files) {
+  return prepare(files, Machine{machine.capabilities, machine.snapshot, machine.mount});
 }
 
-// The error is what is wrong with the files.
-std::expected<Planned, std::vector<Diagnostic>> plan_on(const Context& context, TreeMachine machine,
-                                                        ParsedPolicy parsed) {
-  auto plan = make_plan(parsed.policy, machine.capabilities, machine.snapshot);
-  if (!plan) return std::unexpected(std::move(plan.error()));
-  std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(plan->warnings));
-  sort_by_place(plan->warnings);
-  return Planned{std::move(machine), std::move(parsed.policy), std::move(*plan)};
+namespace {
+
+// Prints warnings or errors; the error is what is wrong with the files.
+std::expected<Planned, int> plan_on(const Context& context, TreeMachine machine,
+                                    const std::vector<PolicyFile>& files) {
+  auto prepared = prepare_for(machine, files);
+  if (!prepared) {
+    note("{}", format_diagnostics(prepared.error().diagnostics, prepared.error().sources));
+    return std::unexpected(Exit::failed);
+  }
+  std::ranges::move(unknown_users(context, prepared->policy),
+                    std::back_inserter(prepared->warnings));
+  sort_by_place(prepared->warnings);
+  note("{}", format_diagnostics(prepared->warnings, prepared->policy.sources));
+  return Planned{std::move(machine), std::move(prepared->policy), std::move(prepared->plan)};
 }
 
 PolicyFile read_stdin() {
@@ -148,44 +154,28 @@ std::vector<PolicyFile> read_policy_files(const std::vector<std::string>& paths)
 
 std::expected<Planned, int> plan_files(const Context& context,
                                        const std::vector<PolicyFile>& files) {
-  ParsedPolicy parsed = parse_policy(files);
-  report_all(parsed.diagnostics, parsed.policy);
-  if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
+  const ParsedPolicy parsed = parse_policy(files);
+  if (has_errors(parsed.diagnostics)) {
+    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    return std::unexpected(Exit::failed);
+  }
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
-  const Sources sources = parsed.policy.sources;
-  auto planned = plan_on(context, std::move(*machine), std::move(parsed));
-  note("{}", format_diagnostics(planned ? planned->plan.warnings : planned.error(), sources));
-  if (!planned) return std::unexpected(Exit::failed);
-  return std::move(*planned);
+  return plan_on(context, std::move(*machine), files);
 }
 
 std::expected<Planned, int> plan_files(const Context& context) {
   const std::vector<PolicyFile> files = find_policy_files(context.root);
   (void)report_no_policy(context.root, files);
-  const ParsedPolicy parsed = parse_policy(files);
-  report_all(parsed.diagnostics, parsed.policy);
-  if (has_errors(parsed.diagnostics)) return std::unexpected(Exit::failed);
-  auto machine = read_machine(context);
-  if (!machine) return std::unexpected(report(machine.error()));
   // A reload keeps the leases that fit.
   std::vector<PolicyFile> with_leases = lease_files(context);
-  const bool any = !with_leases.empty();
+  if (with_leases.empty()) return plan_files(context, files);
   with_leases.insert(with_leases.begin(), files.begin(), files.end());
-  ParsedPolicy all = any ? parse_policy(with_leases) : parsed;
-  auto planned = has_errors(all.diagnostics)
-                     ? std::unexpected(all.diagnostics)
-                     : plan_on(context, std::move(*machine), std::move(all));
-  if (!planned && any) {
-    machine = read_machine(context);
-    if (!machine) return std::unexpected(report(machine.error()));
-    note("rdtctl: not every lease fits: a reload ends those that do not\n");
-    planned = plan_on(context, std::move(*machine), parsed);
-  }
-  report_all(planned ? planned->plan.warnings : planned.error(),
-             planned ? planned->policy : parsed.policy);
-  if (!planned) return std::unexpected(Exit::failed);
-  return std::move(*planned);
+  const auto machine = read_machine(context);
+  if (!machine) return std::unexpected(report(machine.error()));
+  if (prepare_for(*machine, with_leases)) return plan_files(context, with_leases);
+  note("rdtctl: not every lease fits: a reload ends those that do not\n");
+  return plan_files(context, files);
 }
 
 }  // namespace rdtd

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 
 #include "rdtd/bus/client.hpp"
 #include "rdtd/model/snapshot.hpp"
-#include "rdtd/plan/plan.hpp"
+#include "rdtd/plan/prepare.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/resctrl/tree.hpp"
 
@@ -71,6 +72,9 @@ struct TreeMachine {
 // A copy says how its original was mounted; of resctrl itself, /proc does.
 [[nodiscard]] MountOptions mount_options(const Context& context, const Tree& tree);
 [[nodiscard]] Result<TreeMachine> read_machine(const Context& context);
+// As the daemon's load plans the files.
+[[nodiscard]] std::expected<Prepared, Rejected> prepare_for(const TreeMachine& machine,
+                                                            std::span<const PolicyFile> files);
 
 // The policy files below the root, planned against the machine. Prints what is wrong, warnings
 // included; the error is the exit code.

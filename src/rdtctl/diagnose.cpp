@@ -222,6 +222,19 @@ Finding daemon(const MachineFacts& facts) {
   return {fine, "rdtd is running", ""};
 }
 
+void check_policy(const MachineFacts& facts, std::vector<Finding>& out) {
+  if (facts.no_policy)
+    out.push_back({fine,
+                   "there is no policy yet, and nothing is divided: write /etc/rdtd/10-NAME.toml; "
+                   "rdtd.toml(5) and /usr/share/doc/rdtd have examples",
+                   ""});
+  if (!facts.policy_error.empty())
+    out.push_back({problem, fmt::format("the policy is invalid: {}", facts.policy_error),
+                   facts.policy_hint.empty()
+                       ? "rdtctl check shows all errors"
+                       : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose(const MachineFacts& facts) {
@@ -250,15 +263,7 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless))
     return out;
   out.push_back(mount(facts));
-  if (facts.no_policy)
-    out.push_back({fine, "there is no policy yet, and nothing is divided",
-                   "write /etc/rdtd/10-NAME.toml, see rdtd.toml(5) and the examples in "
-                   "/usr/share/doc/rdtd, then rdtctl check"});
-  if (!facts.policy_error.empty())
-    out.push_back({problem, fmt::format("the policy is invalid: {}", facts.policy_error),
-                   facts.policy_hint.empty()
-                       ? "rdtctl check shows all errors"
-                       : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
+  check_policy(facts, out);
   if (facts.mount_options && !facts.tree_error.empty()) {
     out.push_back(
         {problem, facts.tree_error, "try again as root, or as a member of the user group 'rdtd'"});

@@ -105,9 +105,11 @@ std::set<std::string> offered(const TreeMachine& machine) {
 }
 
 // The first error of a plan for this machine, without its excerpt.
-std::string plan_error(const TreeMachine& machine, const Policy& policy) {
-  const auto plan = make_plan(policy, machine.capabilities, machine.snapshot);
-  return plan ? "" : first_line(plan.error().front());
+std::string plan_error(const Context& context, const TreeMachine& machine) {
+  const auto prepared = prepare_for(machine, find_policy_files(context.root));
+  if (prepared) return "";
+  return first_line(
+      *std::ranges::find(prepared.error().diagnostics, Severity::error, &Diagnostic::severity));
 }
 
 // A group that the policy adopts is as good as rdtd's own.
@@ -179,7 +181,7 @@ MachineFacts find_facts(const Context& context) {
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(*machine, policy, facts);
-    if (facts.policy_error.empty()) facts.plan_error = plan_error(*machine, policy);
+    if (facts.policy_error.empty()) facts.plan_error = plan_error(context, *machine);
   }
   auto client = Client::connect();
   if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {

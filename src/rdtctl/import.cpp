@@ -1,4 +1,5 @@
-// import: the control groups in resctrl as a policy.
+// import: the control groups in resctrl, or the settings of another tool, as a policy.
+#include "import_foreign.hpp"
 #include "import_policy.hpp"
 #include "output.hpp"
 #include "verbs.hpp"
@@ -17,6 +18,22 @@ int verbs::import(const Context& context) {
   print("# The control groups of {} when this file was written.\n{}",
         printable(machine->tree.path()), imported.text);
   for (const std::string& line : imported.notes) note("rdtctl: {}\n", line);
+  return Exit::ok;
+}
+
+int verbs::import_from(const std::string& path) {
+  const std::vector<PolicyFile> files = read_policy_files({path});
+  const PolicyFile& file = files.front();
+  if (file.state == PolicyFile::State::unreadable) {
+    note("rdtctl: {}: {}\n", file.path, file.problem);
+    return Exit::failed;
+  }
+  const auto policy = import_foreign(file.text);
+  if (!policy) {
+    note("rdtctl: {}: {}\n", file.path, policy.error());
+    return Exit::failed;
+  }
+  print("{}", *policy);
   return Exit::ok;
 }
 

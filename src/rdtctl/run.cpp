@@ -51,7 +51,7 @@ int join(const Context& context, const std::string& group) {
 }
 
 // Keeps the command, and what it starts, on these CPUs.
-Result<void> pin(const CpuSet& cpus) {
+Result<void> stay_on(const CpuSet& cpus) {
   if (cpus.empty()) return {};
   const size_t count = *cpus.rbegin() + 1;
   const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(count),
@@ -77,13 +77,13 @@ int execute(std::vector<std::string> command) {
 
 int verbs::run(const Context& context, const std::string& group, const CpuSet& cpus,
                std::vector<std::string> command) {
-  if (const auto pinned = pin(cpus); !pinned) return own_failure(report(pinned.error()));
+  if (const auto pinned = stay_on(cpus); !pinned) return own_failure(report(pinned.error()));
   if (const int exit = join(context, group); exit != Exit::ok) return own_failure(exit);
   return execute(std::move(command));
 }
 
 int verbs::run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command) {
-  if (const auto pinned = pin(cpus); !pinned) return own_failure(report(pinned.error()));
+  if (const auto pinned = stay_on(cpus); !pinned) return own_failure(report(pinned.error()));
   auto client = Client::connect();
   if (!client) return own_failure(report(client.error()));
   const auto leases = client->list_leases();

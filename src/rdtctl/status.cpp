@@ -12,6 +12,7 @@
 #include "status_view.hpp"
 #include "value_text.hpp"
 #include "verbs.hpp"
+#include "verify.hpp"
 
 namespace rdtd {
 
@@ -28,25 +29,6 @@ std::vector<Usage> measure(const Context& context) {
   std::this_thread::sleep_for(measured_for);
   const auto now = read_usage(*tree);
   return now ? usage_between(*before, *now, Domains::summed) : std::vector<Usage>{};
-}
-
-// The values of the kernel that differ from those that the daemon granted, one line each.
-std::vector<std::string> differences_from(const TreeMachine& machine,
-                                          const std::vector<Client::GroupRow>& groups) {
-  std::vector<GroupTarget> targets;
-  for (const Client::GroupRow& group : groups) {
-    // Under a policy that divides nothing the default group is others' to set.
-    if (groups.size() == 1 && group.asked.empty()) continue;
-    GroupTarget& target = targets.emplace_back();
-    target.directory = group_directory(group.name);
-    target.state = {parse_mode(group.mode).value_or(Mode::shareable),
-                    schemata_of(group.granted, machine.capabilities),
-                    parse_cpu_list(group.cpus).value_or(CpuSet{})};
-  }
-  std::vector<std::string> out;
-  for (const Difference& difference : differences(targets, {}, {}, machine.snapshot))
-    out.push_back(difference.text);
-  return out;
 }
 
 // The groups in resctrl, for when the daemon does not run.
@@ -118,8 +100,15 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   if (!ruled) return report(ruled.error());
   const auto machine = read_machine(context);
   if (verify && !machine) return report(machine.error());
+  const auto in_force = verify ? plan_in_force(context, *machine, *daemon) : std::nullopt;
+  if (verify && !in_force)
+    note(
+        "rdtctl: monitoring groups and the ways of I/O devices were not compared: the policy files "
+        "have changed since they were loaded, or do not fit now\n");
   const std::vector<std::string> wrong =
-      verify ? differences_from(*machine, *groups) : std::vector<std::string>{};
+      verify ? differences_from(machine->capabilities, machine->snapshot, *groups,
+                                locks ? *locks : std::vector<LockStatus>{}, in_force)
+             : std::vector<std::string>{};
   const Status found{*daemon,
                      *groups,
                      locks ? *locks : std::vector<LockStatus>{},

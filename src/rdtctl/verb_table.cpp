@@ -186,11 +186,17 @@ void VerbTable::add_policy() {
 }
 
 void VerbTable::add_copies() {
-  add("import", "Print a policy that reproduces the current control groups",
-      "rdtctl import >/etc/rdtd/10-imported.toml", [&] {
-        check_no_json("import", "TOML");
-        return verbs::import(context_);
-      });
+  CLI::App& import =
+      add("import", "Print a policy that reproduces the current control groups",
+          "rdtctl import >/etc/rdtd/10-imported.toml", [&] {
+            check_no_json("import", "TOML");
+            return given_.file.empty() ? verbs::import(context_) : verbs::import_from(given_.file);
+          });
+  refuse_empty(*import
+                    .add_option("--from", given_.file,
+                                "Print these settings instead: of goresctrl, cgrules.conf or pqos; "
+                                "- is standard input")
+                    ->type_name("FILE"));
 
   CLI::App& snapshot =
       add("snapshot", "Copy the resctrl tree of this machine, for --resctrl",

@@ -44,6 +44,7 @@ int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int explain_described(const Context& context, ProcessDescription process);
 int import(const Context& context);
+int import_from(const std::string& path);  // "-": standard input
 int info(const Context& context);
 int layout(const Context& context);
 int list(const Context& context, bool only_names);

@@ -104,7 +104,7 @@ constexpr std::string_view asks_nothing = "rdtctl asks no questions";
 constexpr std::string_view see_plan =
     "'rdtctl plan' shows what a load would change; this verb has no trial";
 
-constexpr auto options = std::to_array<OptionGuess>({
+constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"top", "--iterations", "-n"},
     {"top", "--once --batch", "-b"},
     {"top", "-i --delay --seconds", "-d"},
@@ -167,7 +167,7 @@ bool has_guess(std::string_view guesses, std::string_view separator, std::string
   return false;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> out;
   if (!text.empty())
     for (const std::string_view word : split(text, ' ')) out.emplace_back(word);
@@ -178,17 +178,17 @@ std::vector<std::string> words_of(std::string_view text) {
 
 std::optional<Meaning> meaning_of_verb(std::string_view words) {
   for (const Same& same : same_verbs)
-    if (has_guess(same.guesses, ", ", words)) return Meaning{words_of(same.words), {}};
+    if (has_guess(same.guesses, ", ", words)) return Meaning{words_in(same.words), {}};
   for (const Advice& advice : verb_advice)
     if (has_guess(advice.guesses, ", ", words)) return Meaning{{}, advice.sentence};
   return std::nullopt;
 }
 
 std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view option) {
-  for (const OptionGuess& guess : options)
+  for (const OptionGuess& guess : option_guesses)
     if ((guess.verbs == "*" || has_guess(guess.verbs, " ", verb)) &&
         has_guess(guess.guesses, " ", option))
-      return Meaning{words_of(guess.words), guess.sentence};
+      return Meaning{words_in(guess.words), guess.sentence};
   return std::nullopt;
 }
 

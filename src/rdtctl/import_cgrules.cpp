@@ -1,0 +1,166 @@
+// cgrules.conf(5): USER[:PROCESS] CONTROLLERS DESTINATION [OPTIONS], the first line that matches
+// decides, as in a policy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "import_foreign.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/policy.hpp"
+#include "toml_text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Words with blanks between them; quotes and '\' keep a blank.
+Words rule_words(std::string_view line) {
+  Words out;
+  bool in_word = false;
+  char quote = '\0';
+  for (size_t at = 0; at < line.size(); at++) {
+    char c = line[at];
+    if (quote == '\0' && (c == ' ' || c == '\t')) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) out.emplace_back();
+    in_word = true;
+    if (c == '\\' && at + 1 < line.size()) {
+      out.back() += line[++at];
+    } else if (quote != '\0' ? c == quote : c == '"' || c == '\'') {
+      quote = quote == '\0' ? c : '\0';
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+struct CgroupPlace {
+  std::string group;
+  std::string lost;  // of the path: components below the group, and what stands for a user
+};
+
+CgroupPlace destination_of(const std::string& path) {
+  CgroupPlace out;
+  std::string_view rest = path;
+  while (rest.starts_with('/')) rest.remove_prefix(1);
+  const size_t end = std::min(rest.find_first_of("/%"), rest.size());
+  out.group = rest.substr(0, end);
+  if (end < rest.size()) out.lost = rest.substr(end);
+  if (out.group.empty() || out.group == "*") out.group = "default";
+  return out;
+}
+
+class CgrulesImport {
+ public:
+  ImportedText run(std::string_view text);
+
+ private:
+  std::optional<std::string> add(const Words& words, std::string_view line);
+  void add_group(const std::string& name);
+
+  std::vector<std::string> groups_;
+  std::string rules_;
+  unsigned number_ = 0;  // of the line
+};
+
+void CgrulesImport::add_group(const std::string& name) {
+  if (name != "default" && std::ranges::find(groups_, name) == groups_.end())
+    groups_.push_back(name);
+}
+
+std::string user_condition(std::string_view user) {
+  if (user == "*") return "";
+  return user.starts_with('@') ? fmt::format("user_group = {}\n", toml_string(user.substr(1)))
+                               : fmt::format("user = {}\n", toml_string(user));
+}
+
+// A process is given by its name or by the path of its executable.
+std::string process_condition(std::string_view process) {
+  constexpr size_t longest_comm = 15;
+  if (process.empty()) return "";
+  if (process.starts_with('/')) return fmt::format("exe = {}\n", toml_string(process));
+  if (process.size() > longest_comm)
+    return fmt::format("exe = {}\n", toml_string(fmt::format("**/{}", process)));
+  return fmt::format("name = {}\n", toml_string(process));
+}
+
+// The error.
+std::optional<std::string> CgrulesImport::add(const Words& words, std::string_view line) {
+  if (words.size() < 3 || words.size() > 4)
+    return fmt::format("line {}: it is not 'USER[:PROCESS] CONTROLLERS DESTINATION [OPTIONS]'",
+                       number_);
+  rules_ += fmt::format("\n# line {}: {}\n", number_, printable(trim(line)));
+  const std::string& who = words[0];
+  if (who == "%") {
+    rules_ += "# The same processes in other controllers: a process is in one group here.\n";
+    return std::nullopt;
+  }
+  const size_t colon = who.find(':');
+  const std::string user = who.substr(0, colon);
+  const std::string process = colon == std::string::npos ? "" : who.substr(colon + 1);
+  const std::string options = words.size() == 4 ? words[3] : "";
+  CgroupPlace destination = destination_of(words[2]);
+  if (options == "ignore") destination = {std::string(leave_group), ""};
+  if (const auto problem = group_name_problem(destination.group);
+      problem && options != "ignore" && destination.group != "default")
+    return fmt::format("line {}: {}", number_, *problem);
+  if (options != "ignore") add_group(destination.group);
+  if (!destination.lost.empty())
+    rules_ += fmt::format("# Lost: '{}'; a group has a fixed name, and no groups below it.\n",
+                          printable(destination.lost));
+  if (!options.empty() && options != "ignore")
+    rules_ += fmt::format("# Lost: '{}'; rules do not know it.\n", printable(options));
+  std::string conditions = user_condition(user) + process_condition(process);
+  if (conditions.empty()) conditions = "name = \"*\"\n";
+  rules_ += fmt::format("[[rule]]\ngroup = {}\n{}", toml_string(destination.group), conditions);
+  return std::nullopt;
+}
+
+ImportedText CgrulesImport::run(std::string_view text) {
+  for (const std::string_view line : split(text, '\n')) {
+    number_++;
+    const std::string_view content = trim(line);
+    if (content.empty() || content.starts_with('#')) continue;
+    if (auto error = add(rule_words(content), line)) return std::unexpected(std::move(*error));
+  }
+  std::string out = "# From cgrules.conf. Its groups have no amounts yet: write l3 and mb.\n";
+  for (const std::string& group : groups_)
+    out += fmt::format("\n[group.{}]\n# l3 = \"25%\"\n", toml_key(group));
+  return out + rules_;
+}
+
+}  // namespace
+
+ImportedText import_cgrules(std::string_view text) {
+  if (!is_utf8(text)) return std::unexpected("it is not UTF-8");
+  return CgrulesImport().run(text);
+}
+
+ImportedText import_foreign(std::string_view text) {
+  for (const std::string_view line : split(text, '\n')) {
+    const std::string_view content = trim(line);
+    if (content.empty() || content.starts_with('#')) continue;
+    const Words words = rule_words(content);
+    // YAML begins with a key.
+    if (content == "---" || (words.size() == 1 && content.ends_with(':')))
+      return import_goresctrl(text);
+    if (std::ranges::any_of(words, [](const std::string& word) {
+          return word == "pqos" || word.ends_with("/pqos") || word.starts_with("-e") ||
+                 word.starts_with("-a") || word.starts_with("--alloc");
+        }))
+      return import_pqos(text);
+    if (words.size() == 3 || words.size() == 4) return import_cgrules(text);
+    break;
+  }
+  return std::unexpected(
+      "it is neither goresctrl's configuration, nor cgrules.conf, nor a command line of pqos");
+}
+
+}  // namespace rdtd

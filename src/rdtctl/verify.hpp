@@ -1,0 +1,27 @@
+// What `status --verify` compares: everything that the daemon granted, with what the kernel has.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "context.hpp"
+#include "rdtd/plan/plan.hpp"
+
+namespace rdtd {
+
+// The policy in force as a plan for the machine as it is now, for what is not on D-Bus: the
+// monitoring groups, and the ways of I/O devices. Nothing if the files have changed since they were
+// loaded, or cannot be planned now.
+[[nodiscard]] std::optional<Plan> plan_in_force(const Context& context, const TreeMachine& machine,
+                                                const ManagerProperties& daemon);
+
+// A line for each difference. Regions that the daemon itself reports as missing or waiting are
+// none.
+[[nodiscard]] std::vector<std::string> differences_from(const Capabilities& capabilities,
+                                                        const Snapshot& now,
+                                                        const std::vector<Client::GroupRow>& groups,
+                                                        const std::vector<LockStatus>& locks,
+                                                        const std::optional<Plan>& in_force);
+
+}  // namespace rdtd

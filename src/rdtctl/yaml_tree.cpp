@@ -1,0 +1,143 @@
+#include "yaml_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t deepest_map = 32;
+
+struct Level {
+  size_t indent;
+  YamlNode* node;  // whose children have this indent
+};
+
+// Without a comment, which begins at '#' after a blank, outside of quotes.
+std::string_view without_comment(std::string_view line) {
+  char quote = '\0';
+  for (size_t at = 0; at < line.size(); at++) {
+    const char c = line[at];
+    if (quote != '\0')
+      quote = c == quote ? '\0' : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (c == '#' && (at == 0 || line[at - 1] == ' '))
+      return line.substr(0, at);
+  }
+  return line;
+}
+
+// Nothing if the value is none that this reader knows.
+std::optional<std::string> plain_value(std::string_view text) {
+  text = trim(text);
+  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
+                      text.back() == text.front();
+  if (quoted) {
+    text = text.substr(1, text.size() - 2);
+    return text.find_first_of("\"'\\") == std::string_view::npos ? std::optional(std::string(text))
+                                                                 : std::nullopt;
+  }
+  if (text.empty() || std::string_view("&*|>!{}[]%@`\"',?").contains(text.front()) ||
+      text.contains(": "))
+    return std::nullopt;
+  return std::string(text);
+}
+
+// "[a, b]" or a plain value.
+bool read_values(std::string_view text, std::vector<std::string>& out) {
+  text = trim(text);
+  if (!text.starts_with('[')) {
+    const auto value = plain_value(text);
+    if (value) out.push_back(*value);
+    return value.has_value();
+  }
+  if (!text.ends_with(']')) return false;
+  for (const std::string_view part : split(text.substr(1, text.size() - 2), ',')) {
+    const auto value = plain_value(part);
+    if (!value) return false;
+    out.push_back(*value);
+  }
+  return true;
+}
+
+class Reader {
+ public:
+  std::expected<YamlNode, std::string> read(std::string_view text) {
+    YamlNode top;
+    levels_ = {{0, &top}};
+    unsigned number = 0;
+    for (const std::string_view line : split(text, '\n')) {
+      number++;
+      if (!read_line(line, number))
+        return std::unexpected(fmt::format(
+            "line {}: only maps, lists of plain values and plain values are read", number));
+    }
+    return top;
+  }
+
+ private:
+  bool read_line(std::string_view line, unsigned number);
+  bool read_entry(std::string_view content, size_t indent, unsigned number);
+
+  std::vector<Level> levels_;
+  YamlNode* last_ = nullptr;  // which a list or a deeper map belongs to
+  size_t last_indent_ = 0;
+};
+
+bool Reader::read_line(std::string_view line, unsigned number) {
+  line = without_comment(line);
+  const size_t indent = line.find_first_not_of(' ');
+  const std::string_view content = trim(line);
+  if (content.empty() || content == "---") return true;
+  if (line[indent] == '\t') return false;
+  if (content.starts_with("- ")) {
+    // The items may have the indent of their key.
+    if (last_ == nullptr || indent < last_indent_ || !last_->children.empty()) return false;
+    const auto value = plain_value(content.substr(2));
+    if (value) last_->values.push_back(*value);
+    return value.has_value();
+  }
+  return read_entry(content, indent, number);
+}
+
+bool Reader::read_entry(std::string_view content, size_t indent, unsigned number) {
+  if (last_ != nullptr && indent > last_indent_) {
+    if (!last_->values.empty() || levels_.size() > deepest_map) return false;
+    levels_.push_back({indent, last_});
+  }
+  while (levels_.size() > 1 && indent < levels_.back().indent) levels_.pop_back();
+  if (indent != levels_.back().indent) return false;
+  size_t colon = content.find(": ");
+  if (colon == std::string_view::npos && content.ends_with(':')) colon = content.size() - 1;
+  const auto key =
+      colon == std::string_view::npos ? std::nullopt : plain_value(content.substr(0, colon));
+  YamlNode& parent = *levels_.back().node;
+  if (!key || parent.find(*key) != nullptr) return false;
+  YamlNode& node = parent.children.emplace_back();
+  node.key = *key;
+  node.line = number;
+  last_ = &node;
+  last_indent_ = indent;
+  const std::string_view rest = trim(content.substr(colon + 1));
+  return rest.empty() || rest == "{}" || read_values(rest, node.values);
+}
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view name) const {
+  const auto found = std::ranges::find(children, name, &YamlNode::key);
+  return found == children.end() ? nullptr : &*found;
+}
+
+std::expected<YamlNode, std::string> parse_yaml(std::string_view text) {
+  return Reader().read(text);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,26 @@
+// YamlTree: maps, lists of plain values, and plain values of a YAML text, for configurations that
+// have nothing else (docs/decisions/yaml-subset.md). Anything else is refused with its line.
+#pragma once
+
+#include <expected>
+#include <list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdtd {
+
+struct YamlNode {
+  std::string key;
+  std::vector<std::string> values;  // one, or those of a list; none of a map
+  std::list<YamlNode> children;     // of a map
+  unsigned line = 0;
+
+  // Null if there is none.
+  [[nodiscard]] const YamlNode* find(std::string_view name) const;
+};
+
+// The map at the top. The error begins with "line N: ".
+[[nodiscard]] std::expected<YamlNode, std::string> parse_yaml(std::string_view text);
+
+}  // namespace rdtd
