@@ -189,14 +189,17 @@ std::optional<unsigned> divided_level(const Result<TreeMachine>& machine,
   return divides(Resource::L2) ? std::optional(2U) : std::nullopt;
 }
 
-void warn_of_shares(const Place& place, unsigned all_ways, BenchResult& result) {
+// The ways of a region are locked under all conditions, which is the point of it.
+void warn_of_shares(const verbs::BenchOptions& options, const Place& place, unsigned all_ways,
+                    BenchResult& result) {
   const unsigned ways = result.shares[alone].ways;
-  if (ways > 0 && ways < all_ways)
-    result.warnings.push_back(fmt::format(
-        "Alone, the command has {} of {} ways of L{}: exclusive groups of the policy have the "
-        "others. With an amount such as --l3 instead of --group, only the runs in the group have "
-        "less.",
-        ways, all_ways, place.cache.level));
+  if (ways == 0 || ways >= all_ways || !options.pseudo_lock.empty()) return;
+  result.warnings.push_back(fmt::format(
+      "Alone, the command has {} of {} ways of L{}: exclusive groups have the others.{}", ways,
+      all_ways, place.cache.level,
+      options.group.empty()
+          ? ""
+          : " With an amount such as --l3 instead of --group, only the runs in the group do."));
 }
 
 std::vector<std::string> facts_of(const Context& context, const verbs::BenchOptions& options,
@@ -257,7 +260,7 @@ int verbs::bench(const Context& context, BenchOptions options) {
   if (!warnings) return warnings.error();
   result.warnings = *warnings;
   result.command = options.workload.text();
-  warn_of_shares(*place, all_ways, result);
+  warn_of_shares(options, *place, all_ways, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
   Measured measured = measure(context, *client,
                               {.conditions = std::move(conditions),
