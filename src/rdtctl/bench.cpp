@@ -7,7 +7,7 @@
 #include <ranges>
 #include <set>
 
-#include "bench_region.hpp"
+#include "probe_memory.hpp"
 #include "bench_report.hpp"
 #include "experiment.hpp"
 #include "html.hpp"
@@ -102,7 +102,6 @@ BenchResult empty_result(verbs::BenchOptions& options) {
   if (!options.lease.amounts.empty())
     out.group = options.lease.name = fmt::format("bench-{}", ::getpid());
   out.probe = options.workload.probe.has_value();
-  out.command = options.workload.text();
   out.unit = options.workload.unit();
   out.time = options.workload.is_time();
   out.noise_has_rate = options.streams > 0;
@@ -190,49 +189,17 @@ std::optional<unsigned> divided_level(const Result<TreeMachine>& machine,
   return divides(Resource::L2) ? std::optional(2U) : std::nullopt;
 }
 
-// Chooses how much the probe reads, or returns the exit code. Of what it was told to read, a
-// warning says why it cannot show a difference.
-int size_probe(verbs::BenchOptions& options, const Place& place, unsigned all_ways,
-               BenchResult& result) {
-  if (!options.workload.probe) return Exit::ok;
-  experiment::Probe& probe = *options.workload.probe;
-  const CacheShare& share = result.shares[in_group];
-  const uint64_t bytes =
-      share.ways == 0 || all_ways == 0 ? place.bytes : place.bytes / all_ways * share.ways;
-  const std::string inner =
-      fmt::format("L{} cache of {}", place.cache.level - 1, size_text(place.inner_bytes));
-  if (probe.size == 0) {
-    const auto size = experiment::probe_size(place, bytes);
-    if (!size) {
-      note(
-          "rdtctl: '{}' has {} of the L{} cache, and each core has an {}: a probe that fits in the "
-          "one fits in the other: use more ways, or --probe with a SIZE\n",
-          result.group.empty() ? "default" : result.group, size_text(bytes), place.cache.level,
-          inner);
-      return Exit::failed;
-    }
-    probe.size = *size;
-  }
-  if (probe.size <= place.inner_bytes)
-    result.warnings.push_back(
-        fmt::format("The probe reads {}, which its core finds in its {}: the L{} cache makes no "
-                    "difference to it.",
-                    size_text(probe.size), inner, place.cache.level));
-  else if (probe.size > bytes)
-    result.warnings.push_back(fmt::format("The probe reads {}, more than the {} of '{}'.",
-                                          size_text(probe.size), size_text(bytes),
-                                          result.group.empty() ? "default" : result.group));
-  return Exit::ok;
-}
-
-void warn_of_shares(const Place& place, unsigned all_ways, BenchResult& result) {
+// The ways of a region are locked under all conditions, which is the point of it.
+void warn_of_shares(const verbs::BenchOptions& options, const Place& place, unsigned all_ways,
+                    BenchResult& result) {
   const unsigned ways = result.shares[alone].ways;
-  if (ways > 0 && ways < all_ways)
-    result.warnings.push_back(fmt::format(
-        "Alone, the command has {} of {} ways of L{}: exclusive groups of the policy have the "
-        "others. With an amount such as --l3 instead of --group, only the runs in the group have "
-        "less.",
-        ways, all_ways, place.cache.level));
+  if (ways == 0 || ways >= all_ways || !options.pseudo_lock.empty()) return;
+  result.warnings.push_back(fmt::format(
+      "Alone, the command has {} of {} ways of L{}: exclusive groups have the others.{}", ways,
+      all_ways, place.cache.level,
+      options.group.empty()
+          ? ""
+          : " With an amount such as --l3 instead of --group, only the runs in the group do."));
 }
 
 std::vector<std::string> facts_of(const Context& context, const verbs::BenchOptions& options,
@@ -287,8 +254,13 @@ int verbs::bench(const Context& context, BenchOptions options) {
   if (auto read = read_shares(*client, machine, *place, conditions, result); !read)
     return read.error();
   const unsigned all_ways = machine ? all_ways_of(machine->capabilities, place->cache.level) : 0;
-  if (const int exit = size_probe(options, *place, all_ways, result); exit != Exit::ok) return exit;
-  warn_of_shares(*place, all_ways, result);
+  const auto warnings = size_probe(
+      options.workload, *place,
+      {result.group.empty() ? "default" : result.group, result.shares[in_group].ways, all_ways});
+  if (!warnings) return warnings.error();
+  result.warnings = *warnings;
+  result.command = options.workload.text();
+  warn_of_shares(options, *place, all_ways, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
   Measured measured = measure(context, *client,
                               {.conditions = std::move(conditions),

@@ -44,7 +44,11 @@ std::string verdict(const BenchResult& result, size_t condition, size_t base) {
       found->interval
           ? fmt::format("95%: {:.2f} to {:.2f}", found->interval->low, found->interval->high)
           : "too few rounds for an interval";
-  if (!found->interval || found->differs())
+  // Where times do not scatter, as on an emulated machine, even nothing differs from 1.
+  constexpr double nothing = 0.005;
+  const bool same =
+      found->interval && found->interval->low > 1 - nothing && found->interval->high < 1 + nothing;
+  if (!found->interval || (found->differs() && !same))
     return fmt::format("{:.2f} times as {} ({})", found->estimate, result.time ? "long" : "much",
                        interval);
   return fmt::format("{} ({})", found->precise() ? "no difference" : "too few rounds to tell",

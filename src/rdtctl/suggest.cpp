@@ -10,10 +10,10 @@
 #include "html.hpp"
 #include "lease_text.hpp"
 #include "print.hpp"
+#include "probe_memory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
 #include "rdtd/proc/perf_events.hpp"
-#include "size_text.hpp"
 #include "suggest_report.hpp"
 #include "suggest_steps.hpp"
 #include "verbs.hpp"
@@ -131,22 +131,13 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Pla
   if (is_cache(steps.resource)) request.level = steps.resource == Resource::L2 ? 2 : 3;
   auto place = experiment::find_place(context.cpus, request);
   if (!place) return std::unexpected(report(place.error()));
-  if (!options.workload.probe || options.workload.probe->size != 0) return *place;
-  uint64_t share = place->bytes;
+  bench::ProbeShare share{.group = steps.group.name.value};
   if (is_cache(steps.resource))
-    share = share / planned.machine.capabilities.caches.at(steps.resource).cbm_mask.count() *
-            steps.present;
-  const auto size = experiment::probe_size(*place, share);
-  if (!size) {
-    note(
-        "rdtctl: '{}' has {} of the L{} cache now, and each core has {} before it: --probe "
-        "requires a SIZE\n",
-        steps.group.name.value, size_text(share), place->cache.level,
-        size_text(place->inner_bytes));
-    return std::unexpected(Exit::failed);
-  }
-  options.workload.probe->size = *size;
-  note("The probe reads {}.\n", size_text(*size));
+    share = {share.group, steps.present,
+             planned.machine.capabilities.caches.at(steps.resource).cbm_mask.count()};
+  const auto warnings = size_probe(options.workload, *place, share);
+  if (!warnings) return std::unexpected(warnings.error());
+  for (const std::string& warning : *warnings) note("rdtctl: {}\n", warning);
   return *place;
 }
 

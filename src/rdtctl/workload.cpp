@@ -12,6 +12,7 @@
 #include "context.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "size_text.hpp"
 
 namespace rdtd {
 
@@ -45,7 +46,9 @@ std::optional<double> printed_number(const std::string& output, const std::regex
 }  // namespace
 
 std::string Workload::text() const {
-  return probe ? "probe " + probe_text : fmt::format("{}", fmt::join(command, " "));
+  if (!probe) return fmt::format("{}", fmt::join(command, " "));
+  return fmt::format("probe {}{}", probe_text,
+                     probe->size == 0 ? "" : fmt::format(" ({})", size_text(probe->size)));
 }
 
 std::string Workload::unit() const {

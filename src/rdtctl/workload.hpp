@@ -22,7 +22,7 @@ struct Workload {
   std::string metric;
 
   [[nodiscard]] bool given() const { return !command.empty() || probe; }
-  // "probe latency:384K", or the words of the command.
+  // "probe latency (8.00 MiB)", or the words of the command.
   [[nodiscard]] std::string text() const;
   // "ns", "s", or "" for a metric.
   [[nodiscard]] std::string unit() const;

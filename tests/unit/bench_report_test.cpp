@@ -43,6 +43,8 @@ TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
   }
   EXPECT_EQ(comparisons(scattered)[0].verdict, "too few rounds to tell (95%: 0.90 to 1.20)");
   EXPECT_EQ(comparisons(scattered)[1].verdict, "no difference (95%: 0.98 to 1.03)");
+  for (Sample& sample : scattered.samples[in_group]) sample.value = 1.002;
+  EXPECT_EQ(comparisons(scattered)[1].verdict, "no difference (95%: 1.00 to 1.00)");
   EXPECT_EQ(bench_json(scattered)["ratios"][0]["precise"], false);
 }
 

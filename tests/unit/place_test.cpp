@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench_region.hpp"
+#include "probe_memory.hpp"
 #include "files.hpp"
 
 namespace rdtd::experiment {
@@ -134,6 +134,45 @@ TEST(ProbeSize, TheProbeFitsInTheRegion) {
   EXPECT_EQ(bench::fit_probe(workload, {"buffer", "/dev/pseudo_lock/buffer", 0, {2, 1}}), 1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "rdtctl: the kernel does not tell how large pseudo_lock 'buffer' is\n");
+}
+
+TEST(ProbeSize, WhatCannotShowADifferenceIsSaid) {
+  const Place place{.cache = {3, 0}, .bytes = 32 << 20, .inner_bytes = 1 << 20};
+  const struct {
+    const char* probe;
+    unsigned ways;  // of 16
+    uint64_t size;
+    std::string warning, error;
+  } rows[] = {
+      {"latency", 6, 9 << 20, "", ""},
+      {"timer", 6, 9 << 20, "", ""},
+      {"latency", 0, 24 << 20, "", ""},
+      {"latency:8M", 6, 8 << 20, "", ""},
+      {"latency:256K", 6, 256 << 10,
+       "The probe reads 256 KiB, which its core finds in its L2 cache of 1.00 MiB: the L3 cache "
+       "makes no difference to it.",
+       ""},
+      {"timer:1ms:16M", 6, 16 << 20,
+       "The probe reads 16.00 MiB, more than the 12.00 MiB of group 'redis'.", ""},
+      {"latency", 1, 0, "",
+       "rdtctl: group 'redis' has 2.00 MiB of the L3 cache, and each core has an L2 cache of 1.00 "
+       "MiB before it, which hides what a probe of that size does: use more ways, or --probe with "
+       "a SIZE\n"},
+  };
+  for (const auto& row : rows) {
+    Workload workload;
+    workload.probe = parse_probe(row.probe);
+    testing::internal::CaptureStderr();
+    const auto warnings = bench::size_probe(workload, place, {"redis", row.ways, 16});
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), row.error) << row.probe;
+    EXPECT_EQ(warnings.has_value(), row.error.empty());
+    EXPECT_EQ(workload.probe->size, row.size) << row.probe;
+    const auto expected =
+        row.warning.empty() ? std::vector<std::string>{} : std::vector{row.warning};
+    EXPECT_EQ(warnings.value_or(std::vector<std::string>{}), expected) << row.probe;
+  }
+  Workload command;
+  EXPECT_EQ(bench::size_probe(command, place, {"redis", 1, 16}), std::vector<std::string>{});
 }
 
 }  // namespace

@@ -34,6 +34,9 @@
 // l2_lines is the size of the cache that a core has before it, which threads_per_core CPUs share;
 // CPUID tells it unless the L2 can be divided.
 //
+// With busy_ns, the clock falls when more CPUs are busy: an instruction takes so much longer for
+// each other one.
+//
 // With hit_ns and miss_ns, accesses to that cache take time (memory_model.h). lines_per_way makes
 // it more associative than a CBM has bits: with few sets and many lines a way, it does not matter
 // which pages a program has.
@@ -134,6 +137,7 @@ static struct {
 static struct memory_config memory = {
     .sets = 1024, .lines_per_way = 1, .l2_lines = 512, .threads_per_core = 1};
 static bool memory_armed;
+static uint32_t busy_ns;
 static bool models_l2;              // and not the L3
 static __thread bool locks_region;  // the kernel does, on the CPU of this thread
 
@@ -461,6 +465,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
                  {"l2_lines", &memory.l2_lines},
                  {"threads_per_core", &memory.threads_per_core},
                  {"miss_ns", &memory.miss_ns},
+                 {"busy_ns", &busy_ns},
                  {"channel_mbps", &memory.channel_mbps}};
   for (int i = 0; i < argc; i++) {
     char *equals = strchr(argv[i], '=');
@@ -481,6 +486,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
   memory.ways = models_l2 ? hw.l2_ways : hw.l3_ways;
   memory.cpus_per_domain = models_l2 ? hw.cpus_per_l2 : hw.cpus_per_socket;
   memory_init(&memory);
+  time_configure(busy_ns);
   if (hw.memory) {
     instructions.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
     time_of_thread(-1);

@@ -26,6 +26,7 @@ struct vcpu {
 };
 static struct vcpu vcpus[MAX_CPUS];
 static _Atomic bool armed;
+static uint32_t busy_ns;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t latest_ns;                    // which the machine's time does not fall behind
 static uint64_t stopped_ns, stopped_host_ns;  // when the last CPU stopped
@@ -108,6 +109,14 @@ void time_of_thread(int cpu) {
 
 void time_arm(bool on) { armed = on; }
 
+void time_configure(uint32_t ns) { busy_ns = ns; }
+
+static uint64_t other_running(void) {
+  uint64_t count = 0;
+  for (struct vcpu *v = vcpus; v < vcpus + MAX_CPUS; v++) count += v != self && v->running;
+  return count;
+}
+
 uint64_t time_now(void) {
   if (self && self->running) return self->ns;
   pthread_mutex_lock(&lock);
@@ -126,7 +135,10 @@ void time_spend(uint64_t ns) {
   keep_pace();
 }
 
-void time_run(uint64_t instructions) { time_spend(instructions * INSTRUCTION_NS); }
+void time_run(uint64_t instructions) {
+  uint64_t slower = busy_ns && armed ? busy_ns * other_running() : 0;
+  time_spend(instructions * (INSTRUCTION_NS + slower));
+}
 
 void time_halt(void) {
   if (self && self->running) stop();

@@ -17,6 +17,8 @@
 // loop. Other threads have the host's clock.
 void time_of_thread(int cpu);
 void time_arm(bool armed);
+// Each other CPU that runs makes an instruction take so much longer: the clock falls.
+void time_configure(uint32_t busy_ns);
 uint64_t time_now(void);
 // The CPU of the calling thread has run so many instructions; it spends nanoseconds; it halts.
 void time_run(uint64_t instructions);

@@ -1,4 +1,4 @@
-#include "bench_region.hpp"
+#include "probe_memory.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -54,6 +54,39 @@ int fit_probe(Workload& workload, const Region& region) {
   note("rdtctl: --probe {} reads more memory than pseudo_lock '{}' has: {}\n", workload.probe_text,
        region.name, size_text(region.bytes));
   return Exit::failed;
+}
+
+std::expected<std::vector<std::string>, int> size_probe(Workload& workload,
+                                                        const experiment::Place& place,
+                                                        const ProbeShare& share) {
+  std::vector<std::string> warnings;
+  if (!workload.probe) return warnings;
+  experiment::Probe& probe = *workload.probe;
+  const unsigned level = place.cache.level;
+  const uint64_t bytes = share.ways == 0 || share.all_ways == 0
+                             ? place.bytes
+                             : place.bytes / share.all_ways * share.ways;
+  const std::string inner = fmt::format("L{} cache of {}", level - 1, size_text(place.inner_bytes));
+  if (probe.size == 0) {
+    const auto size = experiment::probe_size(place, bytes);
+    if (!size) {
+      note(
+          "rdtctl: group '{}' has {} of the L{} cache, and each core has an {} before it, which "
+          "hides what a probe of that size does: use more ways, or --probe with a SIZE\n",
+          share.group, size_text(bytes), level, inner);
+      return std::unexpected(Exit::failed);
+    }
+    probe.size = *size;
+  }
+  if (probe.size <= place.inner_bytes)
+    warnings.push_back(fmt::format(
+        "The probe reads {}, which its core finds in its {}: the L{} cache makes no difference to "
+        "it.",
+        size_text(probe.size), inner, level));
+  else if (probe.size > bytes)
+    warnings.push_back(fmt::format("The probe reads {}, more than the {} of group '{}'.",
+                                   size_text(probe.size), size_text(bytes), share.group));
+  return warnings;
 }
 
 }  // namespace rdtd::bench
