@@ -103,6 +103,7 @@ TEST(Distribution, QuantilesAndHistogram) {
   Distribution twice = distribution;
   twice.add(distribution);
   EXPECT_EQ(twice.count, 2000U);
+  EXPECT_EQ(twice.mean(), 500.5);
   EXPECT_EQ(twice.quantile(0.5), distribution.quantile(0.5));
 }
 
