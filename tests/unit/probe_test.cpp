@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
 namespace rdtd::experiment {
 namespace {
 
@@ -58,11 +64,32 @@ TEST(Probe, MemoryOfADevice) {
   const auto missing = run_probe({.size = 4 << 10, .device = "/nowhere"}, 0.01, times);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(), "cannot open /nowhere: No such file or directory");
+  const auto timer =
+      run_probe({.kind = Probe::Kind::timer, .size = 4 << 10, .device = "/nowhere"}, 0.01, times);
+  ASSERT_FALSE(timer);
+  EXPECT_EQ(timer.error().text(), "cannot open /nowhere: No such file or directory");
   const auto unmapped = run_probe({.size = 4 << 10, .device = "/dev/null"}, 0.01, times);
   ASSERT_FALSE(unmapped);
   EXPECT_EQ(unmapped.error().text(), "cannot map /dev/null: No such device");
   ASSERT_TRUE(run_probe({.size = 4 << 10, .device = "/dev/zero"}, 0.01, times));
   EXPECT_GT(times.time.count, 0U);
+}
+
+// The lines of 64 bytes refer to each other: from each one to the next, through all of them.
+TEST(Probe, ReadsEachLineOnce) {
+  constexpr size_t line_size = 64, count = 256;
+  const auto file = std::filesystem::path(testing::TempDir()) / "rdtd-probe-lines";
+  std::ofstream(file) << std::string(line_size * (count + line_size), '\0');
+  ProbeTimes times;
+  ASSERT_TRUE(run_probe({.size = line_size * count, .device = file.string()}, 0.01, times));
+  std::ifstream written(file, std::ios::binary);
+  const std::string memory(std::istreambuf_iterator<char>(written), {});
+  std::filesystem::remove(file);
+  std::set<uint32_t> read;
+  for (uint32_t at = 0; read.insert(at).second;)
+    std::memcpy(&at, memory.data() + line_size * at, sizeof at);
+  EXPECT_EQ(read.size(), count);
+  EXPECT_LT(*read.rbegin(), count);
 }
 
 }  // namespace

@@ -126,6 +126,7 @@ TEST(Match, NoFactMoreThanNeeded) {
   } rows[] = {{rule("name = \"redis-server\"\n") + rule("exe = \"/**\"\n"), std::nullopt},
               {rule("exe = \"/**\"\n") + rule("name = \"redis-server\"\n"), Fact::exe},
               {rule("name = \"nginx\"\nexe = \"/**\"\n"), std::nullopt},
+              {rule("exe = \"/**\"\nthread = \"io\"\n"), std::nullopt},
               {rule("name = \"redis-server\"\nuser = 1\n"), Fact::identity},
               {rule("unit = \"x\"\n"), Fact::cgroup}};
   for (const auto& row : rows) {

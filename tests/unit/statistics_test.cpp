@@ -106,6 +106,15 @@ TEST(Distribution, QuantilesAndHistogram) {
   EXPECT_NEAR(twice.quantile(0.5), distribution.quantile(0.5), 1);
 }
 
+TEST(Distribution, MeanOfTwo) {
+  Distribution both, other;
+  both.add(1);
+  other.add(2);
+  other.add(6);
+  both.add(other);
+  EXPECT_EQ(both.mean(), 3);
+}
+
 TEST(Distribution, BucketsOfThePicture) {
   Distribution distribution;
   for (const double value : {0.0, 4.0, 4.1, 8.0}) distribution.add(value);
