@@ -130,17 +130,17 @@ Result<std::unique_ptr<Classifier>> Classifier::make(int requests_fd,
 }
 
 void Classifier::run() {
-  thread_ = ::gettid();
-  started_.acquire();
+  life_.thread = ::gettid();
+  life_.started.acquire();
   handle_events();
-  ended_.release();
+  life_.ended.release();
 }
 
 void Classifier::stop() {
-  stop_ = true;
-  started_.release();
+  life_.stop = true;
+  life_.started.release();
   wake();
-  ended_.acquire();
+  life_.ended.acquire();
 }
 
 void Classifier::start(Connector connector, const proc::Processes& processes,
@@ -148,15 +148,15 @@ void Classifier::start(Connector connector, const proc::Processes& processes,
   connector_.emplace(std::move(connector));
   processes_ = &processes;
   manual_ = &manual;
-  started_.release();
+  life_.started.release();
 }
 
 uint64_t Classifier::publish(std::shared_ptr<const RuleTable> table) {
   uint64_t number = 0;
   {
-    const std::lock_guard lock(requests_mutex_);
-    table_.swap(table);
-    number = ++published_;
+    const std::lock_guard lock(exchange_.mutex);
+    exchange_.table.swap(table);
+    number = ++exchange_.published;
   }
   wake();
   return number;
@@ -164,7 +164,7 @@ uint64_t Classifier::publish(std::shared_ptr<const RuleTable> table) {
 
 // The signal may come just before the thread waits: then it is the event that ends the wait.
 void Classifier::wake() {
-  if (const pid_t thread = thread_; thread != 0) (void)::tgkill(::getpid(), thread, SIGURG);
+  if (const pid_t thread = life_.thread; thread != 0) (void)::tgkill(::getpid(), thread, SIGURG);
   beat();
 }
 
@@ -183,17 +183,17 @@ template <class Change>
 void Classifier::request(Change change) {
   bool first = false;
   {
-    const std::lock_guard lock(requests_mutex_);
-    change(requests_);
-    first = !std::exchange(requests_.any, true);
+    const std::lock_guard lock(exchange_.mutex);
+    change(exchange_.requests);
+    first = !std::exchange(exchange_.requests.any, true);
   }
   // The others are taken with it.
   if (first) (void)::eventfd_write(requests_fd_, 1);
 }
 
 Classifier::Requests Classifier::take_requests() {
-  const std::lock_guard lock(requests_mutex_);
-  return std::exchange(requests_, {});
+  const std::lock_guard lock(exchange_.mutex);
+  return std::exchange(exchange_.requests, {});
 }
 
 void Classifier::handle_events() {
@@ -204,16 +204,17 @@ void Classifier::handle_events() {
   int errors = 0;
   Pacer pacer;
   const auto take_table = [&] {
-    if (published_ == in_use) return;
+    if (exchange_.published == in_use) return;
     request([&](Requests& r) {
       if (table) r.retired.push_back(std::move(table));
-      table = table_;
-      r.table_in_use = in_use = published_;
+      table = exchange_.table;
+      r.table_in_use = in_use = exchange_.published;
     });
     pacer.count_only_receive(table && table->rules.reads(Fact::cmdline));
   };
-  while (!stop_) {
-    if (const auto due = deferred_.next_due(); due && !pacer.wait(*connector_, time_until(*due))) {
+  while (!life_.stop) {
+    if (const auto due = own_.deferred.next_due();
+        due && !pacer.wait(*connector_, time_until(*due))) {
       take_table();
       handle_deferred(table.get());
       pacer.pace();
@@ -235,7 +236,7 @@ void Classifier::handle_events() {
     const bool drained = events.size() < Connector::batch_size && !(batch && batch->lost);
     if (lost && drained && errors < max_errors) {
       lost = false;
-      event_overruns_ = connector_->dropped();
+      counts_.overruns = connector_->dropped();
       request([](Requests& r) { r.events_lost = true; });
     }
     if (events.size() == Connector::batch_size) pacer.pace();
@@ -244,7 +245,7 @@ void Classifier::handle_events() {
 
 void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTable* table,
                               Pacer& pacer) {
-  events_seen_.fetch_add(events.size(), std::memory_order_relaxed);
+  counts_.seen.fetch_add(events.size(), std::memory_order_relaxed);
   for (size_t i = 0; i < events.size(); i++) {
     const ProcEvent& event = events[i];
     if (event.kind == ProcEvent::Kind::comm) beat_seen_ = true;
@@ -267,12 +268,12 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
   if (manual_->exec(event.pid, event.timestamp_ns)) return;
   const auto begin = std::chrono::steady_clock::now();
   // To examine all of root's would double the cost of each.
-  const bool examine_root = begin < hidden_until_ || ++handled_ % examined_part == 0;
-  const bool shared = others_wait || shares_.anybody_rests(begin);
-  const Assignment assignment = place_leader(
-      {table, *processes_, *manual_, &memo_, shared ? &shares_ : nullptr, begin, examine_root},
-      event.pid);
-  if (assignment.hidden) hidden_until_ = begin + std::chrono::seconds(1);
+  const bool examine_root = begin < own_.hidden_until || ++own_.handled % examined_part == 0;
+  const bool shared = others_wait || own_.shares.anybody_rests(begin);
+  const Assignment assignment = place_leader({table, *processes_, *manual_, &own_.memo,
+                                              shared ? &own_.shares : nullptr, begin, examine_root},
+                                             event.pid);
+  if (assignment.hidden) own_.hidden_until = begin + std::chrono::seconds(1);
   if (assignment.kind == Assignment::Kind::deferred && defer(event.pid, *assignment.user, begin))
     return;
   charge(assignment, begin);
@@ -282,8 +283,8 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
 // False if the loop thread has to look at it. It does not for a user who rests: each look takes
 // long, and the next reconcile finds the process. One that waits already may be another user's now.
 bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
-  const auto rest = shares_.resting_until(user);
-  return deferred_.push({pid, user}, std::max(now, rest)) || now < rest;
+  const auto rest = own_.shares.resting_until(user);
+  return own_.deferred.push({pid, user}, std::max(now, rest)) || now < rest;
 }
 
 // Another user's process may have got the pid meanwhile. One that looks like root's may be
@@ -297,13 +298,14 @@ bool Classifier::belongs_to(const Deferred::Process& process) const {
 // Nobody else waits now.
 void Classifier::handle_deferred(const RuleTable* table) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto process = deferred_.pop(begin);
+  const auto process = own_.deferred.pop(begin);
   if (!process || table == nullptr) return;
-  if (begin < shares_.resting_until(process->user) && belongs_to(*process)) {
+  if (begin < own_.shares.resting_until(process->user) && belongs_to(*process)) {
     (void)defer(process->pid, process->user, begin);
     return;
   }
-  const Assignment assignment = place_leader({*table, *processes_, *manual_, &memo_}, process->pid);
+  const Assignment assignment =
+      place_leader({*table, *processes_, *manual_, &own_.memo}, process->pid);
   charge(assignment, begin);
   finish(process->pid, 0, assignment, *table);
 }
@@ -311,9 +313,9 @@ void Classifier::handle_deferred(const RuleTable* table) {
 void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
   if (!assignment.user) return;
   const auto end = std::chrono::steady_clock::now();
-  shares_.charge(*assignment.user, end - begin, end);
+  own_.shares.charge(*assignment.user, end - begin, end);
   if (assignment.deep && *assignment.user != 0)
-    shares_.rest(*assignment.user, end + rest_after_deep_look.after(end - begin));
+    own_.shares.rest(*assignment.user, end + rest_after_deep_look.after(end - begin));
 }
 
 void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignment,

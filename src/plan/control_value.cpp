@@ -24,7 +24,8 @@ std::unexpected<ControlRefusal> other_form(const Amount& amount, std::string_vie
       name.is_bitmap() ? "write \"0xf0\"" : "write the number for schemata", true});
 }
 
-ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name, const Control& control) {
+ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
+                         const Control& control) {
   if (!name.is_bitmap()) return other_form(amount, "a mask", name, control);
   if (control.maximum && !Cbm{*control.maximum}.contains(mask))
     return std::unexpected(

@@ -109,7 +109,12 @@ void Planner::set_control(const Group& group, const std::string& name, const Amo
   for (const DomainId domain : control.domains)
     if (const DomainAmount* line = line_for(table, domain)) domains[line].insert(domain);
   for (const auto& [line, ids] : domains) {
-    const auto value = control_value(line->amount.value, resource, control);
+    const Amount* amount = &line->amount.value;
+    auto value = control_value(*amount, resource, control);
+    if (!value && value.error().unsupported && line->other_form) {
+      amount = &line->other_form->value;
+      value = control_value(*amount, resource, control);
+    }
     if (!value) {
       const ControlRefusal& refusal = value.error();
       if (refusal.unsupported)
@@ -120,7 +125,7 @@ void Planner::set_control(const Group& group, const std::string& name, const Amo
     }
     for (const DomainId domain : ids) {
       target(&group).state.schemata[resource][domain] = *value;
-      target(&group).asked[resource][domain] = line->amount.value.text;
+      target(&group).asked[resource][domain] = amount->text;
     }
   }
 }

@@ -190,7 +190,7 @@ class VisitShares : public World {
           {.name = "bash", .identity = {.uid = static_cast<uid_t>(user + i % how_many)}}));
     size_t looks = 0;
     processes.calls.hook = [&](const fake::Call& call) {
-      if (call.operation != "read" || call.argument != "name") return;
+      if (call.operation != "read_name") return;
       looks++;
       clock += std::chrono::microseconds(200);
     };

@@ -138,7 +138,8 @@ TEST(Controls, ErrorsOfThePolicy) {
     EXPECT_EQ(errors(std::string("[group.a]\n") + row.text + "\n"), row.error) << row.text;
   EXPECT_EQ(
       errors("[partition.p]\nl3 = \"1 way\"\ncontrol = { X = 1 }\n[group.a]\npartition = \"p\"\n"),
-      "p.toml:3:1: error: unknown key 'control' in [partition.p]\n");
+      "p.toml:3:1: error: unknown key 'control' in [partition.p]\n      | the keys are override, "
+      "exclusive, l3, l3code, l3data, l2, l2code, l2data\n");
 }
 
 }  // namespace

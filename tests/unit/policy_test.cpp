@@ -168,7 +168,7 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     {"[group.a]\ncolour = \"red\"\n",
      R"(p.toml:2:1: error: unknown key 'colour' in [group.a]
     2 | colour = "red"
-      | ^~~~~~ the keys are exclusive, partition, description, adopt, override, cpus, l3, l3code, l3data, l2, l2code, l2data, mb, smba
+      | ^~~~~~ the keys are exclusive, partition, description, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
 )"},
     {"[clos.a]\n",
      R"(p.toml:1:2: error: unknown key 'clos' in a policy
@@ -282,19 +282,19 @@ TEST(Policy, AllAtOnceSortedByPlace) {
       {"/etc/rdtd/40.toml", PolicyFile::State::unreadable, {}, "is a directory, not a policy file"},
       {"/etc/rdtd/50.toml", PolicyFile::State::masked, {}, {}}};
   const ParsedPolicy parsed = parse_policy(files);
-  EXPECT_EQ(
-      format_diagnostics(parsed.diagnostics, parsed.policy.sources),
-      "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
-      "|      ^~~~~~\n"
-      "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
-      "    | ^~~~~ the keys are exclusive, partition, description, adopt, override, cpus, l3, "
-      "l3code, l3data, l2, l2code, l2data, mb, smba\n"
-      "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "
-      "/etc/rdtd/10.toml:2\n    2 | log_level = \"debug\"\n      | ^~~~~~~~~\n"
-      "/etc/rdtd/20.toml:3:8: error: group 'db' is defined twice: here and in "
-      "/etc/rdtd/10.toml:3\n    3 | [group.db]\n      |        ^~ 'override = true' "
-      "here would replace that one\n"
-      "/etc/rdtd/40.toml: error: is a directory, not a policy file\n");
+  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources),
+            "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
+            "|      ^~~~~~\n"
+            "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
+            "    | ^~~~~ the keys are exclusive, partition, description, adopt, override, cpus, "
+            "mb_min, control, l3, "
+            "l3code, l3data, l2, l2code, l2data, mb, smba\n"
+            "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "
+            "/etc/rdtd/10.toml:2\n    2 | log_level = \"debug\"\n      | ^~~~~~~~~\n"
+            "/etc/rdtd/20.toml:3:8: error: group 'db' is defined twice: here and in "
+            "/etc/rdtd/10.toml:3\n    3 | [group.db]\n      |        ^~ 'override = true' "
+            "here would replace that one\n"
+            "/etc/rdtd/40.toml: error: is a directory, not a policy file\n");
   ASSERT_EQ(parsed.policy.groups.size(), 1U);
   EXPECT_EQ(parsed.policy.groups[0].name.where.file, "/etc/rdtd/30.toml");
 }

@@ -92,8 +92,9 @@ constexpr WordsAndHint words_and_hints[] = {
     // Kunpeng
     {group, "caPbm caMax L3CMAX", "did you mean 'l3'?"},
     {group, "mbMax memband", "did you mean 'mb'?"},
-    {group, "mbHdl mbMin caPrio L3PRI mb_hlim",
-     "rdtd does not set this control; mb = \"50%\" is the maximum of the bandwidth"},
+    {group, "mbHdl caPrio L3PRI mb_hlim",
+     "write control = { NAME = ... } with the name that schemata has"},
+    {group, "mbMin", "did you mean 'mb_min'?"},
     // ananicy
     {group, "nice ioclass CPUQuota priority",
      "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
@@ -104,7 +105,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
     {group, "enabled", "remove the table, or comment it out"},
     {group, "colour",
-     "the keys are exclusive, partition, description, adopt, override, cpus, l3, l3code, l3data, "
+     "the keys are exclusive, partition, description, adopt, override, cpus, mb_min, control, l3, "
+     "l3code, l3data, "
      "l2, l2code, l2data, mb, smba"},
     {partition, "classes groups",
      "a group names its partition: write partition = \"NAME\" in [group.NAME]"},

@@ -77,8 +77,8 @@ class Classifier {
   [[nodiscard]] SecondLooks& second_looks() { return *second_looks_; }
   void watch_assignments(bool on) { watched_ = on; }
 
-  [[nodiscard]] uint64_t events_seen() const { return events_seen_; }
-  [[nodiscard]] uint64_t event_overruns() const { return event_overruns_; }
+  [[nodiscard]] uint64_t events_seen() const { return counts_.seen; }
+  [[nodiscard]] uint64_t event_overruns() const { return counts_.overruns; }
 
  private:
   Classifier(int requests_fd, std::chrono::milliseconds error_pause,
@@ -102,28 +102,45 @@ class Classifier {
   void request(Change change);
   static void beat();
 
+  // What keeps the thread running, and ends it.
+  struct Life {
+    std::counting_semaphore<2> started{0};  // by start, and by stop
+    std::binary_semaphore ended{0};
+    std::atomic<pid_t> thread = 0;  // that runs
+    std::atomic<bool> stop = false;
+  };
+  // What the two threads hand over to each other. The mutex is never held while anything is read,
+  // written or computed.
+  struct Exchange {
+    InheritingMutex mutex;
+    Requests requests;
+    std::shared_ptr<const RuleTable> table;
+    std::atomic<uint64_t> published = 0;
+  };
+  struct Counts {
+    std::atomic<uint64_t> seen = 0, overruns = 0;
+  };
+  // Of the thread alone.
+  struct Own {
+    CgroupMemo memo;
+    UserShares shares;
+    Deferred deferred;
+    unsigned handled = 0;
+    UserShares::Time hidden_until{};
+  };
+
   int requests_fd_;
   std::chrono::milliseconds error_pause_;
   std::unique_ptr<SecondLooks> second_looks_;
-  std::counting_semaphore<2> started_{0};  // by start, and by stop
-  std::binary_semaphore ended_{0};
-  std::atomic<pid_t> thread_ = 0;  // that runs
+  Life life_;
   std::optional<Connector> connector_;
   const proc::Processes* processes_ = nullptr;
   ManualAssignments* manual_ = nullptr;
-  std::shared_ptr<const RuleTable> table_;  // with requests_mutex_
-  std::atomic<uint64_t> published_ = 0;
-  std::atomic<bool> stop_ = false;
+  Exchange exchange_;
   std::atomic<bool> beat_seen_ = true;
-  std::atomic<uint64_t> events_seen_ = 0, event_overruns_ = 0;
   std::atomic<bool> watched_ = false;
-  InheritingMutex requests_mutex_;  // never held while anything is read, written or computed
-  Requests requests_;
-  CgroupMemo memo_;  // the thread's, as are the shares
-  UserShares shares_;
-  Deferred deferred_;
-  unsigned handled_ = 0;
-  UserShares::Time hidden_until_{};
+  Counts counts_;
+  Own own_;
 };
 
 }  // namespace rdtd
