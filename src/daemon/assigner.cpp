@@ -167,6 +167,16 @@ Assignment place_opened(const Placement& placement, const proc::Process& process
 
 }  // namespace
 
+// The files of a process that cannot be traced are root's.
+std::optional<uid_t> responsible_user(const proc::Process& process) {
+  const auto owner = process.owner();
+  if (!owner) return std::nullopt;
+  if (*owner != 0) return *owner;
+  ProcessFacts facts;
+  if (!process.read(Fact::identity, facts)) return std::nullopt;
+  return facts.identity->responsible();
+}
+
 Assignment place_leader(const Placement& placement, pid_t pid) {
   if (placement.manual.group_of(pid)) return {};
   const auto process = placement.processes.open(pid);
@@ -356,15 +366,6 @@ bool Visit::step(size_t limit) {
     }
   }
   return false;
-}
-
-// The files of one that cannot be traced are root's, whoever it belongs to.
-std::optional<uid_t> Visit::user() {
-  const auto owner = process_ ? process_->owner() : Result<uid_t>(std::unexpected(Error{}));
-  if (!owner) return std::nullopt;
-  if (*owner != 0) return *owner;
-  if (!facts_.identity && !process_->read(Fact::identity, facts_)) return std::nullopt;
-  return facts_.identity->responsible();
 }
 
 Result<std::vector<pid_t>> Visit::children() const {

@@ -1,12 +1,12 @@
 #include "rdtd/daemon/jobs.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "log.hpp"
 #include "rdtd/daemon/problems.hpp"
 
 namespace rdtd {
@@ -95,8 +95,8 @@ void Jobs::try_lock() {
 }
 
 Jobs::Time Jobs::overdue_at() const {
-  return running_->stage_since +
-         (running_->stage == Stage::processes ? processes_overdue : overdue);
+  return running_->stage == Stage::processes ? moved_ + processes_overdue
+                                             : running_->stage_since + overdue;
 }
 
 // True if it became a problem now.
@@ -106,7 +106,7 @@ bool Jobs::note_overdue() {
   const bool is_new = problems_.set(
       Problems::job, fmt::format("a change does not go on: {}, {} for more than {} s",
                                  running_->name, to_string(running_->stage), limit.count()));
-  if (is_new) log(LogEvent::kernel_refused, problems_.public_text(Problems::job));
+  if (is_new) spdlog::warn("{}", problems_.public_text(Problems::job));
   return is_new;
 }
 

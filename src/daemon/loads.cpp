@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "log.hpp"
@@ -141,7 +143,7 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
     note_look(*swept, before->table);
   }
   co_await remove_groups(std::move(applied->removals));
-  log_warnings(report == Report::all ? InForce{} : *before);
+  log_warnings(report == Report::all ? nullptr : before.get());
   finish(*applied, swept);
   co_return Outcome{};
 }
@@ -246,12 +248,16 @@ Task<> Loads::remove_groups(std::vector<Step> removals) {
   }
 }
 
-// Those that `before` had were logged before.
-void Loads::log_warnings(const InForce& before) const {
+// Those that `before` had were logged already. A policy can cause very many.
+void Loads::log_warnings(const InForce* before) const {
   const InForce& in_force = *core_.state.in_force;
+  std::set<std::pair<Location, std::string_view>> known;
+  if (before != nullptr)
+    for (const Diagnostic& warning : before->warnings)
+      known.emplace(warning.where, warning.message);
   std::vector<Diagnostic> warnings = in_force.warnings;
   std::erase_if(warnings, [&](const Diagnostic& warning) {
-    return std::ranges::find(before.warnings, warning) != before.warnings.end();
+    return known.contains({warning.where, warning.message});
   });
   if (const std::string text = format_diagnostics(warnings, in_force.policy.sources); !text.empty())
     spdlog::warn("{}", trim(text));

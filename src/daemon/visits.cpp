@@ -166,22 +166,24 @@ void Visits::take_turn(std::list<Running>::iterator running) {
   running_.erase(running);
 }
 
-// When the process may be looked at, if its user has taken too much time.
-std::optional<Visits::Time> Visits::rest_of_user(pid_t pid) const {
+// True if its user has taken too much time: then it waits. Whose it is is asked once, since very
+// many of one user may be due at once.
+bool Visits::put_off(Key key, Waiting waiting) {
   const Time now = looks_.system.now();
-  if (!shares_.anybody_exhausted(now)) return std::nullopt;
-  const auto process = looks_.system.processes.open(pid);
-  auto user = process ? (*process)->owner() : std::unexpected(process.error());
-  // The files of one that cannot be traced are root's, whoever it belongs to.
-  if (ProcessFacts facts; user && *user == 0 && (*process)->read(Fact::identity, facts))
-    user = facts.identity->responsible();
-  if (!user || *user == 0 || !shares_.exhausted(*user, now)) return std::nullopt;
-  return shares_.affordable_at(*user, now);
+  if (!shares_.anybody_exhausted(now)) return false;
+  if (!waiting.user) {
+    const auto process = looks_.system.processes.open(key.first);
+    waiting.user = process ? responsible_user(**process) : std::nullopt;
+  }
+  if (waiting.user.value_or(0) == 0 || !shares_.exhausted(*waiting.user, now)) return false;
+  waiting.due = shares_.affordable_at(*waiting.user, now);
+  schedule(key, waiting);
+  return true;
 }
 
 void Visits::begin(Key key) {
   const Waiting waiting = waiting_.extract(key).mapped();
-  if (const auto later = rest_of_user(key.first)) return schedule(key, {*later, waiting.children});
+  if (put_off(key, waiting)) return;
   under_way_.insert(key);
   running_.push_back({.key = key, .with_children = waiting.children});
   running_.back().visit = std::make_unique<Visit>(looks_.placement(), key.first,

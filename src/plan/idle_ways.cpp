@@ -27,7 +27,7 @@ Cbm idle_ways(const DomainRequest& request, bool default_takes_all,
 }
 
 // As if no group had a place to keep.
-DomainRequest anew(DomainRequest request) {
+DomainRequest without_places(DomainRequest request) {
   for (Exclusive& exclusive : request.exclusive) {
     exclusive.party.previous = {};
     for (Party& member : exclusive.members) member.previous = {};
@@ -44,7 +44,7 @@ void Planner::note_idle(const CacheDomain& domain, const PlannedRequest& planned
   const bool default_takes_all = default_group_ == nullptr;
   const Cbm idle = idle_ways(request, default_takes_all, placement);
   if (idle.empty() || request.exclusive.empty()) return;
-  const auto other = place(anew(request));
+  const auto other = place(without_places(request));
   const bool for_now =
       other && idle_ways(request, default_takes_all, *other).count() < idle.count();
   (for_now ? warnings.idle_for_now : warnings.idle)

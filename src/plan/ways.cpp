@@ -390,7 +390,7 @@ void Planner::place_cache(const Cache& cache) {
          "exclusive = \"strict\" refuses such ways");
   report(cache.resource, warnings.idle, Severity::warning);
   report(cache.resource, warnings.idle_for_now, Severity::warning,
-         "'rdtctl reset' and 'rdtctl reload' place all groups anew");
+         "'rdtctl reset' and 'rdtctl reload' place all groups again");
 }
 
 }  // namespace rdtd

@@ -14,6 +14,13 @@ class JobsTest : public test::World {
   void add(const std::string& name) {
     core().jobs.add(name_of(name), [this, name] { return wait_for_callback(name); });
   }
+  Task<> wait_in(Stage stage) {
+    std::function<void(std::function<void(int)>)> begin = [this](std::function<void(int)> then) {
+      finish = std::move(then);
+    };
+    auto result = core().jobs.result<int>(stage, std::move(begin));
+    (void)co_await result;
+  }
   Task<> wait_for_callback(std::string name) {
     log += name + " begins;";
     std::function<void(std::function<void(int)>)> begin = [this](std::function<void(int)> then) {
@@ -76,6 +83,31 @@ TEST_F(JobsTest, OneThatStandsIsAProblemUntilItGoesOn) {
   finish(1);
   EXPECT_EQ(problems(), std::vector<std::string>{});
   EXPECT_FALSE(manager->stuck());
+}
+
+// A look at all processes may take minutes, as long as it goes on.
+TEST_F(JobsTest, ASlowLookIsNoProblemUntilItStops) {
+  core().jobs.add("reload", [this] { return wait_in(Stage::processes); });
+  for (int i = 0; i < 4; i++) {
+    pass(std::chrono::seconds(25));
+    core().jobs.swept();
+  }
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  pass(std::chrono::seconds(61));
+  EXPECT_EQ(problems(), std::vector<std::string>{"a change does not go on: reload, examining all "
+                                                 "processes for more than 60 s"});
+  EXPECT_TRUE(manager->stuck());
+}
+
+// Work for others is none for the job that waits.
+TEST_F(JobsTest, ALostCallbackIsNotHiddenByOtherWork) {
+  core().jobs.add("reload", [this] { return wait_in(Stage::processes); });
+  const pid_t pid = processes.start({.name = "bash"});
+  for (int i = 0; i < 40; i++) {
+    manager->core().sweeper.visit({.pid = pid});
+    pass(std::chrono::seconds(1));
+  }
+  EXPECT_TRUE(manager->stuck());
 }
 
 // Another tool holds the lock: rdtd tries again, which is work.

@@ -91,6 +91,39 @@ TEST_F(UpdateLeaseTest, WhatIsRefusedLeavesTheTextBefore) {
   EXPECT_EQ(update("[group.backup]\nmb = \"10%\"\n"), "");
 }
 
+// Its holder closes it while the change waits for the lock.
+TEST_F(UpdateLeaseTest, ALeaseThatHasEndedIsNotChanged) {
+  policy = web_and_batch;
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  kernel.locked_by_other = true;
+  std::string answer = "never finished";
+  manager->changes().update_lease(
+      "guard", "[group.backup]\nmb = \"30%\"\n", {.uid = 0},
+      [&](const std::expected<void, Refusal>& done) { answer = done ? "" : done.error().text; });
+  held.reset();
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(5));
+  EXPECT_EQ(answer, "there is no lease 'guard'");
+}
+
+// What only a look at the processes finds does not go with a load that looks at none.
+TEST_F(UpdateLeaseTest, DoesNotForgetWhatALookHasFound) {
+  policy = web_and_batch + "[daemon]\ndrift = \"report\"\n";
+  const pid_t nginx = processes.start({.name = "nginx"});
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  (void)kernel.resctrl.write("tasks", std::to_string(nginx) + "\n");
+  manager->reconciler().reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(state(), "degraded");
+  ASSERT_EQ(update("[group.backup]\nmb = \"30%\"\n"), "");
+  EXPECT_EQ(state(), "degraded");
+  // An explicit reload moves it all the same.
+  ASSERT_EQ(reload(policy), "");
+  EXPECT_EQ(group_of(nginx), "web");
+}
+
 TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
   ASSERT_EQ(load(), "");
   ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n", 1000), "");

@@ -108,7 +108,7 @@ TEST(Io, Steps) {
       {io + db, with_io(3, true),
        "p.toml:4:6: warning: nobody fills ways 6-7 of L3 domain 0: the groups keep their places, "
        "which leaves the other ways in pieces\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ "
-       "'rdtctl reset' and 'rdtctl reload' place all groups anew\n"
+       "'rdtctl reset' and 'rdtctl reload' place all groups again\n"
        "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\nmode   "
        "   db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
       {io + "[group.db]\nl3 = \"ways 0-3\"\nexclusive = true\n", with_io(3, true),

@@ -253,7 +253,7 @@ TEST(Placement, WaysThatNobodyFills) {
   EXPECT_EQ(warnings(a, moved),
             "p.toml:2:6: warning: nobody fills ways 12-15 of L3 domain 0: the groups keep their "
             "places, which leaves the other ways in pieces\n      | 'rdtctl reset' and 'rdtctl "
-            "reload' place all groups anew\n");
+            "reload' place all groups again\n");
   EXPECT_EQ(warnings(a, from("")), "");
   const std::string named = exclusive("a", "ways 4-7");
   EXPECT_EQ(warnings(named, from("")),

@@ -28,7 +28,7 @@ TEST(Steps, Changes) {
        "[group.b]\nl3 = \"4 ways\"\nexclusive = true\n",
        "p.toml:2:6: warning: nobody fills ways 0-3 of L3 domain 0: the groups keep their places, "
        "which leaves the other ways in pieces\n    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~ "
-       "'rdtctl reset' and 'rdtctl reload' place all groups anew\n"
+       "'rdtctl reset' and 'rdtctl reload' place all groups again\n"
        "mode      a  shareable\nremove    a\n2 steps: 0 to create, 0 to change, 1 to remove.\n"},
       // What shrinks goes first, and a group that does not change is not touched.
       {"[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"2 ways\"\nexclusive = "

@@ -1,6 +1,6 @@
-// InheritingMutex: a mutex that the real-time thread may wait for. Whoever holds it runs at the
-// priority of who waits for it (pthread_mutexattr_setprotocol(3)): else an ordinary thread that
-// found no processor would keep the real-time one waiting. The library's own mutexes do not.
+// InheritingMutex: a mutex that the real-time thread may wait for. Meanwhile the thread that holds
+// it runs at the priority of the one that waits (pthread_mutexattr_setprotocol(3)). With std::mutex
+// an ordinary thread that has no processor could keep the real-time thread waiting.
 #pragma once
 
 #include <pthread.h>

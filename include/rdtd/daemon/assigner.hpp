@@ -54,6 +54,10 @@ struct Placement {
   bool examine_root = true;  // whether processes that look like root's are
 };
 
+// Whose the process is: its effective user, or who started a set-uid program. Nothing once it has
+// ended.
+[[nodiscard]] std::optional<uid_t> responsible_user(const proc::Process& process);
+
 // Puts the first thread of a process that has just called exec where the rules want it, unless it
 // was assigned manually. Its other threads ended with the exec; those that it starts before it is
 // moved are found by a Visit somewhat later.
@@ -92,8 +96,10 @@ class Visit {
   [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
   // Once finished: its children now, which may have been forked before it was moved.
   [[nodiscard]] Result<std::vector<pid_t>> children() const;
-  // The effective user of the process; nothing once it has ended.
-  [[nodiscard]] std::optional<uid_t> user();
+  // Whose the process is; nothing if it could not be opened.
+  [[nodiscard]] std::optional<uid_t> user() const {
+    return process_ ? responsible_user(*process_) : std::nullopt;
+  }
 
  private:
   [[nodiscard]] bool begin();
@@ -121,7 +127,7 @@ class Visit {
     std::unordered_set<pid_t> seen;
     bool found_new = false;  // in this pass
     int passes = 0;
-    int attempts = 0;  // begun anew since the process was renamed
+    int attempts = 0;  // begun again, since the process was renamed
   };
   Threads threads_;
 };

@@ -1,6 +1,5 @@
-// ClassifierEvents: what the classifier tells the loop thread: processes that it leaves to it,
-// those that it has moved and that are due for a second look, and whether process events arrive at
-// all.
+// ClassifierEvents: what the classifier tells the loop thread: processes to examine, processes that
+// were moved and are due for a second look, and whether process events arrive at all.
 #pragma once
 
 #include <chrono>

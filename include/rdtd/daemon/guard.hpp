@@ -1,6 +1,6 @@
 // Guard: compares resctrl with what was granted, and decides what is done about a difference:
 // another tool's change is restored or only reported, as the policy says; what the kernel itself
-// reset, and what becomes possible on a changed machine, is always put right.
+// reset, and what becomes possible on a changed machine, is always corrected.
 #pragma once
 
 #include <map>

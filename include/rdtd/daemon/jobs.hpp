@@ -28,7 +28,8 @@ enum class Stage { work, lock, classifier, processes };
 class Jobs {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // A stage that takes longer is a problem that status shows; the look at all processes may.
+  // A stage that takes longer is a problem that status shows; a look at all processes, if it stops
+  // for longer.
   static constexpr std::chrono::seconds overdue{10}, processes_overdue{60};
   // Nothing has happened in the running job for so long, and nothing that it waits for is at work.
   static constexpr std::chrono::seconds stands{30};
@@ -122,7 +123,7 @@ class Jobs {
   std::coroutine_handle<> locked_;  // goes on with the lock
   Time moved_{};                    // when the running job was last seen to move
   bool resuming_ = false;
-  bool cleared_ = false;  // the problem of the lock has gone, and nobody was told
+  bool cleared_ = false;  // the problem of the lock has gone; step has to say so
 };
 
 }  // namespace rdtd

@@ -69,7 +69,7 @@ class Loads {
   [[nodiscard]] Task<> remove_groups(std::vector<Step> removals);
   void forget_policy();
   void forget_before_load();
-  void log_warnings(const InForce& before) const;
+  void log_warnings(const InForce* before) const;
   static void log_lacks(const Applier::Applied& applied);
   void note_look(const Result<SweepResult>& swept,
                  const std::shared_ptr<const RuleTable>& previous);

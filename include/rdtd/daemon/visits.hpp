@@ -62,6 +62,7 @@ class Visits {
   struct Waiting {
     Time due;
     bool children = false;
+    std::optional<uid_t> user = {};  // of one that was put off
   };
   struct Running {
     Key key;
@@ -75,7 +76,7 @@ class Visits {
   };
   void schedule(Key key, Waiting waiting);
   [[nodiscard]] bool many_threads_wait(pid_t pid) const;
-  [[nodiscard]] std::optional<Time> rest_of_user(pid_t pid) const;
+  [[nodiscard]] bool put_off(Key key, Waiting waiting);
   void begin(Key key);
   void take_turn(std::list<Running>::iterator running);
   [[nodiscard]] bool turn(Running& running);
