@@ -38,6 +38,30 @@ std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
   return out;
 }
 
+// What was carried out, as one value.
+std::shared_ptr<const InForce> in_force_of(Applier::Loaded loaded, Applier::Request request,
+                                           std::shared_ptr<const RuleTable> table) {
+  auto [policy, plan, warnings, text_warnings, missing] = std::move(loaded.prepared);
+  // A policy can have very many rules, and the table has them in another form.
+  std::erase_if(policy.rules, [](const Rule& rule) { return !rule.monitor; });
+  policy.rules.shrink_to_fit();
+  auto in_force = std::make_shared<InForce>();
+  in_force->policy = std::move(policy);
+  in_force->users = std::move(loaded.users);
+  in_force->groups = std::move(plan.groups);
+  in_force->locks = std::move(plan.locks);
+  in_force->io = std::move(plan.io);
+  in_force->capabilities = std::move(loaded.machine.capabilities);
+  in_force->obstacles = obstacles(loaded.machine.snapshot);
+  in_force->files = std::move(request.files);
+  in_force->leases = std::move(request.leases);
+  in_force->missing = std::move(missing);
+  in_force->table = std::move(table);
+  in_force->warnings = std::move(warnings);
+  in_force->text_warnings = std::move(text_warnings);
+  return in_force;
+}
+
 }  // namespace
 
 Refusal refusal(const Error& error) {
@@ -259,31 +283,16 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   }
   // Also if it had its part already: a later policy may have to give it everything back.
   if (!policy.divides_nothing()) ownership_.own_default_group();
-  // A policy can have very many rules, and the table has them in another form.
-  std::erase_if(policy.rules, [](const Rule& rule) { return !rule.monitor; });
-  policy.rules.shrink_to_fit();
-  auto in_force = std::make_shared<InForce>();
-  in_force->policy = std::move(policy);
-  in_force->users = std::move(loaded.users);
-  in_force->groups = std::move(plan.groups);
-  in_force->locks = std::move(plan.locks);
-  in_force->io = std::move(plan.io);
-  in_force->capabilities = std::move(loaded.machine.capabilities);
-  in_force->obstacles = obstacles(loaded.machine.snapshot);
-  in_force->files = std::move(request.files);
-  in_force->leases = std::move(request.leases);
-  in_force->missing = std::move(loaded.prepared.missing);
-  in_force->table = std::move(*table);
-  in_force->warnings = std::move(loaded.prepared.warnings);
-  in_force->text_warnings = std::move(loaded.prepared.text_warnings);
   const size_t steps = plan.changes.size();
+  std::vector<std::string> adopted = adopted_by(plan.changes.steps);
   const bool same = before.taken.empty() && !changes_groups(plan.changes) && unmade.empty() &&
-                    in_force->table->rules.decides_as(before.table->rules);
-  return Applied{std::move(in_force),
+                    (*table)->rules.decides_as(before.table->rules);
+  std::vector<Step> removals = std::move(plan.changes.removals);
+  return Applied{in_force_of(std::move(loaded), std::move(request), std::move(*table)),
                  std::move(unmade),
                  std::move(without_counters),
-                 std::move(plan.changes.removals),
-                 adopted_by(plan.changes.steps),
+                 std::move(removals),
+                 std::move(adopted),
                  steps,
                  same};
 }
@@ -339,9 +348,11 @@ Result<void> Applier::remove_all() {
   Plan default_group;
   default_group.groups.emplace_back();
   restore_controls(default_group, machine->snapshot, std::exchange(controls_before_, {}));
-  if (auto done = carry_out(default_group.changes.steps, *machine); !done) return done;
-  return resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
-                                      system_.device_holder);
+  // The groups go, whether or not that can be written.
+  auto restored = carry_out(default_group.changes.steps, *machine);
+  auto removed = resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
+                                              system_.device_holder);
+  return removed ? std::move(restored) : std::move(removed);
 }
 
 void Applier::release_default_group() {

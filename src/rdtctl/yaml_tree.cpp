@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -122,6 +121,7 @@ bool Reader::read_entry(std::string_view content, size_t indent, unsigned number
   if (!key || parent.find(*key) != nullptr) return false;
   YamlNode& node = parent.children.emplace_back();
   node.key = *key;
+  parent.by_key.emplace(*key, &node);
   node.line = number;
   last_ = &node;
   last_indent_ = indent;
@@ -132,8 +132,8 @@ bool Reader::read_entry(std::string_view content, size_t indent, unsigned number
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view name) const {
-  const auto found = std::ranges::find(children, name, &YamlNode::key);
-  return found == children.end() ? nullptr : &*found;
+  const auto found = by_key.find(name);
+  return found == by_key.end() ? nullptr : found->second;
 }
 
 std::expected<YamlNode, std::string> parse_yaml(std::string_view text) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@ struct YamlNode {
   std::string key;
   std::vector<std::string> values;  // one, or those of a list; none of a map
   std::list<YamlNode> children;     // of a map
+  std::map<std::string, const YamlNode*, std::less<>> by_key;  // the same
   unsigned line = 0;
 
   // Null if there is none.

@@ -291,6 +291,22 @@ TEST_F(MachinesInForce, ControlsOfBefore) {
   EXPECT_EQ(hard_limit(""), "MB_HLIM:0=1;1=0");
 }
 
+// A row that cannot be written at a reset keeps no group there.
+TEST_F(MachinesInForce, AResetRemovesGroupsWhateverTheControls) {
+  use(arm());
+  ASSERT_EQ(reload("[group.a]\n[group.default]\ncontrol.MB_HLIM = 1\n"), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "schemata" &&
+               call.argument.contains("MB_HLIM");
+      },
+      EIO);
+  const std::string error =
+      wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); });
+  EXPECT_TRUE(error.contains("Input/output error")) << error;
+  EXPECT_EQ(schemata("a"), "none");
+}
+
 // Another tool's value is restored, as any other limit; rows that nobody set are left alone.
 TEST_F(MachinesInForce, DriftOfControls) {
   use(arm());
