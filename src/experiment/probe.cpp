@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -42,8 +43,9 @@ struct alignas(64) Line {
 };
 
 struct Unmap {
+  void* start = nullptr;
   size_t bytes = 0;
-  void operator()(void* memory) const { (void)::munmap(memory, bytes); }
+  void operator()(void*) const { (void)::munmap(start, bytes); }
 };
 using Memory = std::unique_ptr<void, Unmap>;
 
@@ -52,14 +54,24 @@ Result<Memory> memory_of_device(const std::string& path, uint64_t bytes) {
   if (!device) return errno_error("open", path);
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, device.get(), 0);
   if (memory == MAP_FAILED) return errno_error("map", path);
-  return Memory(memory, Unmap{bytes});
+  return Memory(memory, Unmap{memory, bytes});
 }
 
+// In huge pages where the kernel has some. Small pages lie in the sets of a cache as chance will
+// have it, so that the same number of bytes needs another number of ways in each run.
 Result<Memory> memory_of(uint64_t bytes) {
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return errno_error("allocate", std::to_string(bytes) + " bytes");
-  return Memory(memory, Unmap{bytes});
+  constexpr uint64_t huge_page = 2 << 20;
+  const uint64_t whole = (bytes + huge_page - 1) / huge_page * huge_page;
+  const uint64_t mapped = whole + huge_page;
+  void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return errno_error("allocate", std::to_string(bytes) + " bytes");
+  size_t room = mapped;
+  void* aligned = start;
+  std::align(huge_page, whole, aligned, room);
+  Memory memory(aligned, Unmap{start, mapped});
+  (void)::madvise(aligned, whole, MADV_HUGEPAGE);
+  std::memset(aligned, 0, bytes);  // the page faults are not part of what is measured
+  return memory;
 }
 
 Result<Memory> memory_of(const Probe& probe) {

@@ -169,7 +169,16 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
                     parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", how_to_mount(options)),
         Cause::mount);
   }
-  refuse_resource(key, to_string(resource), where);
+  // Each processor of Intel that throttles by percent and counts in an L3 can also divide that L3.
+  const auto bandwidth = capabilities_.bandwidths.find(Resource::MB);
+  const bool turned_off = is_cache(resource) && parts.front() == Resource::L3 &&
+                          capabilities_.caches.empty() && capabilities_.shared_rmids() &&
+                          bandwidth != capabilities_.bandwidths.end() &&
+                          bandwidth->second.unit == BandwidthUnit::percent;
+  refuse_resource(key, to_string(resource), where,
+                  turned_off ? "on Skylake-SP and Cascade Lake, the kernel needs rdt=l3cat on its "
+                               "command line to offer it"
+                             : "");
 }
 
 void Planner::refuse_resource(std::string_view key, std::string_view name, const Location& where,
