@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -221,12 +222,17 @@ Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done) {
     }
 }
 
-Error evict_others(uint64_t bytes) {
-  bytes = whole_chunks(bytes);
+Error evict_others(std::span<const CacheOfCpu> caches, std::atomic<uint64_t>& done) {
+  uint64_t bytes = 0;
+  for (const CacheOfCpu& cache : caches) bytes = std::max(bytes, whole_chunks(2 * cache.bytes));
   const auto memory = memory_of(bytes);
   if (!memory) return memory.error();
-  change_lines(static_cast<volatile uint64_t*>(memory->get()), 0, bytes);
-  return {};
+  for (const CacheOfCpu& cache : caches) {
+    pin({cache.cpu});
+    change_lines(static_cast<volatile uint64_t*>(memory->get()), 0, bytes);
+  }
+  done = bytes;
+  for (;;) ::pause();
 }
 
 }  // namespace rdtd::experiment

@@ -271,7 +271,8 @@ int verbs::bench(const Context& context, BenchOptions options) {
                                .monitor = held.monitor,
                                .held = std::move(held.lease),
                                .streams = options.streams,
-                               .noise_commands = options.noise_commands});
+                               .noise_commands = options.noise_commands,
+                               .evicts = true});
   if (measured.rounds() == 0) return measured.exit;
   std::ranges::move(measured.samples, result.samples.begin());
   std::ranges::move(measured.times, result.times.begin());

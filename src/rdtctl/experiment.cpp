@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <random>
+#include <set>
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
@@ -148,29 +149,47 @@ class Experiment {
       lease = std::move(*made);
     }
     const UniqueFd& needed = lease ? lease : setup_.held;
-    if (auto evicted = evict(needed); !evicted) return std::unexpected(evicted.error());
+    const auto evicted = evict(condition, needed);
+    if (!evicted) return std::unexpected(evicted.error());
     auto noise = start_noise(condition, needed);
     if (!noise) return std::unexpected(noise.error());
     return setup_.workload.given() ? run_workload(condition, *noise, needed)
                                    : watch_tasks(condition, needed);
   }
 
-  // A hit is a hit in any way: what the group has in ways that it may no longer fill stays there
-  // until another group needs them. The default group may fill all ways that are not exclusive.
-  Or<void> evict(const UniqueFd& lease) {
-    for (const experiment::CacheOfCpu& cache : caches_) {
-      const auto work = [bytes = 2 * cache.bytes](Shared&) {
-        return experiment::evict_others(bytes);
-      };
-      auto process = Process::start({{}, work, "default", {cache.cpu}});
+  // Whose ways the run may use. A group of another condition's lease is not there now.
+  [[nodiscard]] std::set<std::string> groups_to_evict(const Trial& condition) const {
+    std::set<std::string> out = {"default"};
+    if (!setup_.workload.given()) return out;
+    for (const Trial& other : setup_.conditions)
+      if (&other == &condition || other.policy.empty()) out.insert(other.group);
+    return out;
+  }
+
+  // A hit is a hit in any way: what a run before left in ways that this one may not fill would stay
+  // there, and the kernel gives the memory of a process that ended to the next one. Hence each
+  // group evicts from its own ways, and the processes that did so keep their memory as long as they
+  // are kept. The default group may fill all ways that are not exclusive.
+  Or<std::vector<Process>> evict(const Trial& condition, const UniqueFd& lease) {
+    std::vector<Process> out;
+    if (caches_.empty()) return out;
+    const auto work = [this](Shared& shared) {
+      return experiment::evict_others(caches_, shared.bytes);
+    };
+    for (const std::string& group : groups_to_evict(condition)) {
+      auto process = Process::start({{}, work, group, {caches_.front().cpu}});
       if (!process) return std::unexpected(report(process.error()));
-      if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
-        return std::unexpected(watched_.stopped(ended));
-      if (const int status = process->wait().status; status != 0)
-        return std::unexpected(report_failure(
-            "the process that empties the cache " + end_text(status), process->output()));
+      while (process->shared().bytes == 0) {
+        const Ended ended = watched_.wait(&*process, lease, start_poll_ms);
+        if (ended == Ended::timeout) continue;
+        if (ended != Ended::process) return std::unexpected(watched_.stopped(ended));
+        return std::unexpected(
+            report_failure("the process that empties the cache " + end_text(process->wait().status),
+                           process->output()));
+      }
+      out.push_back(std::move(*process));
     }
-    return {};
+    return out;
   }
 
   // Returns when all of it is in its group and has used its memory once, and a little later.

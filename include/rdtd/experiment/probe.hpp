@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "rdtd/base/error.hpp"
+#include "rdtd/experiment/placement.hpp"
 #include "rdtd/experiment/statistics.hpp"
 
 namespace rdtd::experiment {
@@ -53,8 +55,9 @@ struct ProbeTimes {
 // shared. Returns only if the memory cannot be had.
 [[nodiscard]] Error run_stream(uint64_t bytes, std::atomic<uint64_t>& done);
 
-// Reads and writes `bytes` of memory once: a cache of half the size has nothing else then, in the
-// ways that the caller may fill. An Error without text: success.
-[[nodiscard]] Error evict_others(uint64_t bytes);
+// Reads and writes twice as much memory as the largest of the caches has, once on a CPU of each:
+// they have nothing else then in the ways that the caller may fill. Then sets `done` to its size
+// and keeps the memory. Returns only if it cannot be had.
+[[nodiscard]] Error evict_others(std::span<const CacheOfCpu> caches, std::atomic<uint64_t>& done);
 
 }  // namespace rdtd::experiment
