@@ -10,9 +10,37 @@ namespace rdtd {
 
 namespace {
 
+// The policy with each range at its lower end. Nothing if it has no range.
+std::optional<Policy> lower_end(const Policy& policy) {
+  std::optional<Policy> out;
+  const auto lower = [&](size_t group, Resource resource, size_t line) {
+    if (!out) out = policy;
+    DomainAmount& to = out->groups[group].amounts[resource][line];
+    for (Located<Amount>* amount : {&to.amount, to.other_form ? &*to.other_form : nullptr})
+      if (amount != nullptr && amount->value.least) amount->value.value = *amount->value.least;
+  };
+  for (size_t i = 0; i < policy.groups.size(); ++i)
+    for (const auto& [resource, table] : policy.groups[i].amounts)
+      for (size_t line = 0; line < table.size(); ++line)
+        if (table[line].amount.value.least ||
+            (table[line].other_form && table[line].other_form->value.least))
+          lower(i, resource, line);
+  return out;
+}
+
+// The plan of the ranges' upper ends. The lower ones must be possible too: a guard that lowers an
+// amount is not refused.
 std::expected<Plan, std::vector<Diagnostic>> plan_for(const Policy& policy,
                                                       const Machine& machine) {
-  return make_plan(policy, machine.capabilities, machine.snapshot);
+  auto plan = make_plan(policy, machine.capabilities, machine.snapshot);
+  const auto lower = plan ? lower_end(policy) : std::nullopt;
+  if (!lower) return plan;
+  auto possible = make_plan(*lower, machine.capabilities, machine.snapshot);
+  if (possible) return plan;
+  for (Diagnostic& diagnostic : possible.error())
+    if (diagnostic.severity == Severity::error)
+      diagnostic.message = "with ranges at their lower ends: " + diagnostic.message;
+  return std::unexpected(std::move(possible.error()));
 }
 
 // With the groups that this machine can have.

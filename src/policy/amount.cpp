@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -68,14 +69,59 @@ std::optional<Cbm> parse_way_range(std::string_view text) {
   return Cbm::range(*first, *last - *first + 1);
 }
 
-Parsed amount(std::string_view text, decltype(Amount::value) value) {
+Parsed amount(std::string_view text, Amount::Value value) {
   return Amount{value, std::string(text)};
+}
+
+// How much it is, if it can be compared with amounts of the same kind.
+std::optional<double> size_of(const Amount::Value& value) {
+  if (const auto* percent = std::get_if<Percent>(&value)) return percent->value;
+  if (const auto* ways = std::get_if<WayCount>(&value)) return ways->count;
+  if (const auto* bytes = std::get_if<Bytes>(&value)) return static_cast<double>(bytes->count);
+  if (const auto* rate = std::get_if<Rate>(&value))
+    return static_cast<double>(rate->bytes_per_second);
+  return std::nullopt;
+}
+
+bool is_everything(const Amount::Value& value) {
+  return std::holds_alternative<All>(value) || std::holds_alternative<Unlimited>(value);
+}
+
+constexpr std::string_view range_sign = "..";
+
+// "1..6 ways": an amount without a unit has that of the other one.
+Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
+                   std::string_view example) {
+  const size_t sign = text.find(range_sign);
+  std::string_view first = trim(text.substr(0, sign));
+  const std::string_view second = trim(text.substr(sign + range_sign.size()));
+  const std::string hint = fmt::format("write \"{}\"", example);
+  if (second.find(range_sign) != std::string_view::npos)
+    return refused(fmt::format("'{}' is not a range: it has more than two ends", text), hint);
+  std::string completed(first);
+  if (parse_number(first))
+    completed += second.substr(std::min(second.find_first_not_of("0123456789."), second.size()));
+  auto least = parse(completed), most = parse(second);
+  for (const Parsed* end : {&least, &most})
+    if (!*end)
+      return refused(fmt::format("'{}' is not a range: {}", text, end->error().message), hint);
+  const auto from = size_of(least->value), to = size_of(most->value);
+  const bool same_kind = least->value.index() == most->value.index();
+  if (!from || !(is_everything(most->value) || (to && same_kind)))
+    return refused(fmt::format("'{}' is not a range: its ends are not two sizes of one kind", text),
+                   hint);
+  if (to && *from > *to)
+    return refused(fmt::format("'{}' is not a range: its first end is the larger one", text),
+                   fmt::format("write \"{}..{}\"", most->text, least->text));
+  return Amount{most->value, std::string(text), least->value};
 }
 
 }  // namespace
 
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
+  if (text.find(range_sign) != std::string_view::npos)
+    return parse_range(text, parse_cache_amount, "1..6 ways");
   const auto no_cache = [&] {
     return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text));
   };
@@ -128,6 +174,8 @@ Parsed parse_control_amount(std::string_view text) {
 
 Parsed parse_bandwidth_amount(std::string_view text) {
   text = trim(text);
+  if (text.find(range_sign) != std::string_view::npos)
+    return parse_range(text, parse_bandwidth_amount, "10%..100%");
   if (text == "unlimited") return amount(text, Unlimited{});
   if (text.ends_with('%')) return parse_percent(text);
   if (text.ends_with("/s")) {

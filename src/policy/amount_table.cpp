@@ -32,6 +32,12 @@ std::string amount_meant(Resource resource, const toml::node& node) {
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }
 
+AmountError no_range(const Amount& amount) {
+  return {fmt::format("'{}' is a range, which only the l3, l2, mb and smba of a group can have",
+                      amount.text),
+          "write one amount"};
+}
+
 struct Value {
   const toml::key& key;
   const toml::node& node;
@@ -52,6 +58,7 @@ std::optional<Located<Amount>> read_control_amount(const FileReader& in, const V
   else
     return in.wrong_type(key, node, fmt::format("a number or {}", required)), std::nullopt;
   auto amount = parse_control_amount(text);
+  if (amount && amount->least) amount = std::unexpected(no_range(*amount));
   if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
   in.error(in.at(node), std::move(amount.error().message), std::move(amount.error().hint));
   return std::nullopt;
@@ -67,9 +74,11 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
   }
   auto amount =
       is_cache(resource) ? parse_cache_amount(text->get()) : parse_bandwidth_amount(text->get());
+  if (amount && amount->least && holder == AmountReader::Holder::other)
+    amount = std::unexpected(no_range(*amount));
   if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
   AmountError& error = amount.error();
-  if (holder == AmountReader::Holder::other && is_cache(resource) &&
+  if (holder != AmountReader::Holder::default_group && is_cache(resource) &&
       cache_amount_meant(text->get()) == "remainder")
     error.hint = instead_of_remainder;
   in.error(in.at(node), std::move(error.message), std::move(error.hint));

@@ -17,8 +17,8 @@ inline constexpr std::string_view instead_of_remainder = "write \"all\" for all 
 // text may list many.
 class AmountReader {
  public:
-  // Whose amounts: only the default group can have "remainder".
-  enum class Holder { default_group, other };
+  // Whose amounts: only the default group can have "remainder", only groups have ranges.
+  enum class Holder { default_group, group, other };
   [[nodiscard]] AmountTable read(const FileReader& in, Holder holder, Resource resource,
                                  const toml::key& key, const toml::node& node);
   // The tables of control = { NAME = amount }.

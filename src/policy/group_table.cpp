@@ -71,7 +71,7 @@ std::optional<std::pair<bool, bool>> read_exclusive(const FileReader& in, const 
 FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader& amounts) {
   Group& group = out.group;
   const auto holder = group.name.value == "default" ? AmountReader::Holder::default_group
-                                                    : AmountReader::Holder::other;
+                                                    : AmountReader::Holder::group;
   FileReader::Keys keys = {
       {"exclusive",
        [&](const auto& k, const auto& n) {
@@ -93,10 +93,11 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
          if (!out.cpus.empty()) group.cpus = {{}, in.at(n)};
        }},
       {"mb_min",
-       [&, holder](const auto& k, const auto& n) {
+       [&](const auto& k, const auto& n) {
          if (group.controls.contains(floor_of_bandwidth))
            in.error(in.at(k), "'mb_min' and the control MB_MIN are the same", "remove one of them");
-         group.controls[floor_of_bandwidth] = amounts.read(in, holder, Resource::MB, k, n);
+         group.controls[floor_of_bandwidth] =
+             amounts.read(in, AmountReader::Holder::other, Resource::MB, k, n);
        }},
       {"control", [&](const auto& k, const auto& n) {
          for (auto& [name, table] : amounts.read_controls(in, k, n))

@@ -71,6 +71,56 @@ TEST(Amount, Cache) {
   }
 }
 
+TEST(Amount, RangeOfCache) {
+  const struct {
+    const char* text;
+    const char* error;
+  } rows[] = {
+      {"1..6 ways", ""},
+      {"1 way..6 ways", ""},
+      {"2 ways..2 ways", ""},
+      {"10..40%", ""},
+      {"10% .. 40%", ""},
+      {"512 KiB..2 MiB", ""},
+      {"2 ways..all", ""},
+      {"6..1 ways",
+       "'6..1 ways' is not a range: its first end is the larger one; write \"1 ways..6 ways\""},
+      {"1 way..50%",
+       "'1 way..50%' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
+      {"all..2 ways",
+       "'all..2 ways' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
+      {"0x1..0xf",
+       "'0x1..0xf' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
+      {"ways 1..6", "'ways 1..6' is not a range: '6' is not a cache amount; write \"1..6 ways\""},
+      {"1..2..3 ways",
+       "'1..2..3 ways' is not a range: it has more than two ends; write \"1..6 ways\""},
+      {"0..6 ways",
+       "'0..6 ways' is not a range: '0 ways' is no cache at all: the minimum is 1 way; write "
+       "\"1..6 ways\""},
+      {"..6 ways", "'..6 ways' is not a range: '' is not a cache amount; write \"1..6 ways\""},
+      {"1..6", "'1..6' is not a range: '1' is not a cache amount; write \"1..6 ways\""},
+  };
+  for (const auto& row : rows) {
+    const auto amount = parse_cache_amount(row.text);
+    EXPECT_EQ(amount ? "" : error_text(amount.error()), row.error) << row.text;
+    EXPECT_EQ(amount && amount->least, *row.error == '\0') << row.text;
+  }
+}
+
+TEST(Amount, RangeOfBandwidth) {
+  const auto range = parse_bandwidth_amount("1..8 GB/s");
+  ASSERT_TRUE(range && range->least);
+  EXPECT_EQ(std::get<Rate>(*range->least).bytes_per_second, 1'000'000'000U);
+  EXPECT_EQ(std::get<Rate>(range->value).bytes_per_second, 8'000'000'000U);
+  EXPECT_EQ(range->text, "1..8 GB/s");
+  EXPECT_TRUE(parse_bandwidth_amount("10%..unlimited")->least);
+  EXPECT_EQ(error_text(parse_bandwidth_amount("50%..10%").error()),
+            "'50%..10%' is not a range: its first end is the larger one; write \"10%..50%\"");
+  EXPECT_EQ(error_text(parse_bandwidth_amount("10%..8 GB/s").error()),
+            "'10%..8 GB/s' is not a range: its ends are not two sizes of one kind; write "
+            "\"10%..100%\"");
+}
+
 TEST(Amount, Bandwidth) {
   const struct {
     const char* text;

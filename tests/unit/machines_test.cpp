@@ -56,6 +56,7 @@ constexpr NamedPolicy policies[] = {
      "mb = \"50%\"\nsmba = \"1 GB/s\"\nmb_min = \"20%\"\nexclusive = true\n"
      "control = { MB_HLIM = 1, GMB = \"100 GB/s\", L3_MAX = \"40%\" }\n"
      "[[rule]]\ngroup = \"batch\"\nmonitor = \"m\"\nname = \"m\"\n"},
+    {"range", "[group.batch]\nl3 = \"1..4 ways\"\nmb = [\"10..60%\", \"1..4 GB/s\"]\n"},
     {"four groups", "[group.a]\n[group.b]\n[group.c]\n[group.d]\n"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,8 +35,12 @@ struct Number {
 struct Amount {
   // Cbm: exactly these ways. Percent is of a cache's ways or of the bandwidth; each of the others
   // is for one of the two.
-  std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited, Number> value;
+  using Value =
+      std::variant<Percent, WayCount, Cbm, Bytes, All, Remainder, Rate, Unlimited, Number>;
+  Value value;
   std::string text;  // as written
+  // Of a range, "1..6 ways": what it may be lowered to. Not above `value`.
+  std::optional<Value> least = {};
 };
 
 struct AmountError {
@@ -43,9 +48,10 @@ struct AmountError {
   std::string hint;  // the form to write
 };
 
-// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder".
+// "40%", "4 ways", "ways 4-7", "6 MiB", "512 KiB", "0xf0", "all", "remainder", and ranges: "1..6
+// ways", "10%..40%".
 [[nodiscard]] std::expected<Amount, AmountError> parse_cache_amount(std::string_view text);
-// "50%", "8 GB/s", "800 MiB/s", "unlimited".
+// "50%", "8 GB/s", "800 MiB/s", "unlimited", "10%..100%".
 [[nodiscard]] std::expected<Amount, AmountError> parse_bandwidth_amount(std::string_view text);
 // Of a control that the language has no word for: "50%", "8 GB/s", "unlimited", "0xf0", "3".
 [[nodiscard]] std::expected<Amount, AmountError> parse_control_amount(std::string_view text);
