@@ -106,7 +106,16 @@ Result<Machine> Applier::read_machine() {
   if (!unrecordable_.empty() && ownership_.store()) unrecordable_.clear();
   machine->snapshot.unrecordable = unrecordable_;
   machine->snapshot.owned = ownership_.owned(machine->snapshot);
+  note_others(machine->snapshot);
   return machine;
+}
+
+void Applier::note_others(const Snapshot& now) {
+  others_monitor_.clear();
+  for (const std::string& directory : now.mon_groups)
+    if (!now.owned.contains(directory)) others_monitor_.emplace(control_group_of(directory));
+  for (const auto& [group, counter] : counters_)
+    counter->others_monitor = others_monitor_.contains(group);
 }
 
 // Of the regions that the steps undo.
@@ -162,6 +171,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
             .try_emplace(group, known != counters_.end() ? known->second
                                                          : std::make_shared<AssignmentCounter>())
             .first->second;
+    counter->others_monitor = others_monitor_.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
     const std::string directory = mon_group_directory(group, mon_group);

@@ -129,6 +129,16 @@ std::optional<Owner> owner_of(const Placement& placement, const proc::Process& p
   return Owner{user, user != 0};
 }
 
+// Whether the process is in a monitoring group of another tool, in the control group that its rule
+// names: runc and cAdvisor make one for each container. Looked at only where there are some.
+bool is_monitored_there(const Placement& placement, const proc::Process& process, pid_t pid,
+                        size_t destination) {
+  if (!placement.table.places[destination].counter->others_monitor.load(std::memory_order_relaxed))
+    return false;
+  const auto now = process.read_thread_group(pid);
+  return now && is_mon_group(*now) && placement.table.is_at(destination, *now);
+}
+
 Assignment place_by_facts(const Placement& placement, const proc::Process& process, pid_t pid,
                           ProcessFacts& facts) {
   auto name = process.read_name();
@@ -143,12 +153,13 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     if (!decision) return failed(decision.error());
     if (decision->kind != Decision::Kind::matched) return out;
     out.rule = decision->rule;
-    const Place& place =
-        placement.table.places[placement.table.rules.rules()[decision->rule].destination];
+    const size_t destination = placement.table.rules.rules()[decision->rule].destination;
+    const Place& place = placement.table.places[destination];
     if (!place.exists()) return out;
+    out.kind = Assignment::Kind::in_group;
+    if (is_monitored_there(placement, process, pid, destination)) return out;
     if (const int error = add_counted(place, pid); error != 0)
       return {.kind = kind_of_failure(error), .rule = out.rule, .error = error};
-    out.kind = Assignment::Kind::in_group;
     out.moved = 1;
     respect_manual(placement, pid);
     name = process.read_name();

@@ -155,6 +155,15 @@ TEST_F(MonitorTest, OthersMayMonitorToo) {
   EXPECT_EQ(drift, std::vector<std::string>{});
   ASSERT_EQ(reload(redis_text + rule("db")), "");
   EXPECT_EQ(group_of(pid), "redis/theirs");
+  place(pid);  // as if it had executed another program
+  EXPECT_EQ(group_of(pid), "redis/theirs");
+  const pid_t elsewhere = processes.start({.name = "db"});
+  place(elsewhere);
+  EXPECT_EQ(group_of(elsewhere), "redis");
+  (void)kernel.resctrl.remove("redis/mon_groups/theirs");
+  reconcile();
+  place(pid);  // nobody looks any more where nobody else monitors
+  EXPECT_EQ(group_of(pid), "redis");
 }
 
 TEST_F(MonitorTest, OutlivesTheDaemon) {

@@ -108,11 +108,13 @@ class Applier {
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
                                                                         Request request,
                                                                         const InForce& before);
+  void note_others(const Snapshot& now);
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;
   Ownership ownership_;
   Counters counters_;
+  std::set<std::string> others_monitor_;  // control groups, when the machine was read last
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;

@@ -19,10 +19,13 @@
 
 namespace rdtd {
 
-// Threads that rdtd has put in one group since it started.
+// Of one control group: what both threads need, whatever table is in force. The threads that rdtd
+// has put there since it started.
 struct AssignmentCounter {
   std::atomic<uint64_t> moved = 0;
   std::atomic<uint64_t> refused = 0;  // by the kernel
+  // Other tools have monitoring groups in it. A write to its `tasks` takes a thread out of them.
+  std::atomic<bool> others_monitor = false;
 };
 
 // Of a write to `tasks`: the group was removed. ENOENT if the removal came while the write waited
