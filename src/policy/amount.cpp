@@ -178,7 +178,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     return parse_range(text, parse_bandwidth_amount, "10%..100%");
   if (text == "unlimited") return amount(text, Unlimited{});
   if (text.ends_with('%')) return parse_percent(text);
-  if (text.ends_with("/s")) {
+  // "MBps" is how goresctrl writes it.
+  if (text.ends_with("/s") || text.ends_with("Bps")) {
     const std::string_view quantity = trim(text.substr(0, text.size() - 2));
     auto rate = parse_quantity(quantity, binary_units);
     if (!rate) rate = parse_quantity(quantity, decimal_units);

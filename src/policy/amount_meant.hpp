@@ -9,7 +9,7 @@ namespace rdtd {
 
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
-// "8 GB/s" for "8 GBps".
+// "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
 
 // The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.
