@@ -149,7 +149,7 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
 }
 
 Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<const RuleSet> rules,
-                                                             const std::vector<Group>& groups,
+                                                             const std::vector<GroupTarget>& groups,
                                                              const std::set<std::string>& taken) {
   auto table = std::make_shared<RuleTable>(std::move(rules));
   const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
@@ -174,6 +174,11 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
     counter->others_monitor = others_monitor_.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
+    if (is_monitor_template(mon_group)) {
+      place.monitor = *parse_monitor_template(mon_group);
+      table->has_templates = true;
+      continue;
+    }
     const std::string directory = mon_group_directory(group, mon_group);
     const auto mon_tasks = open(directory);
     if (!mon_tasks) return std::unexpected(mon_tasks.error());
@@ -182,9 +187,11 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
     place.directory = directory;
     table->mon_groups.insert(directory);
   }
-  for (const Group& group : groups)
-    if (const auto tasks = open(group_directory(group.name.value)); !tasks)
-      return std::unexpected(tasks.error());
+  for (const GroupTarget& group : groups) {
+    if (const auto tasks = open(group.directory); !tasks) return std::unexpected(tasks.error());
+    for (const std::string& directory : group.mon_groups)
+      if (const auto tasks = open(directory); !tasks) return std::unexpected(tasks.error());
+  }
   if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
   counters_ = std::move(counters);
   return table;
@@ -250,9 +257,9 @@ Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded
   const Prepared& prepared = loaded.prepared;
   if (!loaded.same_rules)
     return make_table(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
-                      prepared.policy.groups, {});
+                      prepared.plan.groups, {});
   if (before.taken.empty() && !changes_groups(prepared.plan.changes)) return before.table;
-  return make_table(before.table->rule_set, prepared.policy.groups, {});
+  return make_table(before.table->rule_set, prepared.plan.groups, {});
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,

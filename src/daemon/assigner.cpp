@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/rules/monitor_value.hpp"
 
 namespace rdtd {
 
@@ -133,7 +134,8 @@ std::optional<Owner> owner_of(const Placement& placement, const proc::Process& p
 // names: runc and cAdvisor make one for each container. Looked at only where there are some.
 bool is_monitored_there(const Placement& placement, const proc::Process& process, pid_t pid,
                         size_t destination) {
-  if (!placement.table.places[destination].counter->others_monitor.load(std::memory_order_relaxed))
+  const Place& place = placement.table.places[destination];
+  if (!place.monitor && !place.counter->others_monitor.load(std::memory_order_relaxed))
     return false;
   const auto now = process.read_thread_group(pid);
   return now && is_mon_group(*now) && placement.table.is_at(destination, *now);
@@ -269,7 +271,34 @@ bool Visit::list_threads() {
   return false;
 }
 
-Visit::Where Visit::where(pid_t tid, size_t destination) const {
+// Of a template, with the monitoring group for this process; without one while it is not there, or
+// if the process has no value.
+const Place& Visit::place_of(size_t destination) {
+  const Place& place = placement_.table.places[destination];
+  if (!place.monitor || !place.exists()) return place;
+  const auto [known, is_new] = by_template_.try_emplace(destination, place);
+  Place& out = known->second;
+  if (!is_new) return out;
+  const Fact fact = fact_of(place.monitor->value);
+  if (!facts_.has(fact) && !process_->read(fact, facts_)) return out;
+  const auto value = monitor_value(place.monitor->value, facts_);
+  if (!value) return out;
+  const std::string directory =
+      mon_group_directory(place.directory, place.monitor->name_for(*value));
+  monitored_.insert(directory);
+  out.mon_group = placement_.table.tasks_of(directory);
+  if (out.mon_group != nullptr) out.directory = directory;
+  return out;
+}
+
+Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) const {
+  if (place.monitor) {
+    const auto now = process_->read_thread_group(tid);
+    if (!now) return Where::unknown;
+    const bool there = place.mon_group != nullptr ? *now == place.directory
+                                                  : placement_.table.is_at(destination, *now);
+    return there ? Where::in_group : Where::elsewhere;
+  }
   if (options_.in_place != nullptr &&
       std::ranges::binary_search((*options_.in_place)[destination], tid))
     return Where::in_group;
@@ -282,9 +311,9 @@ Visit::Where Visit::where(pid_t tid, size_t destination) const {
 // False if there is no point in going on with the other threads.
 bool Visit::put(pid_t tid, size_t rule) {
   const size_t destination = placement_.table.rules.rules()[rule].destination;
-  const Place& place = placement_.table.places[destination];
+  const Place& place = place_of(destination);
   if (!place.exists()) return finish(Assignment::Kind::unmatched);
-  const Where before = where(tid, destination);
+  const Where before = where(tid, destination, place);
   if (before == Where::in_group) return true;
   if (options_.only_report != nullptr &&
       std::ranges::binary_search((*options_.only_report)[destination], tid)) {

@@ -344,7 +344,7 @@ Task<> Loads::run_reset(Done done) {
 
 Task<> Loads::renew_table() {
   const InForce& before = *core_.state.in_force;
-  auto table = core_.applier.make_table(before.table->rule_set, before.policy.groups, before.taken);
+  auto table = core_.applier.make_table(before.table->rule_set, before.groups, before.taken);
   if (!table) {
     core_.problems.report("table", table.error().text());
     co_return;

@@ -18,6 +18,9 @@ namespace {
 constexpr std::chrono::minutes user_lookup_interval{5};
 // A group that cannot be made again must not keep the daemon busy.
 constexpr std::chrono::seconds renewal_interval{1};
+// Between two makings of monitoring groups of templates: what comes together is made together.
+constexpr std::chrono::milliseconds template_interval{200};
+constexpr size_t max_named = 8;
 
 }  // namespace
 
@@ -53,6 +56,10 @@ void Reconciler::step() {
     else
       want(Scope::resctrl);
   }
+  if (core_.sweeper.wants_monitoring() && now >= next_templates_) {
+    next_templates_ = now + template_interval;
+    follow_templates(false);
+  }
   if (core_.sweeper.table_out_of_date() && now >= next_renewal_) {
     next_renewal_ = now + renewal_interval;
     want(Scope::processes);
@@ -61,7 +68,8 @@ void Reconciler::step() {
 
 Reconciler::Time Reconciler::next_due() const {
   const Time renewal = core_.sweeper.table_out_of_date() ? next_renewal_ : Time::max();
-  return std::min(core_.state.comparison_due, renewal);
+  const Time templates = core_.sweeper.wants_monitoring() ? next_templates_ : Time::max();
+  return std::min({core_.state.comparison_due, renewal, templates});
 }
 
 // A comparison that waits takes on what is asked for; one that looks at processes already is
@@ -109,6 +117,7 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const Guard::Comparison& 
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
   core_.note_sweep(swept);
+  follow_templates(swept && swept->unknown == 0);
   std::vector<Drift> drift = found.drift;
   const bool report_only = core_.reports_only();
   const size_t moved = swept ? (report_only ? swept->reported : swept->moved) : 0;
@@ -125,6 +134,32 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const Guard::Comparison& 
                                  counted(moved, "thread was", "threads were")),
                      !report_only});
   co_return drift;
+}
+
+// Has the monitoring groups made that templates need now, and those removed that they do not.
+// `all`: a look at all processes has ended.
+void Reconciler::follow_templates(bool all) {
+  const std::set<std::string> wanted = core_.sweeper.take_monitored();
+  TemplateGroups::Change change =
+      templates_.update(core_.state.in_force, wanted, all, core_.system.now());
+  std::vector<std::string> waiting;
+  for (const std::string& directory : templates_.waiting()) {
+    if (waiting.size() == max_named) break;
+    waiting.push_back(group_label(directory));
+  }
+  if (waiting.empty())
+    core_.problems.clear("templates");
+  else
+    core_.problems.report("templates",
+                          fmt::format("{} for an RMID: {}{}",
+                                      counted(templates_.waiting().size(), "monitoring group waits",
+                                              "monitoring groups wait"),
+                                      join(waiting, ", "),
+                                      templates_.waiting().size() > waiting.size() ? ", ..." : ""));
+  if (change.in_force == nullptr) return;
+  core_.state.in_force = std::move(change.in_force);
+  core_.guard.expect_new(change.added);
+  core_.compare_within({});
 }
 
 // `before`: what was known, if only resctrl was compared. Of that, what is about threads holds

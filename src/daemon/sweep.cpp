@@ -128,6 +128,7 @@ void Sweep::finish_process() {
   const Assignment& result = visit.result();
   pass.kind = result.kind;
   pass.now.moved += result.moved;
+  looks_.note(visit);
   pass.now.reported += visit.reported().size();
   for (const auto& [destination, tid] : visit.reported())
     pass.reported[looks_.table->places[destination].directory].push_back(tid);

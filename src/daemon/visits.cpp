@@ -97,12 +97,14 @@ void Visits::find_more(Time deadline) {
   while (!second_looks_.empty() && looks_.system.now() < deadline) {
     const pid_t pid = second_looks_.front();
     second_looks_.pop_front();
-    if (!looks_.system.processes.is_alone(pid)) add({.pid = pid, .children = true});
+    if (looks_.table->has_templates || !looks_.system.processes.is_alone(pid))
+      add({.pid = pid, .children = true});
   }
 }
 
 void Visits::finish(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
+  looks_.note(visit);
   if (result.kind == Assignment::Kind::no_group) looks_.out_of_date = true;
   if (result.kind == Assignment::Kind::held_up)
     add({.pid = visit.pid()}, held_up_delay * (1 + waiting_.size() / held_up_per_delay));

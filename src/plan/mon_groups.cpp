@@ -3,6 +3,7 @@
 
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/monitor_template.hpp"
 
 namespace rdtd {
 
@@ -11,13 +12,31 @@ void Planner::find_mon_groups() {
     if (!rule.monitor) continue;
     if (!capabilities_.num_rmids)  // said once, however many rules there are
       return unsupported(rule.monitor->where, "'monitor': resctrl monitors nothing here");
-    mon_groups_.emplace(mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
-                        rule.monitor->where);
+    if (!is_monitor_template(rule.monitor->value))
+      mon_groups_.emplace(
+          mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
+          rule.monitor->where);
   }
+  for (const Rule& rule : policy_.rules)
+    if (rule.monitor && is_monitor_template(rule.monitor->value))
+      keep_mon_groups(group_directory(rule.group.value), *rule.monitor);
   std::map<std::string_view, GroupTarget*> targets;
   for (GroupTarget& target : targets_) targets[target.directory] = &target;
   for (const auto& [directory, where] : mon_groups_)
     targets.at(control_group_of(directory))->mon_groups.insert(directory);
+}
+
+// Those that a template has made stay, as far as nothing else needs their RMIDs: the daemon makes
+// them, and removes them when they are empty.
+void Planner::keep_mon_groups(const std::string& control, const Located<std::string>& monitor) {
+  const auto parsed = parse_monitor_template(monitor.value);
+  const size_t needed = targets_.size() + others_with_rmids().size() + locks_.size();
+  const auto rmids = capabilities_.shared_rmids();
+  for (const std::string& directory : snapshot_.mon_groups)
+    if (parsed && snapshot_.owned.contains(directory) && control_group_of(directory) == control &&
+        parsed->makes(std::string_view(directory).substr(directory.rfind('/') + 1)) &&
+        (!rmids || needed + mon_groups_.size() < *rmids))
+      mon_groups_.emplace(directory, monitor.where);
 }
 
 void Planner::check_mon_group_names() {
@@ -56,9 +75,26 @@ void Planner::check_rmids_of_closids() {
             {}, Cause::closids);
 }
 
+// Groups and monitoring groups of other tools, but for those that go with a group of the policy.
+std::vector<std::string> Planner::others_with_rmids() const {
+  std::vector<std::string> out;
+  for (const auto& [name, state] : snapshot_.groups)
+    if (is_foreign(name) && !is_pseudo(state.mode)) out.push_back(name);
+  for (const std::string& name : snapshot_.unreadable)
+    if (is_foreign(name)) out.push_back(name);
+  std::set<std::string_view> staying;
+  for (const GroupTarget& target : targets_) staying.insert(target.directory);
+  for (const std::string& directory : snapshot_.mon_groups)
+    if (const auto control = control_group_of(directory);
+        is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
+      out.push_back(group_label(directory));
+  return out;
+}
+
 void Planner::check_rmids() {
   if (capabilities_.rmids_per_closid) return check_rmids_of_closids();
-  std::vector<std::string> asked, others;
+  std::vector<std::string> asked;
+  const std::vector<std::string> others = others_with_rmids();
   const Location* last = nullptr;
   size_t control_groups = 0;
   for (const Group& group : policy_.groups) {
@@ -71,17 +107,6 @@ void Planner::check_rmids() {
     asked.push_back(group_label(directory));
     last = &where;
   }
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && !is_pseudo(state.mode)) others.push_back(name);
-  for (const std::string& name : snapshot_.unreadable)
-    if (is_foreign(name)) others.push_back(name);
-  // Those of a group that goes, go with it.
-  std::set<std::string_view> staying;
-  for (const GroupTarget& target : targets_) staying.insert(target.directory);
-  for (const std::string& directory : snapshot_.mon_groups)
-    if (const auto control = control_group_of(directory);
-        is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
-      others.push_back(group_label(directory));
   // Each region has one until it is locked; then the kernel keeps it in limbo.
   std::vector<std::string> regions;
   for (const PseudoLock* lock : locks_) regions.push_back(lock->name.value);

@@ -13,8 +13,6 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t longest_name = 64;
-
 // Names that resctrl itself uses in its root.
 constexpr std::array<std::string_view, 12> reserved_names = {
     "info",      "mon_groups", "mon_data", "schemata",   "tasks",     "cpus",
@@ -29,19 +27,6 @@ struct NameProblem {
   std::string why;
   std::string hint;
 };
-
-// Why the text cannot be a name, whatever it names.
-std::optional<std::string> name_problem(std::string_view name) {
-  constexpr std::string_view allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  if (name.empty()) return "a name has at least one character";
-  if (name.starts_with('.')) return "a name does not begin with a dot";
-  if (name.find_first_not_of(allowed) != std::string_view::npos)
-    return "a name consists of letters, digits, '.', '_' and '-'";
-  if (name.size() > longest_name)
-    return fmt::format("a name has at most {} characters", longest_name);
-  return std::nullopt;
-}
 
 std::optional<NameProblem> problem_of(std::string_view kind, std::string_view name) {
   if (auto problem = name_problem(name)) return NameProblem{std::move(*problem), {}};
@@ -62,6 +47,16 @@ std::string text_of(const NameProblem& problem, std::string_view kind, std::stri
 }
 
 }  // namespace
+
+std::optional<std::string> name_problem(std::string_view name) {
+  if (name.empty()) return "a name has at least one character";
+  if (name.starts_with('.')) return "a name does not begin with a dot";
+  if (name.find_first_not_of(name_characters) != std::string_view::npos)
+    return "a name consists of letters, digits, '.', '_' and '-'";
+  if (name.size() > longest_name)
+    return fmt::format("a name has at most {} characters", longest_name);
+  return std::nullopt;
+}
 
 std::optional<std::string> group_name_problem(std::string_view name) {
   const auto problem = problem_of("group", name);

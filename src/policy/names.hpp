@@ -1,6 +1,8 @@
 // The names that a policy may give to groups, partitions, pseudo-locks and monitoring groups.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +10,12 @@
 
 namespace rdtd {
 
+inline constexpr std::size_t longest_name = 64;
+inline constexpr std::string_view name_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+// Why the text cannot be a name, whatever it names.
+[[nodiscard]] std::optional<std::string> name_problem(std::string_view name);
 // Reports a name that cannot be one of a `kind` ("group", "partition", "pseudo_lock", "monitoring
 // group").
 void check_name(const FileReader& in, std::string_view kind, const Located<std::string>& name);

@@ -18,6 +18,7 @@
 #include "io_table.hpp"
 #include "lock_table.hpp"
 #include "names.hpp"
+#include "rdtd/policy/monitor_template.hpp"
 #include "pattern_check.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
@@ -205,6 +206,19 @@ void Builder::read_rules(const FileReader& in, const toml::key& key, const toml:
   }
 }
 
+namespace {
+
+void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
+  if (!is_monitor_template(monitor.value)) return check_name(in, "monitoring group", monitor);
+  if (const auto parsed = parse_monitor_template(monitor.value); !parsed)
+    in.error(monitor.where,
+             fmt::format("'{}' cannot be the name of monitoring groups: {}", monitor.value,
+                         parsed.error()),
+             "write monitor = \"{unit}\" or \"pod-{pod}\"");
+}
+
+}  // namespace
+
 void Builder::read_rule(const FileReader& in, const toml::table& table) {
   Rule rule;
   rule.where = in.at(table);
@@ -218,7 +232,7 @@ void Builder::read_rule(const FileReader& in, const toml::table& table) {
                             }},
                            {"monitor", [&](const auto& k, const auto& n) {
                               rule.monitor = in.string(k, n);
-                              if (rule.monitor) check_name(in, "monitoring group", *rule.monitor);
+                              if (rule.monitor) check_monitor(in, *rule.monitor);
                             }}};
   for (const ConditionKind kind : condition_kinds)
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {

@@ -77,7 +77,7 @@ class Applier {
   // The rules of a policy in force with the `tasks` files as they are now, except those of groups
   // that another tool has taken.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
-      std::shared_ptr<const RuleSet> rules, const std::vector<Group>& groups,
+      std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
       const std::set<std::string>& taken);
 
   [[nodiscard]] Result<Machine> read_machine();
@@ -114,7 +114,7 @@ class Applier {
   System& system_;
   Ownership ownership_;
   Counters counters_;
-  std::set<std::string> others_monitor_;  // control groups, when the machine was read last
+  std::set<std::string> others_monitor_;           // control groups, when the machine was read last
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;

@@ -5,8 +5,10 @@
 // loop thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -96,6 +98,8 @@ class Visit {
   [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
   // Once finished: its children now, which may have been forked before it was moved.
   [[nodiscard]] Result<std::vector<pid_t>> children() const;
+  // The monitoring groups that templates want it in, by directory, whether they are there or not.
+  [[nodiscard]] const std::set<std::string>& monitored() const { return monitored_; }
   // Whose the process is; nothing if it could not be opened.
   [[nodiscard]] std::optional<uid_t> user() const {
     return process_ ? responsible_user(*process_) : std::nullopt;
@@ -111,7 +115,8 @@ class Visit {
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
   [[nodiscard]] bool finish(const Assignment& result);
   enum class Where { in_group, elsewhere, unknown };
-  [[nodiscard]] Where where(pid_t tid, size_t destination) const;
+  [[nodiscard]] Where where(pid_t tid, size_t destination, const Place& place) const;
+  [[nodiscard]] const Place& place_of(size_t destination);
 
   Placement placement_;
   pid_t pid_;
@@ -120,6 +125,8 @@ class Visit {
   std::vector<std::pair<size_t, pid_t>> reported_;
   std::unique_ptr<proc::Process> process_;
   ProcessFacts facts_;
+  std::map<size_t, Place> by_template_;  // by destination: where this process belongs
+  std::set<std::string> monitored_;
   size_t rule_ = 0;  // of the whole process, if no rule is about single threads
   struct Threads {
     std::vector<pid_t> listed;  // in this pass

@@ -43,6 +43,10 @@ class Guard {
   void make_later(std::map<std::string, Error> unmade);
   // The same for counters of groups.
   void assign_later(const std::map<std::string, std::string>& without_counters);
+  // Monitoring groups that the next comparison is to make: nobody removed them.
+  void expect_new(const std::set<std::string>& mon_groups) {
+    unmade_.insert(mon_groups.begin(), mon_groups.end());
+  }
   [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
 
   // A CPU has gone or come: the kernel may have reset what it belongs to, even if the next

@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "rdtd/daemon/assigner.hpp"
@@ -15,6 +17,8 @@ namespace rdtd {
 struct Looks {
   // Threads that one look takes before the next one has its turn.
   static constexpr size_t threads_per_turn = 64;
+  // More than any processor has RMIDs.
+  static constexpr size_t max_monitored = 4096;
   // Called for each process that was put in a group.
   using Moved = std::function<void(pid_t pid, const Assignment&, const RuleTable&)>;
 
@@ -32,6 +36,13 @@ struct Looks {
   Moved moved;
   std::shared_ptr<const RuleTable> table;
   CgroupMemo memo;
+  // The monitoring groups that templates want, since they were taken. A process without a group of
+  // its value is found again by the next look at all.
+  std::set<std::string> monitored;
+  void note(const Visit& visit) {
+    for (const std::string& directory : visit.monitored())
+      if (monitored.size() < max_monitored) monitored.insert(directory);
+  }
   bool out_of_date = false;  // a group of the table was removed since the table was made
   bool overflowed = false;   // visits were dropped, or could not be carried out
 };

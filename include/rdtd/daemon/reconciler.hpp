@@ -13,6 +13,7 @@
 #include "rdtd/daemon/core.hpp"
 #include "rdtd/daemon/drift_pace.hpp"
 #include "rdtd/daemon/loads.hpp"
+#include "rdtd/daemon/template_groups.hpp"
 
 namespace rdtd {
 
@@ -47,6 +48,7 @@ class Reconciler {
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
   [[nodiscard]] Task<> try_what_is_missing();
+  void follow_templates(bool all);
   void renew_reasons(const std::vector<MissingPart>& missing);
 
   Core& core_;
@@ -54,6 +56,8 @@ class Reconciler {
   Assignments& assignments_;
   std::optional<Scope> waiting_, running_;  // comparisons: one waits, one is under way
   DriftPace drift_pace_;
+  TemplateGroups templates_;
+  Time next_templates_{};
   Time next_renewal_{};  // of a table whose groups are gone
   Time next_user_lookup_{};
 };

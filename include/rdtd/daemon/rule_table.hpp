@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "rdtd/policy/monitor_template.hpp"
 #include "rdtd/rules/rule_set.hpp"
 #include "rdtd/proc/processes.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
@@ -41,6 +43,8 @@ struct Place {
   const resctrl::Tasks* control_group = nullptr;
   const resctrl::Tasks* mon_group = nullptr;   // null: none
   std::shared_ptr<AssignmentCounter> counter;  // the control group's
+  // The monitoring group depends on the process: a Visit finds it.
+  std::optional<MonitorTemplate> monitor = {};
 
   [[nodiscard]] bool exists() const { return control_group != nullptr; }
   // Moves one thread there. Returns 0 or errno, as resctrl::Tasks does.
@@ -59,6 +63,8 @@ struct RuleTable {
   // tool's, or was not there.
   std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks;
   std::set<std::string> mon_groups;  // directories of the places that are monitoring groups
+  // Of some place: each process that is moved needs a look of the loop thread.
+  bool has_templates = false;
 
   // The open `tasks` file of a control group, or null.
   [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;

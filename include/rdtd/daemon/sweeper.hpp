@@ -31,6 +31,11 @@ class Sweeper {
   // Whether visits were dropped, or could not be carried out, since the last call: all processes
   // must be looked at.
   [[nodiscard]] bool take_overflow() { return std::exchange(looks_.overflowed, false); }
+  // The monitoring groups that templates wanted since the last call.
+  [[nodiscard]] std::set<std::string> take_monitored() {
+    return std::exchange(looks_.monitored, {});
+  }
+  [[nodiscard]] bool wants_monitoring() const { return !looks_.monitored.empty(); }
   // Whether a look at all processes is under way.
   [[nodiscard]] bool sweeps() const { return sweep_.next_due() != Time::max(); }
   // Works until the deadline.
