@@ -76,7 +76,9 @@ void ClassifierEvents::take_requests() {
 // The processes that the classifier moved a moment ago may have begun threads or children before.
 void ClassifierEvents::look_again() {
   const auto due = classifier_->second_looks().take_due(monotonic_nanoseconds());
-  const bool ask_forks = update_forks(forks_per_look * due.size());
+  // Where each of them may belong in a monitoring group, all of them are visited.
+  const bool ask_forks =
+      !manager_.in_force().table->has_templates && update_forks(forks_per_look * due.size());
   std::vector<pid_t> unknown;
   for (const SecondLooks::Process& process : due) {
     using Kind = proc::ForkWatch::Forks::Kind;

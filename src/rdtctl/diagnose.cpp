@@ -22,7 +22,31 @@ constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", 
 constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total",
                                     "cqm_mbm_local"};
 
+// What resctrl builds on where /proc/cpuinfo does not show it, and what offers it.
+struct Extension {
+  std::string_view name, needs;
+};
+
+Extension extension_of(MachineFacts::Architecture architecture) {
+  if (architecture == MachineFacts::Architecture::arm64)
+    return {
+        "MPAM",
+        "a kernel from 7.1 on, built with CONFIG_ARM64_MPAM=y, and firmware that describes MPAM "
+        "to it (ACPI table MPAM)"};
+  return {"CBQRI (Ssqosid)", "a kernel with resctrl for RISC-V"};
+}
+
 Finding processor(const MachineFacts& facts) {
+  if (facts.architecture != MachineFacts::Architecture::x86) {
+    const Extension extension = extension_of(facts.architecture);
+    if (facts.mount_options || facts.kernel_has_resctrl)
+      return {fine, fmt::format("the kernel offers resctrl, by {}", extension.name), ""};
+    return {problem,
+            fmt::format("the kernel offers no resctrl: it has no driver of {}, or the processor "
+                        "has none",
+                        extension.name),
+            fmt::format("use {}", extension.needs)};
+  }
   std::vector<std::string> has;
   for (const char* flag : control_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);

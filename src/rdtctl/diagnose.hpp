@@ -12,7 +12,9 @@
 namespace rdtd {
 
 struct MachineFacts {
-  std::set<std::string> cpu_flags;  // of /proc/cpuinfo
+  enum class Architecture { x86, arm64, riscv64 };
+  Architecture architecture = Architecture::x86;
+  std::set<std::string> cpu_flags;  // of /proc/cpuinfo; none on the other architectures
   std::string command_line;         // of the kernel
   bool kernel_has_resctrl = false;  // /proc/filesystems
   std::string container;            // the kind of container; empty: none

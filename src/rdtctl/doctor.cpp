@@ -34,6 +34,8 @@ std::string text_of(const fs::path& path) {
 void read_kernel(const Context& context, MachineFacts& facts) {
   const fs::path proc = context.proc;
   const std::string cpuinfo = text_of(proc / "cpuinfo");
+  if (cpuinfo.contains("CPU implementer")) facts.architecture = MachineFacts::Architecture::arm64;
+  if (cpuinfo.contains("isa\t")) facts.architecture = MachineFacts::Architecture::riscv64;
   for (const std::string_view line : split(cpuinfo, '\n')) {
     if (!line.starts_with("flags")) continue;
     for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' '))

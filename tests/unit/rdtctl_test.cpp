@@ -59,6 +59,31 @@ TEST(Diagnose, Troubles) {
        "problem the processor has no RDT: its flags include none of cat_l3, cat_l2, mba -> use a "
        "machine with Intel RDT or AMD QoS; a virtual machine has it only if its host passes it "
        "through\n"},
+      {"an Arm server whose kernel is too old",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::arm64;
+         facts.cpu_flags.clear();
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel offers no resctrl: it has no driver of MPAM, or the processor has none "
+       "-> use a kernel from 7.1 on, built with CONFIG_ARM64_MPAM=y, and firmware that describes "
+       "MPAM to it (ACPI table MPAM)\n"},
+      {"a RISC-V machine without resctrl",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::riscv64;
+         facts.cpu_flags.clear();
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel offers no resctrl: it has no driver of CBQRI (Ssqosid), or the "
+       "processor has none -> use a kernel with resctrl for RISC-V\n"},
+      {"an Arm server with MPAM",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::arm64;
+         facts.cpu_flags.clear();
+       },
+       ""},
       {"a processor of another kind whose kernel offers resctrl",
        [](MachineFacts& facts) { facts.cpu_flags.clear(); }, ""},
       {"a Haswell server, whose flags do not show its L3 CAT, and not mounted",
