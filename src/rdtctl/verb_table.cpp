@@ -12,6 +12,7 @@ void VerbTable::add_all() {
   add_groups();
   add_explain();
   add_watch();
+  add_recording();
   add_machine();
   group_ = "Policy";
   add_policy();
@@ -68,6 +69,37 @@ void VerbTable::add_groups() {
 
   add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
            "rdtctl events -j", [&] { return verbs::events(context_); });
+}
+
+void VerbTable::add_recording() {
+  CLI::App& record =
+      add("record", "Write what the groups use into a file, a sample at each interval",
+          "rdtctl record night.rec -d 3600", [&] {
+            if (context_.snapshot_given)
+              throw UsageError{"record reads this machine: it does not take --resctrl"};
+            check_no_json("record", "JSON Lines");
+            return verbs::record(context_, given_.record);
+          });
+  refuse_empty(
+      *record.add_option("FILE", given_.record.file, "The file, which must not exist")->required());
+  auto* seconds = record.add_option("-d,--duration", given_.record.seconds,
+                                    "How long; default: until interrupted");
+  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 1e9);
+  auto* interval = record.add_option("--interval", given_.record.interval,
+                                     "Seconds between samples, 0.2 to 60 (default 1)");
+  allow_numbers(*interval->type_name("SECONDS"), 0.2, 60);
+
+  CLI::App& history =
+      add("history", "Show a recording: occupancy and traffic of each group over time",
+          "rdtctl history night.rec --html night.html",
+          [&] { return verbs::history(context_, given_.history); });
+  refuse_empty(*history.add_option("FILE", given_.history.file, "What rdtctl record has written")
+                    ->required());
+  refuse_empty(*history.add_option("-g,--group", given_.history.group, "Only this group")
+                    ->type_name("GROUP"));
+  refuse_empty(
+      *history.add_option("--html", given_.history.html, "Write pictures to this file too")
+           ->type_name("FILE"));
 }
 
 void VerbTable::add_interval(CLI::App& verb) {

@@ -42,6 +42,8 @@ class VerbTable {
     LeaseGroup lease;
     ProcessDescription process;
     verbs::BenchOptions bench;
+    verbs::RecordOptions record;
+    verbs::HistoryOptions history;
     std::vector<std::string> noise;
   };
 
@@ -53,6 +55,7 @@ class VerbTable {
   void add_suggest();
   int suggest(const CLI::App& verb);
   void add_watch();
+  void add_recording();
   void add_machine();
   void add_policy();
   void add_copies();

@@ -43,6 +43,10 @@ int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int explain_described(const Context& context, ProcessDescription process);
+struct HistoryOptions {
+  std::string file, group, html;  // group: "" for all
+};
+int history(const Context& context, const HistoryOptions& options);
 int import(const Context& context);
 int import_from(const std::string& path);  // "-": standard input
 int info(const Context& context);
@@ -52,6 +56,12 @@ int metrics(const Context& context, const std::string& file);  // "": standard o
 // `files`: a policy of their own; none: the machine's.
 int plan(const Context& context, const std::vector<std::string>& files, bool detailed_exitcode,
          bool unified);
+struct RecordOptions {
+  std::string file;
+  double seconds = 0;  // 0: until interrupted
+  double interval = 1;
+};
+int record(const Context& context, const RecordOptions& options);
 int reload(const Context& context);
 int reset(const Context& context);
 // `cpus`: where the command may run; empty: anywhere.

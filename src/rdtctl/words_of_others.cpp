@@ -68,7 +68,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "every group that rdtd created"},
     {"monitor, mon, -m",
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
-    {"history, blame", "the journal has every load: journalctl -u rdtd"},
+    {"blame", "the journal has every load: journalctl -u rdtd"},
     {"move, attach, join, put, assoc, associate, -a",
      "'rdtctl assign -g GROUP PID' moves a running process"},
     {"unassign, release, detach",

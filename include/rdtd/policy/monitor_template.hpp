@@ -1,5 +1,5 @@
-// MonitorTemplate: monitor = "pod-{pod}": a monitoring group for each value that processes have, made
-// as they come.
+// MonitorTemplate: monitor = "pod-{pod}": a monitoring group for each value that processes have,
+// made as they come.
 #pragma once
 
 #include <expected>

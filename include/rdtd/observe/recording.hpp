@@ -1,0 +1,48 @@
+// Recording: what the groups used over a time, as a file of JSON Lines: a header, then a sample a
+// line. Whoever writes one may be killed at any moment, so the last line may be cut off.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rdtd/model/counters.hpp"
+
+namespace rdtd::observe {
+
+struct Header {
+  std::string host;     // name of the machine
+  std::string kernel;   // release
+  std::string version;  // of rdtd
+  double interval = 0;  // seconds between samples
+};
+
+struct Sample {
+  uint64_t time_usec = 0;       // CLOCK_REALTIME
+  uint64_t monotonic_usec = 0;  // CLOCK_MONOTONIC; rates are between these
+  std::vector<DomainCounters> counters;
+  // By group label, of the groups that are new or have other amounts than in the sample before:
+  // "L3:0-1=f MB:0-1=100". "" for a group that is gone.
+  std::map<std::string, std::string> schemata;
+};
+
+struct Recording {
+  Header header;
+  std::vector<Sample> samples;  // in the order of monotonic_usec
+  bool cut_off = false;         // the last line is not whole
+};
+
+struct BadRecording {
+  size_t line = 0;  // the first is 1
+  std::string why;
+};
+
+// Each ends in a line break.
+[[nodiscard]] std::string header_line(const Header& header);
+[[nodiscard]] std::string sample_line(const Sample& sample);
+[[nodiscard]] std::expected<Recording, BadRecording> parse_recording(std::string_view text);
+
+}  // namespace rdtd::observe

@@ -1,0 +1,149 @@
+#include "rdtd/observe/recording.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd::observe {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned schema = 1;
+constexpr const char* format_name = "rdtd-recording";
+
+Json to_json(const CounterValue& value) {
+  if (const auto* integer = std::get_if<uint64_t>(&value)) return *integer;
+  if (const auto* decimal = std::get_if<double>(&value)) return *decimal;
+  return to_string(std::get<NoCount>(value));
+}
+
+std::optional<CounterValue> counter_of(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  if (value.is_number_float()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const auto parsed = parse_counter(value.get_ref<const std::string&>());
+  return parsed && std::holds_alternative<NoCount>(*parsed) ? parsed : std::nullopt;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// [directory of the group, resource, domain, {counter: value}]
+std::optional<DomainCounters> counters_of(const Json& row) {
+  if (!row.is_array() || row.size() != 4 || !row[0].is_string() || !row[1].is_string() ||
+      !row[2].is_number_unsigned() || row[2].get<uint64_t>() > UINT32_MAX || !row[3].is_object())
+    return std::nullopt;
+  DomainCounters out{
+      row[0].get<std::string>(), row[1].get<std::string>(), DomainId{row[2].get<uint32_t>()}, {}};
+  for (const auto& [name, value] : row[3].items()) {
+    const auto counter = counter_of(value);
+    if (!counter) return std::nullopt;
+    out.counters.emplace(name, *counter);
+  }
+  return out;
+}
+
+std::optional<Sample> sample_of(const Json& json) {
+  Sample out;
+  const auto number = [&](const char* key, uint64_t& to) {
+    const auto found = json.find(key);
+    if (found == json.end() || !found->is_number_unsigned()) return false;
+    to = found->get<uint64_t>();
+    return true;
+  };
+  if (!json.is_object() || !number("t", out.time_usec) || !number("m", out.monotonic_usec))
+    return std::nullopt;
+  const auto rows = json.find("counters");
+  if (rows == json.end() || !rows->is_array()) return std::nullopt;
+  for (const Json& row : *rows) {
+    auto counters = counters_of(row);
+    if (!counters) return std::nullopt;
+    out.counters.push_back(std::move(*counters));
+  }
+  if (const auto schemata = json.find("schemata"); schemata != json.end()) {
+    if (!schemata->is_object()) return std::nullopt;
+    for (const auto& [group, text] : schemata->items()) {
+      if (!text.is_string()) return std::nullopt;
+      out.schemata.emplace(group, text.get<std::string>());
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> read_header(const Json& json, Header& out) {
+  if (!json.is_object() || text_or_empty(json, "format") != format_name)
+    return "this is no recording of rdtd";
+  const auto number = json.find("schema");
+  if (number == json.end() || *number != schema)
+    return "a newer rdtd wrote it: its format is not known here";
+  out.host = text_or_empty(json, "host");
+  out.kernel = text_or_empty(json, "kernel");
+  out.version = text_or_empty(json, "version");
+  const auto interval = json.find("interval");
+  out.interval = interval != json.end() && interval->is_number() ? interval->get<double>() : 0;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string header_line(const Header& header) {
+  return dumped({{"format", format_name},
+                 {"schema", schema},
+                 {"host", header.host},
+                 {"kernel", header.kernel},
+                 {"version", header.version},
+                 {"interval", header.interval}});
+}
+
+std::string sample_line(const Sample& sample) {
+  Json rows = Json::array();
+  for (const DomainCounters& of : sample.counters) {
+    Json counters = Json::object();
+    for (const auto& [name, value] : of.counters) counters[name] = to_json(value);
+    rows.push_back({of.group, of.resource, static_cast<uint32_t>(of.domain), std::move(counters)});
+  }
+  Json out{{"t", sample.time_usec}, {"m", sample.monotonic_usec}, {"counters", std::move(rows)}};
+  if (!sample.schemata.empty()) out["schemata"] = sample.schemata;
+  return dumped(out);
+}
+
+std::expected<Recording, BadRecording> parse_recording(std::string_view text) {
+  Recording out;
+  size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const size_t end = text.find('\n');
+    const bool whole = end != std::string_view::npos;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(whole ? end + 1 : text.size());
+    const Json json = Json::parse(line, nullptr, false);
+    if (number == 1) {
+      if (const auto why = read_header(json, out.header))
+        return std::unexpected(BadRecording{number, *why});
+      continue;
+    }
+    auto sample = json.is_discarded() ? std::nullopt : sample_of(json);
+    if (!sample && !whole) {
+      out.cut_off = true;
+      break;
+    }
+    if (!sample) return std::unexpected(BadRecording{number, "this is no sample"});
+    if (!out.samples.empty() && sample->monotonic_usec < out.samples.back().monotonic_usec)
+      return std::unexpected(BadRecording{number, "it is older than the sample before"});
+    out.samples.push_back(std::move(*sample));
+  }
+  if (number == 0) return std::unexpected(BadRecording{1, "the file is empty"});
+  return out;
+}
+
+}  // namespace rdtd::observe
