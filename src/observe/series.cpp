@@ -56,11 +56,10 @@ std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points)
   std::vector<Collected> collected;
   if (samples.empty()) return {};
   const uint64_t begin = samples.front().monotonic_usec;
-  const uint64_t length = samples.back().monotonic_usec - begin + 1;
+  const double length = static_cast<double>(samples.back().monotonic_usec - begin) + 1;
   for (size_t i = 0; i < samples.size(); ++i) {
     const Sample& sample = samples[i];
-    const double part =
-        static_cast<double>(sample.monotonic_usec - begin) / static_cast<double>(length);
+    const double part = static_cast<double>(sample.monotonic_usec - begin) / length;
     const size_t point =
         std::min(points - 1, static_cast<size_t>(part * static_cast<double>(points)));
     const double seconds =

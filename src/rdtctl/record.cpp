@@ -1,20 +1,18 @@
 // record: what the groups use, a sample at each interval, into a file for `history`.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "interruption.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/schemata.hpp"
@@ -26,18 +24,6 @@
 namespace rdtd {
 
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void end_on_signals() {
-  struct sigaction action{};
-  action.sa_handler = [](int) { interrupted = 1; };  // without SA_RESTART: it ends a sleep
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before{};
-    (void)::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) (void)::sigaction(signal, &action, nullptr);
-  }
-}
 
 timespec now_of(clockid_t clock) {
   timespec time{};
@@ -120,7 +106,7 @@ observe::Header header_for(double interval) {
 void sleep_until(uint64_t usec) {
   const timespec until{static_cast<time_t>(usec / 1'000'000),
                        static_cast<long>(usec % 1'000'000 * 1000)};
-  if (interrupted == 0) (void)::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  if (!interrupted()) (void)::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
 }
 
 }  // namespace
@@ -131,7 +117,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   if (!monitors(context, *tree)) return Exit::no_resctrl;
   const auto file = create(options.file);
   if (!file) return report_file(file.error());
-  end_on_signals();
+  note_interruptions();
   Recorder recorder(std::move(*tree));
   auto written = append(*file, options.file, header_line(header_for(options.interval)));
   const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
@@ -139,7 +125,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   const uint64_t end =
       options.seconds > 0 ? begin + static_cast<uint64_t>(options.seconds * 1e6) : UINT64_MAX;
   size_t samples = 0;
-  for (uint64_t due = begin; written && interrupted == 0 && due <= end;) {
+  for (uint64_t due = begin; written && !interrupted() && due <= end;) {
     const auto sample = recorder.sample();
     if (!sample) return report(sample.error());
     written = append(*file, options.file, sample_line(*sample));

@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "interruption.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "rdtd/resctrl/counters.hpp"
@@ -25,20 +26,6 @@ namespace {
 constexpr std::string_view name_prefix = "rdtctl-watch-";  // the pid of rdtctl follows
 constexpr std::chrono::seconds patience{5};                // with who holds the lock of resctrl
 constexpr int max_passes = 16;                             // over threads that keep appearing
-
-volatile std::sig_atomic_t interrupted = 0;
-
-// A signal that is ignored, as SIGHUP under nohup, stays so.
-void end_on_signals() {
-  struct sigaction action{};
-  action.sa_handler = [](int) { interrupted = 1; };
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction before{};
-    (void)::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) (void)::sigaction(signal, &action, nullptr);
-  }
-  (void)::signal(SIGPIPE, SIG_IGN);  // who reads the table may go before the groups are removed
-}
 
 using Locked = Result<std::unique_ptr<resctrl::Lock>>;
 
@@ -207,7 +194,8 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
                              : fmt::format("no process is in unit '{}'", unit));
     return Exit::failed;
   }
-  end_on_signals();
+  note_interruptions();
+  (void)::signal(SIGPIPE, SIG_IGN);  // who reads the table may go before the groups are removed
   remove_left_behind(*tree, processes);
   auto own = Tree::open(context.resctrl);
   if (!own) return report(own.error());
@@ -215,7 +203,7 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   bool ended = false;
   UsageView::Subject subject;
   subject.verb = "watch";
-  subject.over = [&] { return ended || interrupted != 0; };
+  subject.over = [&] { return ended || interrupted(); };
   subject.groups = [&]() -> Result<std::optional<std::set<std::string>>> {
     const auto pids = watched();
     if (!pids) return std::unexpected(pids.error());

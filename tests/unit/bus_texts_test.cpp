@@ -135,5 +135,31 @@ TEST_F(BusTextsTest, SignalsArePublic) {
   EXPECT_EQ(received.added.at("Description"), "");
 }
 
+TEST_F(BusTextsTest, AStateIsAnnouncedWhenItChanges) {
+  start_all();
+  struct Received {
+    int states = 0, drifts = 0;
+  } received;
+  sd_bus* root = connect(0);
+  const auto on_state = [](sd_bus_message*, void* to, sd_bus_error*) {
+    static_cast<Received*>(to)->states++;
+    return 0;
+  };
+  const auto on_drift = [](sd_bus_message*, void* to, sd_bus_error*) {
+    static_cast<Received*>(to)->drifts++;
+    return 0;
+  };
+  ASSERT_GE(sd_bus_match_signal(root, nullptr, nullptr, nullptr, properties_interface,
+                                "PropertiesChanged", on_state, &received),
+            0);
+  ASSERT_GE(sd_bus_match_signal(root, nullptr, nullptr, nullptr, nullptr, "DriftDetected", on_drift,
+                                &received),
+            0);
+  for (const char* state : {"degraded", "degraded", "running"}) service_->emit_state(state);
+  service_->emit_drift("the last signal");
+  wait_for([&] { return received.drifts > 0; });
+  EXPECT_EQ(received.states, 2);
+}
+
 }  // namespace
 }  // namespace rdtd

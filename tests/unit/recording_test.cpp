@@ -107,6 +107,9 @@ TEST(Series, HasGaps) {
   EXPECT_EQ(text(all[0].traffic), "- 2000 - - ");
   EXPECT_EQ(text(series_of(samples, 2)[0].occupancy), "10 40 ");
   EXPECT_TRUE(series_of({}, 3).empty());
+  std::vector<Sample> far = {sample(0, 1, 1), sample(1, 2, 2)};
+  far[1].monotonic_usec = UINT64_MAX;
+  EXPECT_EQ(text(series_of(far, 2)[0].occupancy), "1 2 ");
 }
 
 TEST(Series, Extent) {

@@ -1,0 +1,25 @@
+#include "interruption.hpp"
+
+#include <csignal>
+
+namespace rdtd {
+
+namespace {
+
+volatile std::sig_atomic_t noted = 0;
+
+}  // namespace
+
+void note_interruptions() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { noted = 1; };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before{};
+    (void)::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) (void)::sigaction(signal, &action, nullptr);
+  }
+}
+
+bool interrupted() { return noted != 0; }
+
+}  // namespace rdtd

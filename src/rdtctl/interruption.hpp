@@ -1,0 +1,11 @@
+// Signals that end a verb which has something to finish.
+#pragma once
+
+namespace rdtd {
+
+// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT only end what sleeps or waits, and interrupted()
+// is true. One that is ignored, as SIGHUP under nohup, stays so.
+void note_interruptions();
+[[nodiscard]] bool interrupted();
+
+}  // namespace rdtd

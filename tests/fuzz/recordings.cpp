@@ -1,0 +1,26 @@
+// Recordings of what the groups used: any file, and the curves of what was read.
+#include "fuzz/input.hpp"
+#include "rdtd/observe/series.hpp"
+
+using namespace rdtd;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto recording = observe::parse_recording(fuzz::text_of(data, size));
+  if (!recording) {
+    fuzz::require(recording.error().line >= 1 && !recording.error().why.empty(),
+                  "a refusal has a line and a reason");
+    return 0;
+  }
+  std::string written = observe::header_line(recording->header);
+  for (const observe::Sample& sample : recording->samples) written += observe::sample_line(sample);
+  const auto again = observe::parse_recording(written);
+  fuzz::require(again && again->samples.size() == recording->samples.size(),
+                "what was read is written as a recording");
+  for (const size_t points : {size_t{1}, size_t{7}})
+    for (const observe::Series& series : observe::series_of(recording->samples, points)) {
+      fuzz::require(series.occupancy.size() == points && series.traffic.size() == points,
+                    "a curve has a value or a gap for each part");
+      (void)observe::extent_of(series.traffic);
+    }
+  return 0;
+}
