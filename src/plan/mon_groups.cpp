@@ -1,6 +1,8 @@
 // The monitoring groups that rules name, and the RMIDs for them and for the control groups.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/monitor_template.hpp"
@@ -17,9 +19,12 @@ void Planner::find_mon_groups() {
           mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
           rule.monitor->where);
   }
-  for (const Rule& rule : policy_.rules)
-    if (rule.monitor && is_monitor_template(rule.monitor->value))
-      keep_mon_groups(group_directory(rule.group.value), *rule.monitor);
+  std::optional<size_t> needed;
+  for (const Rule& rule : policy_.rules) {
+    if (!rule.monitor || !is_monitor_template(rule.monitor->value)) continue;
+    if (!needed) needed = targets_.size() + others_with_rmids().size() + locks_.size();
+    keep_mon_groups(group_directory(rule.group.value), *rule.monitor, *needed);
+  }
   std::map<std::string_view, GroupTarget*> targets;
   for (GroupTarget& target : targets_) targets[target.directory] = &target;
   for (const auto& [directory, where] : mon_groups_)
@@ -27,10 +32,10 @@ void Planner::find_mon_groups() {
 }
 
 // Those that a template has made stay, as far as nothing else needs their RMIDs: the daemon makes
-// them, and removes them when they are empty.
-void Planner::keep_mon_groups(const std::string& control, const Located<std::string>& monitor) {
+// them, and removes them when they are empty. `needed`: RMIDs that others have or will have.
+void Planner::keep_mon_groups(const std::string& control, const Located<std::string>& monitor,
+                              size_t needed) {
   const auto parsed = parse_monitor_template(monitor.value);
-  const size_t needed = targets_.size() + others_with_rmids().size() + locks_.size();
   const auto rmids = capabilities_.shared_rmids();
   for (const std::string& directory : snapshot_.mon_groups)
     if (parsed && snapshot_.owned.contains(directory) && control_group_of(directory) == control &&

@@ -106,7 +106,8 @@ class Planner {
   void make_targets();
   void find_mon_groups();
   [[nodiscard]] std::vector<std::string> others_with_rmids() const;
-  void keep_mon_groups(const std::string& control, const Located<std::string>& monitor);
+  void keep_mon_groups(const std::string& control, const Located<std::string>& monitor,
+                       size_t needed);
   void check_names();
   void check_mon_group_names();
   void check_closids();

@@ -26,14 +26,15 @@ using observe::Curve;
 using observe::Series;
 
 constexpr size_t most_bytes = size_t{1} << 30;
-constexpr size_t curve_columns = 32, points_of_picture = 400;
+// More points than that show nothing more, and a file with many groups must not cost their square.
+constexpr size_t curve_columns = 32, points_of_picture = 400, most_points = 1000;
 constexpr double mib = 1 << 20;
 
-std::string clock_text(uint64_t usec, const char* format) {
+std::string clock_text(uint64_t usec) {
   const auto time = static_cast<std::time_t>(usec / 1'000'000);
   std::array<char, 64> out{};
   std::tm local{};
-  (void)std::strftime(out.data(), out.size(), format, ::localtime_r(&time, &local));
+  (void)std::strftime(out.data(), out.size(), "%F %T", ::localtime_r(&time, &local));
   return out.data();
 }
 
@@ -81,9 +82,8 @@ void print_curves(const Context& context, const observe::Recording& recording,
                   const std::vector<Series>& all) {
   const uint64_t from = recording.samples.front().time_usec,
                  to = recording.samples.back().time_usec;
-  print("{}  {} to {}, {} of {:g} s\n\n", recording.header.host, clock_text(from, "%F %T"),
-        clock_text(to, "%F %T"), counted(recording.samples.size(), "sample"),
-        recording.header.interval);
+  print("{}  {} to {}, {} of {:g} s\n\n", recording.header.host, clock_text(from), clock_text(to),
+        counted(recording.samples.size(), "sample"), recording.header.interval);
   const double most_occupancy = most_of(all, &Series::occupancy);
   const double most_traffic = most_of(all, &Series::traffic);
   std::vector<std::vector<std::string>> rows;
@@ -157,8 +157,8 @@ std::string page_of(const Context& context, const observe::Recording& recording,
                                              recording.samples.front().monotonic_usec) /
                          1e6;
   std::string body = fmt::format("<p>{}, {} to {}</p>\n", html_escaped(recording.header.host),
-                                 clock_text(recording.samples.front().time_usec, "%F %T"),
-                                 clock_text(recording.samples.back().time_usec, "%F %T"));
+                                 clock_text(recording.samples.front().time_usec),
+                                 clock_text(recording.samples.back().time_usec));
   for (const auto& [resource, domain] : domains) {
     std::vector<const Series*> of_domain;
     std::vector<std::string> names;
@@ -184,7 +184,7 @@ std::expected<observe::Recording, int> read(const std::string& file) {
   const auto directory = Directory::open(parent.empty() ? "." : parent);
   if (!directory) return std::unexpected(report_file(directory.error()));
   const auto opened = directory->open_file(path.filename().string(), O_RDONLY | O_NONBLOCK);
-  if (!opened) return std::unexpected(report_file(opened.error()));
+  if (!opened) return std::unexpected(report_file(Error{"open", file, opened.error().code, {}}));
   const auto text = read_all(opened->get(), file, most_bytes);
   if (!text) return std::unexpected(report_file(text.error()));
   auto recording = observe::parse_recording(*text);
@@ -204,8 +204,8 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
     return Exit::failed;
   }
   const bool whole = context.json != Json::off;
-  std::vector<Series> all =
-      observe::series_of(recording->samples, whole ? recording->samples.size() : curve_columns);
+  std::vector<Series> all = observe::series_of(
+      recording->samples, whole ? std::min(most_points, recording->samples.size()) : curve_columns);
   const auto other_group = [&](const Series& series) {
     return !options.group.empty() && group_label(series.group) != options.group;
   };

@@ -1,5 +1,5 @@
 // Recording: what the groups used over a time, as a file of JSON Lines: a header, then a sample a
-// line. Whoever writes one may be killed at any moment, so the last line may be cut off.
+// line. The program that writes one may be killed at any moment: the last line may be cut off.
 #pragma once
 
 #include <cstdint>
