@@ -1,7 +1,8 @@
 // The daemon's side of D-Bus with values that are always the same, for tests/cli/daemon: a bus, the
 // service and a polkit that permits everything. Prints the address of the bus; after a line of
-// input, the service comes on the bus, which it prints too. It ends with its input. Each subscriber
-// gets one signal of every kind.
+// input, the service comes on the bus, which it prints too. It ends with its input. The first
+// subscriber gets one signal of every kind; when the last has gone it prints "unwatched", and the
+// next one is a first again.
 #include "../unit/bus_world.hpp"
 
 namespace rdtd {
@@ -72,6 +73,7 @@ class FakeDaemon final : public test::BusTest {
     while (::poll(&input, 1, 0) == 0) {
       (void)sd_event_run(event_, 20'000);
       if (manager_.watched && !told) send_signals();
+      if (!manager_.watched && told) say("unwatched");
       told = manager_.watched;
     }
   }
