@@ -79,12 +79,20 @@ Client::Failure malformed() {
           "the daemon's answer is malformed; is it of another version?"};
 }
 
+struct Target {
+  const char* name = bus_name;
+  const char* path = bus_path;
+  const char* interface = bus_interface;
+};
+constexpr Target observer{observer_name, observer_path, observer_interface};
+
 // Calls a method. An administrator at a desktop may be asked for a password.
 template <class... Args>
-Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* method,
-                             const Args&... args) {
+Client::Answer<Message> call_of(sd_bus* bus, const Target& target, const char* method,
+                                const Args&... args) {
   sd_bus_message* made = nullptr;
-  int r = sd_bus_message_new_method_call(bus, &made, bus_name, bus_path, interface, method);
+  int r = sd_bus_message_new_method_call(bus, &made, target.name, target.path, target.interface,
+                                         method);
   const Message request(made);
   if (r >= 0) r = wire::append_all(made, args...);
   if (r >= 0) r = sd_bus_message_set_allow_interactive_authorization(made, 1);
@@ -94,6 +102,12 @@ Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* met
   if (r >= 0) r = sd_bus_call(bus, made, client_call_timeout, error.get(), &reply);
   if (r < 0) return std::unexpected(failure(bus, error, r));
   return Message(reply);
+}
+
+template <class... Args>
+Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* method,
+                             const Args&... args) {
+  return call_of(bus, {.interface = interface}, method, args...);
 }
 
 template <class... Args>
@@ -222,6 +236,13 @@ Client::Answer<std::vector<LockStatus>> Client::list_locks() {
   return answer(std::move(read), std::move(out));
 }
 
+Client::Answer<Client::Observed> Client::observed(uint64_t since_usec) {
+  Observed out;
+  auto read = read_reply(call_of(bus_.get(), observer, "ListEpisodes", since_usec), out.episodes);
+  if (read) read = read_reply(call_of(bus_.get(), observer, "ListContention"), out.counts);
+  return answer(std::move(read), std::move(out));
+}
+
 Client::Answer<ManagerProperties> Client::properties() {
   const auto reply = call(bus_.get(), properties_interface, "GetAll", std::string(bus_interface));
   if (!reply) return std::unexpected(reply.error());
@@ -259,6 +280,14 @@ int on_signal(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   return 0;
 }
 
+int on_episode(sd_bus_message* signal, void* userdata, sd_bus_error*) {
+  EpisodeRow episode;
+  if (wire::read(signal, episode) >= 0)
+    (*static_cast<const Listener*>(userdata))(
+        {.kind = Client::Event::Kind::episode, .what = episode.text});
+  return 0;
+}
+
 int on_owner_changed(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   const char *name = nullptr, *before = nullptr, *after = nullptr;
   if (sd_bus_message_read(signal, "sss", &name, &before, &after) < 0) return 0;
@@ -279,6 +308,9 @@ Client::Answer<void> Client::follow(const Listener& listener) {
       &listener);  // NOLINT(cppcoreguidelines-pro-type-const-cast): the C interface takes void*
   int r = sd_bus_match_signal(bus_.get(), nullptr, bus_name, bus_path, bus_interface, nullptr,
                               on_signal, userdata);
+  if (r >= 0)
+    r = sd_bus_match_signal(bus_.get(), nullptr, observer_name, observer_path, observer_interface,
+                            "EpisodeEnded", on_episode, userdata);
   const std::string owner =
       std::string("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='") +
       bus_name + "'";

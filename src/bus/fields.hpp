@@ -36,6 +36,16 @@ auto fields(IsA<AssignmentCount> auto& count) {
   return std::tie(count.group, count.result, count.threads);
 }
 
+auto fields(IsA<EpisodeRow> auto& row) {
+  return std::tie(row.kind, row.resource, row.domain, row.begin_usec, row.end_usec, row.running,
+                  row.takers, row.sufferers, row.text);
+}
+
+auto fields(IsA<ContentionCount> auto& count) {
+  return std::tie(count.resource, count.domain, count.kind, count.taker, count.sufferer,
+                  count.episodes, count.seconds);
+}
+
 auto fields(IsA<Client::GroupRow> auto& row) {
   return std::tie(row.name, row.asked, row.granted, row.mode, row.cpus, row.rules, row.tasks);
 }

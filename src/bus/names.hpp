@@ -13,6 +13,10 @@ inline constexpr const char* bus_path = "/org/rdtd1";
 inline constexpr const char* bus_interface = RDTD_BUS_NAME ".Manager";
 inline constexpr const char* group_path = "/org/rdtd1/group";
 inline constexpr const char* group_interface = RDTD_BUS_NAME ".Group";
+// Of rdtd-observer.
+inline constexpr const char* observer_name = RDTD_BUS_NAME ".Observer";
+inline constexpr const char* observer_path = "/org/rdtd1/observer";
+inline constexpr const char* observer_interface = RDTD_BUS_NAME ".Observer";
 inline constexpr const char* properties_interface = "org.freedesktop.DBus.Properties";
 inline constexpr const char* action_reload = RDTD_BUS_NAME ".reload";
 inline constexpr const char* action_manage = RDTD_BUS_NAME ".manage";

@@ -168,7 +168,7 @@ int read(sd_bus_message* message, T& value) {
     const int r = sd_bus_message_read_basic(message, 'b', &number);
     value = number != 0;
     return r == 0 ? -ENXIO : r;
-  } else if constexpr (std::integral<T>) {
+  } else if constexpr (std::is_arithmetic_v<T>) {
     const int r = sd_bus_message_read_basic(message, *signature<T>(), &value);
     return r == 0 ? -ENXIO : r;
   } else if constexpr (is_vector<T>) {

@@ -77,6 +77,25 @@ std::optional<Sample> sample_of(const Json& json) {
       out.schemata.emplace(group, text.get<std::string>());
     }
   }
+  if (const auto marks = json.find("marks"); marks != json.end()) {
+    if (!marks->is_array()) return std::nullopt;
+    for (const Json& mark : *marks) {
+      if (!mark.is_string()) return std::nullopt;
+      out.marks.push_back(mark.get<std::string>());
+    }
+  }
+  return out;
+}
+
+// {"L3": {"0": 131072}}; what is not of this form is left out.
+std::map<std::string, std::map<DomainId, uint64_t>> way_bytes_of(const Json& header) {
+  std::map<std::string, std::map<DomainId, uint64_t>> out;
+  const auto found = header.find("way_bytes");
+  if (found == header.end() || !found->is_object()) return out;
+  for (const auto& [resource, domains] : found->items())
+    for (const auto& [domain, bytes] : domains.items())
+      if (const auto id = parse_unsigned<uint32_t>(domain); id && bytes.is_number_unsigned())
+        out[resource][DomainId{*id}] = bytes.get<uint64_t>();
   return out;
 }
 
@@ -91,18 +110,19 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   out.version = text_or_empty(json, "version");
   const auto interval = json.find("interval");
   out.interval = interval != json.end() && interval->is_number() ? interval->get<double>() : 0;
+  out.way_bytes = way_bytes_of(json);
   return std::nullopt;
 }
 
 }  // namespace
 
 std::string header_line(const Header& header) {
-  return dumped({{"format", format_name},
-                 {"schema", schema},
-                 {"host", header.host},
-                 {"kernel", header.kernel},
-                 {"version", header.version},
-                 {"interval", header.interval}});
+  Json out{{"format", format_name},   {"schema", schema},          {"host", header.host},
+           {"kernel", header.kernel}, {"version", header.version}, {"interval", header.interval}};
+  for (const auto& [resource, domains] : header.way_bytes)
+    for (const auto& [domain, bytes] : domains)
+      out["way_bytes"][resource][to_string(domain)] = bytes;
+  return dumped(out);
 }
 
 std::string sample_line(const Sample& sample) {
@@ -114,35 +134,44 @@ std::string sample_line(const Sample& sample) {
   }
   Json out{{"t", sample.time_usec}, {"m", sample.monotonic_usec}, {"counters", std::move(rows)}};
   if (!sample.schemata.empty()) out["schemata"] = sample.schemata;
+  if (!sample.marks.empty()) out["marks"] = sample.marks;
   return dumped(out);
+}
+
+std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::string_view text,
+                                                                         bool whole) {
+  ++number_;
+  const Json json = Json::parse(text, nullptr, false);
+  if (number_ == 1) {
+    if (auto why = read_header(json, header_)) return std::unexpected(BadRecording{1, *why});
+    return std::nullopt;
+  }
+  auto sample = json.is_discarded() ? std::nullopt : sample_of(json);
+  if (!sample && !whole) {
+    cut_off_ = true;
+    return std::nullopt;
+  }
+  if (!sample) return std::unexpected(BadRecording{number_, "this is no sample"});
+  if (number_ > 2 && sample->monotonic_usec < last_usec_)
+    return std::unexpected(BadRecording{number_, "it is older than the sample before"});
+  last_usec_ = sample->monotonic_usec;
+  return sample;
 }
 
 std::expected<Recording, BadRecording> parse_recording(std::string_view text) {
   Recording out;
-  size_t number = 0;
+  RecordingReader reader;
+  if (text.empty()) return std::unexpected(BadRecording{1, "the file is empty"});
   while (!text.empty()) {
-    ++number;
     const size_t end = text.find('\n');
     const bool whole = end != std::string_view::npos;
-    const std::string_view line = text.substr(0, end);
+    auto sample = reader.line(text.substr(0, end), whole);
+    if (!sample) return std::unexpected(sample.error());
+    if (*sample) out.samples.push_back(std::move(**sample));
     text.remove_prefix(whole ? end + 1 : text.size());
-    const Json json = Json::parse(line, nullptr, false);
-    if (number == 1) {
-      if (const auto why = read_header(json, out.header))
-        return std::unexpected(BadRecording{number, *why});
-      continue;
-    }
-    auto sample = json.is_discarded() ? std::nullopt : sample_of(json);
-    if (!sample && !whole) {
-      out.cut_off = true;
-      break;
-    }
-    if (!sample) return std::unexpected(BadRecording{number, "this is no sample"});
-    if (!out.samples.empty() && sample->monotonic_usec < out.samples.back().monotonic_usec)
-      return std::unexpected(BadRecording{number, "it is older than the sample before"});
-    out.samples.push_back(std::move(*sample));
   }
-  if (number == 0) return std::unexpected(BadRecording{1, "the file is empty"});
+  out.header = reader.header();
+  out.cut_off = reader.cut_off();
   return out;
 }
 

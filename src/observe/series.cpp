@@ -1,94 +1,99 @@
 #include "rdtd/observe/series.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
-#include <tuple>
+#include <utility>
 
 namespace rdtd::observe {
 
-namespace {
-
-constexpr const char* occupancy_counter = "llc_occupancy";
-constexpr const char* traffic_counter = "mbm_total_bytes";
-
-std::optional<double> number(const DomainCounters& of, const char* counter) {
-  const auto found = of.counters.find(counter);
-  if (found == of.counters.end()) return std::nullopt;
+std::optional<double> number_of(const DomainCounters& row, const char* counter) {
+  const auto found = row.counters.find(counter);
+  if (found == row.counters.end()) return std::nullopt;
   if (const auto* integer = std::get_if<uint64_t>(&found->second))
     return static_cast<double>(*integer);
   if (const auto* decimal = std::get_if<double>(&found->second)) return *decimal;
   return std::nullopt;
 }
 
-// The mean of what was added in each part.
-class Means {
- public:
-  explicit Means(size_t points) : sums_(points), counts_(points) {}
-  void add(size_t point, double value) {
-    sums_[point] += value;
-    counts_[point]++;
-  }
-  [[nodiscard]] Curve curve() const {
-    Curve out(sums_.size());
-    for (size_t i = 0; i < out.size(); ++i)
-      if (counts_[i] > 0) out[i] = sums_[i] / static_cast<double>(counts_[i]);
-    return out;
-  }
+SeriesBuilder::SeriesBuilder(size_t points, double interval)
+    : points_(std::max<size_t>(points, 1)),
+      width_usec_(std::clamp(interval, 0.001, 3600.0) * 1e6) {}
 
- private:
-  std::vector<double> sums_;
-  std::vector<size_t> counts_;
-};
+SeriesBuilder::Collected& SeriesBuilder::collected(const DomainCounters& row) {
+  const auto [place, is_new] =
+      places_.emplace(std::tuple{row.group, row.resource, row.domain}, collected_.size());
+  if (is_new) collected_.push_back({row.group, row.resource, row.domain, {}, {}, {}});
+  return collected_[place->second];
+}
 
-struct Collected {
-  const DomainCounters* first = nullptr;
-  Means occupancy, traffic;
-  std::optional<double> bytes;  // at the sample before
-};
-
-using Place = std::tuple<std::string_view, std::string_view, DomainId>;
-
-}  // namespace
-
-std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points) {
-  std::map<Place, size_t> known;
-  std::vector<Collected> collected;
-  if (samples.empty()) return {};
-  const uint64_t begin = samples.front().monotonic_usec;
-  const double length = static_cast<double>(samples.back().monotonic_usec - begin) + 1;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const Sample& sample = samples[i];
-    const double part = static_cast<double>(sample.monotonic_usec - begin) / length;
-    const size_t point =
-        std::min(points - 1, static_cast<size_t>(part * static_cast<double>(points)));
-    const double seconds =
-        i == 0 ? 0
-               : static_cast<double>(sample.monotonic_usec - samples[i - 1].monotonic_usec) / 1e6;
-    std::vector<bool> seen(collected.size());
-    for (const DomainCounters& of : sample.counters) {
-      const auto [place, is_new] =
-          known.emplace(Place{of.group, of.resource, of.domain}, collected.size());
-      if (is_new) {
-        collected.push_back({&of, Means(points), Means(points), {}});
-        seen.push_back(false);
-      }
-      Collected& to = collected[place->second];
-      seen[place->second] = true;
-      if (const auto bytes = number(of, occupancy_counter)) to.occupancy.add(point, *bytes);
-      const auto bytes = number(of, traffic_counter);
-      // A counter starts again if its RMID is given to another group.
-      if (bytes && to.bytes && *bytes >= *to.bytes && seconds > 0)
-        to.traffic.add(point, (*bytes - *to.bytes) / seconds);
-      to.bytes = bytes;
+// Two parts become one.
+void SeriesBuilder::double_width() {
+  width_usec_ *= 2;
+  const auto halve = [](std::vector<Sums>& parts) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Sums part = std::exchange(parts[i], {});
+      parts[i / 2].sum += part.sum;
+      parts[i / 2].count += part.count;
     }
-    for (size_t k = 0; k < seen.size(); ++k)
-      if (!seen[k]) collected[k].bytes.reset();
+    parts.resize((parts.size() + 1) / 2);
+  };
+  for (Collected& of : collected_) {
+    halve(of.occupancy);
+    halve(of.traffic);
   }
+  used_ = (used_ + 1) / 2;
+}
+
+void SeriesBuilder::add(const Sample& sample) {
+  if (!begin_usec_) begin_usec_ = sample.monotonic_usec;
+  const auto since = static_cast<double>(sample.monotonic_usec - *begin_usec_);
+  // A sample is due at the begin of its part, and comes a little earlier or later.
+  auto part = static_cast<size_t>(since / width_usec_ + 0.5);
+  for (; part >= 2 * points_; part = static_cast<size_t>(since / width_usec_ + 0.5)) double_width();
+  used_ = std::max(used_, part + 1);
+  const double seconds = last_usec_ && !sample.first
+                             ? static_cast<double>(sample.monotonic_usec - *last_usec_) / 1e6
+                             : 0;
+  last_usec_ = sample.monotonic_usec;
+  const auto add_to = [part](std::vector<Sums>& parts, double value) {
+    if (parts.size() <= part) parts.resize(part + 1);
+    parts[part].sum += value;
+    parts[part].count++;
+  };
+  for (const DomainCounters& row : sample.counters) {
+    Collected& to = collected(row);
+    if (const auto bytes = number_of(row, occupancy_counter)) add_to(to.occupancy, *bytes);
+    const auto bytes = number_of(row, traffic_counter);
+    // A counter starts again if its RMID is given to another group.
+    if (bytes && to.bytes && *bytes >= *to.bytes && seconds > 0)
+      add_to(to.traffic, (*bytes - *to.bytes) / seconds);
+    to.bytes = bytes;
+  }
+  if (sample.counters.size() == collected_.size()) return;
+  std::set<std::tuple<std::string, std::string, DomainId>> here;
+  for (const DomainCounters& row : sample.counters)
+    here.emplace(row.group, row.resource, row.domain);
+  for (Collected& of : collected_)
+    if (!here.contains({of.group, of.resource, of.domain})) of.bytes.reset();
+}
+
+Curve SeriesBuilder::curve(const std::vector<Sums>& parts) const {
+  const size_t length = std::min(points_, used_);
+  std::vector<Sums> sums(length);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Sums& to = sums[i * length / used_];
+    to.sum += parts[i].sum;
+    to.count += parts[i].count;
+  }
+  Curve out(length);
+  for (size_t i = 0; i < length; ++i)
+    if (sums[i].count > 0) out[i] = sums[i].sum / static_cast<double>(sums[i].count);
+  return out;
+}
+
+std::vector<Series> SeriesBuilder::series() const {
   std::vector<Series> out;
-  for (const Collected& of : collected)
-    out.push_back({of.first->group, of.first->resource, of.first->domain, of.occupancy.curve(),
-                   of.traffic.curve()});
+  for (const Collected& of : collected_)
+    out.push_back({of.group, of.resource, of.domain, curve(of.occupancy), curve(of.traffic)});
   return out;
 }
 

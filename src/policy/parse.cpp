@@ -18,6 +18,7 @@
 #include "io_table.hpp"
 #include "lock_table.hpp"
 #include "names.hpp"
+#include "observer_table.hpp"
 #include "rdtd/policy/monitor_template.hpp"
 #include "pattern_check.hpp"
 #include "rdtd/base/text.hpp"
@@ -71,6 +72,7 @@ class Builder {
 
   ParsedPolicy out_;
   DaemonReader daemon_{out_.policy.daemon};
+  ObserverReader observer_{out_.policy.observer};
   AmountReader amounts_;
   Definitions<Group> groups_;
   Definitions<Partition> partitions_;
@@ -111,6 +113,7 @@ FileReader::Keys Builder::keys_of_file(const FileReader& in) {
   return {
       {"version", [&, this](const auto& key, const auto& node) { read_version(in, key, node); }},
       {"daemon", [&, this](const auto& key, const auto& node) { daemon_.read(in, key, node); }},
+      {"observer", [&, this](const auto& key, const auto& node) { observer_.read(in, key, node); }},
       {"group",
        named([&, this](const auto& key, const auto& entry) { add_group(in, key, entry); })},
       {"partition",
@@ -124,7 +127,8 @@ FileReader::Keys Builder::keys_of_file(const FileReader& in) {
 // The other tables are settings of the machine, which do not come and go with a process.
 FileReader::Keys Builder::keys_of_lease(const FileReader& in, FileReader::Keys keys) {
   for (auto& [name, read] : keys)
-    if (name == "daemon" || name == "partition" || name == "pseudo_lock" || name == "io")
+    if (name == "daemon" || name == "observer" || name == "partition" || name == "pseudo_lock" ||
+        name == "io")
       read = [&in](const toml::key& key, const toml::node&) {
         in.error(in.at(key), fmt::format("'{}' cannot be in a lease", key.str()),
                  "a lease has [group.NAME] and [[rule]] only");

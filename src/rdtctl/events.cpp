@@ -21,6 +21,7 @@ JsonValue event_json(const Client::Event& event) {
     case drift: return {{"event", "drift"}, {"what", event.what}};
     case lease_ended:
       return {{"event", "lease ended"}, {"lease", event.lease}, {"reason", event.what}};
+    case episode: return {{"event", "episode"}, {"text", event.what}};
     case started: return {{"event", "started"}};
     case stopped: return {{"event", "stopped"}};
   }
@@ -36,6 +37,7 @@ std::string event_text(const Client::Event& event) {
     case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status shows why";
     case drift: return fmt::format("drift     {}", event.what);
     case lease_ended: return fmt::format("lease     {} ended: {}", event.lease, event.what);
+    case episode: return fmt::format("episode   {}", event.what);
     case started: return "started   rdtd is on the bus";
     case stopped: return "stopped   rdtd has left the bus";
   }

@@ -1,21 +1,20 @@
 // history: a recording as curves.
 #include <fmt/format.h>
-#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
-#include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "html.hpp"
 #include "output.hpp"
 #include "plot.hpp"
-#include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observe/series.hpp"
+#include "recording_source.hpp"
+#include "time_point.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -25,18 +24,23 @@ namespace {
 using observe::Curve;
 using observe::Series;
 
-constexpr size_t most_bytes = size_t{1} << 30;
 // More points than that show nothing more, and a file with many groups must not cost their square.
 constexpr size_t curve_columns = 32, points_of_picture = 400, most_points = 1000;
+constexpr size_t most_marks = 1000, marks_shown = 20;
 constexpr double mib = 1 << 20;
 
-std::string clock_text(uint64_t usec) {
-  const auto time = static_cast<std::time_t>(usec / 1'000'000);
-  std::array<char, 64> out{};
-  std::tm local{};
-  (void)std::strftime(out.data(), out.size(), "%F %T", ::localtime_r(&time, &local));
-  return out.data();
-}
+struct Mark {
+  uint64_t time_usec = 0;
+  std::string text;
+};
+
+// What is shown, from one pass over the samples.
+struct Shown {
+  ReadRecording read;
+  std::vector<Series> coarse, fine;  // for the terminal or JSON, and for the pictures
+  std::vector<Mark> marks;           // the last ones
+  double seconds = 0;                // from the first sample to the last
+};
 
 // A column for each value, from the least possible, 0, to `most`. A gap is a blank.
 std::string sparkline(const Context& context, const Curve& curve, double most) {
@@ -78,12 +82,20 @@ std::string domain_of(const Series& series) {
   return series.resource == "L3" ? id : series.resource + " " + id;
 }
 
-void print_curves(const Context& context, const observe::Recording& recording,
-                  const std::vector<Series>& all) {
-  const uint64_t from = recording.samples.front().time_usec,
-                 to = recording.samples.back().time_usec;
-  print("{}  {} to {}, {} of {:g} s\n\n", recording.header.host, clock_text(from), clock_text(to),
-        counted(recording.samples.size(), "sample"), recording.header.interval);
+void print_marks(const std::vector<Mark>& marks) {
+  if (marks.empty()) return;
+  const size_t left_out = marks.size() - std::min(marks.size(), marks_shown);
+  print("\n");
+  if (left_out > 0) print("{} before these:\n", counted(left_out, "mark"));
+  for (size_t i = left_out; i < marks.size(); ++i)
+    print("{}  {}\n", time_text(marks[i].time_usec), marks[i].text);
+}
+
+void print_curves(const Context& context, const Shown& shown) {
+  const std::vector<Series>& all = shown.coarse;
+  print("{}  {} to {}, {} of {:g} s\n\n", shown.read.header.host, time_text(shown.read.from_usec),
+        time_text(shown.read.to_usec), counted(shown.read.samples, "sample"),
+        shown.read.header.interval);
   const double most_occupancy = most_of(all, &Series::occupancy);
   const double most_traffic = most_of(all, &Series::traffic);
   std::vector<std::vector<std::string>> rows;
@@ -100,7 +112,8 @@ void print_curves(const Context& context, const observe::Recording& recording,
       "\nThe highest bar is {:.2f} MiB, and {:.1f} MiB/s. A blank is a gap: no number, or no such "
       "group.\n",
       most_occupancy / mib, most_traffic / mib);
-  if (recording.cut_off) print("The last sample is cut off, and left out.\n");
+  if (shown.read.cut_off) print("The last sample is cut off, and left out.\n");
+  print_marks(shown.marks);
 }
 
 JsonValue json_of(const Curve& curve) {
@@ -109,21 +122,23 @@ JsonValue json_of(const Curve& curve) {
   return out;
 }
 
-void print_as_json(const Context& context, const observe::Recording& recording,
-                   const std::vector<Series>& all) {
-  JsonValue series = JsonValue::array();
-  for (const Series& one : all)
+void print_as_json(const Context& context, const Shown& shown) {
+  JsonValue series = JsonValue::array(), marks = JsonValue::array();
+  for (const Series& one : shown.coarse)
     series.push_back({{"group", group_label(one.group)},
                       {"resource", one.resource},
                       {"domain", static_cast<uint32_t>(one.domain)},
                       {"occupancy_bytes", json_of(one.occupancy)},
                       {"total_bytes_per_second", json_of(one.traffic)}});
-  print_json(context, {{"host", recording.header.host},
-                       {"from_usec", recording.samples.front().time_usec},
-                       {"to_usec", recording.samples.back().time_usec},
-                       {"samples", recording.samples.size()},
-                       {"cut_off", recording.cut_off},
-                       {"series", std::move(series)}});
+  for (const Mark& mark : shown.marks)
+    marks.push_back({{"time_usec", mark.time_usec}, {"text", mark.text}});
+  print_json(context, {{"host", shown.read.header.host},
+                       {"from_usec", shown.read.from_usec},
+                       {"to_usec", shown.read.to_usec},
+                       {"samples", shown.read.samples},
+                       {"cut_off", shown.read.cut_off},
+                       {"series", std::move(series)},
+                       {"marks", std::move(marks)}});
 }
 
 // One picture a domain and kind; the groups share its axes.
@@ -149,16 +164,12 @@ std::string picture(const std::vector<const Series*>& of_domain, Curve Series::*
   return plot.svg();
 }
 
-std::string page_of(const Context& context, const observe::Recording& recording,
-                    const std::vector<Series>& all) {
+std::string page_of(const Context& context, const Shown& shown) {
+  const std::vector<Series>& all = shown.fine;
   std::set<std::pair<std::string, DomainId>> domains;
   for (const Series& series : all) domains.emplace(series.resource, series.domain);
-  const double seconds = static_cast<double>(recording.samples.back().monotonic_usec -
-                                             recording.samples.front().monotonic_usec) /
-                         1e6;
-  std::string body = fmt::format("<p>{}, {} to {}</p>\n", html_escaped(recording.header.host),
-                                 clock_text(recording.samples.front().time_usec),
-                                 clock_text(recording.samples.back().time_usec));
+  std::string body = fmt::format("<p>{}, {} to {}</p>\n", html_escaped(shown.read.header.host),
+                                 time_text(shown.read.from_usec), time_text(shown.read.to_usec));
   for (const auto& [resource, domain] : domains) {
     std::vector<const Series*> of_domain;
     std::vector<std::string> names;
@@ -171,61 +182,65 @@ std::string page_of(const Context& context, const observe::Recording& recording,
                         legend(names));
     for (const auto& [curve, unit, what] : {std::tuple(&Series::occupancy, "MiB", "Occupancy"),
                                             std::tuple(&Series::traffic, "MiB/s", "Traffic")})
-      if (const std::string svg = picture(of_domain, curve, unit, std::max(seconds, 1e-3));
+      if (const std::string svg = picture(of_domain, curve, unit, std::max(shown.seconds, 1e-3));
           !svg.empty())
         body += fmt::format("<h3>{}</h3>\n{}\n", what, svg);
   }
+  if (!shown.marks.empty()) body += "<h2>Marks</h2>\n<ul>\n";
+  for (const Mark& mark : shown.marks)
+    body += fmt::format("<li>{} {}</li>\n", time_text(mark.time_usec), html_escaped(mark.text));
+  if (!shown.marks.empty()) body += "</ul>\n";
   return html_page("rdtctl history", body, origin_of(context));
 }
 
-std::expected<observe::Recording, int> read(const std::string& file) {
-  const std::filesystem::path path(file);
-  const std::string parent = path.parent_path().string();
-  const auto directory = Directory::open(parent.empty() ? "." : parent);
-  if (!directory) return std::unexpected(report_file(directory.error()));
-  const auto opened = directory->open_file(path.filename().string(), O_RDONLY | O_NONBLOCK);
-  if (!opened) return std::unexpected(report_file(Error{"open", file, opened.error().code, {}}));
-  const auto text = read_all(opened->get(), file, most_bytes);
-  if (!text) return std::unexpected(report_file(text.error()));
-  auto recording = observe::parse_recording(*text);
-  if (recording) return std::move(*recording);
-  note("rdtctl: {}:{}: {}\n", file, recording.error().line, recording.error().why);
-  return std::unexpected(static_cast<int>(Exit::failed));
+std::expected<Shown, int> read(const Context& context, const verbs::HistoryOptions& options) {
+  Shown out;
+  std::optional<observe::SeriesBuilder> coarse, fine;
+  std::optional<uint64_t> begin_usec;
+  const size_t points = context.json != Json::off ? most_points : curve_columns;
+  auto recording = read_samples(
+      context, options.source, [&](const observe::Header& header, const observe::Sample& sample) {
+        if (!begin_usec) {
+          begin_usec = sample.monotonic_usec;
+          coarse.emplace(points, header.interval);
+          fine.emplace(points_of_picture, header.interval);
+        }
+        out.seconds = static_cast<double>(sample.monotonic_usec - *begin_usec) / 1e6;
+        coarse->add(sample);
+        if (!options.html.empty()) fine->add(sample);
+        for (const std::string& text : sample.marks) out.marks.push_back({sample.time_usec, text});
+        if (out.marks.size() > 2 * most_marks)
+          out.marks.erase(out.marks.begin(), out.marks.end() - most_marks);
+      });
+  if (!recording) return std::unexpected(recording.error());
+  out.read = std::move(*recording);
+  out.coarse = coarse->series();
+  out.fine = fine->series();
+  return out;
 }
 
 }  // namespace
 
 int verbs::history(const Context& context, const HistoryOptions& options) {
   if (const int refused = check_html(options.html); refused != Exit::ok) return refused;
-  const auto recording = read(options.file);
-  if (!recording) return recording.error();
-  if (recording->samples.empty()) {
-    note("rdtctl: {} has no sample yet\n", options.file);
+  auto shown = read(context, options);
+  if (!shown) return shown.error();
+  for (std::vector<Series>* all : {&shown->coarse, &shown->fine})
+    std::erase_if(*all, [&](const Series& series) {
+      return !options.group.empty() && group_label(series.group) != options.group;
+    });
+  if (shown->coarse.empty()) {
+    note("rdtctl: {} has no group '{}'\n",
+         options.source.file.empty() ? "the history" : options.source.file, options.group);
     return Exit::failed;
   }
-  const bool whole = context.json != Json::off;
-  std::vector<Series> all = observe::series_of(
-      recording->samples, whole ? std::min(most_points, recording->samples.size()) : curve_columns);
-  const auto other_group = [&](const Series& series) {
-    return !options.group.empty() && group_label(series.group) != options.group;
-  };
-  std::erase_if(all, other_group);
-  if (all.empty()) {
-    note("rdtctl: {} has no group '{}'\n", options.file, options.group);
-    return Exit::failed;
-  }
-  if (!options.html.empty()) {
-    auto fine = observe::series_of(recording->samples,
-                                   std::min(points_of_picture, recording->samples.size()));
-    std::erase_if(fine, other_group);
-    if (const int failed = write_html(options.html, page_of(context, *recording, fine));
-        failed != Exit::ok)
+  if (!options.html.empty())
+    if (const int failed = write_html(options.html, page_of(context, *shown)); failed != Exit::ok)
       return failed;
-  }
-  if (whole)
-    print_as_json(context, *recording, all);
+  if (context.json != Json::off)
+    print_as_json(context, *shown);
   else
-    print_curves(context, *recording, all);
+    print_curves(context, *shown);
   return Exit::ok;
 }
 

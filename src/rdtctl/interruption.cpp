@@ -20,6 +20,12 @@ void note_interruptions() {
   }
 }
 
+void note_child_ends() {
+  struct sigaction action{};
+  action.sa_handler = [](int) {};
+  (void)::sigaction(SIGCHLD, &action, nullptr);
+}
+
 bool interrupted() { return noted != 0; }
 
 }  // namespace rdtd

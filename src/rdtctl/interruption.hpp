@@ -7,5 +7,7 @@ namespace rdtd {
 // is true. One that is ignored, as SIGHUP under nohup, stays so.
 void note_interruptions();
 [[nodiscard]] bool interrupted();
+// The end of a child ends what sleeps too.
+void note_child_ends();
 
 }  // namespace rdtd

@@ -129,6 +129,22 @@ void add_locks(Exposition& out, const std::vector<LockStatus>& locks) {
                  lock.state == state ? 1 : 0);
 }
 
+void add_contention(Exposition& out, const std::vector<ContentionCount>& counts) {
+  if (counts.empty()) return;
+  const auto labels = [](const ContentionCount& count) {
+    return fmt::format("{},{},{},{}", label("domain", std::to_string(count.domain)),
+                       label("kind", count.kind), label("taker", count.taker),
+                       label("sufferer", count.sufferer));
+  };
+  out.head("rdtd_contention_episodes_total", "counter",
+           "How often what one group took was missing for another.");
+  for (const ContentionCount& count : counts)
+    out.sample("rdtd_contention_episodes_total", labels(count), count.episodes);
+  out.head("rdtd_contention_seconds_total", "counter", "How long that was.");
+  for (const ContentionCount& count : counts)
+    out.sample("rdtd_contention_seconds_total", labels(count), count.seconds);
+}
+
 }  // namespace
 
 std::string metrics_text(const MetricsSource& source) {
@@ -138,6 +154,7 @@ std::string metrics_text(const MetricsSource& source) {
   add_counters(out, source.counters);
   if (source.daemon) add_daemon(out, *source.daemon);
   add_locks(out, source.locks);
+  add_contention(out, source.contention);
   return out.text();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/model/contention.hpp"
 #include "rdtd/bus/reads.hpp"
 
 namespace rdtd {
@@ -15,6 +16,7 @@ struct MetricsSource {
   std::vector<DomainCounters> counters;
   std::optional<ManagerProperties> daemon;  // absent if it does not run
   std::vector<LockStatus> locks;
+  std::vector<ContentionCount> contention;  // of rdtd-observer; none where it does not run
 };
 
 [[nodiscard]] std::string metrics_text(const MetricsSource& source);

@@ -1,40 +1,29 @@
 // record: what the groups use, a sample at each interval, into a file for `history`.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "interruption.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/model/schemata.hpp"
-#include "rdtd/observe/recording.hpp"
-#include "rdtd/resctrl/read.hpp"
+#include "rdtd/observer/sampler.hpp"
 #include "usage_view.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
 
 namespace {
-
-timespec now_of(clockid_t clock) {
-  timespec time{};
-  (void)::clock_gettime(clock, &time);
-  return time;
-}
-
-uint64_t microseconds(const timespec& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
-         static_cast<uint64_t>(time.tv_nsec) / 1000;
-}
 
 // The file is the caller's own: what is there already is another recording, or something else.
 Result<UniqueFd> create(const std::string& file) {
@@ -58,51 +47,46 @@ Result<void> append(const UniqueFd& file, const std::string& name, std::string_v
   return {};
 }
 
-class Recorder {
+// The program whose use is recorded, where one is given. It has rdtctl's groups and terminal.
+class Command {
  public:
-  explicit Recorder(Tree tree) : tree_(std::move(tree)) {}
-
-  Result<observe::Sample> sample() {
-    observe::Sample out;
-    out.monotonic_usec = microseconds(now_of(CLOCK_MONOTONIC));
-    out.time_usec = microseconds(now_of(CLOCK_REALTIME));
-    auto counters = tree_.read_counters();
-    if (!counters) return std::unexpected(counters.error());
-    out.counters = std::move(*counters);
-    std::map<std::string, std::string> now;
-    for (const DomainCounters& of : out.counters)
-      if (const std::string label = group_label(of.group);
-          !is_mon_group(of.group) && !now.contains(label))
-        now.emplace(label, schemata_of(of.group));
-    for (const auto& [group, text] : now)
-      if (const auto known = schemata_.find(group);
-          known == schemata_.end() || known->second != text)
-        out.schemata.emplace(group, text);
-    for (const auto& [group, text] : schemata_)
-      if (!now.contains(group)) out.schemata.emplace(group, "");
-    schemata_ = std::move(now);
+  [[nodiscard]] static Result<Command> start(std::vector<std::string> words) {
+    Command out;
+    out.pid_ = ::fork();
+    if (out.pid_ < 0) return errno_error("start", words.front());
+    if (out.pid_ == 0) {
+      std::vector<char*> arguments;
+      for (std::string& word : words) arguments.push_back(word.data());
+      arguments.push_back(nullptr);
+      ::execvp(arguments.front(), arguments.data());
+      const int error = errno;
+      note("rdtctl: cannot execute '{}': {}\n", words.front(), std::strerror(error));
+      ::_exit(error == ENOENT ? 127 : 126);
+    }
     return out;
+  }
+  [[nodiscard]] bool ended() {
+    if (!status_) {
+      int status = 0;
+      if (::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    }
+    return status_.has_value();
+  }
+  // As a shell's $?.
+  [[nodiscard]] int wait() {
+    int status = 0;
+    while (!status_ && ::waitpid(pid_, &status, 0) != pid_ && errno == EINTR) continue;
+    const int last = status_.value_or(status);
+    return WIFSIGNALED(last) ? 128 + WTERMSIG(last) : WEXITSTATUS(last);
   }
 
  private:
-  [[nodiscard]] std::string schemata_of(const std::string& group) const {
-    const auto text = tree_.filesystem().read(resctrl::file_of(group, "schemata"));
-    if (!text) return "";
-    const auto parsed = parse_schemata(*text);
-    return parsed ? schemata_line(*parsed) : "";
-  }
-
-  Tree tree_;
-  std::map<std::string, std::string> schemata_;  // in the last sample
+  Command() = default;
+  pid_t pid_ = -1;
+  std::optional<int> status_;
 };
 
-observe::Header header_for(double interval) {
-  utsname system{};
-  (void)::uname(&system);
-  return {system.nodename, system.release, RDTD_VERSION, interval};
-}
-
-// Until the time of CLOCK_MONOTONIC, or a signal.
+// Until the time of CLOCK_MONOTONIC, or a signal: the end of the command is one.
 void sleep_until(uint64_t usec) {
   const timespec until{static_cast<time_t>(usec / 1'000'000),
                        static_cast<long>(usec % 1'000'000 * 1000)};
@@ -118,27 +102,37 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   const auto file = create(options.file);
   if (!file) return report_file(file.error());
   note_interruptions();
-  Recorder recorder(std::move(*tree));
-  auto written = append(*file, options.file, header_line(header_for(options.interval)));
+  Sampler sampler(std::move(*tree));
+  auto written = append(*file, options.file, header_line(sampler.header(options.interval)));
+  std::optional<Command> command;
+  if (!options.command.empty()) {
+    note_child_ends();
+    auto started = Command::start(options.command);
+    if (!started) return report(started.error());
+    command = std::move(*started);
+  }
   const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
-  const uint64_t begin = microseconds(now_of(CLOCK_MONOTONIC));
+  const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
   const uint64_t end =
       options.seconds > 0 ? begin + static_cast<uint64_t>(options.seconds * 1e6) : UINT64_MAX;
   size_t samples = 0;
-  for (uint64_t due = begin; written && !interrupted() && due <= end;) {
-    const auto sample = recorder.sample();
+  bool over = false;
+  for (uint64_t due = begin; written && !interrupted() && due <= end && !over;) {
+    // The last sample is taken after the end of the command, so that it has all that this used.
+    over = command && command->ended();
+    const auto sample = sampler.sample();
     if (!sample) return report(sample.error());
     written = append(*file, options.file, sample_line(*sample));
     if (written) samples++;
     // A sample that took longer than the interval leaves some out.
-    const uint64_t now = microseconds(now_of(CLOCK_MONOTONIC));
+    const uint64_t now = clock_usec(CLOCK_MONOTONIC);
     due += std::max<uint64_t>(1, (now - due + step - 1) / step) * step;
-    if (due <= end) sleep_until(due);
+    if (due <= end && !over && !(command && command->ended())) sleep_until(due);
   }
   if (!written) return report_file(written.error());
   note("{} of {:g} s in {}: rdtctl history {}\n", counted(samples, "sample"), options.interval,
        options.file, options.file);
-  return Exit::ok;
+  return command ? command->wait() : Exit::ok;
 }
 
 }  // namespace rdtd

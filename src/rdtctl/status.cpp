@@ -7,6 +7,7 @@
 #include "groups.hpp"
 #include "leases.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/observer/sampler.hpp"
 #include "regions.hpp"
 #include "runtimes.hpp"
 #include "status_view.hpp"
@@ -76,6 +77,13 @@ void print_tree(const Context& context) {
   print_io(*machine);
 }
 
+std::vector<EpisodeRow> episodes_of_last_hour(Client& client) {
+  constexpr uint64_t hour = 3'600'000'000;
+  return client.observed(clock_usec(CLOCK_REALTIME) - hour)
+      .value_or(Client::Observed{})
+      .episodes;
+}
+
 }  // namespace
 
 int verbs::status(const Context& context, bool rules, bool verify) {
@@ -115,16 +123,20 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      leases ? *leases : std::vector<LeaseStatus>{},
                      machine ? machine->capabilities : Capabilities{},
                      machine ? machine->snapshot : Snapshot{},
-                     measure(context)};
+                     measure(context),
+                     episodes_of_last_hour(*client)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
     if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())
       json["io"] = std::move(io);
+    for (const EpisodeRow& episode : found.contention)
+      json["contention"].push_back(
+          {{"takers", episode.takers}, {"sufferers", episode.sufferers}, {"text", episode.text}});
     if (rules) json["rules"] = rules_json(*ruled);
     if (verify) json["differences"] = wrong;
     print_json(context, std::move(json));
   } else {
-    print_state(context, *daemon);
+    print_state(context, found);
     print_groups(context, found);
     print_policy_regions(context, found.locks);
     print_leases(context, found.leases);

@@ -1,6 +1,5 @@
 #include "status_view.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,17 +12,12 @@
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "regions.hpp"
+#include "time_point.hpp"
 #include "value_text.hpp"
 
 namespace rdtd {
 
 namespace {
-
-std::string time_text(uint64_t usec) {
-  if (usec == 0) return "never";
-  return fmt::format("{:%Y-%m-%d %H:%M:%S}",
-                     fmt::localtime(static_cast<std::time_t>(usec / 1'000'000)));
-}
 
 // The same with the unit of each rate.
 std::vector<Share> with_units(std::vector<Share> granted, const Capabilities& capabilities) {
@@ -76,6 +70,24 @@ std::string policy_text(const Context& context, const ManagerProperties& daemon)
   return waiting == 0 ? "none: there is no *.toml file in /etc/rdtd, and nothing is divided"
                       : fmt::format("none since the last reset; rdtctl reload puts {} in force",
                                     counted(waiting, "file"));
+}
+
+// "2 episodes in the last hour, batch -> redis, other -> redis"
+std::string contention_text(const std::vector<EpisodeRow>& episodes) {
+  std::vector<std::string> pairs;
+  size_t count = 0;
+  for (const EpisodeRow& episode : episodes) {
+    if (episode.takers.empty() || episode.sufferers.empty()) continue;
+    count++;
+    const std::string pair = episode.takers.front() + " -> " + episode.sufferers.front();
+    if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(pair);
+  }
+  if (count == 0) return {};
+  constexpr size_t most = 3;
+  const bool more = pairs.size() > most;
+  pairs.resize(std::min(pairs.size(), most));
+  return fmt::format("{} in the last hour, {}{}: rdtctl blame", counted(count, "episode"),
+                     join(pairs, ", "), more ? ", ..." : "");
 }
 
 // The lines of a text after its first one, below that.
@@ -134,7 +146,8 @@ JsonValue status_json(const Context& context, const Status& found) {
           {"bandwidth_units", bandwidth_units_json(found.capabilities)}};
 }
 
-void print_state(const Context& context, const ManagerProperties& daemon) {
+void print_state(const Context& context, const Status& found) {
+  const ManagerProperties& daemon = found.daemon;
   print(
       "      State: {}\n     Policy: {}\n     Events: {} seen, {} lost\n   "
       "Assigned: {} thread{}\n      Drift: {}\n",
@@ -142,6 +155,8 @@ void print_state(const Context& context, const ManagerProperties& daemon) {
       daemon.event_overruns, daemon.assigned(), daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.job.empty())
     print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
+  if (const std::string text = contention_text(found.contention); !text.empty())
+    print(" Contention: {}\n", text);
   for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));
   if (!daemon.last_reload_error.empty())
     print("{}:\n{}\n",

@@ -16,10 +16,11 @@ struct Status {
   Capabilities capabilities;  // empty if resctrl cannot be read
   Snapshot now;               // likewise
   std::vector<Usage> usage;
+  std::vector<EpisodeRow> contention;  // of the last hour; none where rdtd-observer does not run
 };
 
 [[nodiscard]] JsonValue status_json(const Context& context, const Status& found);
-void print_state(const Context& context, const ManagerProperties& daemon);
+void print_state(const Context& context, const Status& found);
 void print_groups(const Context& context, const Status& found);
 
 [[nodiscard]] JsonValue rules_json(const std::vector<RuleStatus>& rules);

@@ -13,6 +13,8 @@ void VerbTable::add_all() {
   add_explain();
   add_watch();
   add_recording();
+  add_history();
+  add_blame();
   add_machine();
   group_ = "Policy";
   add_policy();
@@ -88,18 +90,42 @@ void VerbTable::add_recording() {
   auto* interval = record.add_option("--interval", given_.record.interval,
                                      "Seconds between samples, 0.2 to 60 (default 1)");
   allow_numbers(*interval->type_name("SECONDS"), 0.2, 60);
+  record.add_option("COMMAND", given_.record.command,
+                    "Record while this command runs; '--' precedes it");
+}
 
+// Without FILE, it is what rdtd-observer keeps.
+void VerbTable::add_source(CLI::App& verb, verbs::RecordingSource& source) {
+  refuse_empty(*verb.add_option("FILE", source.file,
+                                "What rdtctl record has written; default is what rdtd-observer "
+                                "has"));
+  refuse_empty(*verb.add_option("-S,--since", source.since,
+                                "Only from this time on: \"08:30\", \"-1h\", \"yesterday\"")
+                    ->type_name("TIME"));
+  refuse_empty(
+      *verb.add_option("-U,--until", source.until, "Only until this time")->type_name("TIME"));
+}
+
+void VerbTable::add_history() {
   CLI::App& history =
       add("history", "Show a recording: occupancy and traffic of each group over time",
-          "rdtctl history night.rec --html night.html",
+          "rdtctl history --since -1h --html night.html",
           [&] { return verbs::history(context_, given_.history); });
-  refuse_empty(*history.add_option("FILE", given_.history.file, "What rdtctl record has written")
-                    ->required());
+  add_source(history, given_.history.source);
   refuse_empty(*history.add_option("-g,--group", given_.history.group, "Only this group")
                     ->type_name("GROUP"));
   refuse_empty(
       *history.add_option("--html", given_.history.html, "Write pictures to this file too")
            ->type_name("FILE"));
+}
+
+void VerbTable::add_blame() {
+  CLI::App& blame = add("blame", "Say which group took cache or bandwidth from which, and when",
+                        "rdtctl blame --since today -g redis",
+                        [&] { return verbs::blame(context_, given_.blame); });
+  add_source(blame, given_.blame.source);
+  refuse_empty(*blame.add_option("-g,--group", given_.blame.group, "Only what concerns this group")
+                    ->type_name("GROUP"));
 }
 
 void VerbTable::add_interval(CLI::App& verb) {

@@ -44,6 +44,7 @@ class VerbTable {
     verbs::BenchOptions bench;
     verbs::RecordOptions record;
     verbs::HistoryOptions history;
+    verbs::BlameOptions blame;
     std::vector<std::string> noise;
   };
 
@@ -56,6 +57,9 @@ class VerbTable {
   int suggest(const CLI::App& verb);
   void add_watch();
   void add_recording();
+  void add_history();
+  void add_blame();
+  void add_source(CLI::App& verb, verbs::RecordingSource& source);
   void add_machine();
   void add_policy();
   void add_copies();

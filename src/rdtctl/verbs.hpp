@@ -43,8 +43,19 @@ int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int explain_described(const Context& context, ProcessDescription process);
+// Where samples come from, and of which time.
+struct RecordingSource {
+  std::string file;          // "": what rdtd-observer keeps
+  std::string since, until;  // "": without a limit
+};
+struct BlameOptions {
+  RecordingSource source;
+  std::string group;  // "" for all
+};
+int blame(const Context& context, const BlameOptions& options);
 struct HistoryOptions {
-  std::string file, group, html;  // group: "" for all
+  RecordingSource source;
+  std::string group, html;  // group: "" for all
 };
 int history(const Context& context, const HistoryOptions& options);
 int import(const Context& context);
@@ -60,6 +71,7 @@ struct RecordOptions {
   std::string file;
   double seconds = 0;  // 0: until interrupted
   double interval = 1;
+  std::vector<std::string> command;  // is recorded until it ends; empty: none
 };
 int record(const Context& context, const RecordOptions& options);
 int reload(const Context& context);

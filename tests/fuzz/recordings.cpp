@@ -1,5 +1,6 @@
-// Recordings of what the groups used: any file, and the curves of what was read.
+// Recordings of what the groups used: any file, its curves, and who took what in it.
 #include "fuzz/input.hpp"
+#include "rdtd/observe/detector.hpp"
 #include "rdtd/observe/series.hpp"
 
 using namespace rdtd;
@@ -16,11 +17,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = observe::parse_recording(written);
   fuzz::require(again && again->samples.size() == recording->samples.size(),
                 "what was read is written as a recording");
-  for (const size_t points : {size_t{1}, size_t{7}})
-    for (const observe::Series& series : observe::series_of(recording->samples, points)) {
-      fuzz::require(series.occupancy.size() == points && series.traffic.size() == points,
-                    "a curve has a value or a gap for each part");
+  for (const size_t points : {size_t{1}, size_t{7}}) {
+    observe::SeriesBuilder builder(points, recording->header.interval);
+    for (const observe::Sample& sample : recording->samples) builder.add(sample);
+    for (const observe::Series& series : builder.series()) {
+      fuzz::require(
+          series.occupancy.size() <= points && series.traffic.size() == series.occupancy.size(),
+          "a curve has a value or a gap for each part");
       (void)observe::extent_of(series.traffic);
     }
+  }
+  observe::Detector detector(recording->header);
+  for (const observe::Sample& sample : recording->samples)
+    for (const observe::Episode& episode : detector.add(sample))
+      fuzz::require(!episode.sufferers.empty() && !sentence(episode).empty(),
+                    "an episode has a sufferer and a sentence");
+  (void)detector.streams();
   return 0;
 }

@@ -110,6 +110,41 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     2 | drift = "reprot"
       |         ^~~~~~~~ did you mean 'report'?
 )"},
+    {"[observer]\ninterval = \"100ms\"\n",
+     R"(p.toml:2:12: error: 'interval' must be from 200ms to 60s, not '100ms'
+    2 | interval = "100ms"
+      |            ^~~~~~~
+)"},
+    {"[observer]\ninterval = \"soon\"\n",
+     R"(p.toml:2:12: error: 'soon' is not a time span; write "30s", "5min" or "0"
+    2 | interval = "soon"
+      |            ^~~~~~
+)"},
+    {"[observer]\ninterval = 1\n",
+     R"(p.toml:2:12: error: 'interval' must be a string, not an integer
+    2 | interval = 1
+      |            ^ write "1s"
+)"},
+    {"[observer]\nrecord = \"64 MB\"\n",
+     R"(p.toml:2:10: error: '64 MB' is not a size
+    2 | record = "64 MB"
+      |          ^~~~~~~ write "64 MiB", or "0" to record nothing
+)"},
+    {"[observer]\nrecord = false\n",
+     R"(p.toml:2:10: error: 'record' must be a string, not a boolean
+    2 | record = false
+      |          ^~~~~ write "64 MiB", or "0" to record nothing
+)"},
+    {"[observer]\nrecord = \"64 KiB\"\n",
+     R"(p.toml:2:10: error: 'record' must be from 1 MiB to 1024 GiB, or "0", not '64 KiB'
+    2 | record = "64 KiB"
+      |          ^~~~~~~~
+)"},
+    {"observer = true\n",
+     R"(p.toml:1:12: error: 'observer' must be a table, not a boolean
+    1 | observer = true
+      |            ^~~~ write [observer]
+)"},
     {"[daemon]\nreconcile_interval = \"soon\"\n",
      R"(p.toml:2:22: error: 'soon' is not a time span; write "30s", "5min" or "0"
     2 | reconcile_interval = "soon"

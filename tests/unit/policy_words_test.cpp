@@ -143,7 +143,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {top, "inputs prometheus",
      "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
     {top, "include", "every *.toml file of /etc/rdtd is read, in the order of their names"},
-    {top, "colour", "the keys are version, daemon, group, partition, pseudo_lock, io, rule"},
+    {top, "colour", "the keys are version, daemon, observer, group, partition, pseudo_lock, io, rule"},
 };
 
 TEST(PolicyWords, Hints) {

@@ -91,6 +91,12 @@ std::string text(const Curve& curve) {
   return out;
 }
 
+std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points) {
+  SeriesBuilder builder(points, 1);
+  for (const Sample& sample : samples) builder.add(sample);
+  return builder.series();
+}
+
 // Rates are between samples; what has no number, a group that is not there, and a counter that
 // begins again are gaps, never zeros.
 TEST(Series, HasGaps) {

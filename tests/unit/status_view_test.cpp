@@ -82,10 +82,11 @@ class StatusViewFiles : public Files {};
 TEST_F(StatusViewFiles, NoPolicy) {
   Context context = piped();
   context.root = root_.string();
-  ManagerProperties daemon;
+  Status status;
+  ManagerProperties& daemon = status.daemon;
   daemon.state = "running";
   const auto policy = [&] {
-    const std::string text = printed([&] { print_state(context, daemon); });
+    const std::string text = printed([&] { print_state(context, status); });
     const size_t begin = text.find("Policy: ") + 8;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -97,6 +98,34 @@ TEST_F(StatusViewFiles, NoPolicy) {
   EXPECT_EQ(policy(), "0 files, loaded never");
   daemon.config_files = {"/etc/rdtd/10.toml"};
   EXPECT_EQ(policy(), "1 file, loaded never");
+}
+
+// One line, whatever there was.
+TEST(StatusView, Contention) {
+  Status status;
+  const auto line = [&] {
+    const std::string text = printed([&] { print_state(piped(), status); });
+    const size_t begin = text.find(" Contention: ");
+    return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+  };
+  const auto add = [&](const char* taker, const char* sufferer) {
+    EpisodeRow row;
+    row.takers = {taker};
+    row.sufferers = {sufferer, "another"};
+    status.contention.push_back(row);
+  };
+  EXPECT_EQ(line(), "");
+  status.contention.push_back({.kind = "none", .sufferers = {"redis"}});
+  EXPECT_EQ(line(), "");
+  add("batch", "redis");
+  EXPECT_EQ(line(), " Contention: 1 episode in the last hour, batch -> redis: rdtctl blame");
+  add("batch", "redis");
+  add("a", "redis");
+  add("b", "redis");
+  add("c", "redis");
+  EXPECT_EQ(line(),
+            " Contention: 5 episodes in the last hour, batch -> redis, a -> redis, b -> redis, "
+            "...: rdtctl blame");
 }
 
 // The kernel has no exclusive mode for ways that devices fill too.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rdtd/base/unique_fd.hpp"
+#include "rdtd/model/contention.hpp"
 #include "rdtd/bus/reads.hpp"
 
 using sd_bus = struct sd_bus;
@@ -38,12 +39,12 @@ class Client {
 
   // A signal of the daemon.
   struct Event {
-    enum class Kind { assigned, reloaded, drift, lease_ended, started, stopped };
+    enum class Kind { assigned, reloaded, drift, lease_ended, episode, started, stopped };
     Kind kind = Kind::assigned;
     uint32_t pid = 0;     // assigned
     std::string group;    // assigned
     std::string rule;     // assigned: FILE:LINE; empty for a manual assignment
-    std::string what;     // drift; lease_ended: why
+    std::string what;     // drift; lease_ended: why; episode: its sentence
     std::string lease;    // lease_ended
     bool success = true;  // reloaded
   };
@@ -73,6 +74,12 @@ class Client {
   [[nodiscard]] Answer<std::vector<RuleStatus>> list_rules();
   [[nodiscard]] Answer<std::vector<LockStatus>> list_locks();
   [[nodiscard]] Answer<ManagerProperties> properties();
+  // Of rdtd-observer; nothing where it does not run.
+  struct Observed {
+    std::vector<EpisodeRow> episodes;  // that ended since then, or have not ended
+    std::vector<ContentionCount> counts;
+  };
+  [[nodiscard]] Answer<Observed> observed(uint64_t since_usec);
   // Listens until the connection to the bus ends; the daemon may stop and start meanwhile.
   [[nodiscard]] Answer<void> follow(const std::function<void(const Event&)>& listener);
 

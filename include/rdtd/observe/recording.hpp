@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct Header {
   std::string kernel;   // release
   std::string version;  // of rdtd
   double interval = 0;  // seconds between samples
+  // Size of a way by resource ("L3") and domain, where the kernel tells.
+  std::map<std::string, std::map<DomainId, uint64_t>> way_bytes;
 };
 
 struct Sample {
@@ -27,6 +30,10 @@ struct Sample {
   // By group label, of the groups that are new or have other amounts than in the sample before:
   // "L3:0-1=f MB:0-1=100". "" for a group that is gone.
   std::map<std::string, std::string> schemata;
+  // What happened since the sample before: "the policy was loaded".
+  std::vector<std::string> marks;
+  // Not written: the sample before is of another file, so that no rate is between the two.
+  bool first = false;
 };
 
 struct Recording {
@@ -43,6 +50,25 @@ struct BadRecording {
 // Each ends in a line break.
 [[nodiscard]] std::string header_line(const Header& header);
 [[nodiscard]] std::string sample_line(const Sample& sample);
+
+// Reads a recording line by line, so that one of any length takes the memory of a sample.
+class RecordingReader {
+ public:
+  // A line without its line break; nothing for the header, and for a last line that is cut off.
+  // `whole`: the line break was there.
+  [[nodiscard]] std::expected<std::optional<Sample>, BadRecording> line(std::string_view text,
+                                                                        bool whole);
+  [[nodiscard]] const Header& header() const { return header_; }
+  [[nodiscard]] bool cut_off() const { return cut_off_; }
+  // Of the lines so far, of which the first is the header.
+  [[nodiscard]] size_t lines() const { return number_; }
+
+ private:
+  Header header_;
+  size_t number_ = 0;
+  uint64_t last_usec_ = 0;
+  bool cut_off_ = false;
+};
 [[nodiscard]] std::expected<Recording, BadRecording> parse_recording(std::string_view text);
 
 }  // namespace rdtd::observe

@@ -1,9 +1,12 @@
-// Series: a recording as curves, one for each group and domain. Pure.
+// Series: samples as curves, one for each group and domain. Pure.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "rdtd/observe/recording.hpp"
@@ -21,9 +24,44 @@ struct Series {
   Curve traffic;    // bytes/s
 };
 
-// `points`: how many parts the time of the recording is divided into; each has the mean of its
-// samples. At least 1. In the order of the rows of the samples; those that come later at the end.
-[[nodiscard]] std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points);
+// A counter's number in a row of a sample; nothing if it has none.
+[[nodiscard]] std::optional<double> number_of(const DomainCounters& row, const char* counter);
+inline constexpr const char* occupancy_counter = "llc_occupancy";
+inline constexpr const char* traffic_counter = "mbm_total_bytes";
+
+// Takes samples one by one, of any number: its memory is that of the curves. It keeps means of
+// equal parts of the time so far, which become twice as long whenever there are too many.
+class SeriesBuilder {
+ public:
+  // `points`: at most so many each curve has, at least 1. `interval`: seconds between samples.
+  SeriesBuilder(size_t points, double interval);
+  // In the order of monotonic_usec.
+  void add(const Sample& sample);
+  // In the order of the rows of the samples; those that come later at the end.
+  [[nodiscard]] std::vector<Series> series() const;
+
+ private:
+  struct Sums {
+    double sum = 0;
+    size_t count = 0;
+  };
+  struct Collected {
+    std::string group, resource;
+    DomainId domain{};
+    std::vector<Sums> occupancy, traffic;
+    std::optional<double> bytes;  // at the sample before
+  };
+  Collected& collected(const DomainCounters& row);
+  void double_width();
+  [[nodiscard]] Curve curve(const std::vector<Sums>& parts) const;
+
+  size_t points_;
+  double width_usec_;
+  std::optional<uint64_t> begin_usec_, last_usec_;
+  size_t used_ = 0;  // parts so far
+  std::map<std::tuple<std::string, std::string, DomainId>, size_t> places_;
+  std::vector<Collected> collected_;
+};
 
 struct Extent {
   double least = 0, mean = 0, most = 0;

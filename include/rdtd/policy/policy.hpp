@@ -137,8 +137,16 @@ struct Rule {
 // "/dev/pseudo_lock/NAME".
 [[nodiscard]] std::string device_of_lock(std::string_view name);
 
+// [observer]: for rdtd-observer, which reads the policy files itself.
+struct ObserverSettings {
+  std::chrono::microseconds interval{1'000'000};  // between samples, 0.2 to 60 s
+  uint64_t record_bytes = 64 << 20;               // of the history on disk; 0: none
+  bool operator==(const ObserverSettings&) const = default;
+};
+
 struct Policy {
   DaemonSettings daemon;
+  ObserverSettings observer;
   std::vector<Group> groups;          // in the order of files, then of lines
   std::vector<Partition> partitions;  // likewise
   std::vector<PseudoLock> locks;      // likewise

@@ -1,0 +1,50 @@
+// Detector: from samples to episodes: who took whose cache or bandwidth, and which groups gain
+// nothing from ways. It looks at the samples only: no clock, descriptor or log, so that a recording
+// gives what was seen live. docs/observe.md says the rules for users.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rdtd/observe/episode.hpp"
+#include "rdtd/observe/recording.hpp"
+
+namespace rdtd::observe {
+
+// A group whose traffic stays the same whatever cache it has: more ways would be lost on it.
+struct Stream {
+  std::string group;  // directory
+  std::string resource;
+  DomainId domain{};
+  double least = 0, most = 0;  // bytes that it had, with the same traffic
+};
+
+class DomainWatch;
+
+class Detector {
+ public:
+  explicit Detector(Header header);
+  Detector(Detector&&) noexcept;
+  Detector& operator=(Detector&&) noexcept;
+  ~Detector();
+
+  // Returns the episodes that ended with this sample. In the order of monotonic_usec.
+  std::vector<Episode> add(const Sample& sample);
+  // Those that have not ended.
+  [[nodiscard]] std::vector<Episode> running() const;
+  [[nodiscard]] std::vector<Stream> streams() const;
+
+ private:
+  [[nodiscard]] bool is_gap(const Sample& sample);
+  [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
+
+  Header header_;
+  double monotonic_ = 0, time_ = 0;              // of the sample before, seconds
+  std::map<std::string, std::string> schemata_;  // in force, by label
+  std::map<std::pair<std::string, DomainId>, std::unique_ptr<DomainWatch>> domains_;
+};
+
+}  // namespace rdtd::observe

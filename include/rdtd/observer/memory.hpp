@@ -1,0 +1,34 @@
+// Memory: the episodes that rdtd-observer has seen since its start, and how often each pair of
+// groups had one. Bounded, whatever the groups do.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "rdtd/model/contention.hpp"
+#include "rdtd/observe/episode.hpp"
+
+namespace rdtd {
+
+[[nodiscard]] EpisodeRow row_of(const observe::Episode& episode, bool running);
+
+class Memory {
+ public:
+  void add(const observe::Episode& episode);
+  // Those that ended since then, the oldest first.
+  [[nodiscard]] std::vector<EpisodeRow> since(uint64_t usec) const;
+  [[nodiscard]] std::vector<ContentionCount> counts() const;
+  // Whether the journal gets this one: one message for each pair of groups and minute.
+  [[nodiscard]] bool may_log(const observe::Episode& episode);
+
+ private:
+  using Pair = std::tuple<std::string, uint32_t, std::string, std::string, std::string>;
+  std::deque<EpisodeRow> episodes_;
+  std::map<Pair, ContentionCount> counts_;
+  std::map<Pair, uint64_t> logged_usec_;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,32 @@
+// Sampler: reads the counters of all groups, with the amounts that are in force, as the samples of
+// a recording. It only reads resctrl. How many tasks a group has is left out: the kernel looks at
+// all threads for it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "rdtd/observe/recording.hpp"
+#include "rdtd/resctrl/tree.hpp"
+
+namespace rdtd {
+
+// Microseconds of a clock: CLOCK_MONOTONIC, CLOCK_REALTIME.
+[[nodiscard]] uint64_t clock_usec(clockid_t clock);
+
+class Sampler {
+ public:
+  explicit Sampler(Tree tree) : tree_(std::move(tree)) {}
+  // Of this machine. `interval`: seconds between samples.
+  [[nodiscard]] observe::Header header(double interval) const;
+  [[nodiscard]] Result<observe::Sample> sample();
+  // The next sample has the amounts of all groups: a recording begins with it.
+  void begin_recording() { schemata_.clear(); }
+
+ private:
+  [[nodiscard]] std::string schemata_of(const std::string& group) const;
+  Tree tree_;
+  std::map<std::string, std::string> schemata_;  // in the last sample
+};
+
+}  // namespace rdtd

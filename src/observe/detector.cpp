@@ -1,0 +1,122 @@
+#include "rdtd/observe/detector.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "domain_watch.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd::observe {
+
+namespace {
+
+// How much more than three intervals is a gap, and how much the clocks may differ: a sleep of the
+// machine is one too.
+constexpr double gap_seconds = 2;
+
+// "0-3,8"
+bool has_domain(std::string_view ids, DomainId domain) {
+  for (const std::string_view range : split(ids, ',')) {
+    const size_t dash = range.find('-');
+    const auto first = parse_unsigned<uint32_t>(range.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : parse_unsigned<uint32_t>(range.substr(dash + 1));
+    const auto id = static_cast<uint32_t>(domain);
+    if (first && last && *first <= id && id <= *last) return true;
+  }
+  return false;
+}
+
+// The ways of a cache in "L3:0-1=f;2=ff MB:0-2=100", of instructions and data together.
+std::optional<uint64_t> ways_of(std::string_view line, std::string_view resource, DomainId domain) {
+  std::optional<uint64_t> out;
+  for (const std::string_view row : split(line, ' ')) {
+    const size_t colon = row.find(':');
+    const std::string_view name = row.substr(0, colon);
+    if (colon == std::string_view::npos || !name.starts_with(resource)) continue;
+    const std::string_view rest = name.substr(resource.size());
+    if (!rest.empty() && rest != "CODE" && rest != "DATA") continue;
+    for (const std::string_view entry : split(row.substr(colon + 1), ';')) {
+      const size_t equals = entry.find('=');
+      if (equals == std::string_view::npos || !has_domain(entry.substr(0, equals), domain))
+        continue;
+      if (const auto mask = parse_unsigned<uint64_t>(entry.substr(equals + 1), 16))
+        out = out.value_or(0) | *mask;
+    }
+  }
+  return out;
+}
+
+bool is_watched(const DomainCounters& row) {
+  return !is_mon_group(row.group) && !row.resource.starts_with("sub_") &&
+         (row.counters.contains("llc_occupancy") || row.counters.contains("mbm_total_bytes"));
+}
+
+}  // namespace
+
+Detector::Detector(Header header) : header_(std::move(header)) {}
+Detector::Detector(Detector&&) noexcept = default;
+Detector& Detector::operator=(Detector&&) noexcept = default;
+Detector::~Detector() = default;
+
+bool Detector::is_gap(const Sample& sample) {
+  const auto monotonic = static_cast<double>(sample.monotonic_usec) / 1e6;
+  const auto time = static_cast<double>(sample.time_usec) / 1e6;
+  const double passed = monotonic - std::exchange(monotonic_, monotonic);
+  const double by_clock = time - std::exchange(time_, time);
+  return sample.first || passed > 3 * header_.interval + gap_seconds ||
+         by_clock > passed + gap_seconds;
+}
+
+DomainWatch& Detector::watch_of(const DomainCounters& row) {
+  auto& watch = domains_[{row.resource, row.domain}];
+  if (watch != nullptr) return *watch;
+  std::optional<uint64_t> way_bytes;
+  if (const auto cache = header_.way_bytes.find(row.resource); cache != header_.way_bytes.end())
+    if (const auto bytes = cache->second.find(row.domain);
+        bytes != cache->second.end() && bytes->second > 0)
+      way_bytes = bytes->second;
+  watch = std::make_unique<DomainWatch>(row.resource, row.domain, way_bytes);
+  return *watch;
+}
+
+std::vector<Episode> Detector::add(const Sample& sample) {
+  for (const auto& [group, text] : sample.schemata) {
+    if (text.empty())
+      schemata_.erase(group);
+    else
+      schemata_[group] = text;
+  }
+  for (const DomainCounters& row : sample.counters)
+    if (is_watched(row)) (void)watch_of(row);
+  const bool gap = is_gap(sample);
+  for (auto& [place, watch] : domains_) watch->begin_sample(sample, gap);
+  for (const DomainCounters& row : sample.counters) {
+    if (!is_watched(row)) continue;
+    const auto schemata = schemata_.find(group_label(row.group));
+    watch_of(row).add(row, schemata == schemata_.end()
+                               ? std::nullopt
+                               : ways_of(schemata->second, row.resource, row.domain));
+  }
+  std::vector<Episode> out;
+  for (auto& [place, watch] : domains_)
+    std::ranges::move(watch->end_sample(), std::back_inserter(out));
+  return out;
+}
+
+std::vector<Episode> Detector::running() const {
+  std::vector<Episode> out;
+  for (const auto& [place, watch] : domains_)
+    std::ranges::move(watch->running(), std::back_inserter(out));
+  return out;
+}
+
+std::vector<Stream> Detector::streams() const {
+  std::vector<Stream> out;
+  for (const auto& [place, watch] : domains_) watch->append_streams(out);
+  return out;
+}
+
+}  // namespace rdtd::observe

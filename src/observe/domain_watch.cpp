@@ -1,0 +1,345 @@
+#include "domain_watch.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "rdtd/observe/series.hpp"
+
+namespace rdtd::observe {
+
+namespace {
+
+constexpr size_t recent_points = 10;
+constexpr double lost_part = 0.1;          // of what a group was granted
+constexpr double lost_bytes = 512 * 1024;  // where the kernel does not tell how much that is
+constexpr double loud_factor = 1.5, loud_floor = 1 << 20;      // bytes/s
+constexpr double suffer_factor = 1.3, suffer_floor = 1 << 18;  // bytes/s
+constexpr double near_ceiling = 0.8, active_part = 0.05, fallen = 0.9;
+constexpr double mean_seconds = 10;
+constexpr size_t means_for_ceiling = 3;
+constexpr unsigned high_samples = 3, quiet_samples = 3, changes_of_stream = 3;
+constexpr uint64_t excuse_usec = 60'000'000;
+
+constexpr auto occupancy = &Track::Point::occupancy;
+constexpr auto traffic = &Track::Point::traffic;
+
+bool has_group(const std::vector<Part>& parts, const std::string& group) {
+  return std::ranges::find(parts, group, &Part::group) != parts.end();
+}
+
+bool is_sure(const Track& track) { return track.recent.size() >= 3; }
+
+// The last point before the last two at which the group had about the most cache.
+std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
+  const auto end = track.recent.end() - 2;
+  const double most = std::ranges::max_element(track.recent.begin(), end, {}, occupancy)->occupancy;
+  auto peak = end - 1;
+  while (peak->occupancy < 0.95 * most) --peak;
+  return peak;
+}
+
+}  // namespace
+
+void Window::add(double value) {
+  values_.push_back(value);
+  if (values_.size() > length_) values_.pop_front();
+}
+
+std::optional<double> Window::quantile(double part) const {
+  if (values_.empty()) return std::nullopt;
+  std::vector<double> sorted(values_.begin(), values_.end());
+  const auto at = static_cast<ptrdiff_t>(part * static_cast<double>(sorted.size() - 1));
+  std::ranges::nth_element(sorted, sorted.begin() + at);
+  return sorted[static_cast<size_t>(at)];
+}
+
+bool Track::loud() const {
+  const double usual = all.size() >= 5 ? *all.quantile(0.25) : 0;
+  return rate && *rate > loud_factor * usual + loud_floor;
+}
+
+std::optional<double> Track::baseline() const {
+  return quiet.size() >= 3 ? quiet.quantile(0.5) : std::nullopt;
+}
+
+double Track::least(double Point::* figure) const {
+  const Point& last = recent.back();
+  return recent.size() < 2 ? last.*figure
+                           : std::min(last.*figure, recent[recent.size() - 2].*figure);
+}
+
+double Track::most(double Point::* figure) const {
+  const Point& last = recent.back();
+  return recent.size() < 2 ? last.*figure
+                           : std::max(last.*figure, recent[recent.size() - 2].*figure);
+}
+
+void Track::forget() {
+  bytes.reset();
+  rate.reset();
+  recent.clear();
+}
+
+DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes)
+    : resource_(std::move(resource)), domain_(domain), way_bytes_(way_bytes) {}
+
+void DomainWatch::begin_sample(const Sample& sample, bool gap) {
+  seconds_ = gap || monotonic_usec_ == 0
+                 ? 0
+                 : static_cast<double>(sample.monotonic_usec - monotonic_usec_) / 1e6;
+  now_usec_ = sample.time_usec;
+  monotonic_usec_ = sample.monotonic_usec;
+  total_ = 0;
+  counted_ = 0;
+  for (auto& [name, track] : groups_) {
+    track.rate.reset();
+    track.seen = false;
+    if (gap) track.forget();
+  }
+}
+
+void DomainWatch::add(const DomainCounters& row, std::optional<uint64_t> ways) {
+  Track& track = groups_[row.group];
+  const auto bytes = number_of(row, traffic_counter);
+  // The group is another one, or its RMID is.
+  if (bytes && track.bytes && *bytes < *track.bytes) track = {};
+  track.seen = true;
+  track.ways = ways;
+  if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
+  track.bytes = bytes;
+  // A domain of memory has traffic only.
+  const auto now = row.counters.contains(occupancy_counter) ? number_of(row, occupancy_counter)
+                                                            : std::optional(0.0);
+  if (!track.rate || !now) {
+    track.recent.clear();
+    return;
+  }
+  track.recent.push_back({monotonic_usec_, *now, *track.rate});
+  if (track.recent.size() > recent_points) track.recent.pop_front();
+  track.all.add(*track.rate);
+  total_ += *track.rate;
+  counted_++;
+}
+
+std::vector<Episode> DomainWatch::end_sample() {
+  std::erase_if(groups_, [](const auto& group) { return !group.second.seen; });
+  note_ceiling();
+  note_quiet();
+  find_cache();
+  find_bandwidth();
+  follow_streams();
+  std::vector<Episode> ended;
+  for (Running& running : running_) {
+    if (lasts(running.episode)) {
+      running.quiet = 0;
+      running.episode.end_usec = now_usec_;
+    } else if (++running.quiet >= quiet_samples) {
+      ended.push_back(running.episode);
+    }
+  }
+  std::erase_if(running_, [](const Running& running) { return running.quiet >= quiet_samples; });
+  return ended;
+}
+
+std::vector<Episode> DomainWatch::running() const {
+  std::vector<Episode> out;
+  for (const Running& running : running_) out.push_back(running.episode);
+  return out;
+}
+
+// The traffic of a group while no other one is loud and nothing is taken from it.
+void DomainWatch::note_quiet() {
+  const std::string* only = nullptr;
+  size_t loud = 0;
+  for (const auto& [name, track] : groups_)
+    if (track.loud()) {
+      only = &name;
+      loud++;
+    }
+  for (auto& [name, track] : groups_) {
+    const bool others_are_loud = loud > 1 || (loud == 1 && *only != name);
+    if (track.rate && !others_are_loud && !is_sufferer(name)) track.quiet.add(*track.rate);
+  }
+}
+
+void DomainWatch::note_ceiling() {
+  if (seconds_ <= 0) return;
+  sum_ += total_ * seconds_;
+  sum_seconds_ += seconds_;
+  if (sum_seconds_ < mean_seconds) return;
+  means_.add(sum_ / sum_seconds_);
+  sum_ = sum_seconds_ = 0;
+}
+
+bool DomainWatch::suffers(const Track& track) const {
+  const auto baseline = track.baseline();
+  return baseline && track.least(traffic) > suffer_factor * *baseline + suffer_floor;
+}
+
+bool DomainWatch::is_sufferer(const std::string& group) const {
+  return std::ranges::any_of(running_, [&](const Running& running) {
+    return has_group(running.episode.sufferers, group);
+  });
+}
+
+// Who gets back what was taken from it takes nothing.
+bool DomainWatch::takes_from(const std::string& taker, const std::string& sufferer) const {
+  return std::ranges::any_of(running_, [&](const Running& running) {
+    return has_group(running.episode.takers, taker) &&
+           has_group(running.episode.sufferers, sufferer);
+  });
+}
+
+bool DomainWatch::others_share(const std::string& victim) const {
+  const auto& ways = groups_.at(victim).ways;
+  return !ways || std::ranges::any_of(groups_, [&](const auto& other) {
+    return other.first != victim && (!other.second.ways || (*other.second.ways & *ways) != 0);
+  });
+}
+
+// Those that may fill the same ways, and gained while the victim lost: together at least half of
+// it, each at least a quarter.
+std::vector<Part> DomainWatch::takers_from(const std::string& victim, uint64_t since,
+                                           double lost) const {
+  const auto& ways = groups_.at(victim).ways;
+  std::vector<Part> out;
+  double gained = 0;
+  for (const auto& [name, track] : groups_) {
+    if (name == victim || !is_sure(track) || takes_from(victim, name) || !ways || !track.ways ||
+        (*track.ways & *ways) == 0)
+      continue;
+    const auto begin = std::ranges::find_if(
+        track.recent, [&](const Track::Point& point) { return point.monotonic_usec >= since; });
+    const double gain = track.least(occupancy) - begin->occupancy;
+    if (gain < lost / 4) continue;
+    gained += gain;
+    out.push_back(
+        {name, begin->occupancy, track.least(occupancy), begin->traffic, track.least(traffic)});
+  }
+  if (gained < lost / 2) return {};
+  std::ranges::sort(out, std::greater{},
+                    [](const Part& part) { return part.occupancy_during - part.occupancy_before; });
+  return out;
+}
+
+void DomainWatch::find_cache() {
+  for (const auto& [name, track] : groups_) {
+    if (!is_sure(track) || !suffers(track) || is_sufferer(name)) continue;
+    const auto peak = peak_of(track);
+    const double lost = peak->occupancy - track.most(occupancy);
+    const double least = way_bytes_ && track.ways ? lost_part * static_cast<double>(*way_bytes_) *
+                                                        std::popcount(*track.ways)
+                                                  : lost_bytes;
+    if (lost <= least) continue;
+    const uint64_t took_usec = monotonic_usec_ - peak->monotonic_usec;
+    Episode episode{Contention::cache, resource_, domain_, now_usec_ - took_usec, now_usec_};
+    episode.seconds_to_show = static_cast<double>(took_usec) / 1e6;
+    episode.traffic = total_;
+    episode.sufferers = {
+        {name, peak->occupancy, track.most(occupancy), *track.baseline(), track.least(traffic)}};
+    episode.takers = takers_from(name, peak->monotonic_usec, lost);
+    if (episode.takers.empty() && others_share(name)) continue;
+    if (episode.takers.empty()) episode.kind = Contention::none;
+    found(std::move(episode));
+  }
+}
+
+// Near the most that was ever seen, and somebody has less than it used to have.
+void DomainWatch::find_bandwidth() {
+  const auto ceiling = means_.size() >= means_for_ceiling ? means_.quantile(0.99) : std::nullopt;
+  high_ = ceiling && total_ >= near_ceiling * *ceiling && total_ > loud_floor ? high_ + 1 : 0;
+  if (high_ < high_samples || counted_ < 2) return;
+  const auto taker = std::ranges::max_element(
+      groups_, {}, [](const auto& group) { return group.second.rate.value_or(0); });
+  if (!taker->second.loud()) return;
+  Episode episode{Contention::bandwidth, resource_, domain_, now_usec_, now_usec_};
+  episode.traffic = total_;
+  episode.ceiling = std::max(*ceiling, total_);
+  for (const auto& [name, track] : groups_) {
+    if (!is_sure(track) || name == taker->first || is_sufferer(name)) continue;
+    const auto baseline = track.baseline();
+    if (baseline && *baseline > active_part * total_ && track.most(traffic) < fallen * *baseline)
+      episode.sufferers.push_back(
+          {name, track.least(occupancy), track.least(occupancy), *baseline, track.most(traffic)});
+  }
+  if (episode.sufferers.empty() || !is_sure(taker->second)) return;
+  std::ranges::sort(episode.sufferers, std::greater{},
+                    [](const Part& part) { return part.traffic_before - part.traffic_during; });
+  const Track& track = taker->second;
+  episode.takers = {{taker->first, track.least(occupancy), track.least(occupancy),
+                     track.recent.front().traffic, track.least(traffic)}};
+  found(std::move(episode));
+}
+
+// One taker of several sufferers is one episode. That nobody is to blame is said once a minute.
+void DomainWatch::found(Episode episode) {
+  if (episode.kind == Contention::none) {
+    auto [last, is_new] = excused_.emplace(episode.sufferers.front().group, monotonic_usec_);
+    if (!is_new && monotonic_usec_ - last->second < excuse_usec) return;
+    last->second = monotonic_usec_;
+  }
+  for (Running& running : running_) {
+    Episode& of = running.episode;
+    if (of.kind != episode.kind || of.takers.empty() || episode.takers.empty() ||
+        of.takers.front().group != episode.takers.front().group)
+      continue;
+    of.sufferers.insert(of.sufferers.end(), episode.sufferers.begin(), episode.sufferers.end());
+    return;
+  }
+  running_.push_back({std::move(episode)});
+}
+
+// As long as a sufferer has not recovered, and the taker has not gone.
+bool DomainWatch::lasts(const Episode& episode) const {
+  if (episode.takers.empty()) return false;
+  const auto still_takes = [&](const Part& part) {
+    const auto found = groups_.find(part.group);
+    if (found == groups_.end() || found->second.recent.empty()) return false;
+    if (episode.kind == Contention::bandwidth)
+      return found->second.most(traffic) > (part.traffic_before + part.traffic_during) / 2;
+    return found->second.most(occupancy) > (part.occupancy_before + part.occupancy_during) / 2;
+  };
+  const auto still_suffers = [&](const Part& part) {
+    const auto found = groups_.find(part.group);
+    if (found == groups_.end() || found->second.recent.empty()) return false;
+    if (episode.kind == Contention::bandwidth)
+      return found->second.least(traffic) < (part.traffic_before + part.traffic_during) / 2;
+    return suffers(found->second) &&
+           found->second.least(occupancy) < (part.occupancy_before + part.occupancy_during) / 2;
+  };
+  return std::ranges::any_of(episode.takers, still_takes) &&
+         std::ranges::any_of(episode.sufferers, still_suffers);
+}
+
+// A doubling or halving of its cache that leaves the traffic as it is, three times.
+void DomainWatch::follow_streams() {
+  for (auto& [name, track] : groups_) {
+    if (!is_sure(track) || track.least(traffic) < loud_floor) continue;
+    const Track::Point now = track.recent.back();
+    if (!track.reference) track.reference = now;
+    const Track::Point& then = *track.reference;
+    const bool same_traffic = now.traffic > 0.9 * then.traffic && now.traffic < 1.1 * then.traffic;
+    const bool settled = track.least(occupancy) > 0.8 * track.most(occupancy);
+    const bool changed = now.occupancy >= 2 * then.occupancy || now.occupancy <= then.occupancy / 2;
+    if (changed && settled) {
+      if (!same_traffic || track.same == 0)
+        track.least_occupancy = track.most_occupancy =
+            same_traffic ? then.occupancy : now.occupancy;
+      track.same = same_traffic ? track.same + 1 : 0;
+      track.least_occupancy = std::min(track.least_occupancy, now.occupancy);
+      track.most_occupancy = std::max(track.most_occupancy, now.occupancy);
+      track.reference = now;
+    } else if (!same_traffic) {
+      track.reference = now;
+    }
+  }
+}
+
+void DomainWatch::append_streams(std::vector<Stream>& out) const {
+  for (const auto& [name, track] : groups_)
+    if (track.same >= changes_of_stream)
+      out.push_back({name, resource_, domain_, track.least_occupancy, track.most_occupancy});
+}
+
+}  // namespace rdtd::observe

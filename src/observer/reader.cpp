@@ -1,0 +1,208 @@
+#include "rdtd/observer/reader.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "rdtd/observer/ring.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// No machine has so many groups that a sample of them takes more.
+constexpr size_t longest_line = 32 << 20;
+constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
+// How much the clocks may differ between two samples of one boot.
+constexpr int64_t drift_usec = 2'000'000;
+
+// Hands on the samples of the period, of all files.
+class Output {
+ public:
+  Output(const Period& period, const UseSample& use) : period_(period), use_(use) {}
+
+  void begin_file() { new_file_ = true; }
+  void add(const observe::Header& header, observe::Sample sample) {
+    place_in_time(sample);
+    for (const auto& [group, text] : sample.schemata) {
+      if (text.empty())
+        schemata_.erase(group);
+      else
+        schemata_[group] = text;
+    }
+    if (sample.time_usec < period_.since_usec || sample.time_usec > period_.until_usec) return;
+    if (out.samples == 0) {
+      sample.schemata = schemata_;
+      out.header = header;
+      out.from_usec = sample.time_usec;
+    }
+    out.samples++;
+    out.to_usec = sample.time_usec;
+    use_(header, sample);
+  }
+
+  ReadRecording out;
+
+ private:
+  // The clock of another boot begins at 0.
+  void place_in_time(observe::Sample& sample) {
+    const uint64_t raw = sample.monotonic_usec;
+    if (std::exchange(new_file_, false) && last_) {
+      const auto passed = static_cast<int64_t>(raw - last_->raw);
+      const auto by_clock = static_cast<int64_t>(sample.time_usec - last_->time);
+      sample.first = passed < 0 || std::abs(passed - by_clock) > drift_usec;
+      if (sample.first)
+        offset_ =
+            last_->raw + offset_ + static_cast<uint64_t>(std::max<int64_t>(by_clock, 1)) - raw;
+    }
+    last_ = {raw, sample.time_usec};
+    sample.monotonic_usec = raw + offset_;
+  }
+
+  struct Last {
+    uint64_t raw = 0, time = 0;
+  };
+  const Period& period_;
+  const UseSample& use_;
+  std::map<std::string, std::string> schemata_;  // in force at the sample
+  std::optional<Last> last_;
+  uint64_t offset_ = 0;  // modulo 2^64
+  bool new_file_ = true;
+};
+
+// The lines of one file.
+class Lines {
+ public:
+  explicit Lines(Output& output) : output_(output) { output_.begin_file(); }
+
+  // What is wrong, if anything is.
+  std::optional<observe::BadRecording> feed(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t end = bytes.find('\n');
+      line_ += bytes.substr(0, end);
+      if (line_.size() > longest_line)
+        return observe::BadRecording{reader_.lines() + 1, "the line is too long"};
+      if (end == std::string_view::npos) return std::nullopt;
+      bytes.remove_prefix(end + 1);
+      if (auto bad = use(true)) return bad;
+    }
+    return std::nullopt;
+  }
+  std::optional<observe::BadRecording> finish() {
+    if (!line_.empty())
+      if (auto bad = use(false)) return bad;
+    if (reader_.lines() == 0) return observe::BadRecording{1, "the file is empty"};
+    output_.out.cut_off = reader_.cut_off();
+    return std::nullopt;
+  }
+  [[nodiscard]] size_t lines() const { return reader_.lines(); }
+
+ private:
+  std::optional<observe::BadRecording> use(bool whole) {
+    auto sample = reader_.line(std::exchange(line_, {}), whole);
+    if (!sample) return sample.error();
+    if (*sample) output_.add(reader_.header(), std::move(**sample));
+    return std::nullopt;
+  }
+
+  Output& output_;
+  observe::RecordingReader reader_;
+  std::string line_;
+};
+
+class Decompressor {
+ public:
+  // Nothing if the bytes are damaged.
+  template <class Use>
+  bool feed(std::string_view bytes, const Use& use) {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    std::array<char, 65536> buffer{};
+    for (ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
+         in.pos < in.size || out.pos == out.size;) {
+      out.pos = 0;
+      const size_t left = ZSTD_decompressStream(context_.get(), &out, &in);
+      if (ZSTD_isError(left) != 0) return false;
+      if (!use(std::string_view(buffer.data(), out.pos))) return true;
+    }
+    return true;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { (void)ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<ZSTD_DCtx, Free> context_{ZSTD_createDCtx()};
+};
+
+std::optional<Unreadable> read_file(const Directory& directory, const std::string& file,
+                                    Output& output) {
+  const auto opened = directory.open_file(file, O_RDONLY | O_NONBLOCK);
+  if (!opened) return Unreadable{.error = opened.error()};
+  Lines lines(output);
+  std::optional<observe::BadRecording> bad;
+  std::optional<Decompressor> compressed;
+  std::array<char, 65536> buffer{};
+  for (bool is_begin = true; !bad; is_begin = false) {
+    const ssize_t count = ::read(opened->get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Unreadable{.error = {"read", directory.path_of(file), errno, {}}};
+    if (count == 0) break;
+    const std::string_view bytes(buffer.data(), static_cast<size_t>(count));
+    if (is_begin && bytes.starts_with(zstd_magic)) compressed.emplace();
+    if (!compressed) {
+      bad = lines.feed(bytes);
+      continue;
+    }
+    const bool whole = compressed->feed(bytes, [&](std::string_view text) {
+      bad = lines.feed(text);
+      return !bad;
+    });
+    if (!whole) bad = observe::BadRecording{lines.lines() + 1, "the file is damaged from here on"};
+  }
+  if (!bad) bad = lines.finish();
+  if (!bad) return std::nullopt;
+  return Unreadable{{"read", directory.path_of(file), 0, {}}, bad->line, bad->why};
+}
+
+}  // namespace
+
+std::string Unreadable::text() const {
+  return why.empty() ? error.text() : fmt::format("{}:{}: {}", error.path, line, why);
+}
+
+std::expected<ReadRecording, Unreadable> read_recording(const Directory& directory,
+                                                        const std::string& file,
+                                                        const Period& period,
+                                                        const UseSample& use) {
+  Output output(period, use);
+  if (auto bad = read_file(directory, file, output)) return std::unexpected(std::move(*bad));
+  return std::move(output.out);
+}
+
+Result<ReadRecording> read_ring(const Directory& directory, const Period& period,
+                                const UseSample& use) {
+  const auto files = Ring::files(directory);
+  if (!files) return std::unexpected(files.error());
+  Output output(period, use);
+  for (size_t i = 0; i < files->size(); ++i) {
+    if (Ring::begin_usec((*files)[i]) > period.until_usec) break;
+    if (i + 1 < files->size() && Ring::begin_usec((*files)[i + 1]) <= period.since_usec) continue;
+    // One bad file does not hide the others; the oldest may be removed while it is read.
+    if (const auto bad = read_file(directory, (*files)[i], output);
+        bad && bad->error.code != ENOENT)
+      output.out.problems.push_back(bad->text());
+  }
+  return std::move(output.out);
+}
+
+}  // namespace rdtd

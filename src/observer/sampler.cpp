@@ -1,0 +1,63 @@
+#include "rdtd/observer/sampler.hpp"
+
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <utility>
+
+#include "rdtd/model/schemata.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd {
+
+uint64_t clock_usec(clockid_t clock) {
+  timespec time{};
+  (void)::clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
+         static_cast<uint64_t>(time.tv_nsec) / 1000;
+}
+
+observe::Header Sampler::header(double interval) const {
+  utsname system{};
+  (void)::uname(&system);
+  observe::Header out{system.nodename, system.release, RDTD_VERSION, interval, {}};
+  // Without them, the sizes of ways are not known.
+  if (const auto capabilities = tree_.read_capabilities({}))
+    for (const auto& [resource, cache] : capabilities->caches) {
+      // Occupancy is counted by cache, not for instructions and data apart.
+      std::string name(resource.name().substr(0, 2));
+      for (const auto& [domain, bytes] : cache.way_bytes)
+        if (bytes > 0) out.way_bytes[name][domain] = bytes;
+    }
+  return out;
+}
+
+Result<observe::Sample> Sampler::sample() {
+  observe::Sample out;
+  out.monotonic_usec = clock_usec(CLOCK_MONOTONIC);
+  out.time_usec = clock_usec(CLOCK_REALTIME);
+  auto counters = tree_.read_counters();
+  if (!counters) return std::unexpected(counters.error());
+  out.counters = std::move(*counters);
+  std::map<std::string, std::string> now;
+  for (const DomainCounters& of : out.counters)
+    if (std::string label = group_label(of.group); !is_mon_group(of.group) && !now.contains(label))
+      now.emplace(std::move(label), schemata_of(of.group));
+  for (const auto& [group, text] : now)
+    if (const auto known = schemata_.find(group); known == schemata_.end() || known->second != text)
+      out.schemata.emplace(group, text);
+  for (const auto& [group, text] : schemata_)
+    if (!now.contains(group)) out.schemata.emplace(group, "");
+  schemata_ = std::move(now);
+  return out;
+}
+
+std::string Sampler::schemata_of(const std::string& group) const {
+  const auto text = tree_.filesystem().read(resctrl::file_of(group, "schemata"));
+  if (!text) return "";
+  const auto parsed = parse_schemata(*text);
+  return parsed ? schemata_line(*parsed) : "";
+}
+
+}  // namespace rdtd

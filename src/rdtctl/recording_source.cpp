@@ -1,0 +1,81 @@
+#include "recording_source.hpp"
+
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include "rdtd/observer/sampler.hpp"
+#include "time_point.hpp"
+
+namespace rdtd {
+
+namespace {
+
+std::expected<Period, int> period_of(const verbs::RecordingSource& source) {
+  const uint64_t now = clock_usec(CLOCK_REALTIME);
+  Period out;
+  for (const auto& [text, to] :
+       {std::pair(&source.since, &out.since_usec), std::pair(&source.until, &out.until_usec)}) {
+    if (text->empty()) continue;
+    const auto usec = parse_time(*text, now);
+    if (!usec) {
+      note("rdtctl: {}\n", usec.error());
+      return std::unexpected(static_cast<int>(Exit::usage));
+    }
+    *to = *usec;
+  }
+  return out;
+}
+
+std::expected<ReadRecording, int> read_file(const std::string& file, const Period& period,
+                                            const UseSample& use) {
+  const std::filesystem::path path(file);
+  const std::string parent = path.parent_path().string();
+  const auto directory = Directory::open(parent.empty() ? "." : parent);
+  if (!directory) return std::unexpected(report_file(directory.error()));
+  auto read = read_recording(*directory, path.filename().string(), period, use);
+  if (read) return std::move(*read);
+  Unreadable bad = std::move(read.error());
+  bad.error.path = file;
+  if (bad.why.empty()) return std::unexpected(report_file(bad.error));
+  note("rdtctl: {}\n", bad.text());
+  return std::unexpected(static_cast<int>(Exit::failed));
+}
+
+std::expected<ReadRecording, int> read_kept(const Context& context, const Period& period,
+                                            const UseSample& use) {
+  const std::string path = (std::filesystem::path(context.root) / "var/lib/rdtd/history").string();
+  const auto directory = Directory::open_untrusted(path);
+  if (!directory && directory.error().code == ENOENT) {
+    note(
+        "rdtctl: nothing is recorded here: systemctl enable --now rdtd-observer, or name a file "
+        "of rdtctl record\n");
+    return std::unexpected(static_cast<int>(Exit::failed));
+  }
+  if (!directory) return std::unexpected(report_file(directory.error()));
+  auto read = read_ring(*directory, period, use);
+  if (!read) return std::unexpected(report_file(read.error()));
+  for (const std::string& problem : read->problems) note("rdtctl: warning: {}\n", problem);
+  return std::move(*read);
+}
+
+}  // namespace
+
+std::expected<ReadRecording, int> read_samples(const Context& context,
+                                               const verbs::RecordingSource& source,
+                                               const UseSample& use) {
+  const auto period = period_of(source);
+  if (!period) return std::unexpected(period.error());
+  auto read =
+      source.file.empty() ? read_kept(context, *period, use) : read_file(source.file, *period, use);
+  if (!read || read->samples > 0) return read;
+  const char* what = source.file.empty() ? "the history" : source.file.c_str();
+  if (source.since.empty() && source.until.empty())
+    note("rdtctl: {} has no sample yet\n", std::string(what));
+  else
+    note("rdtctl: {} has no sample of that time\n", std::string(what));
+  return std::unexpected(static_cast<int>(Exit::failed));
+}
+
+}  // namespace rdtd

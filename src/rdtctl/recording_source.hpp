@@ -1,0 +1,18 @@
+// Where `history` and `blame` have their samples from: a file of `record`, or what rdtd-observer
+// keeps.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "rdtd/observer/reader.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+// Prints what is wrong; the error is the exit code. That there is no sample in the period is one.
+[[nodiscard]] std::expected<ReadRecording, int> read_samples(const Context& context,
+                                                             const verbs::RecordingSource& source,
+                                                             const UseSample& use);
+
+}  // namespace rdtd

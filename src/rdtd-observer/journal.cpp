@@ -1,0 +1,51 @@
+#include "journal.hpp"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <syslog.h>
+
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <systemd/sd-journal.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "rdtd/base/journal.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// Made once with `systemd-id128 new`; it never changes.
+constexpr const char* episode_id = "0e5b7f3ab1c94b5a9d0f6c4f1d2a7e83";
+
+void send(int priority, std::string_view text, std::vector<std::string> fields) {
+  const std::string shown = printable_lines(text);
+  if (!stderr_is_journal()) {
+    (void)std::fprintf(stderr, "rdtd-observer: %s\n", shown.c_str());
+    return;
+  }
+  fields.push_back("MESSAGE=" + shown);
+  fields.push_back(fmt::format("PRIORITY={}", priority));
+  fields.emplace_back("SYSLOG_IDENTIFIER=rdtd-observer");
+  std::vector<iovec> vectors;
+  for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
+  // Where the journal cannot be reached there is nobody left to tell.
+  (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+}
+
+}  // namespace
+
+void log_info(std::string_view text) { send(LOG_INFO, text, {}); }
+
+void log_warning(std::string_view text) { send(LOG_WARNING, text, {}); }
+
+void log_episode(std::string_view text, const std::string& domain, const std::string& taker,
+                 const std::string& sufferer) {
+  send(LOG_NOTICE, text,
+       {fmt::format("MESSAGE_ID={}", episode_id), "RDTD_DOMAIN=" + domain, "RDTD_TAKER=" + taker,
+        "RDTD_SUFFERER=" + sufferer});
+}
+
+}  // namespace rdtd

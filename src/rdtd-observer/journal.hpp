@@ -1,0 +1,17 @@
+// Messages of rdtd-observer: to the journal with their fields where standard error is that, else to
+// standard error.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rdtd {
+
+void log_info(std::string_view text);
+void log_warning(std::string_view text);
+
+// At the end of an episode; the id is in systemd/rdtd.catalog.
+void log_episode(std::string_view text, const std::string& domain, const std::string& taker,
+                 const std::string& sufferer);
+
+}  // namespace rdtd

@@ -1,0 +1,25 @@
+// rdtd-observer: its command line and the paths of the system that it runs on.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "observer.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Records what the groups of /sys/fs/resctrl use, and says who takes whose cache.",
+               "rdtd-observer");
+  app.set_version_flag("--version", "rdtd-observer " RDTD_VERSION);
+  // The unit's StateDirectory=.
+  const char* state = std::getenv("STATE_DIRECTORY");
+  rdtd::ObserverPaths paths{"/", "/sys/fs/resctrl",
+                            state != nullptr ? state : "/var/lib/rdtd/history"};
+  app.add_option("--history", paths.history, "The directory of the recordings")
+      ->type_name("DIRECTORY")
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : 64;  // EX_USAGE
+  }
+  return rdtd::run_observer(paths);
+}

@@ -1,0 +1,243 @@
+#include "observer.hpp"
+
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "journal.hpp"
+#include "rdtd/observer/memory.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/bus/observer_service.hpp"
+#include "rdtd/observe/detector.hpp"
+#include "rdtd/observer/ring.hpp"
+#include "rdtd/observer/sampler.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/policy/search.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// After something failed: resctrl, the bus, or the disk may come back.
+constexpr uint64_t retry_usec = 10'000'000;
+constexpr size_t most_marks = 100;  // between two samples
+
+class Observer {
+ public:
+  explicit Observer(const ObserverPaths& paths) : paths_(paths) {}
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  ~Observer() {
+    service_.reset();
+    sd_event_source_unref(timer_);
+    sd_event_unref(event_);
+  }
+  int run();
+
+ private:
+  [[nodiscard]] int start();
+  static int on_timer(sd_event_source*, uint64_t, void* self);
+  static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
+  void read_settings();
+  void connect();
+  void open_tree();
+  void tick();
+  void use(observe::Sample sample);
+  void record(const observe::Sample& sample);
+  void note_episode(const observe::Episode& episode);
+  // Says what is wrong once, and again after it was fine.
+  void complain(const std::string& what, const std::string& text);
+  void settled(const std::string& what) { complaints_.erase(what); }
+  [[nodiscard]] std::vector<EpisodeRow> episodes(uint64_t since_usec) const;
+
+  ObserverPaths paths_;
+  sd_event* event_ = nullptr;
+  sd_event_source* timer_ = nullptr;
+  std::unique_ptr<ObserverService> service_;
+  bool service_ended_ = false;
+  ObserverSettings settings_;
+  // Of the tree that is mounted.
+  std::optional<Sampler> sampler_;
+  std::optional<observe::Detector> detector_;
+  observe::Header header_;
+  std::unique_ptr<Ring> ring_;
+  Memory memory_;
+  std::vector<std::string> marks_;
+  std::set<std::string> complaints_;
+  uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0;  // CLOCK_MONOTONIC
+};
+
+void Observer::complain(const std::string& what, const std::string& text) {
+  if (!complaints_.insert(what).second) return;
+  log_warning(text);
+  (void)sd_notify(0, ("STATUS=" + printable(text)).c_str());
+}
+
+// What the daemon refuses does not end the observer: it goes on as before.
+void Observer::read_settings() {
+  const ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
+  if (has_errors(parsed.diagnostics)) return;
+  const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
+  if (before == settings_) return;
+  // Another interval is another recording.
+  ring_.reset();
+  sampler_.reset();
+  tree_due_usec_ = ring_due_usec_ = 0;
+}
+
+void Observer::connect() {
+  const uint64_t now = clock_usec(CLOCK_MONOTONIC);
+  if (service_ended_) service_.reset();
+  service_ended_ = false;
+  if (service_ != nullptr || now < bus_due_usec_) return;
+  bus_due_usec_ = now + retry_usec;
+  ObserverService::Handlers handlers{.episodes = [this](uint64_t since) { return episodes(since); },
+                                     .counts = [this] { return memory_.counts(); },
+                                     .on_mark =
+                                         [this](std::string mark) {
+                                           if (marks_.size() < most_marks)
+                                             marks_.push_back(std::move(mark));
+                                         },
+                                     .on_reloaded = [this] { read_settings(); },
+                                     .on_end =
+                                         [this](const Error& cause) {
+                                           service_ended_ = true;
+                                           complain("bus", cause.text());
+                                         }};
+  auto opened = ObserverService::open(event_, std::move(handlers));
+  if (!opened) return complain("bus", opened.error().text());
+  service_ = std::move(*opened);
+  settled("bus");
+}
+
+void Observer::open_tree() {
+  const uint64_t now = clock_usec(CLOCK_MONOTONIC);
+  if (now < tree_due_usec_) return;
+  tree_due_usec_ = now + retry_usec;
+  auto tree = Tree::open(paths_.resctrl);
+  if (!tree) return complain("resctrl", tree.error().text());
+  if (const auto readable = tree->filesystem().list("info"); !readable)
+    return complain("resctrl", readable.error().text());
+  sampler_.emplace(std::move(*tree));
+  header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
+  detector_.emplace(header_);
+}
+
+void Observer::tick() {
+  connect();
+  if (!sampler_) open_tree();
+  if (!sampler_) return;
+  if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();
+  auto sample = sampler_->sample();
+  if (!sample) {
+    complain("resctrl", sample.error().text());
+    sampler_.reset();
+    return;
+  }
+  if (sample->counters.empty())
+    complain("resctrl", fmt::format("{} counts nothing", paths_.resctrl));
+  else
+    settled("resctrl");
+  sample->marks = std::exchange(marks_, {});
+  use(std::move(*sample));
+}
+
+void Observer::use(observe::Sample sample) {
+  record(sample);
+  for (const observe::Episode& episode : detector_->add(sample)) note_episode(episode);
+}
+
+void Observer::record(const observe::Sample& sample) {
+  const uint64_t now = clock_usec(CLOCK_MONOTONIC);
+  if (settings_.record_bytes == 0 || paths_.history.empty() || now < ring_due_usec_) return;
+  Result<void> done;
+  if (ring_ == nullptr) {
+    auto directory = Directory::open(paths_.history);
+    if (directory)
+      ring_ = std::make_unique<Ring>(std::move(*directory), settings_.record_bytes);
+    else
+      done = std::unexpected(directory.error());
+  }
+  if (done) done = ring_->append(header_line(header_), sample_line(sample), sample.time_usec);
+  if (done) return settled("disk");
+  complain("disk", done.error().text() + "; what was recorded before is kept");
+  // The next file begins with the amounts of all groups.
+  ring_.reset();
+  ring_due_usec_ = now + retry_usec;
+}
+
+void Observer::note_episode(const observe::Episode& episode) {
+  memory_.add(episode);
+  if (service_ != nullptr) service_->emit_episode(row_of(episode, false));
+  if (!memory_.may_log(episode)) return;
+  log_episode(sentence(episode), fmt::format("{}:{}", episode.resource, to_string(episode.domain)),
+              group_label(episode.takers.front().group),
+              group_label(episode.sufferers.front().group));
+}
+
+std::vector<EpisodeRow> Observer::episodes(uint64_t since_usec) const {
+  std::vector<EpisodeRow> out = memory_.since(since_usec);
+  if (detector_)
+    for (const observe::Episode& episode : detector_->running())
+      out.push_back(row_of(episode, true));
+  return out;
+}
+
+int Observer::on_timer(sd_event_source* timer, uint64_t due_usec, void* self) {
+  Observer& observer = *static_cast<Observer*>(self);
+  observer.tick();
+  // A sample that took longer than the interval leaves some out.
+  const auto step = static_cast<uint64_t>(observer.settings_.interval.count());
+  const uint64_t next = std::max(due_usec + step, clock_usec(CLOCK_MONOTONIC));
+  (void)sd_event_source_set_time(timer, next);
+  return sd_event_source_set_enabled(timer, SD_EVENT_ON);
+}
+
+int Observer::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
+  static_cast<Observer*>(self)->read_settings();
+  return 0;
+}
+
+int Observer::start() {
+  sigset_t blocked;
+  (void)::sigemptyset(&blocked);
+  for (const int signal : {SIGHUP, SIGTERM, SIGINT}) (void)::sigaddset(&blocked, signal);
+  (void)::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  int r = sd_event_new(&event_);
+  for (const int signal : {SIGTERM, SIGINT})
+    if (r >= 0) r = sd_event_add_signal(event_, nullptr, signal, nullptr, nullptr);
+  if (r >= 0) r = sd_event_add_signal(event_, nullptr, SIGHUP, on_hangup, this);
+  if (r >= 0) r = sd_event_set_watchdog(event_, 1);
+  constexpr uint64_t accuracy_usec = 1000;
+  if (r >= 0)
+    r = sd_event_add_time(event_, &timer_, CLOCK_MONOTONIC, clock_usec(CLOCK_MONOTONIC),
+                          accuracy_usec, on_timer, this);
+  return r >= 0 ? sd_event_source_set_enabled(timer_, SD_EVENT_ON) : r;
+}
+
+int Observer::run() {
+  read_settings();
+  if (const int r = start(); r < 0) {
+    log_warning(Error{"start", "the event loop", -r, {}}.text());
+    return 1;
+  }
+  (void)sd_notify(0, "READY=1");
+  const int r = sd_event_loop(event_);
+  (void)sd_notify(0, "STOPPING=1");
+  return r < 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int run_observer(const ObserverPaths& paths) { return Observer(paths).run(); }
+
+}  // namespace rdtd

@@ -1,0 +1,18 @@
+// Observer: samples what the groups use, keeps it on disk, and says who took whose cache. It reads
+// resctrl and the policy files, and changes nothing but its own directory.
+#pragma once
+
+#include <string>
+
+namespace rdtd {
+
+struct ObserverPaths {
+  std::string policy_root;  // policy files are found below it
+  std::string resctrl;
+  std::string history;  // the ring of recordings; "": none
+};
+
+// Until SIGTERM or SIGINT. Returns the exit status.
+[[nodiscard]] int run_observer(const ObserverPaths& paths);
+
+}  // namespace rdtd

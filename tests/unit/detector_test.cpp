@@ -1,0 +1,345 @@
+// Blame: series of samples that were made here, and what the detector says of them.
+#include "rdtd/observe/detector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <set>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/observer/memory.hpp"
+
+namespace rdtd::observe {
+namespace {
+
+constexpr double mib = 1 << 20;
+
+// A group in one domain: what it has and does at each second.
+struct Actor {
+  std::string group;
+  std::string ways;                         // "f"
+  std::function<double(double)> occupancy;  // MiB
+  std::function<double(double)> traffic;    // MiB/s
+  uint32_t domain = 0;
+};
+
+std::function<double(double)> always(double value) {
+  return [value](double) { return value; };
+}
+// `low` before and after the seconds from `from` to `to`, `high` between them.
+std::function<double(double)> between(double from, double to, double low, double high) {
+  return [=](double t) { return t >= from && t < to ? high : low; };
+}
+
+struct Played {
+  std::vector<std::string> sentences;
+  std::vector<Episode> ended, running;
+  std::vector<Stream> streams;
+};
+
+class Film {
+ public:
+  explicit Film(std::vector<Actor> actors, double interval = 1)
+      : actors_(std::move(actors)), interval_(interval), bytes_(actors_.size()) {
+    header_.interval = interval;
+    header_.way_bytes["L3"] = {{DomainId{0}, 1 << 20}, {DomainId{1}, 1 << 20}};
+  }
+  std::function<void(double, Sample&)> change = [](double, Sample&) {};
+
+  [[nodiscard]] std::vector<Sample> shoot(double seconds) {
+    std::vector<Sample> out;
+    for (double t = 0; t <= seconds; t += interval_) {
+      Sample sample;
+      sample.monotonic_usec = 1'000'000 + static_cast<uint64_t>(t * 1e6);
+      sample.time_usec = 1'700'000'000'000'000 + static_cast<uint64_t>(t * 1e6);
+      for (size_t i = 0; i < actors_.size(); ++i) {
+        const Actor& actor = actors_[i];
+        bytes_[i] += actor.traffic(t) * mib * interval_;
+        sample.counters.push_back(
+            {actor.group,
+             "L3",
+             DomainId{actor.domain},
+             {{"llc_occupancy", static_cast<uint64_t>(actor.occupancy(t) * mib)},
+              {"mbm_total_bytes", static_cast<uint64_t>(bytes_[i])}}});
+        if (out.empty()) sample.schemata[actor.group] = "L3:0-1=" + actor.ways + " MB:0-1=100";
+      }
+      change(t, sample);
+      out.push_back(std::move(sample));
+    }
+    return out;
+  }
+  [[nodiscard]] Played play(double seconds) { return play(shoot(seconds)); }
+  [[nodiscard]] Played play(const std::vector<Sample>& samples) const {
+    Played out;
+    Detector detector(header_);
+    for (const Sample& sample : samples)
+      for (Episode& episode : detector.add(sample)) {
+        out.sentences.push_back(sentence(episode));
+        out.ended.push_back(std::move(episode));
+      }
+    out.running = detector.running();
+    out.streams = detector.streams();
+    return out;
+  }
+  [[nodiscard]] const Header& header() const { return header_; }
+
+ private:
+  std::vector<Actor> actors_;
+  double interval_;
+  Header header_;
+  std::vector<double> bytes_;
+};
+
+// redis has 4 MiB; batch comes at 30 s, and takes 3 MiB until 60 s.
+Actor victim() { return {"redis", "ff", between(30, 60, 4, 1), between(30, 60, 5, 40)}; }
+Actor taker() { return {"batch", "ff", between(30, 60, 0.5, 3.5), between(30, 60, 0.1, 200)}; }
+Actor bystander() { return {"web", "ff", always(2), always(8)}; }
+
+TEST(Blame, NamesTheTakerOfTwoNeighbours) {
+  const Played played = Film({bystander(), victim(), taker()}).play(80);
+  EXPECT_EQ(played.sentences,
+            std::vector<std::string>{"L3 0: batch took 3.0 MiB from redis within 2 s, its traffic "
+                                     "went from 0.1 MiB/s to 200.0 MiB/s; traffic of redis x 8.0"});
+  ASSERT_EQ(played.ended.size(), 1U);
+  const Episode& episode = played.ended.front();
+  EXPECT_EQ(episode.kind, Contention::cache);
+  EXPECT_NEAR(static_cast<double>(episode.begin_usec - 1'700'000'000'000'000), 30e6, 2e6);
+  EXPECT_NEAR(static_cast<double>(episode.end_usec - 1'700'000'000'000'000), 60e6, 2e6);
+  EXPECT_TRUE(played.running.empty());
+}
+
+// Two that want the same ways take them from each other for as long as both run: who came is named.
+TEST(Blame, WhoGetsItBackTakesNothing) {
+  const auto back_and_forth = [](double low, double high) {
+    return [=](double t) {
+      return t < 30 ? low : static_cast<int>(t / 4) % 2 == 0 ? high : (low + high) / 2;
+    };
+  };
+  const Played played = Film({{"redis", "ff", back_and_forth(4, 1), between(30, 99, 5, 40)},
+                              {"batch", "ff", back_and_forth(0.5, 3.5), between(30, 99, 0.1, 200)}})
+                            .play(90);
+  std::set<std::string> takers;
+  for (const auto* episodes : {&played.ended, &played.running})
+    for (const Episode& episode : *episodes) takers.insert(episode.takers.front().group);
+  EXPECT_EQ(takers, std::set<std::string>{"batch"});
+}
+
+TEST(Blame, GoesOnUntilTheEnd) {
+  const Played played = Film({victim(), taker()}).play(50);
+  EXPECT_TRUE(played.ended.empty());
+  ASSERT_EQ(played.running.size(), 1U);
+  EXPECT_EQ(played.running.front().takers.front().group, "batch");
+}
+
+TEST(Blame, WithOtherIntervals) {
+  for (const double interval : {0.2, 1.0, 5.0, 60.0}) {
+    const auto slower = [&](Actor actor) {
+      const double scale = std::max(1.0, interval);
+      for (auto* figure : {&actor.occupancy, &actor.traffic})
+        *figure = [scale, of = *figure](double t) { return of(t / scale); };
+      return actor;
+    };
+    const Played played = Film({bystander(), slower(victim()), slower(taker())}, interval)
+                              .play(80 * std::max(1.0, interval));
+    ASSERT_EQ(played.ended.size(), 1U) << interval;
+    EXPECT_EQ(played.ended.front().takers.front().group, "batch") << interval;
+    EXPECT_EQ(played.ended.front().takers.size(), 1U) << interval;
+  }
+}
+
+// Nothing that is seen in these is somebody's fault.
+TEST(Blame, NobodyWhoCannotHaveTakenIt) {
+  Actor elsewhere = taker(), disjoint = taker(), frees = victim();
+  elsewhere.domain = 1;
+  disjoint.ways = "f00";
+  frees.traffic = between(30, 60, 5, 1);
+  const struct {
+    const char* what;
+    std::vector<Actor> actors;
+    std::vector<std::string> sentences;
+  } rows[] = {
+      {"the noise is on the other socket", {bystander(), victim(), elsewhere}, {}},
+      {"the victim frees memory itself", {frees, taker()}, {}},
+      {"the victim's traffic grows by itself",
+       {{"redis", "ff", always(4), between(30, 60, 5, 40)}, taker()},
+       {}},
+      {"disjoint ways",
+       {victim(), disjoint},
+       {"L3 0: redis lost 3.0 MiB, but nobody else may fill its ways: it used less"}},
+      {"it is alone",
+       {victim()},
+       {"L3 0: redis lost 3.0 MiB, but nobody else may fill its ways: "
+        "it used less"}},
+      {"who shares its ways gained nothing", {victim(), bystander(), disjoint}, {}},
+  };
+  for (const auto& row : rows) {
+    Film film(row.actors);
+    EXPECT_EQ(film.play(100).sentences, row.sentences) << row.what;
+  }
+}
+
+TEST(Blame, IsSilentOnAMachineThatIsSteady) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> scatter(0.95, 1.05);
+  const auto about = [&](double value) {
+    return [&, value](double) { return value * scatter(random); };
+  };
+  Film film({{"", "fff", about(2), about(1)},
+             {"redis", "fff", about(4), about(50)},
+             {"batch", "fff", about(3), about(300)},
+             {"idle", "fff", about(0.1), about(0.01)}});
+  const Played played = film.play(1800);
+  EXPECT_EQ(played.sentences, std::vector<std::string>{});
+  EXPECT_TRUE(played.running.empty());
+}
+
+// Near the most traffic that was seen, a second group has less than before.
+TEST(Blame, Bandwidth) {
+  Film film({{"redis", "f", always(4), between(60, 90, 400, 200)},
+             {"batch", "f0", always(4), between(60, 90, 1, 700)}});
+  const Played played = film.play(120);
+  EXPECT_EQ(played.sentences,
+            std::vector<std::string>{
+                "L3 0: 900.0 MiB/s of traffic, 100% of the most seen; batch has 700.0 MiB/s of it, "
+                "and redis went from 400.0 MiB/s to 200.0 MiB/s"});
+}
+
+TEST(Blame, Streams) {
+  const auto grows = [](double t) {
+    return 0.5 * static_cast<double>(1 << (static_cast<int>(t / 10) % 4));
+  };
+  const Played played = Film({{"batch", "ff", grows, always(300)},
+                              {"redis", "ff", grows, [&](double t) { return 300 / grows(t); }},
+                              {"idle", "ff", grows, always(0)}})
+                            .play(60);
+  ASSERT_EQ(played.streams.size(), 1U);
+  EXPECT_EQ(played.streams.front().group, "batch");
+  EXPECT_EQ(played.streams.front().least, 0.5 * mib);
+  EXPECT_EQ(played.streams.front().most, 4 * mib);
+}
+
+// A gap is no zero: neither a counter without a number, nor a domain that is offline, nor a sleep,
+// nor an RMID that another group had.
+TEST(Blame, GapsAreNoLoss) {
+  const struct {
+    const char* what;
+    std::function<void(double, Sample&)> change;
+  } rows[] = {
+      {"no number",
+       [](double t, Sample& sample) {
+         if (t < 30 || t >= 40) return;
+         for (DomainCounters& row : sample.counters)
+           row.counters = {{"llc_occupancy", NoCount::unavailable},
+                           {"mbm_total_bytes", NoCount::unavailable}};
+       }},
+      {"offline",
+       [](double t, Sample& sample) {
+         if (t >= 30 && t < 40) sample.counters.clear();
+       }},
+      {"a sleep",
+       [](double t, Sample& sample) {
+         if (t >= 30) sample.time_usec += 3'600'000'000;
+       }},
+      {"a long pause",
+       [](double t, Sample& sample) {
+         if (t >= 30) {
+           sample.time_usec += 60'000'000;
+           sample.monotonic_usec += 60'000'000;
+         }
+       }},
+  };
+  const auto step = [](double before, double after) {
+    return [=](double t) { return t < 35 ? before : after; };
+  };
+  for (const auto& row : rows) {
+    Film film({{"redis", "f", step(4, 1), step(5, 40)}, {"batch", "f", step(1, 4), step(1, 90)}});
+    // The change itself is inside of the gap.
+    Film steady({{"redis", "f", always(4), always(5)}, {"batch", "f", always(1), always(1)}});
+    steady.change = row.change;
+    EXPECT_EQ(steady.play(80).sentences, std::vector<std::string>{}) << row.what;
+  }
+  Film reused({{"redis", "f", step(4, 0), step(5, 40)}, {"batch", "f", step(1, 4), step(1, 90)}});
+  reused.change = [](double t, Sample& sample) {
+    if (t >= 35) sample.counters[0].counters["mbm_total_bytes"] = static_cast<uint64_t>(t * mib);
+  };
+  EXPECT_EQ(reused.play(80).sentences, std::vector<std::string>{});
+}
+
+// A recording gives what was seen live.
+TEST(Blame, TheSameFromARecording) {
+  Film film({bystander(), victim(), taker()});
+  const std::vector<Sample> samples = film.shoot(80);
+  std::string text = header_line(film.header());
+  for (const Sample& sample : samples) text += sample_line(sample);
+  const auto recording = parse_recording(text);
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->header.way_bytes, film.header().way_bytes);
+  EXPECT_EQ(film.play(recording->samples).sentences, film.play(samples).sentences);
+}
+
+// Whatever the samples are, an episode names only who could have done it.
+TEST(Blame, RandomSeries) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    const auto number = [&](double most) {
+      return std::uniform_real_distribution<double>(0, most)(random);
+    };
+    const auto steps = [&](double most) {
+      std::vector<double> values(20);
+      for (double& value : values) value = number(most);
+      return [=](double t) { return values[static_cast<size_t>(t / 15) % values.size()]; };
+    };
+    std::vector<Actor> actors;
+    const char* masks[] = {"f", "ff", "f0", "f00", "fff"};
+    for (int i = 0; i < 5; ++i)
+      actors.push_back({"g" + std::to_string(i), masks[random() % 5], steps(8), steps(500)});
+    Film film(actors);
+    for (const Episode& episode : film.play(300).ended) {
+      EXPECT_LE(episode.begin_usec, episode.end_usec);
+      ASSERT_FALSE(episode.sufferers.empty());
+      if (episode.kind != Contention::cache) continue;
+      const auto ways = [&](const Part& part) {
+        const auto& actor = actors[static_cast<size_t>(part.group[1] - '0')];
+        return *parse_unsigned<unsigned>(actor.ways, 16);
+      };
+      for (const Part& one : episode.takers) {
+        EXPECT_GT(one.occupancy_during, one.occupancy_before);
+        EXPECT_NE(ways(one) & ways(episode.sufferers.front()), 0U);
+        EXPECT_NE(one.group, episode.sufferers.front().group);
+      }
+    }
+  }
+}
+
+// Bounded, counted by pair, and one message for each pair and minute.
+TEST(Blame, Memory) {
+  Episode episode;
+  episode.resource = "L3";
+  episode.takers = {{"batch"}};
+  episode.sufferers = {{"redis"}, {"web"}};
+  Memory memory;
+  for (uint64_t i = 0; i < 1500; ++i) {
+    episode.begin_usec = i * 1'000'000;
+    episode.end_usec = episode.begin_usec + 500'000;
+    EXPECT_EQ(memory.may_log(episode), i % 60 == 0) << i;
+    memory.add(episode);
+  }
+  EXPECT_EQ(memory.since(0).size(), 1000U);
+  EXPECT_EQ(memory.since(1'499'000'000).size(), 1U);
+  const auto counts = memory.counts();
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(counts[0].sufferer, "redis");
+  EXPECT_EQ(counts[0].episodes, 1500U);
+  EXPECT_EQ(counts[0].seconds, 750);
+  for (int i = 0; i < 3000; ++i) {
+    episode.takers.front().group = "g" + std::to_string(i);
+    memory.add(episode);
+  }
+  EXPECT_EQ(memory.counts().size(), 1000U);
+  episode.takers.clear();
+  EXPECT_FALSE(memory.may_log(episode));
+}
+
+}  // namespace
+}  // namespace rdtd::observe

@@ -1,0 +1,208 @@
+// The ring of recordings: what is written is read again, the oldest goes first, and nothing that
+// happens to the disk or to the writer costs more than the last seconds.
+#include "rdtd/observer/ring.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "rdtd/observer/reader.hpp"
+
+namespace rdtd {
+namespace {
+
+constexpr uint64_t start_usec = 1'700'000'000'000'000;
+
+class RingTest : public testing::Test {
+ protected:
+  RingTest() { EXPECT_NE(::mkdtemp(path_.data()), nullptr); }
+  ~RingTest() override { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] Directory directory() const { return *Directory::open(path_); }
+  [[nodiscard]] static observe::Sample sample(uint64_t second) {
+    observe::Sample out;
+    out.time_usec = start_usec + second * 1'000'000;
+    out.monotonic_usec = second * 1'000'000;
+    out.counters = {{"redis", "L3", DomainId{0}, {{"llc_occupancy", second}}}};
+    return out;
+  }
+  // Returns whether all were written.
+  bool write(Ring& ring, uint64_t from, uint64_t to) {
+    bool all = true;
+    for (uint64_t second = from; second < to; ++second) {
+      observe::Sample next = sample(second);
+      if (ring.begins_file()) next.schemata["redis"] = "L3:0=f";
+      all = ring.append(observe::header_line({"host", "6.12", "0.3", 1, {}}), sample_line(next),
+                        next.time_usec)
+                .has_value() &&
+            all;
+    }
+    return all;
+  }
+  struct Seen {
+    std::vector<uint64_t> seconds;
+    std::map<std::string, std::string> schemata;  // of the first
+    ReadRecording read;
+  };
+  [[nodiscard]] Seen read(const Period& period = {}) const {
+    Seen out;
+    auto result =
+        read_ring(directory(), period, [&](const observe::Header&, const observe::Sample& one) {
+          if (out.seconds.empty()) out.schemata = one.schemata;
+          out.seconds.push_back((one.time_usec - start_usec) / 1'000'000);
+        });
+    EXPECT_TRUE(result);
+    if (result) out.read = std::move(*result);
+    return out;
+  }
+  [[nodiscard]] uint64_t bytes() const {
+    uint64_t out = 0;
+    for (const auto& file : std::filesystem::directory_iterator(path_)) out += file.file_size();
+    return out;
+  }
+  [[nodiscard]] size_t files() const { return Ring::files(directory())->size(); }
+
+  std::string path_ = "/tmp/rdtd-ring-XXXXXX";
+};
+
+std::vector<uint64_t> range(uint64_t from, uint64_t to) {
+  std::vector<uint64_t> out;
+  for (uint64_t i = from; i < to; ++i) out.push_back(i);
+  return out;
+}
+
+TEST_F(RingTest, IsReadAsItWasWritten) {
+  {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, 0, 100));
+  }
+  const Seen seen = read();
+  EXPECT_EQ(seen.seconds, range(0, 100));
+  EXPECT_EQ(seen.read.header.host, "host");
+  EXPECT_FALSE(seen.read.cut_off);
+  EXPECT_TRUE(seen.read.problems.empty());
+}
+
+TEST_F(RingTest, OfAPeriod) {
+  {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, 0, 100));
+  }
+  const Seen seen = read({start_usec + 40'000'000, start_usec + 50'000'000});
+  EXPECT_EQ(seen.seconds, range(40, 51));
+  EXPECT_EQ(seen.schemata, (std::map<std::string, std::string>{{"redis", "L3:0=f"}}));
+  EXPECT_EQ(read({start_usec + 500'000'000, UINT64_MAX}).seconds, range(0, 0));
+}
+
+// Samples that cannot be compressed fill it soon.
+TEST_F(RingTest, TheOldestGoes) {
+  std::mt19937_64 random(1);
+  Ring ring(directory(), 64 << 10);
+  for (uint64_t second = 0; second < 2000; ++second) {
+    observe::Sample next = sample(second);
+    for (int i = 0; i < 4; ++i) next.marks.push_back(std::to_string(random()));
+    ASSERT_TRUE(ring.append(observe::header_line({}), sample_line(next), next.time_usec));
+    ASSERT_LE(bytes(), uint64_t{68} << 10);
+  }
+  EXPECT_GT(files(), 4U);
+  const Seen seen = read();
+  ASSERT_FALSE(seen.seconds.empty());
+  EXPECT_GT(seen.seconds.front(), 0U);
+  EXPECT_GE(seen.seconds.back(), 1990U);
+  EXPECT_EQ(seen.seconds, range(seen.seconds.front(), seen.seconds.back() + 1));
+}
+
+// As kill -9 leaves it: the last file at any length.
+TEST_F(RingTest, CutOffAnywhere) {
+  {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, 0, 30));
+  }
+  const std::string file = path_ + "/" + Ring::files(directory())->front();
+  for (auto length = std::filesystem::file_size(file); length-- > 0;) {
+    std::filesystem::resize_file(file, length);
+    const Seen seen = read();
+    ASSERT_EQ(seen.seconds, range(0, seen.seconds.size())) << length;
+    if (length == 0) {
+      EXPECT_EQ(seen.read.problems.size(), 1U);
+    }
+  }
+  Ring ring(directory(), 1 << 20);
+  EXPECT_TRUE(write(ring, 40, 50));
+  ASSERT_TRUE(ring.append("", "", 0));
+}
+
+// Without an orderly end, what is older than some seconds is there.
+TEST_F(RingTest, IsFlushed) {
+  Ring ring(directory(), 1 << 20);
+  EXPECT_TRUE(write(ring, 0, 30));
+  EXPECT_GE(read().seconds.size(), 24U);
+}
+
+TEST_F(RingTest, TheClockIsSetBack) {
+  {
+    Ring first(directory(), 1 << 20);
+    EXPECT_TRUE(write(first, 1000, 1010));
+  }
+  Ring second(directory(), 1 << 20);
+  EXPECT_TRUE(write(second, 0, 20));
+  const Seen seen = read();
+  EXPECT_EQ(files(), 2U);
+  ASSERT_GE(seen.seconds.size(), 20U);
+  EXPECT_EQ(seen.seconds.front(), 1000U);
+}
+
+// The monotonic clock begins again with a boot: time goes on, and no rate is across it.
+TEST_F(RingTest, AfterABoot) {
+  for (const uint64_t boot : {uint64_t{0}, uint64_t{1}}) {
+    Ring ring(directory(), 1 << 20);
+    for (uint64_t second = 0; second < 10; ++second) {
+      observe::Sample next = sample(second);
+      next.time_usec += boot * 100'000'000;
+      ASSERT_TRUE(ring.append(observe::header_line({}), sample_line(next), next.time_usec));
+    }
+  }
+  std::vector<uint64_t> monotonic, first;
+  ASSERT_TRUE(read_ring(directory(), {}, [&](const observe::Header&, const observe::Sample& one) {
+    monotonic.push_back(one.monotonic_usec / 1'000'000);
+    if (one.first) first.push_back(one.monotonic_usec / 1'000'000);
+  }));
+  EXPECT_EQ(monotonic, (std::vector<uint64_t>{0,   1,   2,   3,   4,   5,   6,   7,   8,   9,
+                                              100, 101, 102, 103, 104, 105, 106, 107, 108, 109}));
+  EXPECT_EQ(first, std::vector<uint64_t>{100});
+}
+
+TEST_F(RingTest, ABadFileDoesNotHideTheOthers) {
+  {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, 0, 10));
+  }
+  std::ofstream(path_ + "/00000000000000000001.jsonl.zst") << "no zstd";
+  std::ofstream(path_ + "/notes.txt") << "of somebody";
+  const Seen seen = read();
+  EXPECT_EQ(seen.seconds, range(0, 10));
+  ASSERT_EQ(seen.read.problems.size(), 1U);
+  EXPECT_EQ(seen.read.problems.front(),
+            path_ + "/00000000000000000001.jsonl.zst:1: this is no recording of rdtd");
+}
+
+TEST_F(RingTest, OneFileByName) {
+  {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, 0, 10));
+  }
+  const auto use = [](const observe::Header&, const observe::Sample&) {};
+  const std::string name = Ring::files(directory())->front();
+  EXPECT_EQ(read_recording(directory(), name, {}, use)->samples, 10U);
+  std::ofstream(path_ + "/damaged") << "\x28\xb5\x2f\xfd garbage that is no frame";
+  EXPECT_EQ(read_recording(directory(), "damaged", {}, use).error().text(),
+            path_ + "/damaged:1: the file is damaged from here on");
+  EXPECT_EQ(read_recording(directory(), "nothing", {}, use).error().text(),
+            "cannot open " + path_ + "/nothing: No such file or directory");
+}
+
+}  // namespace
+}  // namespace rdtd

@@ -1,0 +1,64 @@
+// Times as people type them, in a time zone that has no summer time.
+#include "time_point.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <time.h>
+
+namespace rdtd {
+namespace {
+
+class TimePoint : public testing::Test {
+ protected:
+  TimePoint() {
+    ::setenv("TZ", "UTC-2", 1);  // two hours east
+    ::tzset();
+  }
+  ~TimePoint() override {
+    ::unsetenv("TZ");
+    ::tzset();
+  }
+};
+
+TEST_F(TimePoint, Forms) {
+  const uint64_t now = 1'764'144'610'000'000;  // 2025-11-26 10:10:10 there
+  const struct {
+    const char *text, *expected;
+  } rows[] = {
+      {"now", "2025-11-26 10:10:10"},
+      {"today", "2025-11-26 00:00:00"},
+      {"yesterday", "2025-11-25 00:00:00"},
+      {"2025-11-24", "2025-11-24 00:00:00"},
+      {"2025-11-24 08:30", "2025-11-24 08:30:00"},
+      {" 2025-11-24 08:30:59 ", "2025-11-24 08:30:59"},
+      {"2025-11-24T08:30:59", "2025-11-24 08:30:59"},
+      {"08:30", "2025-11-26 08:30:00"},
+      {"23:59:59", "2025-11-26 23:59:59"},
+      {"-1h", "2025-11-26 09:10:10"},
+      {"-1h 10s", "2025-11-26 09:10:00"},
+      {"30min ago", "2025-11-26 09:40:10"},
+      {"@1764144000", "2025-11-26 10:00:00"},
+  };
+  for (const auto& row : rows) {
+    const auto usec = parse_time(row.text, now);
+    ASSERT_TRUE(usec) << row.text;
+    EXPECT_EQ(time_text(*usec), row.expected) << row.text;
+  }
+  for (const char* text : {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago"}) {
+    const auto usec = parse_time(text, now);
+    ASSERT_FALSE(usec) << text;
+    EXPECT_EQ(usec.error(), "'" + std::string(text) +
+                                "' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
+                                "\"yesterday\"");
+  }
+}
+
+TEST_F(TimePoint, Texts) {
+  EXPECT_EQ(time_text(0), "never");
+  EXPECT_EQ(span_text(119'999'999), "119 s");
+  EXPECT_EQ(span_text(120'000'000), "2 min");
+  EXPECT_EQ(span_text(7'500'000'000), "2 h 05 min");
+}
+
+}  // namespace
+}  // namespace rdtd
