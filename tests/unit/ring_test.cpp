@@ -115,6 +115,36 @@ TEST_F(RingTest, TheOldestGoes) {
   EXPECT_EQ(seen.seconds, range(seen.seconds.front(), seen.seconds.back() + 1));
 }
 
+// A day of ten groups in two domains fits in the default of 64 MiB: an hour of counters that change
+// by random amounts takes no more than its part of that.
+TEST_F(RingTest, ADayFits) {
+  std::mt19937_64 random(1);
+  const auto number = [&](uint64_t most) {
+    return std::uniform_int_distribution<uint64_t>(0, most)(random);
+  };
+  observe::Sample next;
+  for (int group = 0; group < 10; ++group)
+    for (const uint32_t domain : {0U, 1U})
+      next.counters.push_back({"group-" + std::to_string(group),
+                               "L3",
+                               DomainId{domain},
+                               {{"llc_occupancy", number(1 << 25)},
+                                {"mbm_local_bytes", number(1 << 30)},
+                                {"mbm_total_bytes", number(1 << 30)}}});
+  Ring ring(directory(), 64 << 20);
+  for (uint64_t second = 0; second < 3600; ++second) {
+    next.time_usec = start_usec + second * 1'000'000 + number(500);
+    next.monotonic_usec = second * 1'000'000 + number(500);
+    for (DomainCounters& row : next.counters) {
+      row.counters["llc_occupancy"] = number(1 << 25) & ~uint64_t{0xffff};
+      for (const char* name : {"mbm_local_bytes", "mbm_total_bytes"})
+        row.counters[name] = std::get<uint64_t>(row.counters[name]) + (number(1 << 30) & ~0x3fULL);
+    }
+    ASSERT_TRUE(ring.append(observe::header_line({}), sample_line(next), next.time_usec));
+  }
+  EXPECT_LE(bytes(), (uint64_t{64} << 20) / 24);
+}
+
 // As kill -9 leaves it: the last file at any length.
 TEST_F(RingTest, CutOffAnywhere) {
   {
