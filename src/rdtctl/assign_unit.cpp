@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "policy_file.hpp"
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
@@ -19,50 +20,6 @@
 namespace rdtd {
 
 namespace {
-
-constexpr const char* lasting_directory = "/etc/rdtd";
-constexpr const char* runtime_directory = "/run/rdtd";
-
-// Creates the directory if it does not exist.
-Result<Directory> open_policy_directory(const char* path) {
-  if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);
-  return Directory::open(path);
-}
-
-// Nothing if there is no such file.
-Result<std::optional<std::string>> read_present(const Directory& directory,
-                                                const std::string& file) {
-  auto text = directory.read(file);
-  if (!text && text.error().code == ENOENT) return std::nullopt;
-  if (!text) return std::unexpected(text.error());
-  return std::move(*text);
-}
-
-Result<void> restore(const Directory& directory, const std::string& file,
-                     const std::optional<std::string>& before) {
-  if (before) return directory.replace(file, *before);
-  if (::unlinkat(directory.fd(), file.c_str(), 0) != 0 && errno != ENOENT)
-    return errno_error("remove", directory.path_of(file));
-  return {};
-}
-
-// Puts the rule in force, or leaves the file as it was.
-int put_in_force(Client& client, const Directory& directory, const std::string& file,
-                 const std::string& text) {
-  const auto before = read_present(directory, file);
-  if (!before) return report_file(before.error());
-  if (const auto written = directory.replace(file, text); !written)
-    return report_file(written.error());
-  const auto reloaded = client.reload();
-  if (reloaded) return Exit::ok;
-  const int exit = report(reloaded.error());
-  if (const auto restored = restore(directory, file, *before); !restored)
-    return report_file(restored.error());
-  (void)client.reload();  // the error about a file that is gone is forgotten
-  note("rdtctl: '{}' is {}\n", directory.path_of(file),
-       *before ? "as it was before" : "removed again");
-  return exit;
-}
 
 // "redis" of "redis/web", a monitoring group.
 std::string_view control_group_name(std::string_view label) {

@@ -173,6 +173,12 @@ JsonValue plan_json(const Planned& planned) {
 
 }  // namespace
 
+void verbs::print_planned(const Context& context, const Planned& planned) {
+  print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true, true}, {"ASKED"}, {"GRANTED"}},
+              grants(planned));
+  print("\n{}", format_plan(planned.plan));
+}
+
 int verbs::plan(const Context& context, const std::vector<std::string>& files,
                 bool detailed_exitcode, bool unified) {
   const auto planned =
@@ -183,9 +189,7 @@ int verbs::plan(const Context& context, const std::vector<std::string>& files,
   } else if (unified) {
     print_unified(*planned);
   } else {
-    print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true, true}, {"ASKED"}, {"GRANTED"}},
-                grants(*planned));
-    print("\n{}", format_plan(planned->plan));
+    print_planned(context, *planned);
   }
   return detailed_exitcode && !planned->plan.changes_nothing() ? Exit::changes_pending : Exit::ok;
 }

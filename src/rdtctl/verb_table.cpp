@@ -17,6 +17,7 @@ void VerbTable::add_all() {
   add_blame();
   add_machine();
   group_ = "Policy";
+  add_writing();
   add_policy();
   add_copies();
   group_ = "Control";
@@ -241,6 +242,22 @@ void VerbTable::add_policy() {
       [&] { return verbs::layout(context_); });
   add("cat-config", "Print the policy files in effect, and name the others", "rdtctl cat-config",
       [&] { return verbs::cat_config(context_); });
+}
+
+void VerbTable::add_writing() {
+  CLI::App& init = add_live("init", "Write a first policy, from the services that run",
+                            "rdtctl init --protect redis-server",
+                            [&] { return verbs::init(context_, given_.init); });
+  refuse_empty(*init.add_option("--protect", given_.init.protect,
+                                "A service that others must not disturb; without it, init asks")
+                    ->type_name("UNIT")
+                    ->allow_extra_args(false));
+  init.add_flag("-y,--yes", given_.init.yes, "Put it in force without a question");
+
+  CLI::App& edit =
+      add_live("edit", "Open a policy file in $EDITOR, check it, and put it in force",
+               "rdtctl edit 20-db.toml", [&] { return verbs::edit(context_, given_.file); });
+  edit.add_option("FILE", given_.file, "Its name in /etc/rdtd; default is the only one there");
 }
 
 void VerbTable::add_copies() {

@@ -45,6 +45,7 @@ class VerbTable {
     verbs::RecordOptions record;
     verbs::HistoryOptions history;
     verbs::BlameOptions blame;
+    verbs::InitOptions init;
     std::vector<std::string> noise;
   };
 
@@ -62,6 +63,7 @@ class VerbTable {
   void add_source(CLI::App& verb, verbs::RecordingSource& source);
   void add_machine();
   void add_policy();
+  void add_writing();
   void add_copies();
   void add_control();
   void add_assignment();

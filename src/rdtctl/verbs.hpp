@@ -39,6 +39,8 @@ int check(const Context& context, const std::vector<std::string>& files);  // no
 void check_loaded(const Context& context);
 int completion(const std::string& shell);
 int doctor(const Context& context);
+// `file`: in /etc/rdtd; "": the only one there.
+int edit(const Context& context, const std::string& file);
 int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
@@ -60,6 +62,11 @@ struct HistoryOptions {
 int history(const Context& context, const HistoryOptions& options);
 int import(const Context& context);
 int import_from(const std::string& path);  // "-": standard input
+struct InitOptions {
+  std::vector<std::string> protect;  // units; none: they are asked for
+  bool yes = false;
+};
+int init(const Context& context, const InitOptions& options);
 int info(const Context& context);
 int layout(const Context& context);
 int list(const Context& context, bool only_names);
@@ -67,6 +74,8 @@ int metrics(const Context& context, const std::string& file);  // "": standard o
 // `files`: a policy of their own; none: the machine's.
 int plan(const Context& context, const std::vector<std::string>& files, bool detailed_exitcode,
          bool unified);
+// What it grants, and its changes.
+void print_planned(const Context& context, const Planned& planned);
 struct RecordOptions {
   std::string file;
   double seconds = 0;  // 0: until interrupted

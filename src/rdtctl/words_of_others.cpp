@@ -53,7 +53,7 @@ constexpr auto same_verbs = std::to_array<Same>({
 constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, enable, disable, serve, daemon",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"create, new, add, set, edit, init, config, update, modify, change, limit, alloc, allocate, "
+    {"create, new, add, set, config, update, modify, change, limit, alloc, allocate, "
      "profile, profiles, rename, add rule, -e",
      "groups are tables of the policy: write [group.NAME] in a file such as "
      "/etc/rdtd/10-NAME.toml, then run 'rdtctl check' and 'rdtctl reload'; see rdtd.toml(5)"},

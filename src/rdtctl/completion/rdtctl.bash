@@ -4,7 +4,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html | --protect | -S | --since | -U | --until) ((i++)) ;;
       --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
@@ -31,7 +31,7 @@ _rdtctl() {
   case $previous in
     -g | --group | --noise-group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
     --pseudo-lock) _rdtctl_lines < <(ls /dev/pseudo_lock 2>/dev/null); return ;;
-    --unit) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
+    --unit | --protect) _rdtctl_lines < <(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user-unit) _rdtctl_lines < <(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1); return ;;
     --user) _rdtctl_lines < <(compgen -u); return ;;
     --user-group) _rdtctl_lines < <(compgen -g); return ;;
@@ -56,6 +56,8 @@ _rdtctl() {
       completion) _rdtctl_lines < <(_rdtctl_words "bash zsh fish") ;;
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
+      history | blame) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+      edit) mapfile -t COMPREPLY < <(cd /etc/rdtd 2>/dev/null && compgen -f -X '!*.toml' -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
       run | bench | suggest) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
     esac

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html --protect -S --since -U --until
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -28,6 +28,9 @@ complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n 'string match -q -- "-*" (commandline -ct)' -a '(__rdtctl_options)'
 complete -c rdtctl -s g -l group -x -a '(__rdtctl_groups)'
 complete -c rdtctl -l unit -x -a '(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | string split -f 1 " ")'
+complete -c rdtctl -l protect -x -a '(systemctl list-units --plain --no-legend --type=service 2>/dev/null | string split -f 1 " ")'
+complete -c rdtctl -s S -l since -x
+complete -c rdtctl -s U -l until -x
 complete -c rdtctl -l exe -r -F
 complete -c rdtctl -l user -x -a '(__fish_complete_users)'
 complete -c rdtctl -l user-group -x -a '(__fish_complete_groups)'
@@ -58,5 +61,7 @@ complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
 complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'
 complete -c rdtctl -n '__rdtctl_is check' -F
+complete -c rdtctl -n '__rdtctl_is history blame' -F
+complete -c rdtctl -n '__rdtctl_is edit' -a '(path basename /etc/rdtd/*.toml 2>/dev/null)'
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
 complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

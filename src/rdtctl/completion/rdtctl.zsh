@@ -7,7 +7,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html) ((i++)) ;;
+      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html | --protect | -S | --since | -U | --until) ((i++)) ;;
       --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
@@ -22,7 +22,7 @@ _rdtctl() {
   case ${words[CURRENT-1]} in
     -g | --group | --noise-group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --pseudo-lock) found=(${(f)"$(ls /dev/pseudo_lock 2>/dev/null)"}); compadd -a found; return ;;
-    --unit) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
+    --unit | --protect) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user-unit) found=(${(f)"$(systemctl --user list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
     --user) _users; return ;;
     --user-group) _groups; return ;;
@@ -48,6 +48,8 @@ _rdtctl() {
       explain | assign) _pids ;;
       completion) compadd bash zsh fish ;;
       check) _files -g '*.toml' ;;
+      history | blame) _files ;;
+      edit) _files -W /etc/rdtd -g '*.toml' ;;
       snapshot) _files -/ ;;
       run | bench | suggest) _command_names -e ;;
     esac

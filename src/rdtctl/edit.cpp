@@ -1,0 +1,199 @@
+// edit: a policy file in the user's editor, checked before it is in force, as visudo(8) and
+// `systemctl edit` do.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "output.hpp"
+#include "policy_file.hpp"
+#include "rdtd/base/text.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr std::string_view suffix = ".toml";
+constexpr std::string_view first_text =
+    R"(# A policy of rdtd: who gets how much of the caches and the memory bandwidth.
+# rdtd.toml(5) describes the language. For example, a service that others must not disturb:
+#
+# [group.redis]
+# l3 = "40%"
+# exclusive = true
+#
+# [[rule]]
+# group = "redis"
+# unit = "redis-server.service"
+)";
+
+// The copy that the editor gets: a directory of its own, with a file of the same name.
+class Draft {
+ public:
+  Draft() = default;
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    if (path_.empty()) return;
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] Result<void> write(const std::string& name, const std::string& text) {
+    std::string path = (std::filesystem::temp_directory_path() / "rdtd-edit-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) return errno_error("make", path);
+    path_ = path;
+    name_ = name;
+    const auto directory = Directory::open(path_);
+    if (!directory) return std::unexpected(directory.error());
+    return directory->replace(name_, text, 0600);
+  }
+  [[nodiscard]] Result<std::string> read() const {
+    const auto directory = Directory::open(path_);
+    if (!directory) return std::unexpected(directory.error());
+    return directory->read(name_);
+  }
+  [[nodiscard]] std::string file() const { return path_ + "/" + name_; }
+  // Returns the file, which stays.
+  [[nodiscard]] std::string keep() {
+    std::string out = file();
+    path_.clear();
+    return out;
+  }
+
+ private:
+  std::string path_, name_;
+};
+
+// As systemctl(1) chooses it. The words may be options too: "emacs -nw".
+std::vector<std::vector<std::string>> editors() {
+  for (const char* variable : {"SYSTEMD_EDITOR", "EDITOR", "VISUAL"}) {
+    const char* value = std::getenv(variable);
+    std::vector<std::string> words;
+    for (const std::string_view word : split(value != nullptr ? value : "", ' '))
+      if (!word.empty()) words.emplace_back(word);
+    if (!words.empty()) return {words};
+  }
+  return {{"editor"}, {"nano"}, {"vim"}, {"vi"}};
+}
+
+[[noreturn]] void execute_editor(const std::string& file) {
+  for (std::vector<std::string> words : editors()) {
+    words.push_back(file);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::execvp(arguments.front(), arguments.data());
+    if (errno != ENOENT)
+      note("rdtctl: cannot execute '{}': {}\n", words.front(), std::strerror(errno));
+  }
+  note("rdtctl: there is no editor: set EDITOR\n");
+  ::_exit(127);
+}
+
+// Ctrl-C is the editor's.
+bool run_editor(const std::string& file) {
+  struct sigaction ignore{}, interrupt{}, quit{};
+  ignore.sa_handler = SIG_IGN;
+  (void)::sigaction(SIGINT, &ignore, &interrupt);
+  (void)::sigaction(SIGQUIT, &ignore, &quit);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    (void)::sigaction(SIGINT, &interrupt, nullptr);
+    (void)::sigaction(SIGQUIT, &quit, nullptr);
+    execute_editor(file);
+  }
+  int status = -1;
+  while (pid > 0 && ::waitpid(pid, &status, 0) != pid && errno == EINTR) continue;
+  (void)::sigaction(SIGINT, &interrupt, nullptr);
+  (void)::sigaction(SIGQUIT, &quit, nullptr);
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// The name in /etc/rdtd; the error is the exit code.
+std::expected<std::string, int> name_of(const std::string& given) {
+  std::string name = given;
+  if (name.empty()) {
+    std::vector<std::string> names;
+    if (const auto directory = Directory::open(lasting_directory); directory)
+      if (const auto entries = directory->list(); entries)
+        for (const Directory::Entry& entry : *entries)
+          if (!entry.is_directory && entry.name.ends_with(suffix) && !entry.name.starts_with('.'))
+            names.push_back(entry.name);
+    if (names.size() > 1) {
+      note("rdtctl: which file of {}: {}?\n", std::string(lasting_directory), join(names, ", "));
+      return std::unexpected(static_cast<int>(Exit::usage));
+    }
+    return names.empty() ? "10-policy.toml" : names.front();
+  }
+  if (name.starts_with(std::string(lasting_directory) + "/"))
+    name.erase(0, std::strlen(lasting_directory) + 1);
+  if (name.contains('/') || name.starts_with('.')) {
+    note("rdtctl: edit is for files of {}, and '{}' is none: any editor is good for it\n",
+         std::string(lasting_directory), given);
+    return std::unexpected(static_cast<int>(Exit::usage));
+  }
+  return name.ends_with(suffix) ? name : name + std::string(suffix);
+}
+
+// What is in force under that name: the file itself, or one of a directory behind /etc/rdtd, which
+// the new file replaces.
+std::string text_before(const std::vector<PolicyFile>& files, const std::string& name) {
+  for (const PolicyFile& file : files)
+    if (std::filesystem::path(file.path).filename() == name &&
+        file.state == PolicyFile::State::active)
+      return file.text;
+  return std::string(first_text);
+}
+
+bool asks_to_edit_again() {
+  if (::isatty(STDIN_FILENO) != 1) return false;
+  note("Edit it again? [Y/n] ");
+  std::array<char, 16> line{};
+  if (std::fgets(line.data(), line.size(), stdin) == nullptr) return false;
+  return line.front() != 'n' && line.front() != 'N';
+}
+
+}  // namespace
+
+int verbs::edit(const Context& context, const std::string& given) {
+  const auto name = name_of(given);
+  if (!name) return name.error();
+  if (const auto may = may_install_policy_files(); !may) return report_file(may.error());
+  const std::string before = text_before(find_policy_files(context.root), *name);
+  Draft draft;
+  if (const auto written = draft.write(*name, before); !written)
+    return report_file(written.error());
+  for (;;) {
+    if (!run_editor(draft.file())) {
+      note("rdtctl: the editor failed: nothing was changed\n");
+      return Exit::failed;
+    }
+    const auto text = draft.read();
+    if (!text) return report_file(text.error());
+    if (*text == before) {
+      note("rdtctl: nothing was changed\n");
+      return Exit::ok;
+    }
+    if (check_policy_file(context, *name, *text)) {
+      const int exit = install_policy_file(context, *name, *text);
+      if (exit != Exit::ok) note("rdtctl: the text is in '{}'\n", draft.keep());
+      return exit;
+    }
+    if (!asks_to_edit_again()) {
+      note("rdtctl: nothing was changed\n");
+      return Exit::failed;
+    }
+  }
+}
+
+}  // namespace rdtd

@@ -1,0 +1,111 @@
+#include "policy_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "print.hpp"
+#include "rdtd/base/text.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+Result<void> restore(const Directory& directory, const std::string& file,
+                     const std::optional<std::string>& before, mode_t mode) {
+  if (before) return directory.replace(file, *before, mode);
+  if (::unlinkat(directory.fd(), file.c_str(), 0) != 0 && errno != ENOENT)
+    return errno_error("remove", directory.path_of(file));
+  return {};
+}
+
+}  // namespace
+
+Result<Directory> open_policy_directory(const char* path) {
+  if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);
+  return Directory::open(path);
+}
+
+Result<std::optional<std::string>> read_present(const Directory& directory,
+                                                const std::string& file) {
+  auto text = directory.read(file);
+  if (!text && text.error().code == ENOENT) return std::nullopt;
+  if (!text) return std::unexpected(text.error());
+  return std::move(*text);
+}
+
+int put_in_force(Client& client, const Directory& directory, const std::string& file,
+                 const std::string& text, mode_t mode) {
+  const auto before = read_present(directory, file);
+  if (!before) return report_file(before.error());
+  if (const auto written = directory.replace(file, text, mode); !written)
+    return report_file(written.error());
+  const auto reloaded = client.reload();
+  if (reloaded) return Exit::ok;
+  const int exit = report(reloaded.error());
+  if (const auto restored = restore(directory, file, *before, mode); !restored)
+    return report_file(restored.error());
+  (void)client.reload();  // the error about a file that is gone is forgotten
+  note("rdtctl: '{}' is {}\n", directory.path_of(file),
+       *before ? "as it was before" : "removed again");
+  return exit;
+}
+
+Result<void> may_install_policy_files() {
+  const auto directory = open_policy_directory(lasting_directory);
+  if (!directory) return std::unexpected(directory.error());
+  if (::faccessat(directory->fd(), ".", W_OK, AT_EACCESS) < 0)
+    return errno_error("write to", directory->path());
+  return {};
+}
+
+bool check_policy_file(const Context& context, const std::string& name, const std::string& text) {
+  std::vector<PolicyFile> files = find_policy_files(context.root);
+  const auto name_of_file = [](const PolicyFile& file) {
+    return std::filesystem::path(file.path).filename().string();
+  };
+  std::erase_if(files, [&](const PolicyFile& file) { return name_of_file(file) == name; });
+  PolicyFile changed;
+  changed.path = printable(std::string(lasting_directory) + "/" + name);
+  changed.text = text;
+  files.insert(std::ranges::lower_bound(files, name, {}, name_of_file), changed);
+  if (const auto machine = read_machine(context); machine) {
+    const auto planned = plan_files(context, files);
+    if (planned && ::isatty(STDOUT_FILENO) == 1) verbs::print_planned(context, *planned);
+    return planned.has_value();
+  }
+  const ParsedPolicy parsed = parse_policy(files);
+  note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+  return !has_errors(parsed.diagnostics);
+}
+
+int install_policy_file(const Context& context, const std::string& name, const std::string& text) {
+  const auto directory = open_policy_directory(lasting_directory);
+  if (!directory) return report_file(directory.error());
+  struct stat status{};
+  const mode_t mode = ::fstatat(directory->fd(), name.c_str(), &status, 0) == 0
+                          ? status.st_mode & 0777
+                          : mode_t{0644};
+  auto client = Client::connect();
+  const auto running = client ? client->properties() : std::unexpected(client.error());
+  if (!running && !running.error().unreachable()) return report(running.error());
+  if (running) {
+    if (const int failed = put_in_force(*client, *directory, name, text, mode); failed != Exit::ok)
+      return failed;
+    print("{} is in force.\n", directory->path_of(name));
+    return Exit::ok;
+  }
+  if (const auto written = directory->replace(name, text, mode); !written)
+    return report_file(written.error());
+  note("rdtctl: {} is written; {}\n", directory->path_of(name), running.error().text);
+  verbs::check_loaded(context);
+  return Exit::ok;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,37 @@
+// Policy files that rdtctl itself writes, for `assign --unit`, `edit` and `init`.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "context.hpp"
+#include "rdtd/base/directory.hpp"
+
+namespace rdtd {
+
+inline constexpr const char* lasting_directory = "/etc/rdtd";
+inline constexpr const char* runtime_directory = "/run/rdtd";
+
+// Creates the directory if it does not exist.
+[[nodiscard]] Result<Directory> open_policy_directory(const char* path);
+// Nothing if there is no such file.
+[[nodiscard]] Result<std::optional<std::string>> read_present(const Directory& directory,
+                                                              const std::string& file);
+// Writes the file and reloads; where the daemon refuses, the file is as it was before. Prints what
+// failed; returns the exit code.
+[[nodiscard]] int put_in_force(Client& client, const Directory& directory, const std::string& file,
+                               const std::string& text, mode_t mode = 0644);
+
+// Whether install_policy_file may write: who may not is told before any work.
+[[nodiscard]] Result<void> may_install_policy_files();
+// The whole policy with this text as the file of that name in /etc/rdtd. Prints what is wrong with
+// it, and on a terminal what this machine grants.
+[[nodiscard]] bool check_policy_file(const Context& context, const std::string& name,
+                                     const std::string& text);
+// Puts that file there, and in force if the daemon runs. Prints how it went; returns the exit code.
+[[nodiscard]] int install_policy_file(const Context& context, const std::string& name,
+                                      const std::string& text);
+
+}  // namespace rdtd
