@@ -28,8 +28,9 @@
 namespace rdtd {
 
 std::string_view to_string(ConditionKind kind) {
-  constexpr std::array<std::string_view, 9> names = {
-      "name", "thread", "exe", "cmdline", "cgroup", "unit", "user_unit", "user", "user_group"};
+  constexpr std::array<std::string_view, 10> names = {"name",   "thread",    "exe",       "cmdline",
+                                                      "cgroup", "unit",      "user_unit", "vm",
+                                                      "user",   "user_group"};
   return names.at(static_cast<size_t>(kind));
 }
 
@@ -221,6 +222,34 @@ void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
              "write monitor = \"{unit}\" or \"pod-{pod}\"");
 }
 
+// QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
+void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
+  constexpr size_t most = 1024;
+  if (node.is_integer())
+    return in.wrong_type(key, node, "a string",
+                         fmt::format("write \"{}\"", *node.value<int64_t>()));
+  const auto list = in.string(key, node);
+  if (!list) return;
+  const auto cpus = parse_cpu_list(list->value);
+  if (!cpus || cpus->empty() || cpus->size() > most)
+    return in.error(list->where, fmt::format("'{}' is not a list of virtual CPUs", list->value),
+                    "write \"0-3\" or \"0,2\"");
+  Condition condition{ConditionKind::thread, {}};
+  for (const unsigned cpu : *cpus)
+    condition.patterns.push_back({fmt::format("CPU {}/KVM", cpu), list->where});
+  rule.conditions.push_back(std::move(condition));
+}
+
+// Threads of that name are virtual CPUs only in a virtual machine.
+void check_vcpus(const FileReader& in, const toml::table& table) {
+  if (!table.contains("vcpu")) return;
+  const auto& where = in.at(*table.get("vcpu"));
+  if (!table.contains("vm"))
+    in.error(where, "'vcpu' is for the virtual machine that 'vm' names", "write vm = \"NAME\" too");
+  if (table.contains("thread"))
+    in.error(where, "'vcpu' and 'thread' both name threads", "remove one of them");
+}
+
 }  // namespace
 
 void Builder::read_rule(const FileReader& in, const toml::table& table) {
@@ -245,7 +274,9 @@ void Builder::read_rule(const FileReader& in, const toml::table& table) {
       check_patterns(in, condition, n.is_array());
       rule.conditions.push_back(std::move(condition));
     });
+  keys.emplace_back("vcpu", [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule); });
   in.read_table(table, "[[rule]]", keys);
+  check_vcpus(in, table);
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
   if (rule.leaves() && rule.monitor)
     in.error(rule.monitor->where,

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "rdtd/base/glob.hpp"
+#include "rdtd/model/virtual_machine.hpp"
 
 namespace rdtd {
 
@@ -40,6 +41,7 @@ bool compare(ConditionKind kind, const CompiledPattern& pattern, Subject& subjec
     case ConditionKind::cgroup: return cgroup_matches(pattern, *facts.cgroup);
     case ConditionKind::unit: return unit_matches(pattern, subject.units().system);
     case ConditionKind::user_unit: return unit_matches(pattern, subject.units().user);
+    case ConditionKind::vm: return !subject.vm().empty() && text_matches(pattern, subject.vm());
     case ConditionKind::user: return facts.identity->uid == pattern.id;
     case ConditionKind::user_group: return facts.identity->gid == pattern.id;
   }
@@ -55,7 +57,8 @@ Fact fact_of(ConditionKind kind) {
     case ConditionKind::exe: return Fact::exe;
     case ConditionKind::cgroup:
     case ConditionKind::unit:
-    case ConditionKind::user_unit: return Fact::cgroup;
+    case ConditionKind::user_unit:
+    case ConditionKind::vm: return Fact::cgroup;
     case ConditionKind::cmdline: return Fact::cmdline;
     case ConditionKind::user:
     case ConditionKind::user_group: return Fact::identity;
@@ -68,6 +71,11 @@ bool is_identity(ConditionKind kind) { return fact_of(kind) == Fact::identity; }
 const CgroupUnits& Subject::units() {
   if (!units_) units_ = units_of_cgroup(*facts.cgroup);
   return *units_;
+}
+
+const std::string& Subject::vm() {
+  if (!vm_) vm_ = vm_of_cgroup(*facts.cgroup).value_or("");
+  return *vm_;
 }
 
 bool holds(ConditionKind kind, const CompiledPattern& pattern, Subject& subject) {

@@ -73,6 +73,9 @@ class Described {
   Verdict test(ConditionKind kind, const CompiledPattern& pattern) {
     if (is_identity(kind)) return test_identity(kind, pattern);
     if (is_unit(kind) && !facts_.cgroup) return test_unit(kind, pattern);
+    if (kind == ConditionKind::vm)
+      return facts_.cgroup ? Verdict{holds(kind, pattern, subject_)}
+                           : Verdict{false, ConditionKind::cgroup};
     // Without a thread, a `thread` condition does not hold; it needs nothing.
     if (kind != ConditionKind::thread && find(kind) == nullptr && !is_unit(kind))
       return {false, kind};

@@ -24,6 +24,7 @@ std::string value_of(ConditionKind kind, Subject& subject) {
     case ConditionKind::cgroup: return *facts.cgroup;
     case ConditionKind::unit: return unit(subject.units().system);
     case ConditionKind::user_unit: return unit(subject.units().user);
+    case ConditionKind::vm: return subject.vm();
     case ConditionKind::user: return std::to_string(facts.identity->uid);
     case ConditionKind::user_group: return std::to_string(facts.identity->gid);
   }

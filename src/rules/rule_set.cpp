@@ -29,6 +29,12 @@ void remove_duplicates(Candidates& candidates) {
   candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
 }
 
+// A cgroup in which those of virtual machines are made.
+bool may_hold_vms(std::string_view path) {
+  return path.empty() || path == "/" || path == "/machine.slice" || path == "/machine" ||
+         path == "/qemu.slice";
+}
+
 }  // namespace
 
 RuleSet::RuleSet(const Policy& policy, const Users& users) {
@@ -88,6 +94,7 @@ size_t RuleSet::number_cgroup_pattern(ConditionKind kind, const CompiledPattern&
     cgroup_index_[at].add(kind, pattern, next);
     if (kind == ConditionKind::unit) has_unit_patterns_ = true;
     if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
+    if (kind == ConditionKind::vm) has_vm_patterns_ = true;
     if (kind == ConditionKind::cgroup) {
       const std::string_view prefix = pattern.prefix();
       cgroup_prefixes_.emplace(prefix);
@@ -117,7 +124,7 @@ size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
     case Fact::exe: return first(ConditionKind::exe);
     case Fact::cgroup:
       return std::min({first(ConditionKind::cgroup), first(ConditionKind::unit),
-                       first(ConditionKind::user_unit)});
+                       first(ConditionKind::user_unit), first(ConditionKind::vm)});
     case Fact::cmdline: return first(ConditionKind::cmdline);
     case Fact::identity:
       return std::min(first(ConditionKind::user), first(ConditionKind::user_group));
@@ -149,6 +156,8 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
       if (anchors(ConditionKind::user_unit).first != SIZE_MAX)
         for (const std::string_view unit : subject.units().user)
           by_text(ConditionKind::user_unit, unit);
+      if (anchors(ConditionKind::vm).first != SIZE_MAX && !subject.vm().empty())
+        by_text(ConditionKind::vm, subject.vm());
       remove_duplicates(out);
       break;
     case Fact::cmdline: by_text(ConditionKind::cmdline, *facts.cmdline); break;
@@ -205,6 +214,7 @@ bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   find(ConditionKind::cgroup, path);
   for (const std::string_view unit : subject.units().system) find(ConditionKind::unit, unit);
   for (const std::string_view unit : subject.units().user) find(ConditionKind::user_unit, unit);
+  if (!subject.vm().empty()) find(ConditionKind::vm, subject.vm());
   remove_duplicates(candidates);
   return std::ranges::any_of(candidates, [&](const Postings* numbers) {
     return std::ranges::any_of(*numbers, [&](size_t number) {
@@ -225,6 +235,7 @@ bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
   const bool may_have_users =
       without_unit(units.system) || units.system.back().starts_with("user@");
   if (has_user_unit_patterns_ && may_have_users && without_unit(units.user)) return true;
+  if (has_vm_patterns_ && may_hold_vms(path)) return true;
   const auto next = cgroup_prefixes_.lower_bound(path);
   if (next != cgroup_prefixes_.end() && next->starts_with(path)) return true;
   return std::ranges::any_of(cgroup_prefix_lengths_, [&](size_t length) {

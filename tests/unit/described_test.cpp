@@ -57,6 +57,12 @@ TEST(Described, Conditions) {
       {"user_unit = \"a.service\"\n",
        {{{cgroup, "/system.slice/b.service"}}, {}},
        "cgroup '/system.slice/b.service' has no user_unit, rule requires 'a.service'"},
+      {"vm = \"web\"\n", {{{unit, "b.service"}}, {}}, "needs cgroup"},
+      {"vm = \"web\"\n", {{{cgroup, "/qemu.slice/web.scope"}}, {}}, "yes"},
+      {"vm = \"web\"\n", {{{cgroup, "/qemu.slice/100.scope"}}, {}}, "vm is '100', not 'web'"},
+      {"vm = \"web\"\n",
+       {{{cgroup, "/system.slice/b.service"}}, {}},
+       "cgroup '/system.slice/b.service' has no vm, rule requires 'web'"},
       // Users, of whom rules() knows redis (100) and the group staff (200).
       {"user = \"redis\"\n", {{{user, "redis"}}, {}}, "yes"},
       {"user = \"redis\"\n", {{{user, "100"}}, {{user, 100}}}, "yes"},

@@ -8,6 +8,7 @@
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/model/virtual_machine.hpp"
 
 namespace rdtd {
 namespace {
@@ -137,6 +138,32 @@ TEST(Counter, Values) {
       {"7 of 9\n", std::nullopt},
   };
   for (const auto& row : rows) EXPECT_EQ(parse_counter(row.text), row.value) << row.text;
+}
+
+TEST(VirtualMachine, OfCgroup) {
+  const struct {
+    const char* path;
+    std::optional<std::string> name;
+  } rows[] = {
+      {"", {}},
+      {"/", {}},
+      {"/machine.slice", {}},
+      {R"(/machine.slice/machine-qemu\x2d1\x2dweb.scope)", "web"},
+      {R"(/machine.slice/machine-qemu\x2d12\x2dweb\x2dfront.scope/libvirt/vcpu0)", "web-front"},
+      {R"(/machine.slice/machine-qemu\x2d3\x2da.b_c.scope)", "a.b_c"},
+      {R"(/machine.slice/machine-qemu\x2d1\x2d\xc3\xa4.scope)", "\xc3\xa4"},
+      {R"(/machine.slice/machine-qemu\x2dweb.scope)", {}},
+      {R"(/machine.slice/machine-qemu\x2d1\x2d.scope)", {}},
+      {R"(/machine.slice/machine-lxc\x2d1\x2dweb.scope)", {}},
+      {R"(/user.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {R"(/a/machine.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {"/machine/qemu-7-web-1.libvirt-qemu", "web-1"},
+      {"/machine/qemu-web.libvirt-qemu", {}},
+      {"/qemu.slice/100.scope", "100"},
+      {"/qemu.slice/.scope", {}},
+      {"/qemu.slice", {}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(vm_of_cgroup(row.path), row.name) << row.path;
 }
 
 TEST(SystemdUnit, OfCgroup) {

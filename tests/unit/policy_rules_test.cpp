@@ -35,9 +35,35 @@ constexpr PolicyAndErrors rule_errors[] = {
       | ^~~~~~~~ write group = "NAME"
 )"},
     {"[[rule]]\ngroup = \"default\"\n",
-     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, user, user_group
+     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, vm, user, user_group
     1 | [[rule]]
       | ^~~~~~~~
+)"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-3\"\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nvcpu = \"0\"\n",
+     R"(p.toml:4:8: error: 'vcpu' is for the virtual machine that 'vm' names
+    4 | vcpu = "0"
+      |        ^~~ write vm = "NAME" too
+)"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = 0\n",
+     R"(p.toml:4:8: error: 'vcpu' must be a string, not an integer
+    4 | vcpu = 0
+      |        ^ write "0"
+)"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"all\"\n",
+     R"(p.toml:4:8: error: 'all' is not a list of virtual CPUs
+    4 | vcpu = "all"
+      |        ^~~~~ write "0-3" or "0,2"
+)"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-9999\"\n",
+     R"(p.toml:4:8: error: '0-9999' is not a list of virtual CPUs
+    4 | vcpu = "0-9999"
+      |        ^~~~~~~~ write "0-3" or "0,2"
+)"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0\"\nthread = \"x\"\n",
+     R"(p.toml:4:8: error: 'vcpu' and 'thread' both name threads
+    4 | vcpu = "0"
+      |        ^~~ remove one of them
 )"},
     {"[[rule]]\ngroup = \"default\"\nname = \"[ab\"\n",
      R"(p.toml:3:8: error: '[ab' is not a glob: its '[' has no ']'

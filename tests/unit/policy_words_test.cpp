@@ -62,8 +62,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {rule, "cpus cores core_ids",
      "rules match processes; 'cpus' in [group.NAME] is for tasks that no rule matches"},
     {rule, "colour",
-     "the keys are group, monitor, name, thread, exe, cmdline, cgroup, unit, user_unit, user, "
-     "user_group"},
+     "the keys are group, monitor, name, thread, exe, cmdline, cgroup, unit, user_unit, vm, user, "
+     "user_group, vcpu"},
     // goresctrl, containerd, CRI-O
     {group, "l3Allocation llc l3_ways L3CacheSchema", "did you mean 'l3'?"},
     {group, "l2Allocation", "did you mean 'l2'?"},
@@ -143,7 +143,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {top, "inputs prometheus",
      "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
     {top, "include", "every *.toml file of /etc/rdtd is read, in the order of their names"},
-    {top, "colour", "the keys are version, daemon, observer, group, partition, pseudo_lock, io, rule"},
+    {top, "colour",
+     "the keys are version, daemon, observer, group, partition, pseudo_lock, io, rule"},
 };
 
 TEST(PolicyWords, Hints) {

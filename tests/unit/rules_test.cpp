@@ -206,6 +206,11 @@ TEST(Match, Units) {
               {"user_unit = \"user.slice\"\n", session, false},
               {"user_unit = \"user@1000.service\"\n", session, false},
               {"user_unit = \"redis\"\n", "/system.slice/redis.service", false},
+              {"vm = \"web\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb.scope)", true},
+              {"vm = \"web*\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb\x2d2.scope/a)", true},
+              {"vm = \"web\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dnot\x2dweb.scope)", false},
+              {"vm = \"100\"\n", "/qemu.slice/100.scope", true},
+              {"vm = \"*\"\n", "/system.slice/libvirtd.service", false},
               {"unit = 'a\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
               {"unit = 'a\\\\x2db.service'\n", "/system.slice/a\\x2db.service", true},
               {"unit = 'a\\x2db.service'\n", "/system.slice/ax2db.service", false}};

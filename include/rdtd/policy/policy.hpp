@@ -104,6 +104,7 @@ enum class ConditionKind {
   cgroup,
   unit,
   user_unit,
+  vm,
   user,
   user_group,
 };
@@ -111,7 +112,8 @@ enum class ConditionKind {
 inline constexpr std::array condition_kinds = {
     ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
     ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
-    ConditionKind::user_unit, ConditionKind::user,   ConditionKind::user_group};
+    ConditionKind::user_unit, ConditionKind::vm,     ConditionKind::user,
+    ConditionKind::user_group};
 
 // The key of the condition.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);

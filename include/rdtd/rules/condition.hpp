@@ -46,9 +46,12 @@ class Subject {
   const ProcessFacts& facts;
   CgroupMemo::Answers* cgroup_answers;
   [[nodiscard]] const CgroupUnits& units();
+  // Of the virtual machine; empty if it is in none.
+  [[nodiscard]] const std::string& vm();
 
  private:
   std::optional<CgroupUnits> units_;
+  std::optional<std::string> vm_;
 };
 
 // Both require the fact that the condition is about.

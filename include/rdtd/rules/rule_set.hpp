@@ -115,7 +115,7 @@ class RuleSet {
   // Of the `cgroup` patterns: the part before the first special character.
   std::set<std::string, std::less<>> cgroup_prefixes_;
   std::set<size_t> cgroup_prefix_lengths_;
-  bool has_unit_patterns_ = false, has_user_unit_patterns_ = false;
+  bool has_unit_patterns_ = false, has_user_unit_patterns_ = false, has_vm_patterns_ = false;
   std::shared_ptr<const int> identity_ = std::make_shared<const int>();  // for CgroupMemo
   bool has_thread_rules_ = false;
 };
