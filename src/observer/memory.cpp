@@ -31,20 +31,23 @@ EpisodeRow row_of(const observe::Episode& episode, bool running) {
           sentence(episode)};
 }
 
-void Memory::add(const observe::Episode& episode) {
-  episodes_.push_back(row_of(episode, false));
-  if (episodes_.size() > most_episodes) episodes_.pop_front();
-  const EpisodeRow& row = episodes_.back();
+void Memory::count(const EpisodeRow& row, Counts& counts) {
   for (const std::string& taker : row.takers)
     for (const std::string& sufferer : row.sufferers) {
       const Pair pair{row.resource, row.domain, row.kind, taker, sufferer};
-      if (!counts_.contains(pair) && counts_.size() >= most_pairs) continue;
-      ContentionCount& count = counts_[pair];
-      count = {row.resource, row.domain,         row.kind,     taker,
-               sufferer,     count.episodes + 1, count.seconds};
-      count.seconds +=
+      if (!counts.contains(pair) && counts.size() >= most_pairs) continue;
+      const auto [entry, is_new] = counts.try_emplace(
+          pair, ContentionCount{row.resource, row.domain, row.kind, taker, sufferer});
+      entry->second.episodes++;
+      entry->second.seconds +=
           static_cast<double>(row.end_usec - std::min(row.end_usec, row.begin_usec)) / 1e6;
     }
+}
+
+void Memory::add(const observe::Episode& episode) {
+  episodes_.push_back(row_of(episode, false));
+  if (episodes_.size() > most_episodes) episodes_.pop_front();
+  count(episodes_.back(), counts_);
 }
 
 std::vector<EpisodeRow> Memory::since(uint64_t usec) const {
@@ -54,9 +57,11 @@ std::vector<EpisodeRow> Memory::since(uint64_t usec) const {
   return out;
 }
 
-std::vector<ContentionCount> Memory::counts() const {
+std::vector<ContentionCount> Memory::counts(const std::vector<observe::Episode>& running) const {
+  Counts all = counts_;
+  for (const observe::Episode& episode : running) count(row_of(episode, true), all);
   std::vector<ContentionCount> out;
-  for (const auto& [pair, count] : counts_) out.push_back(count);
+  for (const auto& [pair, of_pair] : all) out.push_back(of_pair);
   return out;
 }
 

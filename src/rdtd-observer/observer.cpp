@@ -100,19 +100,23 @@ void Observer::connect() {
   service_ended_ = false;
   if (service_ != nullptr || now < bus_due_usec_) return;
   bus_due_usec_ = now + retry_usec;
-  ObserverService::Handlers handlers{.episodes = [this](uint64_t since) { return episodes(since); },
-                                     .counts = [this] { return memory_.counts(); },
-                                     .on_mark =
-                                         [this](std::string mark) {
-                                           if (marks_.size() < most_marks)
-                                             marks_.push_back(std::move(mark));
-                                         },
-                                     .on_reloaded = [this] { read_settings(); },
-                                     .on_end =
-                                         [this](const Error& cause) {
-                                           service_ended_ = true;
-                                           complain("bus", cause.text());
-                                         }};
+  ObserverService::Handlers handlers{
+      .episodes = [this](uint64_t since) { return episodes(since); },
+      .counts =
+          [this] {
+            return memory_.counts(detector_ ? detector_->running()
+                                            : std::vector<observe::Episode>{});
+          },
+      .on_mark =
+          [this](std::string mark) {
+            if (marks_.size() < most_marks) marks_.push_back(std::move(mark));
+          },
+      .on_reloaded = [this] { read_settings(); },
+      .on_end =
+          [this](const Error& cause) {
+            service_ended_ = true;
+            complain("bus", cause.text());
+          }};
   auto opened = ObserverService::open(event_, std::move(handlers));
   if (!opened) return complain("bus", opened.error().text());
   service_ = std::move(*opened);

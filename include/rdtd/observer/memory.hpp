@@ -20,14 +20,19 @@ class Memory {
   void add(const observe::Episode& episode);
   // Those that ended since then, the oldest first.
   [[nodiscard]] std::vector<EpisodeRow> since(uint64_t usec) const;
-  [[nodiscard]] std::vector<ContentionCount> counts() const;
+  // With those that have not ended, so that a rate of seconds is never more than one a second.
+  [[nodiscard]] std::vector<ContentionCount> counts(
+      const std::vector<observe::Episode>& running) const;
   // Whether the journal gets this one: one message for each pair of groups and minute.
   [[nodiscard]] bool may_log(const observe::Episode& episode);
 
  private:
   using Pair = std::tuple<std::string, uint32_t, std::string, std::string, std::string>;
+  using Counts = std::map<Pair, ContentionCount>;
+  static void count(const EpisodeRow& row, Counts& counts);
+
   std::deque<EpisodeRow> episodes_;
-  std::map<Pair, ContentionCount> counts_;
+  Counts counts_;
   std::map<Pair, uint64_t> logged_usec_;
 };
 
