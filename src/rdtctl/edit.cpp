@@ -74,7 +74,7 @@ class Draft {
   std::string path_, name_;
 };
 
-// As systemctl(1) chooses it. The words may be options too: "emacs -nw".
+// One that a variable names, or several to try, as systemctl(1) chooses it. The words may be options too: "emacs -nw".
 std::vector<std::vector<std::string>> editors() {
   for (const char* variable : {"SYSTEMD_EDITOR", "EDITOR", "VISUAL"}) {
     const char* value = std::getenv(variable);
@@ -166,6 +166,10 @@ bool asks_to_edit_again() {
 }  // namespace
 
 int verbs::edit(const Context& context, const std::string& given) {
+  if (editors().size() > 1 && ::isatty(STDIN_FILENO) != 1) {
+    note("rdtctl: edit is for a terminal; without one, it requires EDITOR\n");
+    return Exit::usage;
+  }
   const auto name = name_of(given);
   if (!name) return name.error();
   if (const auto may = may_install_policy_files(); !may) return report_file(may.error());
