@@ -59,6 +59,8 @@ int on_observer_name(sd_bus_message* answer, void* self, sd_bus_error*) {
   if (error >= 0 && result != primary_owner && result != already_owner) error = -EEXIST;
   if (error < 0)
     handlers_of(self).on_end(error_of_bus("take the name " RDTD_BUS_NAME ".Observer on", -error));
+  else
+    handlers_of(self).on_name();
   return 1;
 }
 

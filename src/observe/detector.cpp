@@ -70,6 +70,12 @@ bool Detector::is_gap(const Sample& sample) {
          by_clock > passed + gap_seconds;
 }
 
+// No machine has so many: a file may.
+bool Detector::knows(const DomainCounters& row) const {
+  constexpr size_t most = 10'000;
+  return domains_.size() < most || domains_.contains({row.resource, row.domain});
+}
+
 DomainWatch& Detector::watch_of(const DomainCounters& row) {
   auto& watch = domains_[{row.resource, row.domain}];
   if (watch != nullptr) return *watch;
@@ -90,11 +96,11 @@ std::vector<Episode> Detector::add(const Sample& sample) {
       schemata_[group] = text;
   }
   for (const DomainCounters& row : sample.counters)
-    if (is_watched(row)) (void)watch_of(row);
+    if (is_watched(row) && knows(row)) (void)watch_of(row);
   const bool gap = is_gap(sample);
   for (auto& [place, watch] : domains_) watch->begin_sample(sample, gap);
   for (const DomainCounters& row : sample.counters) {
-    if (!is_watched(row)) continue;
+    if (!is_watched(row) || !knows(row)) continue;
     const auto schemata = schemata_.find(group_label(row.group));
     watch_of(row).add(row, schemata == schemata_.end()
                                ? std::nullopt

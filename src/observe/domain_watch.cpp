@@ -35,7 +35,7 @@ std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
   const auto end = track.recent.end() - 2;
   const double most = std::ranges::max_element(track.recent.begin(), end, {}, occupancy)->occupancy;
   auto peak = end - 1;
-  while (peak->occupancy < 0.95 * most) --peak;
+  while (peak != track.recent.begin() && peak->occupancy < 0.95 * most) --peak;
   return peak;
 }
 
@@ -138,6 +138,8 @@ std::vector<Episode> DomainWatch::end_sample() {
       ended.push_back(running.episode);
     }
   }
+  std::erase_if(excused_,
+                [&](const auto& last) { return last.second + excuse_usec <= monotonic_usec_; });
   std::erase_if(running_, [](const Running& running) { return running.quiet >= quiet_samples; });
   return ended;
 }
@@ -253,39 +255,28 @@ void DomainWatch::find_bandwidth() {
   const auto taker = std::ranges::max_element(
       groups_, {}, [](const auto& group) { return group.second.rate.value_or(0); });
   if (!taker->second.loud()) return;
+  const Track& track = taker->second;
+  if (!is_sure(track)) return;
   Episode episode{Contention::bandwidth, resource_, domain_, now_usec_, now_usec_};
   episode.traffic = total_;
   episode.ceiling = std::max(*ceiling, total_);
-  for (const auto& [name, track] : groups_) {
-    if (!is_sure(track) || name == taker->first || is_sufferer(name)) continue;
-    const auto baseline = track.baseline();
-    if (baseline && *baseline > active_part * total_ && track.most(traffic) < fallen * *baseline)
-      episode.sufferers.push_back(
-          {name, track.least(occupancy), track.least(occupancy), *baseline, track.most(traffic)});
-  }
-  if (episode.sufferers.empty() || !is_sure(taker->second)) return;
-  std::ranges::sort(episode.sufferers, std::greater{},
-                    [](const Part& part) { return part.traffic_before - part.traffic_during; });
-  const Track& track = taker->second;
   episode.takers = {{taker->first, track.least(occupancy), track.least(occupancy),
                      track.recent.front().traffic, track.least(traffic)}};
-  found(std::move(episode));
+  for (const auto& [name, other] : groups_) {
+    if (!is_sure(other) || name == taker->first || is_sufferer(name)) continue;
+    const auto baseline = other.baseline();
+    if (!baseline || *baseline <= active_part * total_ || other.most(traffic) >= fallen * *baseline)
+      continue;
+    episode.sufferers = {
+        {name, other.least(occupancy), other.least(occupancy), *baseline, other.most(traffic)}};
+    found(episode);
+  }
 }
 
-// One taker of several sufferers is one episode. That nobody is to blame is said once a minute.
+// That nobody is to blame is said once a minute.
 void DomainWatch::found(Episode episode) {
   if (episode.kind == Contention::none) {
-    auto [last, is_new] = excused_.emplace(episode.sufferers.front().group, monotonic_usec_);
-    if (!is_new && monotonic_usec_ - last->second < excuse_usec) return;
-    last->second = monotonic_usec_;
-  }
-  for (Running& running : running_) {
-    Episode& of = running.episode;
-    if (of.kind != episode.kind || of.takers.empty() || episode.takers.empty() ||
-        of.takers.front().group != episode.takers.front().group)
-      continue;
-    of.sufferers.insert(of.sufferers.end(), episode.sufferers.begin(), episode.sufferers.end());
-    return;
+    if (!excused_.emplace(episode.sufferers.front().group, monotonic_usec_).second) return;
   }
   running_.push_back({std::move(episode)});
 }

@@ -23,7 +23,8 @@ Json to_json(const CounterValue& value) {
 
 std::optional<CounterValue> counter_of(const Json& value) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();
-  if (value.is_number_float()) return value.get<double>();
+  // No counter is below zero.
+  if (value.is_number_float() && value.get<double>() >= 0) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
   const auto parsed = parse_counter(value.get_ref<const std::string&>());
   return parsed && std::holds_alternative<NoCount>(*parsed) ? parsed : std::nullopt;

@@ -18,11 +18,15 @@ SeriesBuilder::SeriesBuilder(size_t points, double interval)
     : points_(std::max<size_t>(points, 1)),
       width_usec_(std::clamp(interval, 0.001, 3600.0) * 1e6) {}
 
-SeriesBuilder::Collected& SeriesBuilder::collected(const DomainCounters& row) {
+// Nothing for more groups and domains than a machine has: a file may have any number.
+SeriesBuilder::Collected* SeriesBuilder::collected(const DomainCounters& row) {
+  constexpr size_t most = 10'000;
+  if (collected_.size() >= most && !places_.contains({row.group, row.resource, row.domain}))
+    return nullptr;
   const auto [place, is_new] =
       places_.emplace(std::tuple{row.group, row.resource, row.domain}, collected_.size());
   if (is_new) collected_.push_back({row.group, row.resource, row.domain, {}, {}, {}});
-  return collected_[place->second];
+  return &collected_[place->second];
 }
 
 // Two parts become one.
@@ -60,7 +64,9 @@ void SeriesBuilder::add(const Sample& sample) {
     parts[part].count++;
   };
   for (const DomainCounters& row : sample.counters) {
-    Collected& to = collected(row);
+    Collected* of = collected(row);
+    if (of == nullptr) continue;
+    Collected& to = *of;
     if (const auto bytes = number_of(row, occupancy_counter)) add_to(to.occupancy, *bytes);
     const auto bytes = number_of(row, traffic_counter);
     // A counter starts again if its RMID is given to another group.

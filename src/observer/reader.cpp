@@ -21,7 +21,7 @@ namespace rdtd {
 namespace {
 
 // No machine has so many groups that a sample of them takes more.
-constexpr size_t longest_line = 32 << 20;
+constexpr size_t longest_line = 8 << 20;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 // How much the clocks may differ between two samples of one boot.
 constexpr int64_t drift_usec = 2'000'000;
@@ -40,14 +40,16 @@ class Output {
       else
         schemata_[group] = text;
     }
-    if (sample.time_usec < period_.since_usec || sample.time_usec > period_.until_usec) return;
-    if (out.samples == 0) {
-      sample.schemata = schemata_;
-      out.header = header;
-      out.from_usec = sample.time_usec;
+    if (sample.time_usec < period_.begin_usec() || sample.time_usec > period_.until_usec) return;
+    if (!std::exchange(used_, true)) sample.schemata = schemata_;
+    if (sample.time_usec >= period_.since_usec) {
+      if (out.samples == 0) {
+        out.header = header;
+        out.from_usec = sample.time_usec;
+      }
+      out.samples++;
+      out.to_usec = sample.time_usec;
     }
-    out.samples++;
-    out.to_usec = sample.time_usec;
     use_(header, sample);
   }
 
@@ -77,7 +79,7 @@ class Output {
   std::map<std::string, std::string> schemata_;  // in force at the sample
   std::optional<Last> last_;
   uint64_t offset_ = 0;  // modulo 2^64
-  bool new_file_ = true;
+  bool new_file_ = true, used_ = false;
 };
 
 // The lines of one file.
@@ -196,7 +198,7 @@ Result<ReadRecording> read_ring(const Directory& directory, const Period& period
   Output output(period, use);
   for (size_t i = 0; i < files->size(); ++i) {
     if (Ring::begin_usec((*files)[i]) > period.until_usec) break;
-    if (i + 1 < files->size() && Ring::begin_usec((*files)[i + 1]) <= period.since_usec) continue;
+    if (i + 1 < files->size() && Ring::begin_usec((*files)[i + 1]) <= period.begin_usec()) continue;
     // One bad file does not hide the others; the oldest may be removed while it is read.
     if (const auto bad = read_file(directory, (*files)[i], output);
         bad && bad->error.code != ENOENT)

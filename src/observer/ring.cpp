@@ -105,7 +105,7 @@ Result<void> Ring::append(std::string_view header, std::string_view line, uint64
   Result<void> done;
   if (!file_) {
     done = begin(time_usec);
-    if (done) done = compress(header, Flush::later);
+    if (done) done = compress(header, Flush::now);
   }
   const bool due = time_usec < flushed_usec_ || time_usec - flushed_usec_ >= flush_usec;
   if (done) done = compress(line, due ? Flush::now : Flush::later);

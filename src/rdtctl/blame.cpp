@@ -21,6 +21,9 @@ using observe::Episode;
 using observe::Part;
 using observe::Stream;
 
+// So long before the time that is asked for, the detector learns what is usual.
+constexpr uint64_t lead_usec = 600'000'000;
+
 bool concerns(const Episode& episode, const std::string& group) {
   const auto is_it = [&](const Part& part) { return group_label(part.group) == group; };
   return std::ranges::any_of(episode.takers, is_it) ||
@@ -84,14 +87,24 @@ void print_stream(const Stream& stream) {
 }  // namespace
 
 int verbs::blame(const Context& context, const BlameOptions& options) {
+  if (options.group.contains('/')) {
+    note("rdtctl: '{}' is a monitoring group: only control groups have ways that others take\n",
+         options.group);
+    return Exit::usage;
+  }
   std::optional<observe::Detector> detector;
   std::vector<Episode> ended;
   const auto recording = read_samples(
-      context, options.source, [&](const observe::Header& header, const observe::Sample& sample) {
+      context, options.source,
+      [&](const observe::Header& header, const observe::Sample& sample) {
         if (!detector) detector.emplace(header);
+        detector->use(header);
         std::ranges::move(detector->add(sample), std::back_inserter(ended));
-      });
+      },
+      lead_usec);
   if (!recording) return recording.error();
+  std::erase_if(ended,
+                [&](const Episode& episode) { return episode.end_usec < recording->from_usec; });
   std::vector<Episode> running = detector->running();
   std::vector<Stream> streams = detector->streams();
   // That nobody is to blame is an answer to who asks about a group.

@@ -74,7 +74,8 @@ class Draft {
   std::string path_, name_;
 };
 
-// One that a variable names, or several to try, as systemctl(1) chooses it. The words may be options too: "emacs -nw".
+// One that a variable names, or several to try, as systemctl(1) chooses it. The words may be
+// options too: "emacs -nw".
 std::vector<std::vector<std::string>> editors() {
   for (const char* variable : {"SYSTEMD_EDITOR", "EDITOR", "VISUAL"}) {
     const char* value = std::getenv(variable);
@@ -172,7 +173,7 @@ int verbs::edit(const Context& context, const std::string& given) {
   }
   const auto name = name_of(given);
   if (!name) return name.error();
-  if (const auto may = may_install_policy_files(); !may) return report_file(may.error());
+  if (const auto may = may_install_policy_file(*name); !may) return report_file(may.error());
   const std::string before = text_before(find_policy_files(context.root), *name);
   Draft draft;
   if (const auto written = draft.write(*name, before); !written)
@@ -189,12 +190,16 @@ int verbs::edit(const Context& context, const std::string& given) {
       return Exit::ok;
     }
     if (check_policy_file(context, *name, *text)) {
+      if (text_before(find_policy_files(context.root), *name) != before) {
+        note("rdtctl: '{}' was changed meanwhile; your text is in '{}'\n", *name, draft.keep());
+        return Exit::failed;
+      }
       const int exit = install_policy_file(context, *name, *text);
-      if (exit != Exit::ok) note("rdtctl: the text is in '{}'\n", draft.keep());
+      if (exit != Exit::ok) note("rdtctl: your text is in '{}'\n", draft.keep());
       return exit;
     }
     if (!asks_to_edit_again()) {
-      note("rdtctl: nothing was changed\n");
+      note("rdtctl: nothing was changed; your text is in '{}'\n", draft.keep());
       return Exit::failed;
     }
   }

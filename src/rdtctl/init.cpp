@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "interruption.hpp"
 #include "output.hpp"
@@ -17,6 +19,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
+#include "toml_text.hpp"
 #include "unit_processes.hpp"
 #include "unit_rule.hpp"
 #include "usage.hpp"
@@ -31,6 +34,7 @@ constexpr const char* file_name = "10-init.toml";
 constexpr int measured_ms = 3000;
 // More are not measured: each takes an RMID.
 constexpr size_t most_measured = 24;
+constexpr size_t most_protected = 10;
 
 struct Service {
   std::string unit;
@@ -52,6 +56,8 @@ Result<std::vector<Service>> running_services(const proc::ProcFs& proc) {
   }
   std::vector<Service> out;
   for (auto& [unit, processes] : units) out.push_back({unit, std::move(processes), {}, {}});
+  // The first ones are measured.
+  std::ranges::stable_sort(out, std::greater{}, [](const Service& one) { return one.pids.size(); });
   return out;
 }
 
@@ -71,23 +77,29 @@ void measure(const Context& context, const proc::ProcFs& proc, std::vector<Servi
   if (!tree) return;
   WatchGroups::remove_left_behind(*tree, proc);
   std::vector<std::unique_ptr<WatchGroups>> groups;
-  for (const Service& service : services) {
+  std::vector<Service*> measured;
+  for (Service& service : services) {
     if (groups.size() == most_measured) break;
     auto group = std::make_unique<WatchGroups>(tree->filesystem(), proc,
                                                static_cast<unsigned>(groups.size()) + 1);
-    if (!group->put(service.pids)) break;
+    if (const auto put = group->put(service.pids); !put) {
+      if (put.error().code == ENOSPC || put.error().code == EBUSY) break;  // no RMID is left
+      continue;
+    }
     groups.push_back(std::move(group));
+    measured.push_back(&service);
   }
   if (groups.empty()) return;
-  note("Measuring {} for {} s ...\n", counted(groups.size(), "service"), measured_ms / 1000);
+  note("Measuring {} of {} for {} s ...\n", groups.size(), counted(services.size(), "service"),
+       measured_ms / 1000);
   const auto before = read_usage(*tree);
   if (!interrupted()) (void)::poll(nullptr, 0, measured_ms);
   const auto after = read_usage(*tree);
   if (!before || !after) return;
   const std::vector<Usage> usage = usage_between(*before, *after, Domains::summed);
   for (size_t i = 0; i < groups.size(); ++i) {
-    services[i].occupancy = sum_of(usage, groups[i]->directories(), "llc_occupancy");
-    services[i].traffic = sum_of(usage, groups[i]->directories(), "mbm_total_bytes");
+    measured[i]->occupancy = sum_of(usage, groups[i]->directories(), "llc_occupancy");
+    measured[i]->traffic = sum_of(usage, groups[i]->directories(), "mbm_total_bytes");
   }
 }
 
@@ -141,15 +153,18 @@ std::string group_name(std::string_view unit) {
 
 // Half of the cache for all of them together: the rest of the machine needs some too.
 std::string policy_text(const std::vector<std::string>& units) {
+  std::set<std::string> names;
   std::string out =
       "# Written by 'rdtctl init'. rdtd.toml(5) describes the language; 'rdtctl edit' changes "
       "this.\n# 'rdtctl suggest -g GROUP' measures how much of the cache a group needs.\n";
   for (const std::string& unit : units) {
-    const std::string group = group_name(unit);
+    std::string group = group_name(unit);
+    for (int i = 2; !names.insert(group).second; ++i)
+      group = fmt::format("{}-{}", group_name(unit), i);
     out += fmt::format(
         "\n# Ways of the cache that nobody else fills.\n[group.{}]\nl3 = \"{}%\"\nexclusive = "
-        "true\n\n[[rule]]\ngroup = \"{}\"\nunit = \"{}\"\n",
-        group, 50 / units.size(), group, unit);
+        "true\n\n[[rule]]\ngroup = {}\nunit = {}\n",
+        group, 50 / units.size(), toml_string(group), toml_string(unit));
   }
   return out;
 }
@@ -175,7 +190,7 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
         "rdtctl: init asks its questions on a terminal; without one, it requires --protect UNIT\n");
     return Exit::usage;
   }
-  if (const auto may = may_install_policy_files(); !may) return report_file(may.error());
+  if (const auto may = may_install_policy_file(file_name); !may) return report_file(may.error());
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   if (machine->capabilities.caches.empty() ||
@@ -216,6 +231,11 @@ int verbs::init(const Context& context, const InitOptions& options) {
   if (units.empty()) {
     note("\nrdtctl: nothing was written\n");
     return Exit::failed;
+  }
+  if (units.size() > most_protected) {
+    note("rdtctl: init protects {} services at most: {} would leave none of them much\n",
+         most_protected, units.size());
+    return Exit::usage;
   }
   const std::string text = policy_text(units);
   print("{}{}", options.protect.empty() ? "\n" : "", text);

@@ -57,11 +57,16 @@ int put_in_force(Client& client, const Directory& directory, const std::string& 
   return exit;
 }
 
-Result<void> may_install_policy_files() {
+Result<void> may_install_policy_file(const std::string& name) {
   const auto directory = open_policy_directory(lasting_directory);
   if (!directory) return std::unexpected(directory.error());
   if (::faccessat(directory->fd(), ".", W_OK, AT_EACCESS) < 0)
     return errno_error("write to", directory->path());
+  struct stat status{};
+  if (::fstatat(directory->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      !S_ISREG(status.st_mode))
+    return std::unexpected(Error{"replace", directory->path_of(name), 0,
+                                 S_ISLNK(status.st_mode) ? "it is a link" : "it is no file"});
   return {};
 }
 
@@ -89,9 +94,10 @@ int install_policy_file(const Context& context, const std::string& name, const s
   const auto directory = open_policy_directory(lasting_directory);
   if (!directory) return report_file(directory.error());
   struct stat status{};
-  const mode_t mode = ::fstatat(directory->fd(), name.c_str(), &status, 0) == 0
-                          ? status.st_mode & 0777
-                          : mode_t{0644};
+  const bool is_file =
+      ::fstatat(directory->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(status.st_mode);
+  const mode_t mode = is_file ? status.st_mode & 0755 : mode_t{0644};
   auto client = Client::connect();
   const auto running = client ? client->properties() : std::unexpected(client.error());
   if (!running && !running.error().unreachable()) return report(running.error());

@@ -24,8 +24,9 @@ inline constexpr const char* runtime_directory = "/run/rdtd";
 [[nodiscard]] int put_in_force(Client& client, const Directory& directory, const std::string& file,
                                const std::string& text, mode_t mode = 0644);
 
-// Whether install_policy_file may write: who may not is told before any work.
-[[nodiscard]] Result<void> may_install_policy_files();
+// Whether install_policy_file may write a file of that name: what is in the way is said before any
+// work. A link, which a configuration manager or a mask is, is not replaced.
+[[nodiscard]] Result<void> may_install_policy_file(const std::string& name);
 // The whole policy with this text as the file of that name in /etc/rdtd. Prints what is wrong with
 // it, and on a terminal what this machine grants.
 [[nodiscard]] bool check_policy_file(const Context& context, const std::string& name,

@@ -6,12 +6,14 @@
 
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "interruption.hpp"
@@ -72,12 +74,18 @@ class Command {
     }
     return status_.has_value();
   }
-  // As a shell's $?.
+  // As a shell's $?. It gets the signal that ends the recording too.
   [[nodiscard]] int wait() {
     int status = 0;
-    while (!status_ && ::waitpid(pid_, &status, 0) != pid_ && errno == EINTR) continue;
+    for (bool told = false; !status_ && ::waitpid(pid_, &status, 0) != pid_;) {
+      if (errno != EINTR) break;
+      if (interrupted() && !std::exchange(told, true)) (void)::kill(pid_, SIGTERM);
+    }
     const int last = status_.value_or(status);
     return WIFSIGNALED(last) ? 128 + WTERMSIG(last) : WEXITSTATUS(last);
+  }
+  void end() const {
+    if (!status_) (void)::kill(pid_, SIGTERM);
   }
 
  private:
@@ -93,6 +101,31 @@ void sleep_until(uint64_t usec) {
   if (!interrupted()) (void)::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
 }
 
+// Returns the number of samples.
+Result<size_t> record_until_end(Sampler& sampler, const UniqueFd& file,
+                                const verbs::RecordOptions& options,
+                                std::optional<Command>& command) {
+  const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
+  const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
+  const uint64_t end =
+      options.seconds > 0 ? begin + static_cast<uint64_t>(options.seconds * 1e6) : UINT64_MAX;
+  size_t samples = 0;
+  bool over = false;
+  for (uint64_t due = begin; !interrupted() && due <= end && !over; samples++) {
+    // The last sample is taken after the end of the command, so that it has all that this used.
+    over = command && command->ended();
+    const auto sample = sampler.sample();
+    if (!sample) return std::unexpected(sample.error());
+    if (auto written = append(file, options.file, sample_line(*sample)); !written)
+      return std::unexpected(written.error());
+    // A sample that took longer than the interval leaves some out.
+    const uint64_t now = clock_usec(CLOCK_MONOTONIC);
+    due += std::max<uint64_t>(1, (now - due + step - 1) / step) * step;
+    if (due <= end && !over && !(command && command->ended())) sleep_until(due);
+  }
+  return samples;
+}
+
 }  // namespace
 
 int verbs::record(const Context& context, const RecordOptions& options) {
@@ -103,7 +136,9 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   if (!file) return report_file(file.error());
   note_interruptions();
   Sampler sampler(std::move(*tree));
-  auto written = append(*file, options.file, header_line(sampler.header(options.interval)));
+  if (const auto begun = append(*file, options.file, header_line(sampler.header(options.interval)));
+      !begun)
+    return report_file(begun.error());
   std::optional<Command> command;
   if (!options.command.empty()) {
     note_child_ends();
@@ -111,27 +146,17 @@ int verbs::record(const Context& context, const RecordOptions& options) {
     if (!started) return report(started.error());
     command = std::move(*started);
   }
-  const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
-  const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
-  const uint64_t end =
-      options.seconds > 0 ? begin + static_cast<uint64_t>(options.seconds * 1e6) : UINT64_MAX;
-  size_t samples = 0;
-  bool over = false;
-  for (uint64_t due = begin; written && !interrupted() && due <= end && !over;) {
-    // The last sample is taken after the end of the command, so that it has all that this used.
-    over = command && command->ended();
-    const auto sample = sampler.sample();
-    if (!sample) return report(sample.error());
-    written = append(*file, options.file, sample_line(*sample));
-    if (written) samples++;
-    // A sample that took longer than the interval leaves some out.
-    const uint64_t now = clock_usec(CLOCK_MONOTONIC);
-    due += std::max<uint64_t>(1, (now - due + step - 1) / step) * step;
-    if (due <= end && !over && !(command && command->ended())) sleep_until(due);
+  const auto samples = record_until_end(sampler, *file, options, command);
+  if (!samples) {
+    // The command is not left behind, nor does it run on without being recorded.
+    if (command) command->end();
+    const int exit = report_file(samples.error());
+    if (command) (void)command->wait();
+    return exit;
   }
-  if (!written) return report_file(written.error());
-  note("{} of {:g} s in {}: rdtctl history {}\n", counted(samples, "sample"), options.interval,
+  note("{} of {:g} s in {}: rdtctl history {}\n", counted(*samples, "sample"), options.interval,
        options.file, options.file);
+  if (command && interrupted()) command->end();
   return command ? command->wait() : Exit::ok;
 }
 

@@ -64,8 +64,9 @@ std::expected<ReadRecording, int> read_kept(const Context& context, const Period
 
 std::expected<ReadRecording, int> read_samples(const Context& context,
                                                const verbs::RecordingSource& source,
-                                               const UseSample& use) {
-  const auto period = period_of(source);
+                                               const UseSample& use, uint64_t lead_usec) {
+  auto period = period_of(source);
+  if (period) period->lead_usec = lead_usec;
   if (!period) return std::unexpected(period.error());
   auto read =
       source.file.empty() ? read_kept(context, *period, use) : read_file(source.file, *period, use);

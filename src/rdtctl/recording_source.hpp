@@ -10,9 +10,11 @@
 
 namespace rdtd {
 
-// Prints what is wrong; the error is the exit code. That there is no sample in the period is one.
+// `lead_usec`: as of Period. Prints what is wrong; the error is the exit code. That there is no
+// sample in the period is one.
 [[nodiscard]] std::expected<ReadRecording, int> read_samples(const Context& context,
                                                              const verbs::RecordingSource& source,
-                                                             const UseSample& use);
+                                                             const UseSample& use,
+                                                             uint64_t lead_usec = 0);
 
 }  // namespace rdtd

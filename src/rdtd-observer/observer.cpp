@@ -53,10 +53,11 @@ class Observer {
   void tick();
   void use(observe::Sample sample);
   void record(const observe::Sample& sample);
+  void end_episodes();
   void note_episode(const observe::Episode& episode);
   // Says what is wrong once, and again after it was fine.
   void complain(const std::string& what, const std::string& text);
-  void settled(const std::string& what) { complaints_.erase(what); }
+  void settled(const std::string& what);
   [[nodiscard]] std::vector<EpisodeRow> episodes(uint64_t since_usec) const;
 
   ObserverPaths paths_;
@@ -82,16 +83,20 @@ void Observer::complain(const std::string& what, const std::string& text) {
   (void)sd_notify(0, ("STATUS=" + printable(text)).c_str());
 }
 
+void Observer::settled(const std::string& what) {
+  if (complaints_.erase(what) > 0 && complaints_.empty()) (void)sd_notify(0, "STATUS=");
+}
+
 // What the daemon refuses does not end the observer: it goes on as before.
 void Observer::read_settings() {
   const ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
   if (has_errors(parsed.diagnostics)) return;
   const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
   if (before == settings_) return;
-  // Another interval is another recording.
   ring_.reset();
-  sampler_.reset();
-  tree_due_usec_ = ring_due_usec_ = 0;
+  ring_due_usec_ = 0;
+  header_.interval = static_cast<double>(settings_.interval.count()) / 1e6;
+  if (detector_) detector_->use(header_);
 }
 
 void Observer::connect() {
@@ -112,6 +117,7 @@ void Observer::connect() {
             if (marks_.size() < most_marks) marks_.push_back(std::move(mark));
           },
       .on_reloaded = [this] { read_settings(); },
+      .on_name = [this] { settled("bus"); },
       .on_end =
           [this](const Error& cause) {
             service_ended_ = true;
@@ -120,7 +126,6 @@ void Observer::connect() {
   auto opened = ObserverService::open(event_, std::move(handlers));
   if (!opened) return complain("bus", opened.error().text());
   service_ = std::move(*opened);
-  settled("bus");
 }
 
 void Observer::open_tree() {
@@ -133,6 +138,7 @@ void Observer::open_tree() {
     return complain("resctrl", readable.error().text());
   sampler_.emplace(std::move(*tree));
   header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
+  end_episodes();
   detector_.emplace(header_);
 }
 
@@ -177,6 +183,13 @@ void Observer::record(const observe::Sample& sample) {
   // The next file begins with the amounts of all groups.
   ring_.reset();
   ring_due_usec_ = now + retry_usec;
+}
+
+// Those that run are over for who asks later.
+void Observer::end_episodes() {
+  if (!detector_) return;
+  for (const observe::Episode& episode : detector_->running()) note_episode(episode);
+  detector_.reset();
 }
 
 void Observer::note_episode(const observe::Episode& episode) {
@@ -236,6 +249,7 @@ int Observer::run() {
   }
   (void)sd_notify(0, "READY=1");
   const int r = sd_event_loop(event_);
+  end_episodes();
   (void)sd_notify(0, "STOPPING=1");
   return r < 0 ? 1 : 0;
 }

@@ -312,6 +312,42 @@ TEST(Blame, RandomSeries) {
   }
 }
 
+// Another interval is no gap, once the detector knows of it.
+TEST(Blame, AfterAnotherInterval) {
+  const auto later = [](Actor actor) {  // a sample every 10 s, and the taker comes at 300 s
+    for (auto* figure : {&actor.occupancy, &actor.traffic})
+      *figure = [of = *figure](double t) { return of(t / 10); };
+    return actor;
+  };
+  Film slow({bystander(), later(victim()), later(taker())}, 10);
+  for (const bool told : {false, true}) {
+    Header fast = slow.header();
+    fast.interval = 1;
+    Detector detector(fast);
+    if (told) detector.use(slow.header());
+    size_t ended = 0;
+    for (const Sample& sample : slow.shoot(800)) ended += detector.add(sample).size();
+    EXPECT_EQ(ended, told ? 1U : 0U);
+  }
+}
+
+// Each sufferer has its own time: who comes later is not charged for what was before.
+TEST(Blame, ASecondSuffererLater) {
+  Film film({victim(),
+             {"web", "ff", between(45, 60, 3, 1), between(45, 60, 8, 60)},
+             {"batch", "ff", [](double t) { return t < 30 || t >= 60 ? 0.5
+                                                   : t < 45          ? 3.5
+                                                                     : 5.5; },
+              between(30, 60, 0.1, 200)}});
+  const Played played = film.play(90);
+  ASSERT_EQ(played.ended.size(), 2U);
+  for (const Episode& episode : played.ended) {
+    const double began = static_cast<double>(episode.begin_usec - 1'700'000'000'000'000) / 1e6;
+    EXPECT_EQ(episode.sufferers.size(), 1U);
+    EXPECT_NEAR(began, episode.sufferers.front().group == "web" ? 45 : 30, 2) << sentence(episode);
+  }
+}
+
 // Bounded, counted by pair, and one message for each pair and minute.
 TEST(Blame, Memory) {
   Episode episode;

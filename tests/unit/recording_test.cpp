@@ -71,6 +71,8 @@ TEST(Recording, WhatIsNone) {
        "this is no sample"},
       {header + R"({"t":1,"m":1,"counters":[["a","L3",0,{"x":"Word"}]]})" + "\n" + good, 2,
        "this is no sample"},
+      {header + R"({"t":1,"m":1,"counters":[["a","L3",0,{"x":-0.5}]]})" + "\n" + good, 2,
+       "this is no sample"},
       {header + R"({"t":1,"m":1,"counters":[["a","L3",0,{"x":[]}]]})" + "\n" + good, 2,
        "this is no sample"},
       {header + R"({"t":1,"m":1,"counters":[],"schemata":{"a":1}})" + "\n" + good, 2,

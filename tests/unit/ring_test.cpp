@@ -95,6 +95,12 @@ TEST_F(RingTest, OfAPeriod) {
   EXPECT_EQ(seen.seconds, range(40, 51));
   EXPECT_EQ(seen.schemata, (std::map<std::string, std::string>{{"redis", "L3:0=f"}}));
   EXPECT_EQ(read({start_usec + 500'000'000, UINT64_MAX}).seconds, range(0, 0));
+  // What comes before it is handed on, and does not count.
+  const Seen led = read({start_usec + 40'000'000, start_usec + 50'000'000, 10'000'000});
+  EXPECT_EQ(led.seconds, range(30, 51));
+  EXPECT_EQ(led.schemata, (std::map<std::string, std::string>{{"redis", "L3:0=f"}}));
+  EXPECT_EQ(led.read.samples, 11U);
+  EXPECT_EQ(led.read.from_usec, start_usec + 40'000'000);
 }
 
 // Samples that cannot be compressed fill it soon.

@@ -24,6 +24,7 @@ class ObserverService {
     std::function<std::vector<ContentionCount>()> counts;
     std::function<void(std::string mark)> on_mark;
     std::function<void()> on_reloaded;               // the daemon has another policy in force
+    std::function<void()> on_name;                   // the name is ours
     std::function<void(const Error& cause)> on_end;  // of the connection; not to be destroyed in it
   };
 

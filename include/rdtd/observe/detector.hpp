@@ -31,6 +31,8 @@ class Detector {
   Detector& operator=(Detector&&) noexcept;
   ~Detector();
 
+  // From now on, samples are of a recording with this header.
+  void use(const Header& header) { header_ = header; }
   // Returns the episodes that ended with this sample. In the order of monotonic_usec.
   std::vector<Episode> add(const Sample& sample);
   // Those that have not ended.
@@ -39,6 +41,7 @@ class Detector {
 
  private:
   [[nodiscard]] bool is_gap(const Sample& sample);
+  [[nodiscard]] bool knows(const DomainCounters& row) const;
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
 
   Header header_;

@@ -31,7 +31,7 @@ struct Episode {
   DomainId domain{};
   uint64_t begin_usec = 0, end_usec = 0;  // CLOCK_REALTIME
   double seconds_to_show = 0;             // how long it took until it showed
-  std::vector<Part> takers, sufferers;    // who took or lost most first; one sufferer at least
+  std::vector<Part> takers, sufferers;    // who took most first; one sufferer
   double traffic = 0;                     // bytes/s of all groups, when it showed
   double ceiling = 0;                     // bytes/s, the most seen; 0: not known yet
 };

@@ -51,7 +51,7 @@ class SeriesBuilder {
     std::vector<Sums> occupancy, traffic;
     std::optional<double> bytes;  // at the sample before
   };
-  Collected& collected(const DomainCounters& row);
+  [[nodiscard]] Collected* collected(const DomainCounters& row);
   void double_width();
   [[nodiscard]] Curve curve(const std::vector<Sums>& parts) const;
 

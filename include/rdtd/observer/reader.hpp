@@ -3,6 +3,7 @@
 // of a sample.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -16,6 +17,9 @@ namespace rdtd {
 
 struct Period {
   uint64_t since_usec = 0, until_usec = UINT64_MAX;  // CLOCK_REALTIME
+  uint64_t lead_usec = 0;  // samples so long before are handed on too, but do not count
+
+  [[nodiscard]] uint64_t begin_usec() const { return since_usec - std::min(since_usec, lead_usec); }
 };
 
 struct ReadRecording {
