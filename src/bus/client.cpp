@@ -84,7 +84,7 @@ struct Target {
   const char* path = bus_path;
   const char* interface = bus_interface;
 };
-constexpr Target observer{observer_name, observer_path, observer_interface};
+constexpr Target of_observer{observer_name, observer_path, observer_interface};
 
 // Calls a method. An administrator at a desktop may be asked for a password.
 template <class... Args>
@@ -238,8 +238,9 @@ Client::Answer<std::vector<LockStatus>> Client::list_locks() {
 
 Client::Answer<Client::Observed> Client::observed(uint64_t since_usec) {
   Observed out;
-  auto read = read_reply(call_of(bus_.get(), observer, "ListEpisodes", since_usec), out.episodes);
-  if (read) read = read_reply(call_of(bus_.get(), observer, "ListContention"), out.counts);
+  auto read =
+      read_reply(call_of(bus_.get(), of_observer, "ListEpisodes", since_usec), out.episodes);
+  if (read) read = read_reply(call_of(bus_.get(), of_observer, "ListContention"), out.counts);
   return answer(std::move(read), std::move(out));
 }
 

@@ -1,6 +1,7 @@
 #include "rdtd/observe/series.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace rdtd::observe {
@@ -51,8 +52,9 @@ void SeriesBuilder::add(const Sample& sample) {
   if (!begin_usec_) begin_usec_ = sample.monotonic_usec;
   const auto since = static_cast<double>(sample.monotonic_usec - *begin_usec_);
   // A sample is due at the begin of its part, and comes a little earlier or later.
-  auto part = static_cast<size_t>(since / width_usec_ + 0.5);
-  for (; part >= 2 * points_; part = static_cast<size_t>(since / width_usec_ + 0.5)) double_width();
+  auto part = static_cast<size_t>(std::llround(since / width_usec_));
+  for (; part >= 2 * points_; part = static_cast<size_t>(std::llround(since / width_usec_)))
+    double_width();
   used_ = std::max(used_, part + 1);
   const double seconds = last_usec_ && !sample.first
                              ? static_cast<double>(sample.monotonic_usec - *last_usec_) / 1e6

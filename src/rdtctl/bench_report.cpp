@@ -252,10 +252,11 @@ JsonValue bench_json(const BenchResult& result) {
 }
 
 void print_bench(const Context& context, const BenchResult& result) {
-  ResultTable compared{{"COMPARED", "RESULT"}, {}};
-  for (const auto& [what, verdict] : comparisons(result)) compared.rows.push_back({what, verdict});
+  ResultTable differences{{"COMPARED", "RESULT"}, {}};
+  for (const auto& [what, verdict] : comparisons(result))
+    differences.rows.push_back({what, verdict});
   for (const ResultTable& table :
-       {runs_table(result), times_table(result), counted_table(result), compared}) {
+       {runs_table(result), times_table(result), counted_table(result), differences}) {
     if (table.heads.empty()) continue;
     std::vector<Column> columns;
     for (const std::string& head : table.heads)

@@ -248,10 +248,11 @@ Finding daemon(const MachineFacts& facts) {
 
 void check_policy(const MachineFacts& facts, std::vector<Finding>& out) {
   if (facts.no_policy)
-    out.push_back({fine,
-                   "there is no policy yet, and nothing is divided: write /etc/rdtd/10-NAME.toml; "
-                   "rdtd.toml(5) and /usr/share/doc/rdtd have examples",
-                   ""});
+    out.push_back(
+        {fine,
+         "there is no policy yet, and nothing is divided: rdtctl init writes one from what "
+         "runs; rdtd.toml(5) and /usr/share/doc/rdtd have examples",
+         ""});
   if (!facts.policy_error.empty())
     out.push_back({problem, fmt::format("the policy is invalid: {}", facts.policy_error),
                    facts.policy_hint.empty()

@@ -38,7 +38,9 @@ class Guess {
   [[nodiscard]] bool ended() const { return !advice_.empty() || !program_.empty(); }
   [[nodiscard]] std::string verb() const { return verb_ < words_.size() ? words_[verb_] : ""; }
   // Those whose command has words of its own.
-  [[nodiscard]] bool executes() const { return is_one_of(verb(), {"run", "bench", "suggest", "record"}); }
+  [[nodiscard]] bool executes() const {
+    return is_one_of(verb(), {"run", "bench", "suggest", "record"});
+  }
   [[nodiscard]] bool takes_next(const std::string& option) const;
   [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
   [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;

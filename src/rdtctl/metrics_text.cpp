@@ -132,9 +132,9 @@ void add_locks(Exposition& out, const std::vector<LockStatus>& locks) {
 void add_contention(Exposition& out, const std::vector<ContentionCount>& counts) {
   if (counts.empty()) return;
   const auto labels = [](const ContentionCount& count) {
-    return fmt::format("{},{},{},{},{}", label("resource", count.resource), label("domain", std::to_string(count.domain)),
-                       label("kind", count.kind), label("taker", count.taker),
-                       label("sufferer", count.sufferer));
+    return fmt::format("{},{},{},{},{}", label("resource", count.resource),
+                       label("domain", std::to_string(count.domain)), label("kind", count.kind),
+                       label("taker", count.taker), label("sufferer", count.sufferer));
   };
   out.head("rdtd_contention_episodes_total", "counter",
            "How often what one group took was missing for another.");

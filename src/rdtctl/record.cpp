@@ -144,7 +144,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
     note_child_ends();
     auto started = Command::start(options.command);
     if (!started) return report(started.error());
-    command = std::move(*started);
+    command = *started;
   }
   const auto samples = record_until_end(sampler, *file, options, command);
   if (!samples) {

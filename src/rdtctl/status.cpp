@@ -79,9 +79,7 @@ void print_tree(const Context& context) {
 
 std::vector<EpisodeRow> episodes_of_last_hour(Client& client) {
   constexpr uint64_t hour = 3'600'000'000;
-  return client.observed(clock_usec(CLOCK_REALTIME) - hour)
-      .value_or(Client::Observed{})
-      .episodes;
+  return client.observed(clock_usec(CLOCK_REALTIME) - hour).value_or(Client::Observed{}).episodes;
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ std::string policy_text(const Context& context, const ManagerProperties& daemon)
   const auto files = find_policy_files(context.root);
   const auto waiting =
       static_cast<size_t>(std::ranges::count(files, PolicyFile::State::active, &PolicyFile::state));
-  return waiting == 0 ? "none: there is no *.toml file in /etc/rdtd, and nothing is divided"
+  return waiting == 0 ? "none: there is no *.toml file in /etc/rdtd, and nothing is divided: see "
+                        "rdtctl init"
                       : fmt::format("none since the last reset; rdtctl reload puts {} in force",
                                     counted(waiting, "file"));
 }

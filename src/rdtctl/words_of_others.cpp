@@ -55,8 +55,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"create, new, add, set, config, update, modify, change, limit, alloc, allocate, "
      "profile, profiles, rename, add rule, -e",
-     "groups are tables of the policy: write [group.NAME] in a file such as "
-     "/etc/rdtd/10-NAME.toml, then run 'rdtctl check' and 'rdtctl reload'; see rdtd.toml(5)"},
+     "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
+     "checks it and puts it in force; see rdtd.toml(5)"},
     {"delete, rm, remove, del",
      "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
      "reset' removes every group that rdtd created"},

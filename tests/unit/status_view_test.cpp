@@ -90,7 +90,8 @@ TEST_F(StatusViewFiles, NoPolicy) {
     const size_t begin = text.find("Policy: ") + 8;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
-  EXPECT_EQ(policy(), "none: there is no *.toml file in /etc/rdtd, and nothing is divided");
+  EXPECT_EQ(policy(),
+            "none: there is no *.toml file in /etc/rdtd, and nothing is divided: see rdtctl init");
   put("etc/rdtd/10.toml", "[group.a]\n");
   put("etc/rdtd/20.toml", "");
   EXPECT_EQ(policy(), "none since the last reset; rdtctl reload puts 1 file in force");

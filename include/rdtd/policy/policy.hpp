@@ -109,11 +109,11 @@ enum class ConditionKind {
   user_group,
 };
 
-inline constexpr std::array condition_kinds = {
-    ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
-    ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
-    ConditionKind::user_unit, ConditionKind::vm,     ConditionKind::user,
-    ConditionKind::user_group};
+inline constexpr std::array condition_kinds = {ConditionKind::name,      ConditionKind::thread,
+                                               ConditionKind::exe,       ConditionKind::cmdline,
+                                               ConditionKind::cgroup,    ConditionKind::unit,
+                                               ConditionKind::user_unit, ConditionKind::vm,
+                                               ConditionKind::user,      ConditionKind::user_group};
 
 // The key of the condition.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);
