@@ -39,14 +39,15 @@ std::optional<std::string> without_count(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> vm_of_cgroup(std::string_view path) {
-  const auto parts = split(path, '/');
-  if (parts.size() < 3 || !parts[0].empty()) return std::nullopt;
-  std::string_view name = parts[2];
-  if (parts[1] == "machine.slice" && take(name, "machine-qemu\\x2d", ".scope"))
+  // Only the first two components count, however deep the path is.
+  const size_t second = path.starts_with('/') ? path.find('/', 1) : std::string_view::npos;
+  if (second == std::string_view::npos) return std::nullopt;
+  const std::string_view above = path.substr(1, second - 1);
+  std::string_view name = path.substr(second + 1, path.find('/', second + 1) - second - 1);
+  if (above == "machine.slice" && take(name, "machine-qemu\\x2d", ".scope"))
     return without_count(unescaped(name));
-  if (parts[1] == "machine" && take(name, "qemu-", ".libvirt-qemu")) return without_count(name);
-  if (parts[1] == "qemu.slice" && take(name, "", ".scope") && !name.empty())
-    return std::string(name);
+  if (above == "machine" && take(name, "qemu-", ".libvirt-qemu")) return without_count(name);
+  if (above == "qemu.slice" && take(name, "", ".scope") && !name.empty()) return std::string(name);
   return std::nullopt;
 }
 

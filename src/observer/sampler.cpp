@@ -2,21 +2,14 @@
 
 #include <sys/utsname.h>
 
-#include <ctime>
 #include <utility>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
-
-uint64_t clock_usec(clockid_t clock) {
-  timespec time{};
-  (void)::clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
-         static_cast<uint64_t>(time.tv_nsec) / 1000;
-}
 
 observe::Header Sampler::header(double interval) const {
   utsname system{};

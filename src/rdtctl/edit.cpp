@@ -179,12 +179,14 @@ int verbs::edit(const Context& context, const std::string& given) {
   if (const auto written = draft.write(*name, before); !written)
     return report_file(written.error());
   for (;;) {
-    if (!run_editor(draft.file())) {
-      note("rdtctl: the editor failed: nothing was changed\n");
-      return Exit::failed;
-    }
+    const bool edited = run_editor(draft.file());
     const auto text = draft.read();
     if (!text) return report_file(text.error());
+    if (!edited) {
+      note("rdtctl: the editor failed: nothing was changed{}\n",
+           *text == before ? "" : fmt::format("; your text is in '{}'", draft.keep()));
+      return Exit::failed;
+    }
     if (*text == before) {
       note("rdtctl: nothing was changed\n");
       return Exit::ok;

@@ -142,13 +142,17 @@ std::vector<std::string> ask_which(const std::vector<Service>& services) {
   return {};
 }
 
-// "redis-server" of "redis-server.service", with characters that names of groups may have.
+// "redis-server" of "redis-server.service", as names of groups may be.
 std::string group_name(std::string_view unit) {
   unit = unit.substr(0, unit.rfind('.'));
   std::string out;
   for (const char c : unit)
     out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ? c : '-';
-  return out.empty() || out.front() == '-' ? "unit" + out : out;
+  constexpr size_t longest = 60;  // a number may follow
+  out.resize(std::min(out.size(), longest));
+  const bool is_taken = out.empty() || out.front() == '-' || out == "default" || out == "info" ||
+                        out == "mon_groups" || out == "mon_data";
+  return is_taken ? "unit-" + out : out;
 }
 
 // Half of the cache for all of them together: the rest of the machine needs some too.
@@ -185,9 +189,11 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
     note("rdtctl: there is a policy already: {}\nrdtctl: 'rdtctl edit' changes it\n", active->path);
     return Exit::failed;
   }
-  if (options.protect.empty() && ::isatty(STDIN_FILENO) != 1) {
+  if ((options.protect.empty() || !options.yes) && ::isatty(STDIN_FILENO) != 1) {
     note(
-        "rdtctl: init asks its questions on a terminal; without one, it requires --protect UNIT\n");
+        "rdtctl: init asks its questions on a terminal; without one, it requires --protect UNIT "
+        "and "
+        "--yes\n");
     return Exit::usage;
   }
   if (const auto may = may_install_policy_file(file_name); !may) return report_file(may.error());
@@ -240,7 +246,7 @@ int verbs::init(const Context& context, const InitOptions& options) {
   const std::string text = policy_text(units);
   print("{}{}", options.protect.empty() ? "\n" : "", text);
   if (!check_policy_file(context, file_name, text)) return Exit::failed;
-  if (!options.yes && ::isatty(STDIN_FILENO) == 1 && !confirms()) {
+  if (!options.yes && !confirms()) {
     note("rdtctl: nothing was written\n");
     return Exit::failed;
   }

@@ -18,6 +18,7 @@
 
 #include "interruption.hpp"
 #include "rdtd/base/directory.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observer/sampler.hpp"
 #include "usage_view.hpp"

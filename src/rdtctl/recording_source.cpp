@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "rdtd/observer/sampler.hpp"
+#include "rdtd/base/clock.hpp"
 #include "time_point.hpp"
 
 namespace rdtd {

@@ -6,8 +6,8 @@
 
 #include "groups.hpp"
 #include "leases.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/observer/sampler.hpp"
 #include "regions.hpp"
 #include "runtimes.hpp"
 #include "status_view.hpp"

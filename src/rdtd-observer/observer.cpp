@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "journal.hpp"
-#include "rdtd/observer/memory.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/observer_service.hpp"
 #include "rdtd/observe/detector.hpp"
+#include "rdtd/observer/memory.hpp"
 #include "rdtd/observer/ring.hpp"
 #include "rdtd/observer/sampler.hpp"
 #include "rdtd/policy/parse.hpp"

@@ -214,7 +214,7 @@ bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   find(ConditionKind::cgroup, path);
   for (const std::string_view unit : subject.units().system) find(ConditionKind::unit, unit);
   for (const std::string_view unit : subject.units().user) find(ConditionKind::user_unit, unit);
-  if (!subject.vm().empty()) find(ConditionKind::vm, subject.vm());
+  if (has_vm_patterns_ && !subject.vm().empty()) find(ConditionKind::vm, subject.vm());
   remove_duplicates(candidates);
   return std::ranges::any_of(candidates, [&](const Postings* numbers) {
     return std::ranges::any_of(*numbers, [&](size_t number) {

@@ -21,4 +21,6 @@ namespace rdtd {
   return nanoseconds_of(CLOCK_BOOTTIME) - awake;
 }
 
+[[nodiscard]] inline uint64_t clock_usec(clockid_t clock) { return nanoseconds_of(clock) / 1000; }
+
 }  // namespace rdtd

@@ -11,9 +11,6 @@
 
 namespace rdtd {
 
-// Microseconds of a clock: CLOCK_MONOTONIC, CLOCK_REALTIME.
-[[nodiscard]] uint64_t clock_usec(clockid_t clock);
-
 class Sampler {
  public:
   explicit Sampler(Tree tree) : tree_(std::move(tree)) {}
