@@ -241,6 +241,10 @@ Client::Answer<Client::Observed> Client::observed(uint64_t since_usec) {
   auto read =
       read_reply(call_of(bus_.get(), of_observer, "ListEpisodes", since_usec), out.episodes);
   if (read) read = read_reply(call_of(bus_.get(), of_observer, "ListContention"), out.counts);
+  GuardStatus& guard = out.guard;
+  if (read)
+    read = read_reply(call_of(bus_.get(), of_observer, "ShowGuard"), guard.mode, guard.problem,
+                      guard.amounts, guard.steps, guard.counts);
   return answer(std::move(read), std::move(out));
 }
 

@@ -46,6 +46,22 @@ auto fields(IsA<ContentionCount> auto& count) {
                   count.episodes, count.seconds);
 }
 
+auto fields(IsA<GuardSeen> auto& seen) { return std::tie(seen.amount, seen.bytes_per_second); }
+
+auto fields(IsA<GuardAmount> auto& row) {
+  return std::tie(row.group, row.resource, row.domain, row.unit, row.amount, row.least, row.most,
+                  row.state, row.seen);
+}
+
+auto fields(IsA<GuardStepRow> auto& step) {
+  return std::tie(step.time_usec, step.mode, step.text);
+}
+
+auto fields(IsA<GuardCount> auto& count) {
+  return std::tie(count.group, count.resource, count.domain, count.direction, count.mode,
+                  count.steps);
+}
+
 auto fields(IsA<Client::GroupRow> auto& row) {
   return std::tie(row.name, row.asked, row.granted, row.mode, row.cpus, row.rules, row.tasks);
 }

@@ -34,6 +34,12 @@ int on_list_contention(sd_bus_message* call, void* userdata, sd_bus_error*) {
   return wire::reply(call, handlers_of(userdata).counts());
 }
 
+int on_show_guard(sd_bus_message* call, void* userdata, sd_bus_error*) {
+  const GuardStatus status = handlers_of(userdata).guard();
+  return wire::reply(call, status.mode, status.problem, status.amounts, status.steps,
+                     status.counts);
+}
+
 int on_manager_signal(sd_bus_message* signal, void* self, sd_bus_error*) {
   const ObserverService::Handlers& handlers = handlers_of(self);
   std::string what, why;
@@ -45,7 +51,8 @@ int on_manager_signal(sd_bus_message* signal, void* self, sd_bus_error*) {
   } else if (sd_bus_message_is_signal(signal, bus_interface, "DriftDetected") > 0) {
     if (wire::read(signal, what) >= 0) handlers.on_mark("drift: " + what);
   } else if (sd_bus_message_is_signal(signal, bus_interface, "LeaseEnded") > 0) {
-    if (wire::read(signal, what) >= 0 && wire::read(signal, why) >= 0)
+    // That of the guard is its own doing.
+    if (wire::read(signal, what) >= 0 && wire::read(signal, why) >= 0 && what != guard_lease_name)
       handlers.on_mark("lease " + what + " ended: " + why);
   }
   return 0;
@@ -80,6 +87,11 @@ const std::array observer_vtable = {
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListContention", "", , "a(sussstd)",
                                            SD_BUS_PARAM(counts), on_list_contention,
                                            SD_BUS_VTABLE_UNPRIVILEGED),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES(
+        "ShowGuard", "", , "ssa(ssusdddsa(dd))a(tss)a(ssusst)",
+        SD_BUS_PARAM(mode) SD_BUS_PARAM(problem) SD_BUS_PARAM(amounts) SD_BUS_PARAM(steps)
+            SD_BUS_PARAM(counts),
+        on_show_guard, SD_BUS_VTABLE_UNPRIVILEGED),
     sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES("EpisodeEnded", "(ssuttbasass)", SD_BUS_PARAM(episode),
                                            0),
     sd_bus_vtable SD_BUS_VTABLE_END,

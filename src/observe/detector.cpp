@@ -1,6 +1,7 @@
 #include "rdtd/observe/detector.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -29,23 +30,38 @@ bool has_domain(std::string_view ids, DomainId domain) {
   return false;
 }
 
-// The ways of a cache in "L3:0-1=f;2=ff MB:0-2=100", of instructions and data together.
-std::optional<uint64_t> ways_of(std::string_view line, std::string_view resource, DomainId domain) {
-  std::optional<uint64_t> out;
+// Calls `use` with the resource's suffix and the value for the domain, of "L3:0-1=f;2=ff
+// MB:0-2=100": for "L3" also of L3CODE and L3DATA.
+void for_values(std::string_view line, std::string_view resource, DomainId domain,
+                const std::function<void(std::string_view, std::string_view)>& use) {
   for (const std::string_view row : split(line, ' ')) {
     const size_t colon = row.find(':');
     const std::string_view name = row.substr(0, colon);
     if (colon == std::string_view::npos || !name.starts_with(resource)) continue;
-    const std::string_view rest = name.substr(resource.size());
-    if (!rest.empty() && rest != "CODE" && rest != "DATA") continue;
     for (const std::string_view entry : split(row.substr(colon + 1), ';')) {
       const size_t equals = entry.find('=');
-      if (equals == std::string_view::npos || !has_domain(entry.substr(0, equals), domain))
-        continue;
-      if (const auto mask = parse_unsigned<uint64_t>(entry.substr(equals + 1), 16))
-        out = out.value_or(0) | *mask;
+      if (equals != std::string_view::npos && has_domain(entry.substr(0, equals), domain))
+        use(name.substr(resource.size()), entry.substr(equals + 1));
     }
   }
+}
+
+// The ways of a cache, of instructions and data together.
+std::optional<uint64_t> ways_of(std::string_view line, std::string_view resource, DomainId domain) {
+  std::optional<uint64_t> out;
+  for_values(line, resource, domain, [&](std::string_view suffix, std::string_view value) {
+    const bool is_cache = suffix.empty() || suffix == "CODE" || suffix == "DATA";
+    if (const auto mask = parse_unsigned<uint64_t>(value, 16); is_cache && mask)
+      out = out.value_or(0) | *mask;
+  });
+  return out;
+}
+
+std::string bandwidth_of(std::string_view line, DomainId domain) {
+  std::string out;
+  for_values(line, "MB", domain, [&](std::string_view suffix, std::string_view value) {
+    if (suffix.empty()) out = value;
+  });
   return out;
 }
 
@@ -85,6 +101,9 @@ DomainWatch& Detector::watch_of(const DomainCounters& row) {
         bytes != cache->second.end() && bytes->second > 0)
       way_bytes = bytes->second;
   watch = std::make_unique<DomainWatch>(row.resource, row.domain, way_bytes);
+  if (const auto resource = header_.ceilings.find(row.resource); resource != header_.ceilings.end())
+    if (const auto rate = resource->second.find(row.domain); rate != resource->second.end())
+      watch->set_ceiling(rate->second);
   return *watch;
 }
 
@@ -116,6 +135,17 @@ std::vector<Episode> Detector::running() const {
   std::vector<Episode> out;
   for (const auto& [place, watch] : domains_)
     std::ranges::move(watch->running(), std::back_inserter(out));
+  return out;
+}
+
+std::vector<DomainTraffic> Detector::traffic() const {
+  std::vector<DomainTraffic> out;
+  for (const auto& [place, watch] : domains_) {
+    out.push_back(watch->domain_traffic());
+    for (auto& [name, group] : out.back().groups)
+      if (const auto line = schemata_.find(group_label(name)); line != schemata_.end())
+        group.mb = bandwidth_of(line->second, place.second);
+  }
   return out;
 }
 

@@ -247,9 +247,27 @@ void DomainWatch::find_cache() {
   }
 }
 
+std::optional<double> DomainWatch::ceiling() const {
+  if (measured_ceiling_) return measured_ceiling_;
+  return means_.size() >= means_for_ceiling ? means_.quantile(0.99) : std::nullopt;
+}
+
+DomainTraffic DomainWatch::domain_traffic() const {
+  DomainTraffic out{resource_,
+                    domain_,
+                    total_,
+                    ceiling(),
+                    measured_ceiling_.has_value(),
+                    !groups_.empty() && counted_ == groups_.size(),
+                    {}};
+  for (const auto& [name, track] : groups_)
+    if (track.rate) out.groups[name] = {*track.rate, "", is_sufferer(name)};
+  return out;
+}
+
 // Near the most that was ever seen, and somebody has less than it used to have.
 void DomainWatch::find_bandwidth() {
-  const auto ceiling = means_.size() >= means_for_ceiling ? means_.quantile(0.99) : std::nullopt;
+  const auto ceiling = this->ceiling();
   high_ = ceiling && total_ >= near_ceiling * *ceiling && total_ > loud_floor ? high_ + 1 : 0;
   if (high_ < high_samples || counted_ < 2) return;
   const auto taker = std::ranges::max_element(

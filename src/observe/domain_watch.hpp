@@ -64,6 +64,10 @@ class DomainWatch {
   std::vector<Episode> end_sample();
   [[nodiscard]] std::vector<Episode> running() const;
   void append_streams(std::vector<Stream>& out) const;
+  // Bytes/s that the domain can carry, as measured.
+  void set_ceiling(double rate) { measured_ceiling_ = rate; }
+  // Without the groups' amounts.
+  [[nodiscard]] DomainTraffic domain_traffic() const;
 
  private:
   struct Running {
@@ -81,6 +85,7 @@ class DomainWatch {
                                               double lost) const;
   [[nodiscard]] bool takes_from(const std::string& taker, const std::string& sufferer) const;
   [[nodiscard]] bool others_share(const std::string& victim) const;
+  [[nodiscard]] std::optional<double> ceiling() const;
   [[nodiscard]] bool lasts(const Episode& episode) const;
   [[nodiscard]] bool suffers(const Track& track) const;
   void found(Episode episode);
@@ -99,6 +104,7 @@ class DomainWatch {
   // Means of ten seconds, for the ceiling.
   double sum_ = 0, sum_seconds_ = 0;
   Window means_{1024};
+  std::optional<double> measured_ceiling_;
   unsigned high_ = 0;  // samples in a row near the ceiling
 };
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "rdtd/base/text.hpp"
@@ -89,14 +90,17 @@ std::optional<Sample> sample_of(const Json& json) {
 }
 
 // {"L3": {"0": 131072}}; what is not of this form is left out.
-std::map<std::string, std::map<DomainId, uint64_t>> way_bytes_of(const Json& header) {
-  std::map<std::string, std::map<DomainId, uint64_t>> out;
-  const auto found = header.find("way_bytes");
+template <class T>
+std::map<std::string, std::map<DomainId, T>> by_domain(const Json& header, const char* key) {
+  std::map<std::string, std::map<DomainId, T>> out;
+  const auto found = header.find(key);
   if (found == header.end() || !found->is_object()) return out;
   for (const auto& [resource, domains] : found->items())
-    for (const auto& [domain, bytes] : domains.items())
-      if (const auto id = parse_unsigned<uint32_t>(domain); id && bytes.is_number_unsigned())
-        out[resource][DomainId{*id}] = bytes.get<uint64_t>();
+    for (const auto& [domain, value] : domains.items())
+      if (const auto id = parse_unsigned<uint32_t>(domain);
+          id && (value.is_number_unsigned() ||
+                 (std::is_floating_point_v<T> && value.is_number_float() && value > 0)))
+        out[resource][DomainId{*id}] = value.template get<T>();
   return out;
 }
 
@@ -111,7 +115,10 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   out.version = text_or_empty(json, "version");
   const auto interval = json.find("interval");
   out.interval = interval != json.end() && interval->is_number() ? interval->get<double>() : 0;
-  out.way_bytes = way_bytes_of(json);
+  out.way_bytes = by_domain<uint64_t>(json, "way_bytes");
+  out.ceilings = by_domain<double>(json, "ceilings");
+  const auto mba_mbps = json.find("mba_MBps");
+  out.mba_mbps = mba_mbps != json.end() && *mba_mbps == true;
   return std::nullopt;
 }
 
@@ -123,6 +130,9 @@ std::string header_line(const Header& header) {
   for (const auto& [resource, domains] : header.way_bytes)
     for (const auto& [domain, bytes] : domains)
       out["way_bytes"][resource][to_string(domain)] = bytes;
+  for (const auto& [resource, domains] : header.ceilings)
+    for (const auto& [domain, rate] : domains) out["ceilings"][resource][to_string(domain)] = rate;
+  if (header.mba_mbps) out["mba_MBps"] = true;
   return dumped(out);
 }
 

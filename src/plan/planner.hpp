@@ -21,8 +21,7 @@
 
 namespace rdtd {
 
-// The line of a domain table that applies to a domain, or null.
-[[nodiscard]] const DomainAmount* line_for(const AmountTable& table, DomainId domain);
+// The same of a resource.
 [[nodiscard]] const DomainAmount* line_for(const AmountTables& tables, Resource resource,
                                            DomainId domain);
 

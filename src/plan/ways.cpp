@@ -15,14 +15,6 @@
 
 namespace rdtd {
 
-const DomainAmount* line_for(const AmountTable& table, DomainId domain) {
-  for (const DomainAmount& line : table)
-    if (line.domains && line.domains->contains(domain)) return &line;
-  for (const DomainAmount& line : table)
-    if (!line.domains) return &line;
-  return nullptr;
-}
-
 const DomainAmount* line_for(const AmountTables& tables, Resource resource, DomainId domain) {
   const auto table = tables.find(resource);
   return table == tables.end() ? nullptr : line_for(table->second, domain);

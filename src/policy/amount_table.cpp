@@ -10,6 +10,15 @@
 
 namespace rdtd {
 
+const DomainAmount* line_for(const AmountTable& table, DomainId domain) {
+  const DomainAmount* all = nullptr;
+  for (const DomainAmount& line : table) {
+    if (line.domains && line.domains->contains(domain)) return &line;
+    if (!line.domains) all = &line;
+  }
+  return all;
+}
+
 namespace {
 
 // The amount that a number without quotes and unit probably stands for.

@@ -1,11 +1,8 @@
-// DaemonReader: the [daemon] tables of all files as one value. A key may be set in one file only.
+// DaemonReader: the [daemon] tables of all files as one value.
 #pragma once
 
-#include <map>
-#include <string>
-
-#include "file_reader.hpp"
 #include "rdtd/policy/policy.hpp"
+#include "settings_table.hpp"
 
 namespace rdtd {
 
@@ -17,7 +14,7 @@ class DaemonReader {
 
  private:
   DaemonSettings& settings_;
-  std::map<std::string, Location> set_;
+  SettingsTable table_{"daemon"};
 };
 
 }  // namespace rdtd

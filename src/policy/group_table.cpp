@@ -83,6 +83,10 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        [&](const auto& k, const auto& n) {
          if (auto text = in.string(k, n)) group.description = text->value;
        }},
+      {"protected",
+       [&](const auto& k, const auto& n) {
+         group.is_protected = in.boolean(k, n).value_or(false);
+       }},
       {"adopt",
        [&](const auto& k, const auto& n) { group.adopt = in.boolean(k, n).value_or(false); }},
       {"override",

@@ -31,21 +31,34 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
 
 }  // namespace
 
+std::string_view to_string(GuardMode mode) {
+  constexpr std::array<std::string_view, 3> names = {"off", "shadow", "on"};
+  return names.at(static_cast<size_t>(mode));
+}
+
 void ObserverReader::read(const FileReader& in, const toml::key& key, const toml::node& node) {
-  const toml::table* table = node.as_table();
-  if (table == nullptr) return in.wrong_type(key, node, "a table", "write [observer]");
-  const auto once = [&](auto read_value) -> FileReader::Handler {
-    return [&, read_value](const toml::key& k, const toml::node& n) {
-      const auto [earlier, is_new] = set_.emplace(k.str(), in.at(k));
-      if (!is_new)
-        return in.error(in.at(k), fmt::format("'{}' in [observer] is set twice: here and in {}",
-                                              k.str(), earlier->second.text()));
-      (this->*read_value)(in, k, n);
-    };
+  observer_table_.read(
+      in, key, node,
+      {{"interval", [&](const auto& k, const auto& n) { read_interval(in, k, n); }},
+       {"record", [&](const auto& k, const auto& n) { read_record(in, k, n); }}});
+}
+
+void ObserverReader::read_guard(const FileReader& in, const toml::key& key,
+                                const toml::node& node) {
+  const auto read_mode = [&](const auto& k, const auto& n) {
+    if (n.is_boolean())
+      return in.wrong_type(k, n, "a string",
+                           n.template value_or<bool>(false) ? "write \"on\"" : "write \"off\"");
+    const auto word = guard_table_.choice(in, k, n, {"off", "shadow", "on"});
+    if (!word) return;
+    guard_.mode = *word == "off"      ? GuardMode::off
+                  : *word == "shadow" ? GuardMode::shadow
+                                      : GuardMode::on;
+    guard_.where = in.at(n);
   };
-  in.read_table(*table, "[observer]",
-                {{"interval", once(&ObserverReader::read_interval)},
-                 {"record", once(&ObserverReader::read_record)}});
+  guard_table_.read(in, key, node,
+                    {{"mode", read_mode},
+                     {"traffic", [&](const auto& k, const auto& n) { read_traffic(in, k, n); }}});
 }
 
 void ObserverReader::read_interval(const FileReader& in, const toml::key& key,
@@ -76,6 +89,21 @@ void ObserverReader::read_record(const FileReader& in, const toml::key& key,
         text->where,
         fmt::format("'record' must be from 1 MiB to 1024 GiB, or \"0\", not '{}'", text->value));
   settings_.record_bytes = *bytes;
+}
+
+// A tenth below it, the guard gives back: so it cannot be lower than that.
+void ObserverReader::read_traffic(const FileReader& in, const toml::key& key,
+                                  const toml::node& node) {
+  constexpr const char* hint = "write \"80%\": of the most traffic that a domain can carry";
+  if (node.is_number()) return in.wrong_type(key, node, "a string", hint);
+  const auto text = in.string(key, node);
+  if (!text) return;
+  const auto amount = parse_bandwidth_amount(text->value);
+  const Percent* percent = amount ? std::get_if<Percent>(&amount->value) : nullptr;
+  if (percent == nullptr || amount->least || percent->value < 20)
+    return in.error(text->where,
+                    fmt::format("'traffic' must be from 20% to 100%, not '{}'", text->value), hint);
+  guard_.traffic = percent->value / 100;
 }
 
 }  // namespace rdtd

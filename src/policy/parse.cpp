@@ -15,6 +15,7 @@
 #include "definitions.hpp"
 #include "file_reader.hpp"
 #include "group_table.hpp"
+#include "guard_check.hpp"
 #include "io_table.hpp"
 #include "lock_table.hpp"
 #include "names.hpp"
@@ -73,7 +74,7 @@ class Builder {
 
   ParsedPolicy out_;
   DaemonReader daemon_{out_.policy.daemon};
-  ObserverReader observer_{out_.policy.observer};
+  ObserverReader observer_{out_.policy.observer, out_.policy.guard};
   AmountReader amounts_;
   Definitions<Group> groups_;
   Definitions<Partition> partitions_;
@@ -115,6 +116,8 @@ FileReader::Keys Builder::keys_of_file(const FileReader& in) {
       {"version", [&, this](const auto& key, const auto& node) { read_version(in, key, node); }},
       {"daemon", [&, this](const auto& key, const auto& node) { daemon_.read(in, key, node); }},
       {"observer", [&, this](const auto& key, const auto& node) { observer_.read(in, key, node); }},
+      {"guard",
+       [&, this](const auto& key, const auto& node) { observer_.read_guard(in, key, node); }},
       {"group",
        named([&, this](const auto& key, const auto& entry) { add_group(in, key, entry); })},
       {"partition",
@@ -128,7 +131,7 @@ FileReader::Keys Builder::keys_of_file(const FileReader& in) {
 // The other tables are settings of the machine, which do not come and go with a process.
 FileReader::Keys Builder::keys_of_lease(const FileReader& in, FileReader::Keys keys) {
   for (auto& [name, read] : keys)
-    if (name == "daemon" || name == "observer" || name == "partition" || name == "pseudo_lock" ||
+    if (name == "daemon" || name == "observer" || name == "guard" || name == "partition" || name == "pseudo_lock" ||
         name == "io")
       read = [&in](const toml::key& key, const toml::node&) {
         in.error(in.at(key), fmt::format("'{}' cannot be in a lease", key.str()),
@@ -436,6 +439,7 @@ ParsedPolicy Builder::finish() {
   if (!has_errors(out_.diagnostics)) {
     warn_of_empty_partitions();
     warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
+    warn_of_idle_guard(out_.policy, out_.diagnostics);
   }
   sort_by_place(out_.diagnostics);
   return std::move(out_);

@@ -14,7 +14,7 @@
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "size_text.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {

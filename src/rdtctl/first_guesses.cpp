@@ -207,7 +207,9 @@ void Guess::rewrite_subject() {
     if (words_[i] == "--pid") erase(i);
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   if (bare.size() != 1) return;
-  if (!is_number(words_[bare.front()]))
+  if (verb() == "explain" && words_[bare.front()] == "guard")
+    words_[bare.front()] = "--guard";
+  else if (!is_number(words_[bare.front()]))
     insert(bare.front(), "--unit");
   else if (pid_needs_option)
     insert(bare.front(), "--pid");

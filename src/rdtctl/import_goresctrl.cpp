@@ -13,7 +13,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/policy.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "yaml_tree.hpp"
 
 namespace rdtd {

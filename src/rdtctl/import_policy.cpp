@@ -8,7 +8,7 @@
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/policy/parse.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "value_text.hpp"
 
 namespace rdtd {

@@ -9,7 +9,7 @@
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 

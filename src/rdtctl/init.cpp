@@ -19,7 +19,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "unit_processes.hpp"
 #include "unit_rule.hpp"
 #include "usage.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rdtd/policy/policy.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 

@@ -29,14 +29,16 @@ int verbs::metrics(const Context& context, const std::string& file) {
   auto counters = tree->read_counters();
   if (!counters) return report(counters.error());
   MetricsSource source{
-      .counters = std::move(*counters), .daemon = {}, .locks = {}, .contention = {}};
+      .counters = std::move(*counters), .daemon = {}, .locks = {}, .contention = {}, .guard = {}};
   // Of a copied tree there is no daemon; where it does not run here, there is nothing of it to
   // report.
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();
   if (client) {
     if (auto daemon = client->properties()) source.daemon = std::move(*daemon);
     source.locks = client->list_locks().value_or(std::vector<LockStatus>{});
-    source.contention = client->observed(UINT64_MAX).value_or(Client::Observed{}).counts;
+    auto observed = client->observed(UINT64_MAX).value_or(Client::Observed{});
+    source.contention = std::move(observed.counts);
+    source.guard = std::move(observed.guard);
   }
   const std::string text = metrics_text(source);
   if (!file.empty()) return write_out(text, file);

@@ -145,6 +145,28 @@ void add_contention(Exposition& out, const std::vector<ContentionCount>& counts)
     out.sample("rdtd_contention_seconds_total", labels(count), count.seconds);
 }
 
+void add_guard(Exposition& out, const GuardStatus& guard) {
+  const auto domain_labels = [](const auto& row) {
+    return fmt::format("{},{},{}", label("group", row.group), label("resource", row.resource),
+                       label("domain", std::to_string(row.domain)));
+  };
+  if (!guard.amounts.empty())
+    out.head("rdtd_guard_amount", "gauge",
+             "Bandwidth that the guard lets the group have, or would in mode shadow.");
+  for (const GuardAmount& amount : guard.amounts)
+    out.sample("rdtd_guard_amount",
+               fmt::format("{},{},{}", domain_labels(amount), label("unit", amount.unit),
+                           label("mode", guard.mode)),
+               amount.amount);
+  if (!guard.counts.empty())
+    out.head("rdtd_guard_steps_total", "counter", "How often the guard changed that.");
+  for (const GuardCount& count : guard.counts)
+    out.sample("rdtd_guard_steps_total",
+               fmt::format("{},{},{}", domain_labels(count), label("direction", count.direction),
+                           label("mode", count.mode)),
+               count.steps);
+}
+
 }  // namespace
 
 std::string metrics_text(const MetricsSource& source) {
@@ -155,6 +177,7 @@ std::string metrics_text(const MetricsSource& source) {
   if (source.daemon) add_daemon(out, *source.daemon);
   add_locks(out, source.locks);
   add_contention(out, source.contention);
+  add_guard(out, source.guard);
   return out.text();
 }
 

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "rdtd/model/contention.hpp"
 #include "rdtd/bus/reads.hpp"
+#include "rdtd/model/contention.hpp"
+#include "rdtd/model/guard_status.hpp"
 
 namespace rdtd {
 
@@ -17,6 +18,7 @@ struct MetricsSource {
   std::optional<ManagerProperties> daemon;  // absent if it does not run
   std::vector<LockStatus> locks;
   std::vector<ContentionCount> contention;  // of rdtd-observer; none where it does not run
+  GuardStatus guard;                        // likewise
 };
 
 [[nodiscard]] std::string metrics_text(const MetricsSource& source);

@@ -9,7 +9,7 @@
 #include "leases.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 

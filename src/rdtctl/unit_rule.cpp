@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 

@@ -110,9 +110,15 @@ void VerbTable::add_source(CLI::App& verb, verbs::RecordingSource& source) {
 void VerbTable::add_history() {
   CLI::App& history =
       add("history", "Show a recording: occupancy and traffic of each group over time",
-          "rdtctl history --since -1h --html night.html",
-          [&] { return verbs::history(context_, given_.history); });
+          "rdtctl history --since -1h --html night.html", [&] {
+            if (!given_.replay) return verbs::history(context_, given_.history);
+            if (!given_.history.group.empty() || !given_.history.html.empty())
+              throw UsageError{"history --replay prints steps: it does not take -g and --html"};
+            return verbs::replay(context_, given_.history.source);
+          });
   add_source(history, given_.history.source);
+  history.add_flag("--replay", given_.replay,
+                   "Print what the guard of the policy files would have done, instead");
   refuse_empty(*history.add_option("-g,--group", given_.history.group, "Only this group")
                     ->type_name("GROUP"));
   refuse_empty(
@@ -141,6 +147,8 @@ void VerbTable::add_explain() {
       add("explain", "Explain which rule decides about a process, and why the others do not match",
           "rdtctl explain --unit redis-server.service", [&] { return explain(); });
   allow_process_ids(*verb.add_option("PID", given_.pid, "The process"));
+  verb.add_flag("--guard", given_.guard,
+                "Instead: what the guard has done, and why; 'rdtctl explain guard' is the same");
   const auto describe = [&](ConditionKind kind, const char* name, const char* type,
                             const char* description) {
     auto* option = verb.add_option(name, given_.process.values[kind], description)->type_name(type);
@@ -165,6 +173,12 @@ int VerbTable::explain() {
   auto& values = given_.process.values;
   std::erase_if(values, [](const auto& value) { return value.second.empty(); });
   const bool unit = values.contains(ConditionKind::unit);
+  if (given_.guard && (given_.pid || !values.empty()))
+    throw UsageError{"explain takes either --guard or a process, not both"};
+  if (given_.guard) {
+    check_live("explain guard");
+    return verbs::explain_guard(context_);
+  }
   if (given_.pid && !values.empty())
     throw UsageError{unit && values.size() == 1
                          ? "explain takes either PID or --unit UNIT, not both"

@@ -44,6 +44,7 @@ int edit(const Context& context, const std::string& file);
 int events(const Context& context);
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
+int explain_guard(const Context& context);
 int explain_described(const Context& context, ProcessDescription process);
 // Where samples come from, and of which time.
 struct RecordingSource {
@@ -60,6 +61,8 @@ struct HistoryOptions {
   std::string group, html;  // group: "" for all
 };
 int history(const Context& context, const HistoryOptions& options);
+// What the guard of the policy files would have done.
+int replay(const Context& context, const RecordingSource& source);
 int import(const Context& context);
 int import_from(const std::string& path);  // "-": standard input
 struct InitOptions {

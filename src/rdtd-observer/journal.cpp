@@ -17,8 +17,9 @@ namespace rdtd {
 
 namespace {
 
-// Made once with `systemd-id128 new`; it never changes.
+// Made once each with `systemd-id128 new`; they never change.
 constexpr const char* episode_id = "0e5b7f3ab1c94b5a9d0f6c4f1d2a7e83";
+constexpr const char* guard_step_id = "e1a948243b994ca7ba9898355d84db78";
 
 void send(int priority, std::string_view text, std::vector<std::string> fields) {
   const std::string shown = printable_lines(text);
@@ -46,6 +47,12 @@ void log_episode(std::string_view text, const std::string& domain, const std::st
   send(LOG_NOTICE, text,
        {fmt::format("MESSAGE_ID={}", episode_id), "RDTD_DOMAIN=" + domain, "RDTD_TAKER=" + taker,
         "RDTD_SUFFERER=" + sufferer});
+}
+
+void log_guard_step(std::string_view text, const std::string& domain, const std::string& group) {
+  send(LOG_NOTICE, text,
+       {fmt::format("MESSAGE_ID={}", guard_step_id), "RDTD_DOMAIN=" + domain,
+        "RDTD_GROUP=" + group});
 }
 
 }  // namespace rdtd

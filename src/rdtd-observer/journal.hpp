@@ -14,4 +14,7 @@ void log_warning(std::string_view text);
 void log_episode(std::string_view text, const std::string& domain, const std::string& taker,
                  const std::string& sufferer);
 
+// A step of the guard; likewise.
+void log_guard_step(std::string_view text, const std::string& domain, const std::string& group);
+
 }  // namespace rdtd

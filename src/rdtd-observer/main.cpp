@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "rdtd-observer " RDTD_VERSION);
   // The unit's StateDirectory=.
   const char* state = std::getenv("STATE_DIRECTORY");
-  rdtd::ObserverPaths paths{"/", "/sys/fs/resctrl",
+  rdtd::ObserverPaths paths{"/", "/sys/fs/resctrl", "/proc",
                             state != nullptr ? state : "/var/lib/rdtd/history"};
   app.add_option("--history", paths.history, "The directory of the recordings")
       ->type_name("DIRECTORY")

@@ -13,10 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "guarding.hpp"
 #include "journal.hpp"
 #include "rdtd/base/clock.hpp"
+#include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/observer_service.hpp"
+#include "rdtd/model/machine.hpp"
 #include "rdtd/observe/detector.hpp"
 #include "rdtd/observer/memory.hpp"
 #include "rdtd/observer/ring.hpp"
@@ -38,6 +41,7 @@ class Observer {
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer() {
+    guarding_.reset();
     service_.reset();
     sd_event_source_unref(timer_);
     sd_event_unref(event_);
@@ -52,6 +56,9 @@ class Observer {
   void connect();
   void open_tree();
   void tick();
+  void add_mark(std::string mark) {
+    if (marks_.size() < most_marks) marks_.push_back(std::move(mark));
+  }
   void use(observe::Sample sample);
   void record(const observe::Sample& sample);
   void end_episodes();
@@ -71,9 +78,10 @@ class Observer {
   std::optional<Sampler> sampler_;
   std::optional<observe::Detector> detector_;
   observe::Header header_;
+  std::optional<Guarding> guarding_;
   std::unique_ptr<Ring> ring_;
   Memory memory_;
-  std::vector<std::string> marks_;
+  std::vector<std::string> marks_ = {observe::started_mark};
   std::set<std::string> complaints_;
   uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0;  // CLOCK_MONOTONIC
 };
@@ -90,9 +98,10 @@ void Observer::settled(const std::string& what) {
 
 // What the daemon refuses does not end the observer: it goes on as before.
 void Observer::read_settings() {
-  const ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
+  ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
   if (has_errors(parsed.diagnostics)) return;
   const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
+  guarding_->use(std::move(parsed.policy));
   if (before == settings_) return;
   ring_.reset();
   ring_due_usec_ = 0;
@@ -113,10 +122,8 @@ void Observer::connect() {
             return memory_.counts(detector_ ? detector_->running()
                                             : std::vector<observe::Episode>{});
           },
-      .on_mark =
-          [this](std::string mark) {
-            if (marks_.size() < most_marks) marks_.push_back(std::move(mark));
-          },
+      .guard = [this] { return guarding_->status(); },
+      .on_mark = [this](std::string mark) { add_mark(std::move(mark)); },
       .on_reloaded = [this] { read_settings(); },
       .on_name = [this] { settled("bus"); },
       .on_end =
@@ -139,6 +146,10 @@ void Observer::open_tree() {
     return complain("resctrl", readable.error().text());
   sampler_.emplace(std::move(*tree));
   header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
+  const auto proc = Directory::open(paths_.proc);
+  const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
+  header_.mba_mbps = mounts && find_mount_options(*mounts).value_or(MountOptions{}).mba_MBps;
+  guarding_->set_mba_mbps(header_.mba_mbps);
   end_episodes();
   detector_.emplace(header_);
 }
@@ -165,6 +176,7 @@ void Observer::tick() {
 void Observer::use(observe::Sample sample) {
   record(sample);
   for (const observe::Episode& episode : detector_->add(sample)) note_episode(episode);
+  guarding_->add(sample, *detector_, service_ != nullptr ? service_->bus() : nullptr);
 }
 
 void Observer::record(const observe::Sample& sample) {
@@ -243,11 +255,12 @@ int Observer::start() {
 }
 
 int Observer::run() {
-  read_settings();
   if (const int r = start(); r < 0) {
     log_warning(Error{"start", "the event loop", -r, {}}.text());
     return 1;
   }
+  guarding_.emplace(event_, [this](std::string mark) { add_mark(std::move(mark)); });
+  read_settings();
   (void)sd_notify(0, "READY=1");
   const int r = sd_event_loop(event_);
   end_episodes();

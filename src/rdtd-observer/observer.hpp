@@ -1,5 +1,6 @@
-// Observer: samples what the groups use, keeps it on disk, and says who took whose cache. It reads
-// resctrl and the policy files, and changes nothing but its own directory.
+// Observer: samples what the groups use, keeps it on disk, says who took whose cache, and asks the
+// daemon for other amounts where the policy has a guard. It reads resctrl and the policy files, and
+// changes nothing but its own directory.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@ namespace rdtd {
 struct ObserverPaths {
   std::string policy_root;  // policy files are found below it
   std::string resctrl;
+  std::string proc;     // proc(5)
   std::string history;  // the ring of recordings; "": none
 };
 

@@ -4,6 +4,7 @@
 // subscriber gets one signal of every kind; when the last has gone it prints "unwatched", and the
 // next one is a first again.
 #include "../unit/bus_world.hpp"
+#include "rdtd/bus/observer_service.hpp"
 
 namespace rdtd {
 namespace {
@@ -39,6 +40,17 @@ void fill(FakeManager& manager) {
   manager.locks = std::vector{buffer, locked};
 }
 
+// A guard that has cut once.
+GuardStatus guard() {
+  return {.mode = "on",
+          .problem = "drift: group 'batch'",
+          .amounts = {{"batch", "L3", 0, "percent", 50, 10, 100, "", {{50, 1 << 30}, {100, 3e9}}},
+                      {"batch", "L3", 1, "percent", 100, 10, 100, "left alone for 9 s more", {}}},
+          .steps = {{1'700'000'000'000'000, "shadow", "L3 0: mb of batch from 100% to 50%: why"},
+                    {1'700'000'005'000'000, "on", "L3 0: mb of batch from 100% to 50%: why"}},
+          .counts = {{"batch", "L3", 0, "cut", "on", 1}, {"batch", "L3", 0, "cut", "shadow", 1}}};
+}
+
 class FakeDaemon final : public test::BusTest {
  public:
   void run() {
@@ -67,6 +79,15 @@ class FakeDaemon final : public test::BusTest {
     start_polkit();
     open_service();
     wait_for([&] { return !reports_.empty(); });
+    auto observer = ObserverService::open(
+        event_, {.episodes = [](uint64_t) { return std::vector<EpisodeRow>{}; },
+                 .counts = [] { return std::vector<ContentionCount>{}; },
+                 .guard = guard,
+                 .on_mark = [](const std::string&) {},
+                 .on_reloaded = [] {},
+                 .on_name = [this] { observes_ = true; },
+                 .on_end = [](const Error&) {}});
+    wait_for([&] { return observes_; });
     say(reports_.back().c_str());
     pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     bool told = false;
@@ -77,6 +98,8 @@ class FakeDaemon final : public test::BusTest {
       told = manager_.watched;
     }
   }
+
+  bool observes_ = false;
 
   void send_signals() {
     service_->emit_assigned(4711, "web", "a.toml:3");

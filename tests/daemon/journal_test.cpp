@@ -87,7 +87,7 @@ TEST_F(JournalTest, SaysOnceThatTheLockIsHeld) {
 TEST_F(JournalTest, Loads) {
   const std::string error =
       "p.toml:1:1: error: unknown key 'colour' in a policy\n    1 | colour = 1\n      | ^~~~~~ the "
-      "keys are version, daemon, observer, group, "
+      "keys are version, daemon, observer, guard, group, "
       "partition, pseudo_lock, io, rule\n";
   const struct {
     const char* label;

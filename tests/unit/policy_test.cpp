@@ -140,6 +140,44 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     2 | record = "64 KiB"
       |          ^~~~~~~~
 )"},
+    {"[guard]\nmode = \"shadwo\"\n",
+     R"(p.toml:2:8: error: 'mode' in [guard] must be one of off, shadow, on, not 'shadwo'
+    2 | mode = "shadwo"
+      |        ^~~~~~~~ did you mean 'shadow'?
+)"},
+    {"[guard]\nmode = true\n",
+     R"(p.toml:2:8: error: 'mode' must be a string, not a boolean
+    2 | mode = true
+      |        ^~~~ write "on"
+)"},
+    {"[guard]\ntraffic = \"8 GB/s\"\n",
+     R"(p.toml:2:11: error: 'traffic' must be from 20% to 100%, not '8 GB/s'
+    2 | traffic = "8 GB/s"
+      |           ^~~~~~~~ write "80%": of the most traffic that a domain can carry
+)"},
+    {"[guard]\ntraffic = 0.8\n",
+     R"(p.toml:2:11: error: 'traffic' must be a string, not a float
+    2 | traffic = 0.8
+      |           ^~~ write "80%": of the most traffic that a domain can carry
+)"},
+    {"guard = \"on\"\n",
+     R"(p.toml:1:9: error: 'guard' must be a table, not a string
+    1 | guard = "on"
+      |         ^~~~ write [guard]
+)"},
+    {"[guard]\nmode = \"on\"\n",
+     R"(p.toml:2:8: warning: no group has a range of mb: the guard can lower nothing
+    2 | mode = "on"
+      |        ^~~~ write mb = "10%..100%" in the [group.NAME] that may have less
+p.toml:2:8: warning: no group is protected: the guard does nothing
+    2 | mode = "on"
+      |        ^~~~ write protected = true in the [group.NAME] that must not suffer
+)"},
+    {"[group.a]\nmb = \"10%..50%\"\nprotected = true\n[guard]\nmode = \"shadow\"\n",
+     R"(p.toml:1:8: warning: group 'a' is protected: the guard leaves its range at the upper end
+    1 | [group.a]
+      |        ^ remove 'protected', or write one amount
+)"},
     {"observer = true\n",
      R"(p.toml:1:12: error: 'observer' must be a table, not a boolean
     1 | observer = true
@@ -203,7 +241,7 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     {"[group.a]\ncolour = \"red\"\n",
      R"(p.toml:2:1: error: unknown key 'colour' in [group.a]
     2 | colour = "red"
-      | ^~~~~~ the keys are exclusive, partition, description, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
+      | ^~~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
 )"},
     {"[clos.a]\n",
      R"(p.toml:1:2: error: unknown key 'clos' in a policy
@@ -321,7 +359,7 @@ TEST(Policy, AllAtOnceSortedByPlace) {
             "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
             "|      ^~~~~~\n"
             "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
-            "    | ^~~~~ the keys are exclusive, partition, description, adopt, override, cpus, "
+            "    | ^~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, "
             "mb_min, control, l3, "
             "l3code, l3data, l2, l2code, l2data, mb, smba\n"
             "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "

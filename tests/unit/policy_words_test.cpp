@@ -105,7 +105,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
     {group, "enabled", "remove the table, or comment it out"},
     {group, "colour",
-     "the keys are exclusive, partition, description, adopt, override, cpus, mb_min, control, l3, "
+     "the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, control, l3, "
      "l3code, l3data, "
      "l2, l2code, l2data, mb, smba"},
     {partition, "classes groups",
@@ -144,7 +144,7 @@ constexpr WordsAndHint words_and_hints[] = {
      "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
     {top, "include", "every *.toml file of /etc/rdtd is read, in the order of their names"},
     {top, "colour",
-     "the keys are version, daemon, observer, group, partition, pseudo_lock, io, rule"},
+     "the keys are version, daemon, observer, guard, group, partition, pseudo_lock, io, rule"},
 };
 
 TEST(PolicyWords, Hints) {

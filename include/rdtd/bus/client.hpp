@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "rdtd/base/unique_fd.hpp"
-#include "rdtd/model/contention.hpp"
 #include "rdtd/bus/reads.hpp"
+#include "rdtd/model/contention.hpp"
+#include "rdtd/model/guard_status.hpp"
 
 using sd_bus = struct sd_bus;
 
@@ -78,6 +79,7 @@ class Client {
   struct Observed {
     std::vector<EpisodeRow> episodes;  // that ended since then, or have not ended
     std::vector<ContentionCount> counts;
+    GuardStatus guard;
   };
   [[nodiscard]] Answer<Observed> observed(uint64_t since_usec);
   // Listens until the connection to the bus ends; the daemon may stop and start meanwhile.

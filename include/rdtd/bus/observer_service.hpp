@@ -10,6 +10,7 @@
 
 #include "rdtd/base/error.hpp"
 #include "rdtd/model/contention.hpp"
+#include "rdtd/model/guard_status.hpp"
 
 using sd_bus = struct sd_bus;
 using sd_event = struct sd_event;
@@ -22,6 +23,7 @@ class ObserverService {
   struct Handlers {
     std::function<std::vector<EpisodeRow>(uint64_t since_usec)> episodes;  // that ended since then
     std::function<std::vector<ContentionCount>()> counts;
+    std::function<GuardStatus()> guard;
     std::function<void(std::string mark)> on_mark;
     std::function<void()> on_reloaded;               // the daemon has another policy in force
     std::function<void()> on_name;                   // the name is ours
@@ -36,6 +38,7 @@ class ObserverService {
 
   void emit_episode(const EpisodeRow& episode) const;
   [[nodiscard]] const Handlers& handlers() const { return handlers_; }
+  [[nodiscard]] sd_bus* bus() const { return bus_; }
 
  private:
   ObserverService(sd_bus* bus, Handlers handlers) : bus_(bus), handlers_(std::move(handlers)) {}

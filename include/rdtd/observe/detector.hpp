@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,22 @@ struct Stream {
   std::string resource;
   DomainId domain{};
   double least = 0, most = 0;  // bytes that it had, with the same traffic
+};
+
+// A domain at the last sample.
+struct DomainTraffic {
+  struct Group {
+    double rate = 0;       // bytes/s
+    std::string mb;        // its amount of bandwidth, as it stands in `schemata`; "": not known
+    bool suffers = false;  // in an episode that runs
+  };
+  std::string resource;
+  DomainId domain{};
+  double traffic = 0;             // bytes/s of all groups
+  std::optional<double> ceiling;  // bytes/s that it can carry
+  bool measured = false;          // the ceiling; else it is the most that was seen
+  bool whole = false;             // each group has a number
+  std::map<std::string, Group> groups;  // by directory
 };
 
 class DomainWatch;
@@ -38,6 +55,7 @@ class Detector {
   // Those that have not ended.
   [[nodiscard]] std::vector<Episode> running() const;
   [[nodiscard]] std::vector<Stream> streams() const;
+  [[nodiscard]] std::vector<DomainTraffic> traffic() const;
 
  private:
   [[nodiscard]] bool is_gap(const Sample& sample);

@@ -21,7 +21,15 @@ struct Header {
   double interval = 0;  // seconds between samples
   // Size of a way by resource ("L3") and domain, where the kernel tells.
   std::map<std::string, std::map<DomainId, uint64_t>> way_bytes;
+  // Bytes/s that a domain can carry, where `rdtctl bench --ceiling` has measured it.
+  std::map<std::string, std::map<DomainId, double>> ceilings;
+  bool mba_mbps = false;  // resctrl is mounted so: the kernel changes MB by itself
 };
+
+// Marks after which the policy's own amounts are in force.
+inline constexpr const char* started_mark = "rdtd-observer was started";
+inline constexpr const char* loaded_mark = "the policy was loaded";
+inline constexpr const char* guard_ended_mark = "the guard's lease ended";
 
 struct Sample {
   uint64_t time_usec = 0;       // CLOCK_REALTIME

@@ -59,6 +59,8 @@ struct DomainAmount {
 
 // Sorted by key, "*" last. A plain amount is one line for "*".
 using AmountTable = std::vector<DomainAmount>;
+// The line that is for this domain; nothing if none is.
+[[nodiscard]] const DomainAmount* line_for(const AmountTable& table, DomainId domain);
 using AmountTables = std::map<Resource, AmountTable>;
 // Of controls that the language has no word for, by the names in `schemata`; "MB_MIN" for mb_min.
 using ControlTables = std::map<std::string, AmountTable>;
@@ -73,6 +75,7 @@ struct Group {
   std::optional<Located<std::string>> partition;
   std::optional<Located<CpuSet>> cpus;
   std::string description;
+  bool is_protected = false;  // the guard acts when it suffers
   bool adopt = false;     // takes over a group of this name that rdtd did not make
   bool replaces = false;  // the group of this name of an earlier file
 };
@@ -146,9 +149,20 @@ struct ObserverSettings {
   bool operator==(const ObserverSettings&) const = default;
 };
 
+// [guard]: also for rdtd-observer, which lowers the bandwidth of groups while a protected one
+// suffers.
+enum class GuardMode { off, shadow, on };  // shadow: says what it would do
+[[nodiscard]] std::string_view to_string(GuardMode mode);
+struct GuardSettings {
+  GuardMode mode = GuardMode::off;
+  double traffic = 0.8;  // part of a domain's ceiling above which bandwidth is lowered, from 0.2
+  Location where;        // of the mode
+};
+
 struct Policy {
   DaemonSettings daemon;
   ObserverSettings observer;
+  GuardSettings guard;
   std::vector<Group> groups;          // in the order of files, then of lines
   std::vector<Partition> partitions;  // likewise
   std::vector<PseudoLock> locks;      // likewise

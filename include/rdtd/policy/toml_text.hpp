@@ -1,4 +1,4 @@
-// Text as TOML writes it, for the policies that rdtctl prints and sends.
+// Text as TOML writes it, for the policies that programs print and send.
 #pragma once
 
 #include <string>

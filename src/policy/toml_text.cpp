@@ -1,4 +1,4 @@
-#include "toml_text.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,54 @@
+// LeaseHolder: a lease that a program with an event loop holds, and changes as it goes. It never
+// waits. The lease ends with the program, however that ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rdtd/base/unique_fd.hpp"
+
+using sd_bus = struct sd_bus;
+using sd_bus_message = struct sd_bus_message;
+using sd_event = struct sd_event;
+using sd_event_source = struct sd_event_source;
+
+namespace rdtd {
+
+class LeaseHolder {
+ public:
+  // Called from the loop.
+  struct Handlers {
+    std::function<void()> on_granted;
+    std::function<void(const std::string& why)> on_refused;  // what was in force stays
+    std::function<void()> on_ended;  // by the daemon: it stopped, or has no more room
+  };
+
+  LeaseHolder(sd_event* event, std::string name, Handlers handlers);
+  LeaseHolder(const LeaseHolder&) = delete;
+  LeaseHolder& operator=(const LeaseHolder&) = delete;
+  ~LeaseHolder();
+
+  // What is to be in force from now on; "" for nothing. What was refused is asked for again by
+  // the next call. `bus`: nothing while there is none.
+  void want(sd_bus* bus, const std::string& policy);
+  // The lease ends at once, and what was asked for is forgotten.
+  void release();
+
+ private:
+  [[nodiscard]] int ask(sd_bus* bus);
+  void answered(sd_bus_message* answer);
+  void take(int descriptor);
+  void close();
+
+  sd_event* event_;
+  std::string name_;
+  Handlers handlers_;
+  std::string asked_, in_force_;
+  struct Call;  // that is not answered
+  std::unique_ptr<Call> call_;
+  UniqueFd lease_;
+  sd_event_source* hangup_ = nullptr;
+};
+
+}  // namespace rdtd

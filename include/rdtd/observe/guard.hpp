@@ -1,0 +1,132 @@
+// Guard: lowers the bandwidth of groups that the policy lets it lower while a protected group is
+// active in a domain whose traffic is near its ceiling, and gives it back slowly. It looks at the
+// samples only: no clock, descriptor or log, so that a recording gives the steps that were taken
+// live. Whether a step is in force is seen in the samples too: in shadow none is.
+// docs/observe.md says the rules for users, docs/decisions/guard.md why they are so.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rdtd/observe/detector.hpp"
+#include "rdtd/observe/recording.hpp"
+
+namespace rdtd::observe {
+
+// The ends of "10%..100%": per cent, or bytes/s.
+struct Range {
+  double least = 0, most = 0;
+  bool percent = true;
+};
+// "50%", "8000 MB/s": as a policy writes it.
+[[nodiscard]] std::string amount_text(const Range& range, double amount);
+
+// What a policy lets the guard do.
+struct GuardRules {
+  double traffic = 0.8;                     // part of the ceiling
+  std::set<std::string> protected_groups;  // directories
+  // By directory: the range of `mb` in a domain; in all that are not listed, that of nullopt. One
+  // with equal ends is a fixed amount.
+  std::map<std::string, std::map<std::optional<DomainId>, Range>> ranges;
+
+  [[nodiscard]] const Range* range_of(const std::string& group, DomainId domain) const;
+  [[nodiscard]] bool has_range() const;
+};
+
+struct GuardStep {
+  enum class Direction { cut, give_back };
+  uint64_t time_usec = 0;  // CLOCK_REALTIME, of the sample
+  std::string group;       // directory
+  std::string resource;    // whose traffic it is: "L3"
+  DomainId domain{};
+  Direction direction = Direction::cut;
+  Range range;
+  double before = 0, after = 0;  // within the range
+  std::string reason;            // with the figures that it was decided by
+};
+[[nodiscard]] std::string_view to_string(GuardStep::Direction direction);
+// "L3 0: mb of batch from 100% to 50%: traffic ..."
+[[nodiscard]] std::string sentence(const GuardStep& step);
+
+class Guard {
+ public:
+  // The amount of a group in a domain, and what it was seen to do there.
+  struct State {
+    std::string group, resource;
+    DomainId domain{};
+    Range range;
+    double amount = 0;
+    std::string text;  // why it is left as it is; "" if it may be changed
+    std::map<double, double> seen;  // bytes/s of the group by amount
+  };
+
+  explicit Guard(GuardRules rules) : rules_(std::move(rules)) {}
+  // At most one step in each domain. In the order of samples. Marks say when to begin anew.
+  [[nodiscard]] std::vector<GuardStep> add(const Sample& sample,
+                                           const std::vector<DomainTraffic>& domains);
+  [[nodiscard]] std::vector<State> states() const;
+  // Those below the upper end of their range, by group and domain, of the domains that are there.
+  using Amounts = std::map<std::string, std::map<DomainId, double>>;
+  [[nodiscard]] Amounts amounts() const;
+  [[nodiscard]] const GuardRules& rules() const { return rules_; }
+  // Why no step was taken with the last sample, though one might be due; "" if nothing forbids it.
+  [[nodiscard]] const std::string& frozen() const { return frozen_; }
+  // From now on, the kernel changes MB by itself: no step.
+  void set_mba_mbps(bool mounted) { mba_mbps_ = mounted; }
+
+ private:
+  struct Pair {  // a group in a domain
+    Range range;
+    double amount = 0;
+    std::map<double, double> seen;
+    // The least amount at which there was too much traffic, and when.
+    std::optional<double> too_much;
+    double too_much_at = 0, left_alone_until = 0;
+    // When more was given to it, though it used what it had.
+    std::optional<double> wanted_at;
+    std::deque<double> reversals;
+    bool flapping = false;
+    bool unproven = false;  // its last cut did not come into force
+  };
+  struct Cut {  // that has not shown yet whether it helps
+    std::string group;
+    double amount = 0, rate = 0, traffic = 0, protected_rate = 0;  // before it
+    std::string mb;
+    unsigned samples = 0;
+  };
+  struct Place {  // a domain
+    bool is_here = true;  // in the last sample
+    unsigned high = 0, quiet = 0, wait = 0;
+    double quiet_since = 0;
+    std::optional<Cut> cut;
+    std::map<std::string, Pair> pairs;
+    void rest();
+  };
+  using Key = std::pair<std::string, DomainId>;
+
+  [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
+  void update_pairs(const DomainTraffic& domain, Place& place) const;
+  [[nodiscard]] double protected_rate(const DomainTraffic& domain) const;
+  [[nodiscard]] bool is_high(const DomainTraffic& domain) const;
+  [[nodiscard]] std::optional<GuardStep> judge(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::optional<GuardStep> cut(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::optional<GuardStep> give_back(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] bool may_rise(const DomainTraffic& domain, const std::string& group,
+                              const Pair& pair) const;
+  void note_reversal(Pair& pair) const;
+
+  GuardRules rules_;
+  std::map<Key, Place> places_;
+  double now_ = 0;  // CLOCK_MONOTONIC, seconds
+  uint64_t time_usec_ = 0;
+  std::string frozen_;
+  bool mba_mbps_ = false;
+};
+
+}  // namespace rdtd::observe

@@ -1,0 +1,41 @@
+#include "settings_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+void SettingsTable::read(const FileReader& in, const toml::key& key, const toml::node& node,
+                         FileReader::Keys keys) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr)
+    return in.wrong_type(key, node, "a table", fmt::format("write [{}]", name_));
+  for (auto& [name, handler] : keys)
+    handler = [&, handler = std::move(handler)](const toml::key& k, const toml::node& n) {
+      const auto [earlier, is_new] = set_.emplace(k.str(), in.at(k));
+      if (!is_new)
+        return in.error(in.at(k), fmt::format("'{}' in [{}] is set twice: here and in {}", k.str(),
+                                              name_, earlier->second.text()));
+      handler(k, n);
+    };
+  in.read_table(*table, fmt::format("[{}]", name_), keys);
+}
+
+std::optional<std::string> SettingsTable::choice(const FileReader& in, const toml::key& key,
+                                                 const toml::node& node,
+                                                 const std::vector<std::string>& choices) const {
+  const auto text = in.string(key, node);
+  if (!text) return std::nullopt;
+  if (std::ranges::find(choices, text->value) != choices.end()) return text->value;
+  const auto nearest = nearest_name(text->value, choices);
+  in.error(text->where,
+           fmt::format("'{}' in [{}] must be one of {}, not '{}'", key.str(), name_,
+                       join(choices, ", "), text->value),
+           nearest ? fmt::format("did you mean '{}'?", *nearest) : "");
+  return std::nullopt;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,29 @@
+// SettingsTable: a table of settings, as [daemon], that several files may have. A key may be set in
+// one file only.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "file_reader.hpp"
+
+namespace rdtd {
+
+class SettingsTable {
+ public:
+  explicit SettingsTable(std::string name) : name_(std::move(name)) {}
+
+  void read(const FileReader& in, const toml::key& key, const toml::node& node,
+            FileReader::Keys keys);
+  // One of several words; anything else is reported.
+  [[nodiscard]] std::optional<std::string> choice(const FileReader& in, const toml::key& key,
+                                                  const toml::node& node,
+                                                  const std::vector<std::string>& choices) const;
+
+ private:
+  std::string name_;
+  std::map<std::string, Location> set_;
+};
+
+}  // namespace rdtd

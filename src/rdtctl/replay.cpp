@@ -1,0 +1,84 @@
+// history --replay: what the guard of the policy files would have done in a recording. The same
+// functions as in rdtd-observer, so the same steps where the recording is what it saw.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "output.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/observer/guard_policy.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "recording_source.hpp"
+#include "time_point.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// So long before the time that is asked for, the guard learns.
+constexpr uint64_t lead_usec = 600'000'000;
+
+JsonValue step_json(const observe::GuardStep& step) {
+  return {{"time_usec", step.time_usec},
+          {"group", group_label(step.group)},
+          {"resource", step.resource},
+          {"domain", static_cast<uint32_t>(step.domain)},
+          {"direction", to_string(step.direction)},
+          {"unit", step.range.percent ? "percent" : "bytes_per_second"},
+          {"before", step.before},
+          {"after", step.after},
+          {"reason", step.reason}};
+}
+
+int refuse(const char* what) {
+  note("rdtctl: {}\n", std::string(what));
+  return Exit::failed;
+}
+
+}  // namespace
+
+int verbs::replay(const Context& context, const RecordingSource& source) {
+  const auto files = find_policy_files(context.root);
+  const ParsedPolicy parsed = parse_policy(files);
+  if (has_errors(parsed.diagnostics)) {
+    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    return Exit::failed;
+  }
+  const observe::GuardRules rules = guard_rules(parsed.policy);
+  if (rules.protected_groups.empty())
+    return refuse("no group of the policy is protected: write protected = true in a [group.NAME]");
+  if (!rules.has_range())
+    return refuse("no group of the policy has a range: write mb = \"10%..100%\" in a [group.NAME]");
+  observe::Guard guard(rules);
+  std::optional<observe::Detector> detector;
+  std::vector<observe::GuardStep> steps;
+  const auto recording = read_samples(
+      context, source,
+      [&](const observe::Header& header, const observe::Sample& sample) {
+        if (!detector) detector.emplace(header);
+        detector->use(header);
+        guard.set_mba_mbps(header.mba_mbps);
+        (void)detector->add(sample);
+        std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
+      },
+      lead_usec);
+  if (!recording) return recording.error();
+  std::erase_if(steps, [&](const observe::GuardStep& step) {
+    return step.time_usec < recording->from_usec;
+  });
+  if (context.json != Json::off) {
+    JsonValue rows = JsonValue::array();
+    for (const observe::GuardStep& step : steps) rows.push_back(step_json(step));
+    print_json(context, {{"steps", std::move(rows)}});
+    return Exit::ok;
+  }
+  for (const observe::GuardStep& step : steps)
+    print("{}  {}\n", time_text(step.time_usec), sentence(step));
+  if (steps.empty())
+    print("No step from {} to {}, in {}.\n", time_text(recording->from_usec),
+          time_text(recording->to_usec), counted(recording->samples, "sample"));
+  return Exit::ok;
+}
+
+}  // namespace rdtd

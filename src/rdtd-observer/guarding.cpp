@@ -1,0 +1,102 @@
+#include "guarding.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "journal.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/observer/guard_policy.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t most_steps = 100, most_counts = 1000;
+// After a refusal: nothing changed, so the daemon is not asked with every sample.
+constexpr uint64_t ask_again_usec = 10'000'000;
+
+}  // namespace
+
+Guarding::Guarding(sd_event* event, std::function<void(std::string)> on_mark)
+    : lease_(event, guard_lease_name,
+             {.on_granted = [this] { refused_.clear(); },
+              .on_refused =
+                  [this](const std::string& why) {
+                    if (refused_ != why) log_warning("the guard's amounts are not in force: " + why);
+                    refused_ = why;
+                  },
+              .on_ended =
+                  [mark = std::move(on_mark)] {
+                    log_info("the guard's lease ended: the policy's own amounts are in force");
+                    mark(observe::guard_ended_mark);
+                  }}) {}
+
+void Guarding::use(Policy policy) {
+  policy_ = std::move(policy);
+  lease_.release();
+  refused_.clear();
+  ask_due_usec_ = 0;
+  guard_.reset();
+  if (policy_.guard.mode == GuardMode::off) return;
+  guard_.emplace(guard_rules(policy_));
+  guard_->set_mba_mbps(mba_mbps_);
+}
+
+void Guarding::set_mba_mbps(bool mounted) {
+  mba_mbps_ = mounted;
+  if (guard_) guard_->set_mba_mbps(mounted);
+}
+
+void Guarding::add(const observe::Sample& sample, const observe::Detector& detector, sd_bus* bus) {
+  if (!guard_) return;
+  for (const observe::GuardStep& step : guard_->add(sample, detector.traffic())) {
+    note(step);
+    ask_due_usec_ = 0;
+  }
+  if (policy_.guard.mode != GuardMode::on || sample.monotonic_usec < ask_due_usec_) return;
+  lease_.want(bus, guard_lease(policy_, guard_->amounts()));
+  ask_due_usec_ = refused_.empty() ? 0 : sample.monotonic_usec + ask_again_usec;
+}
+
+void Guarding::note(const observe::GuardStep& step) {
+  const std::string mode(to_string(policy_.guard.mode));
+  const std::string text = sentence(step);
+  log_guard_step(mode == "on" ? text : "in shadow: " + text,
+                 fmt::format("{}:{}", step.resource, to_string(step.domain)),
+                 group_label(step.group));
+  steps_.push_back({step.time_usec, mode, text});
+  if (steps_.size() > most_steps) steps_.pop_front();
+  const std::tuple key{group_label(step.group), step.resource, static_cast<uint32_t>(step.domain),
+                       std::string(to_string(step.direction)), mode};
+  if (counts_.contains(key) || counts_.size() < most_counts) counts_[key]++;
+}
+
+GuardStatus Guarding::status() const {
+  GuardStatus out;
+  out.mode = to_string(policy_.guard.mode);
+  out.steps.assign(steps_.begin(), steps_.end());
+  for (const auto& [key, steps] : counts_) {
+    const auto& [group, resource, domain, direction, mode] = key;
+    out.counts.push_back({group, resource, domain, direction, mode, steps});
+  }
+  if (!guard_) return out;
+  out.problem = refused_.empty() ? guard_->frozen() : "its amounts are not in force: " + refused_;
+  for (const observe::Guard::State& state : guard_->states()) {
+    GuardAmount row{group_label(state.group),
+                    state.resource,
+                    static_cast<uint32_t>(state.domain),
+                    state.range.percent ? "percent" : "bytes_per_second",
+                    state.amount,
+                    state.range.least,
+                    state.range.most,
+                    state.text,
+                    {}};
+    for (const auto& [amount, rate] : state.seen) row.seen.push_back({amount, rate});
+    out.amounts.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,46 @@
+// Guarding: the guard of a policy at work: its steps go to the journal, and in mode "on" its amounts
+// into a lease. What the daemon has not granted, or has taken back, is not in force: nothing else
+// changes resctrl.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "rdtd/bus/lease_holder.hpp"
+#include "rdtd/model/guard_status.hpp"
+#include "rdtd/observe/guard.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+class Guarding {
+ public:
+  // `on_mark`: what the next sample is to say.
+  Guarding(sd_event* event, std::function<void(std::string)> on_mark);
+
+  // The policy's own amounts are in force again, and what was learned is forgotten.
+  void use(Policy policy);
+  void set_mba_mbps(bool mounted);
+  void add(const observe::Sample& sample, const observe::Detector& detector, sd_bus* bus);
+  [[nodiscard]] GuardStatus status() const;
+
+ private:
+  void note(const observe::GuardStep& step);
+
+  LeaseHolder lease_;
+  Policy policy_;
+  std::optional<observe::Guard> guard_;  // unless the mode is "off"
+  bool mba_mbps_ = false;
+  std::string refused_;         // why its amounts are not in force
+  uint64_t ask_due_usec_ = 0;  // CLOCK_MONOTONIC
+  std::deque<GuardStepRow> steps_;
+  std::map<std::tuple<std::string, std::string, uint32_t, std::string, std::string>, uint64_t>
+      counts_;
+};
+
+}  // namespace rdtd

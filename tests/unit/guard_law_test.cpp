@@ -1,0 +1,361 @@
+// The guard: its steps on machines that were made here, whose groups move as much as the amounts
+// that it sets let them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "rdtd/observe/guard.hpp"
+#include "rdtd/observer/guard_policy.hpp"
+#include "rdtd/policy/parse.hpp"
+
+namespace rdtd::observe {
+namespace {
+
+constexpr double gib = 1 << 30;
+
+struct Program {
+  std::string group;
+  std::function<double(double)> demand;  // GiB/s at a second
+};
+
+std::function<double(double)> steadily(double value) {
+  return [value](double) { return value; };
+}
+std::function<double(double)> wave(double high, double period, double low = 0) {
+  return [=](double t) { return std::fmod(t, period) < period / 2 ? high : low; };
+}
+
+GuardRules rules_of(double least = 10, double most = 100) {
+  GuardRules out;
+  out.protected_groups = {"redis"};
+  out.ranges["batch"][std::nullopt] = {least, most, true};
+  return out;
+}
+
+struct Ran {
+  std::vector<GuardStep> steps;
+  std::map<std::string, double> moved;  // GiB
+  std::vector<Sample> samples;
+  Guard guard{rules_of()};
+};
+
+// One domain that carries 10 GiB/s, which the groups share by what they ask for. An amount of 100%
+// is all of it.
+class Plant {
+ public:
+  explicit Plant(std::vector<Program> programs, GuardRules rules = rules_of())
+      : programs_(std::move(programs)), rules_(std::move(rules)) {
+    header_.interval = 1;
+    header_.ceilings["L3"][DomainId{0}] = 10 * gib;
+  }
+  bool obeys = true;  // the steps come into force
+  // Batch's amount is lowered, but it moves as much as before.
+  bool limits = true;
+  std::function<void(double, Sample&)> change = [](double, Sample&) {};
+  void forget_ceiling() { header_.ceilings.clear(); }
+
+  [[nodiscard]] Ran run(double seconds) {
+    Ran out;
+    out.guard = Guard(rules_);
+    Detector detector(header_);
+    std::map<std::string, double> bytes, amounts;
+    for (double t = 0; t < seconds; ++t) {
+      std::map<std::string, double> asked;
+      double all = 0;
+      for (const Program& program : programs_) {
+        const double amount = amounts.contains(program.group) ? amounts[program.group] : 100;
+        const double limit = limits ? amount / 10 : 10;
+        all += asked[program.group] = std::min(program.demand(t), limit);
+      }
+      Sample sample;
+      sample.monotonic_usec = static_cast<uint64_t>((t + 1) * 1e6);
+      sample.time_usec = 1'700'000'000'000'000 + sample.monotonic_usec;
+      for (const Program& program : programs_) {
+        const double moved = asked[program.group] * std::min(1.0, 10 / std::max(all, 1e-9));
+        bytes[program.group] += moved * gib;
+        out.moved[program.group] += moved;
+        sample.counters.push_back(
+            {program.group,
+             "L3",
+             DomainId{0},
+             {{"mbm_total_bytes", static_cast<uint64_t>(bytes[program.group])}}});
+        const double amount = amounts.contains(program.group) ? amounts[program.group] : 100;
+        sample.schemata[program.group] = fmt::format("MB:0-1={}", amount);
+      }
+      change(t, sample);
+      (void)detector.add(sample);
+      for (GuardStep& step : out.guard.add(sample, detector.traffic())) {
+        if (obeys) amounts[step.group] = step.after;
+        out.steps.push_back(std::move(step));
+      }
+      out.samples.push_back(std::move(sample));
+    }
+    return out;
+  }
+  // The same samples again.
+  [[nodiscard]] std::vector<GuardStep> replay(const std::vector<Sample>& samples) const {
+    Guard guard(rules_);
+    Detector detector(header_);
+    std::vector<GuardStep> out;
+    for (const Sample& sample : samples) {
+      (void)detector.add(sample);
+      for (GuardStep& step : guard.add(sample, detector.traffic())) out.push_back(std::move(step));
+    }
+    return out;
+  }
+
+ private:
+  std::vector<Program> programs_;
+  GuardRules rules_;
+  Header header_;
+};
+
+std::vector<std::string> texts(const std::vector<GuardStep>& steps) {
+  std::vector<std::string> out;
+  for (const GuardStep& step : steps) out.push_back(sentence(step));
+  return out;
+}
+
+size_t steps_between(const Ran& ran, double from, double to) {
+  return static_cast<size_t>(std::ranges::count_if(ran.steps, [&](const GuardStep& step) {
+    const double at = static_cast<double>(step.time_usec - 1'700'000'000'000'000) / 1e6;
+    return at >= from && at < to;
+  }));
+}
+
+TEST(GuardLaw, CutsUntilThereIsRoom) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const Ran ran = plant.run(60);
+  EXPECT_EQ(texts(ran.steps),
+            (std::vector<std::string>{
+                "L3 0: mb of batch from 100% to 50%: traffic 10.0 GiB/s is above 80% of the measured "
+                "ceiling, 10.0 GiB/s",
+                "L3 0: mb of batch from 50% to 25%: traffic 9.0 GiB/s is above 80% of the measured "
+                "ceiling, 10.0 GiB/s",
+                "L3 0: mb of batch from 25% to 35%: traffic 6.5 GiB/s is below 70% of the measured "
+                "ceiling, 10.0 GiB/s, for 10 s"}));
+}
+
+// Between the two thresholds, and while it would be too much again, nothing changes.
+TEST(GuardLaw, RestsWhenBothAreSteady) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const Ran ran = plant.run(590);
+  EXPECT_LE(steps_between(ran, 60, 590), 0U) << texts(ran.steps).back();
+}
+
+TEST(GuardLaw, GivesAllBackOnceTheNeighbourIsGone) {
+  Plant plant({{"redis", steadily(4)}, {"batch", [](double t) { return t < 60 ? 10 : 0; }}});
+  const Ran ran = plant.run(300);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_LE(steps_between(ran, 200, 300), 0U);
+}
+
+TEST(GuardLaw, GivesAllBackOnceNobodyNeedsProtection) {
+  Plant plant({{"redis", [](double t) { return t < 60 ? 4 : 0; }}, {"batch", steadily(10)}});
+  EXPECT_TRUE(plant.run(300).guard.amounts().empty());
+}
+
+// On for 30 s, off for 30 s: what is given back while it is off is no flapping.
+TEST(GuardLaw, FollowsASquareWaveWithFewSteps) {
+  Plant plant({{"redis", steadily(4)}, {"batch", wave(10, 60)}});
+  const Ran ran = plant.run(600);
+  for (double minute = 60; minute < 600; minute += 60)
+    EXPECT_LE(steps_between(ran, minute, minute + 60), 4U) << minute;
+  EXPECT_GE(ran.moved.at("redis"), 0.9 * 4 * 600);
+  EXPECT_TRUE(std::ranges::none_of(ran.guard.states(),
+                                   [](const Guard::State& state) { return !state.text.empty(); }));
+}
+
+TEST(GuardLaw, TakesBackACutThatDidNotHelp) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.limits = false;
+  const Ran ran = plant.run(300);
+  ASSERT_EQ(ran.steps.size(), 2U);
+  EXPECT_EQ(sentence(ran.steps[1]),
+            "L3 0: mb of batch from 50% to 100%: the cut did not help: batch moved 7.1 GiB/s before "
+            "and 7.1 GiB/s now, all together 10.0 GiB/s and 10.0 GiB/s; left alone for 10 min");
+  EXPECT_EQ(ran.guard.states().front().text.substr(0, 14), "left alone for");
+}
+
+// What is cut is taken by a third one: the domain stays full, and redis has no more than before.
+TEST(GuardLaw, LeavesAloneWhoIsNotTheCause) {
+  Plant plant({{"redis", steadily(1)},
+               {"batch", steadily(5)},
+               {"other", [](double) { return 1000.0; }}});
+  const Ran ran = plant.run(60);
+  ASSERT_GE(ran.steps.size(), 2U);
+  EXPECT_EQ(ran.steps[1].direction, GuardStep::Direction::give_back);
+}
+
+TEST(GuardLaw, InShadowTakesOneStepAndWaits) {
+  Plant plant({{"redis", steadily(4)}, {"batch", [](double t) { return t < 60 ? 10 : 0; }}});
+  plant.obeys = false;
+  const Ran ran = plant.run(300);
+  ASSERT_EQ(ran.steps.size(), 6U);
+  EXPECT_EQ(ran.steps[0].after, 50);
+  for (size_t i = 1; i < ran.steps.size(); ++i)
+    EXPECT_EQ(ran.steps[i].direction, GuardStep::Direction::give_back);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+}
+
+// Without a measured ceiling, much traffic alone is no reason: the most that was seen may be little.
+TEST(GuardLaw, ActsWithoutACeilingOnlyIfAProtectedGroupSuffers) {
+  Plant calm({{"redis", steadily(1)}, {"batch", steadily(3)}});
+  calm.forget_ceiling();
+  EXPECT_TRUE(calm.run(300).steps.empty());
+  Plant busy({{"redis", steadily(6)}, {"batch", [](double t) { return t < 100 ? 1 : 10; }}});
+  busy.forget_ceiling();
+  const Ran ran = busy.run(200);
+  ASSERT_FALSE(ran.steps.empty());
+  EXPECT_EQ(ran.steps.front().group, "batch");
+}
+
+TEST(GuardLaw, FlappingEndsAtTheLowerEnd) {
+  // It asks for little until it is given more.
+  Plant plant({{"redis", steadily(4)},
+               {"batch", [&](double t) { return std::fmod(t, 25) < 12 ? 10 : 0.3; }}});
+  const Ran ran = plant.run(1200);
+  const auto states = ran.guard.states();
+  ASSERT_EQ(states.size(), 1U);
+  EXPECT_EQ(states.front().amount, 10);
+  EXPECT_EQ(states.front().text,
+            "it went up and down too often, and stays at its lower end until the policy is loaded "
+            "again");
+}
+
+struct Disturbance {
+  const char* name;
+  std::function<void(double, Sample&)> change;
+};
+// None of them may be taken for a reason to act.
+TEST(GuardLaw, TakesNoStepWhile) {
+  const std::vector<Disturbance> all = {
+      {"drift", [](double, Sample& sample) { sample.marks = {"drift: schemata of batch"}; }},
+      {"a counter has no number",
+       [](double, Sample& sample) {
+         sample.counters[1].counters["mbm_total_bytes"] = NoCount::unavailable;
+       }},
+      {"gaps", [](double t, Sample& sample) { sample.monotonic_usec += uint64_t(t * 1e7); }},
+      {"another file", [](double, Sample& sample) { sample.first = true; }},
+      {"the domain is gone every other second",
+       [](double t, Sample& sample) {
+         if (std::fmod(t, 2) < 1) sample.counters.clear();
+       }}};
+  for (const Disturbance& disturbance : all) {
+    Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    plant.change = disturbance.change;
+    EXPECT_TRUE(plant.run(60).steps.empty()) << disturbance.name;
+  }
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const Ran ran = plant.run(10);
+  Guard guard(rules_of());
+  guard.set_mba_mbps(true);
+  Header header;
+  header.interval = 1;
+  header.ceilings["L3"][DomainId{0}] = 10 * gib;
+  Detector detector(header);
+  for (const Sample& sample : ran.samples) {
+    (void)detector.add(sample);
+    EXPECT_TRUE(guard.add(sample, detector.traffic()).empty());
+    EXPECT_EQ(guard.frozen(),
+              "resctrl is mounted with mba_MBps: the kernel changes the bandwidth by itself");
+  }
+}
+
+TEST(GuardLaw, LeavesAloneWhoHasNoRangeOrIsProtected) {
+  Plant plant({{"redis", steadily(4)}, {"other", steadily(10)}});
+  EXPECT_TRUE(plant.run(60).steps.empty());
+  GuardRules rules = rules_of();
+  rules.protected_groups.insert("batch");
+  Plant both({{"redis", steadily(4)}, {"batch", steadily(10)}}, rules);
+  EXPECT_TRUE(both.run(60).steps.empty());
+}
+
+// Whatever the groups do: amounts within the range, steps with a reason and not often, and the same
+// samples give the same steps.
+TEST(GuardLaw, RandomSeries) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto next = [&](double most) {
+      return std::uniform_real_distribution<double>(0, most)(random);
+    };
+    const double least = 1 + std::floor(next(40)), most = least + 1 + std::floor(next(59));
+    std::vector<Program> programs;
+    for (const char* group : {"redis", "batch", "other", "more"}) {
+      const double high = next(12), low = next(high), period = 2 + next(100);
+      programs.push_back({group, wave(high, period, low)});
+    }
+    GuardRules rules = rules_of(least, most);
+    rules.ranges["more"][DomainId{0}] = {20, 100, true};
+    Plant plant(std::move(programs), rules);
+    plant.obeys = seed % 3 != 0;
+    if (seed % 5 == 0)
+      plant.change = [&](double, Sample& sample) {
+        if (next(20) < 1) sample.marks = {"the policy was loaded"};
+        if (next(20) < 1) sample.counters.pop_back();
+      };
+    const Ran ran = plant.run(400);
+    uint64_t last_usec = 0;
+    std::map<std::string, double> amounts;
+    for (const GuardStep& step : ran.steps) {
+      ASSERT_GE(step.after, step.range.least) << seed;
+      ASSERT_LE(step.after, step.range.most) << seed;
+      ASSERT_NE(step.after, step.before) << seed;
+      ASSERT_FALSE(step.reason.empty()) << seed;
+      ASSERT_TRUE(rules.ranges.contains(step.group)) << seed;
+      ASSERT_GE(step.time_usec - last_usec, 3'000'000U) << seed;
+      last_usec = step.time_usec;
+    }
+    ASSERT_EQ(texts(plant.replay(ran.samples)), texts(ran.steps)) << seed;
+  }
+}
+
+ParsedPolicy parsed(const std::string& text) {
+  PolicyFile file;
+  file.path = "p.toml";
+  file.text = text;
+  return parse_policy({&file, 1});
+}
+
+TEST(GuardPolicy, RulesAndLease) {
+  const ParsedPolicy policy = parsed(
+      "[group.redis]\nl3 = \"4 ways\"\nprotected = true\n"
+      "[group.batch]\nl3 = { 0 = \"2 ways\", \"*\" = \"25%\" }\n"
+      "mb = { \"0-2\" = [\"10%..80%\", \"1 GB/s..8 GB/s\"], \"*\" = \"50%\" }\n"
+      "cpus = \"2-3\"\ndescription = \"a \\\"job\\\"\"\n"
+      "[group.default]\nmb = \"20%..100%\"\n"
+      "[guard]\nmode = \"on\"\ntraffic = \"70%\"\n");
+  ASSERT_TRUE(policy.diagnostics.empty());
+  const GuardRules rules = guard_rules(policy.policy);
+  EXPECT_EQ(rules.traffic, 0.7);
+  EXPECT_EQ(rules.protected_groups, std::set<std::string>{"redis"});
+  ASSERT_NE(rules.range_of("batch", DomainId{2}), nullptr);
+  EXPECT_EQ(rules.range_of("batch", DomainId{2})->most, 80);
+  EXPECT_EQ(rules.range_of("batch", DomainId{3}), nullptr);
+  EXPECT_EQ(rules.range_of("redis", DomainId{0}), nullptr);
+  ASSERT_NE(rules.range_of("", DomainId{9}), nullptr);
+  EXPECT_EQ(guard_lease(policy.policy, {}), "");
+  const std::string lease =
+      guard_lease(policy.policy, {{"batch", {{DomainId{1}, 45}, {DomainId{3}, 20}}},
+                                  {"", {{DomainId{0}, 50}}}});
+  EXPECT_EQ(lease,
+            "[group.batch]\noverride = true\n"
+            "l3 = { \"0\" = \"2 ways\", \"*\" = \"25%\" }\n"
+            "mb = { \"1\" = [\"45%\", \"4500 MB/s\"], \"0,2\" = [\"10%..80%\", \"1 GB/s..8 GB/s\"], "
+            "\"*\" = \"50%\" }\n"
+            "cpus = \"2-3\"\ndescription = \"a \\\"job\\\"\"\n"
+            "[group.default]\noverride = true\n"
+            "mb = { \"0\" = \"50%\", \"*\" = \"20%..100%\" }\n");
+  // The daemon understands it, behind the files.
+  PolicyFile files[2];
+  files[0].path = "p.toml";
+  files[0].text = policy.policy.sources.at("p.toml");
+  files[1] = lease_file("guard", lease);
+  const ParsedPolicy both = parse_policy(files);
+  EXPECT_TRUE(both.diagnostics.empty());
+}
+
+}  // namespace
+}  // namespace rdtd::observe

@@ -1,0 +1,118 @@
+// A lease that a program with an event loop holds.
+#include "rdtd/bus/lease_holder.hpp"
+
+#include "bus_world.hpp"
+
+namespace rdtd {
+namespace {
+
+class LeaseHolderTest : public test::BusTest {
+ protected:
+  void SetUp() override {
+    BusTest::SetUp();
+    if (IsSkipped()) return;
+    start_bus();
+    start_polkit();
+    open_service();
+    wait_for([&] { return !reports_.empty(); });
+    ASSERT_GE(sd_bus_open_system(&bus_), 0);
+    ASSERT_GE(sd_bus_attach_event(bus_, event_, 0), 0);
+    holder_ = std::make_unique<LeaseHolder>(
+        event_, "guard",
+        LeaseHolder::Handlers{.on_granted = [this] { log_.emplace_back("granted"); },
+                              .on_refused = [this](const std::string& why) { log_.push_back(why); },
+                              .on_ended = [this] { log_.emplace_back("ended"); }});
+  }
+  void TearDown() override {
+    holder_.reset();
+    sd_bus_close_unref(bus_);
+    BusTest::TearDown();
+  }
+  // What it says next.
+  std::string next() {
+    log_.clear();
+    wait_for([&] { return !log_.empty(); });
+    return log_.empty() ? "" : log_.front();
+  }
+  [[nodiscard]] bool is_held() {
+    pollfd end{.fd = manager_.leases["guard"].get(), .events = 0, .revents = 0};
+    return ::poll(&end, 1, 0) == 0;
+  }
+
+  sd_bus* bus_ = nullptr;
+  std::unique_ptr<LeaseHolder> holder_;
+  std::vector<std::string> log_;
+};
+
+TEST_F(LeaseHolderTest, AsksOnceAndThenChangesIt) {
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+  EXPECT_TRUE(is_held());
+  holder_->want(bus_, "two");
+  EXPECT_EQ(next(), "granted");
+  EXPECT_EQ(manager_.updates, std::vector<std::string>{"two"});
+  // The same again is no question.
+  holder_->want(bus_, "two");
+  holder_->want(bus_, "three");
+  EXPECT_EQ(next(), "granted");
+  EXPECT_EQ(manager_.updates, (std::vector<std::string>{"two", "three"}));
+}
+
+TEST_F(LeaseHolderTest, NothingToWantEndsIt) {
+  holder_->want(bus_, "");
+  EXPECT_TRUE(manager_.leases.empty());
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+  holder_->want(bus_, "");
+  EXPECT_FALSE(is_held());
+  holder_->want(bus_, "two");
+  EXPECT_EQ(next(), "granted");
+  EXPECT_TRUE(is_held());
+  EXPECT_TRUE(manager_.updates.empty());
+  holder_->release();
+  EXPECT_FALSE(is_held());
+}
+
+TEST_F(LeaseHolderTest, ARefusalChangesNothing) {
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+  // As if the daemon had another idea of it.
+  UniqueFd lease = std::move(manager_.leases["guard"]);
+  manager_.leases.erase("guard");
+  holder_->want(bus_, "two");
+  EXPECT_EQ(next(), "there is no lease");
+  manager_.leases["guard"] = std::move(lease);
+  EXPECT_TRUE(is_held());
+  holder_->want(bus_, "two");
+  EXPECT_EQ(next(), "granted");
+}
+
+TEST_F(LeaseHolderTest, TheDaemonEndsIt) {
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+  manager_.leases.clear();
+  EXPECT_EQ(next(), "ended");
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+}
+
+TEST_F(LeaseHolderTest, WithoutABusOrADaemon) {
+  log_.clear();
+  holder_->want(nullptr, "one");
+  EXPECT_EQ(log_, std::vector<std::string>{"there is no connection to the system bus"});
+  service_.reset();
+  holder_->want(bus_, "one");
+  EXPECT_NE(next().find("org.rdtd1"), std::string::npos);
+}
+
+// An answer that comes after all was let go takes nothing.
+TEST_F(LeaseHolderTest, ReleasedBeforeTheAnswer) {
+  holder_->want(bus_, "one");
+  holder_->release();
+  wait_for([&] { return manager_.leases.contains("guard"); });
+  wait_for([&] { return !is_held(); });
+  EXPECT_TRUE(log_.empty());
+}
+
+}  // namespace
+}  // namespace rdtd
