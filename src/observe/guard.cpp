@@ -40,6 +40,12 @@ std::string ceiling_text(const DomainTraffic& domain) {
                      rate_text(*domain.ceiling));
 }
 
+// Amounts as they stand in `schemata`.
+bool is_lower(const std::string& now, const std::string& before) {
+  const auto number = parse_unsigned<uint64_t>(now), old = parse_unsigned<uint64_t>(before);
+  return number && old && *number < *old;
+}
+
 bool forgets(const std::string& mark) {
   return mark == started_mark || mark == loaded_mark || mark == guard_ended_mark;
 }
@@ -142,11 +148,18 @@ bool Guard::is_high(const DomainTraffic& domain) const {
   });
 }
 
+// Then what they may have makes no difference to anybody.
+bool Guard::lowered_are_idle(const DomainTraffic& domain, const Place& place) {
+  return std::ranges::all_of(place.pairs, [&](const auto& pair) {
+    return pair.second.amount >= pair.second.range.most ||
+           rate_in(domain, pair.first) <= active_rate;
+  });
+}
+
 std::optional<GuardStep> Guard::next(const DomainTraffic& domain, Place& place) {
-  const bool nobody = protected_rate(domain) <= active_rate;
-  const bool quiet =
-      nobody || (domain.ceiling &&
-                 domain.traffic < (rules_.traffic - quiet_margin) * *domain.ceiling);
+  const bool quiet = protected_rate(domain) <= active_rate || lowered_are_idle(domain, place) ||
+                     (domain.ceiling &&
+                      domain.traffic < (rules_.traffic - quiet_margin) * *domain.ceiling);
   place.high = is_high(domain) ? place.high + 1 : 0;
   if (!quiet) place.quiet = 0;
   if (quiet && place.quiet++ == 0) place.quiet_since = now_;
@@ -161,8 +174,10 @@ std::optional<GuardStep> Guard::next(const DomainTraffic& domain, Place& place) 
     // A mean in which what is older counts less and less.
     if (!is_new) seen->second += 0.2 * (rate - seen->second);
   }
-  if (place.cut) return judge(domain, place);
-  if (place.high >= cut_samples) return cut(domain, place);
+  if (place.cut && is_lower(mb_in(domain, place.cut->group), place.cut->mb))
+    return judge(domain, place);
+  // What more would do is not known before that one is in force.
+  if (place.high >= cut_samples && !place.cut) return cut(domain, place);
   if (place.quiet >= rise_samples && now_ - place.quiet_since >= rise_seconds)
     return give_back(domain, place);
   return std::nullopt;
@@ -174,16 +189,12 @@ std::optional<GuardStep> Guard::judge(const DomainTraffic& domain, Place& place)
   Cut& cut = *place.cut;
   Pair& pair = place.pairs[cut.group];
   cut.samples++;
-  if (mb_in(domain, cut.group) == cut.mb) {
-    if (cut.samples < judge_samples) return std::nullopt;
-    pair.unproven = true;
-    place.cut.reset();
-    return std::nullopt;
-  }
   const double rate = rate_in(domain, cut.group);
-  if (rate < (1 - changed) * cut.rate &&
-      (domain.traffic < (1 - changed) * cut.traffic ||
-       protected_rate(domain) > (1 + changed) * cut.protected_rate)) {
+  const bool helped = rate < (1 - changed) * cut.rate &&
+                      (domain.traffic < (1 - changed) * cut.traffic ||
+                       protected_rate(domain) > (1 + changed) * cut.protected_rate);
+  // Without anybody to help, it is not known.
+  if (helped || protected_rate(domain) <= active_rate) {
     place.cut.reset();
     return std::nullopt;
   }
@@ -214,7 +225,7 @@ void Guard::note_reversal(Pair& pair) const {
 std::optional<GuardStep> Guard::cut(const DomainTraffic& domain, Place& place) {
   const std::string* group = nullptr;
   for (const auto& [name, pair] : place.pairs)
-    if (pair.amount > pair.range.least && !pair.unproven && now_ >= pair.left_alone_until &&
+    if (pair.amount > pair.range.least && now_ >= pair.left_alone_until &&
         rate_in(domain, name) > active_rate &&
         (group == nullptr || rate_in(domain, name) > rate_in(domain, *group)))
       group = &name;
@@ -251,24 +262,27 @@ bool Guard::may_rise(const DomainTraffic& domain, const std::string& group,
          rate_in(domain, group) <= active_rate;
 }
 
+std::string Guard::why_quiet(const DomainTraffic& domain, const Place& place) const {
+  const double seconds = now_ - place.quiet_since;
+  if (protected_rate(domain) <= active_rate)
+    return fmt::format("no protected group is active, for {:.0f} s", seconds);
+  if (lowered_are_idle(domain, place)) return fmt::format("it is idle, for {:.0f} s", seconds);
+  return fmt::format("traffic {} is below {:g}% of {}, for {:.0f} s", rate_text(domain.traffic),
+                     100 * (rules_.traffic - quiet_margin), ceiling_text(domain), seconds);
+}
+
 std::optional<GuardStep> Guard::give_back(const DomainTraffic& domain, Place& place) {
   const auto had = [](const Pair& pair) { return pair.amount / pair.range.most; };
   const std::string* group = nullptr;
   for (const auto& [name, pair] : place.pairs)
     if (may_rise(domain, name, pair) && (group == nullptr || had(pair) < had(place.pairs[*group])))
       group = &name;
-  for (auto& [name, pair] : place.pairs) pair.unproven = false;
   if (group == nullptr) return std::nullopt;
   Pair& pair = place.pairs[*group];
   GuardStep step{time_usec_, *group, domain.resource, domain.domain,
                  GuardStep::Direction::give_back, pair.range, pair.amount,
                  std::min(pair.range.most, pair.amount + step_of(pair.range)), {}};
-  step.reason = protected_rate(domain) <= active_rate
-                    ? "no protected group is active"
-                    : fmt::format("traffic {} is below {:g}% of {}, for {:.0f} s",
-                                  rate_text(domain.traffic),
-                                  100 * (rules_.traffic - quiet_margin), ceiling_text(domain),
-                                  now_ - place.quiet_since);
+  step.reason = why_quiet(domain, place);
   pair.wanted_at.reset();
   if (rate_in(domain, *group) > active_rate) pair.wanted_at = now_;
   pair.amount = step.after;
@@ -288,7 +302,8 @@ std::vector<Guard::State> Guard::states() const {
       else if (now_ < pair.left_alone_until)
         state.text = fmt::format("left alone for {:.0f} s more: a cut did not help",
                                  pair.left_alone_until - now_);
-      else if (pair.unproven)
+      else if (place.cut && place.cut->group == group && place.cut->samples == 0 &&
+               place.wait == 0)
         state.text = "its last cut is not in force: what more would do is not known";
       out.push_back(std::move(state));
     }

@@ -1,6 +1,7 @@
 // Recordings of what the groups used: any file, its curves, and who took what in it.
 #include "fuzz/input.hpp"
 #include "rdtd/observe/detector.hpp"
+#include "rdtd/observe/guard.hpp"
 #include "rdtd/observe/series.hpp"
 
 using namespace rdtd;
@@ -28,10 +29,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   observe::Detector detector(recording->header);
-  for (const observe::Sample& sample : recording->samples)
+  observe::Guard guard({.protected_groups = {"a", "redis"},
+                        .ranges = {{"b", {{std::nullopt, {10, 100, true}}}},
+                                   {"", {{DomainId{0}, {1e9, 8e9, false}}}}}});
+  guard.set_mba_mbps(recording->header.mba_mbps);
+  for (const observe::Sample& sample : recording->samples) {
     for (const observe::Episode& episode : detector.add(sample))
       fuzz::require(!episode.sufferers.empty() && !sentence(episode).empty(),
                     "an episode has a sufferer and a sentence");
+    for (const observe::GuardStep& step : guard.add(sample, detector.traffic()))
+      fuzz::require(step.after >= step.range.least && step.after <= step.range.most &&
+                        !sentence(step).empty(),
+                    "a step stays within its range");
+  }
+  (void)guard.states();
   (void)detector.streams();
   return 0;
 }

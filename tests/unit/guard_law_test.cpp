@@ -157,6 +157,14 @@ TEST(GuardLaw, GivesAllBackOnceNobodyNeedsProtection) {
   EXPECT_TRUE(plant.run(300).guard.amounts().empty());
 }
 
+// A protected program that fills most of the domain alone: the neighbour's limit is of no use then.
+TEST(GuardLaw, GivesBackToWhoIsIdle) {
+  Plant plant({{"redis", steadily(7.5)}, {"batch", [](double t) { return t < 60 ? 10 : 0; }}});
+  const Ran ran = plant.run(300);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_EQ(ran.steps.back().reason, "it is idle, for 10 s");
+}
+
 // On for 30 s, off for 30 s: what is given back while it is off is no flapping.
 TEST(GuardLaw, FollowsASquareWaveWithFewSteps) {
   Plant plant({{"redis", steadily(4)}, {"batch", wave(10, 60)}});
@@ -198,6 +206,27 @@ TEST(GuardLaw, InShadowTakesOneStepAndWaits) {
   for (size_t i = 1; i < ran.steps.size(); ++i)
     EXPECT_EQ(ran.steps[i].direction, GuardStep::Direction::give_back);
   EXPECT_TRUE(ran.guard.amounts().empty());
+}
+
+// A cut that comes into force late is judged from then on; meanwhile nobody else is cut.
+TEST(GuardLaw, JudgesFromWhenACutIsInForce) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.obeys = false;
+  plant.change = [&](double t, Sample&) { plant.obeys = t >= 30; };
+  const Ran late = plant.run(60);
+  ASSERT_EQ(late.steps.size(), 1U);
+  EXPECT_EQ(late.guard.states().front().text,
+            "its last cut is not in force: what more would do is not known");
+}
+
+// The amount of an earlier lease is higher again: that is no cut.
+TEST(GuardLaw, AHigherAmountIsNoCut) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.obeys = false;
+  plant.change = [](double t, Sample& sample) {
+    sample.schemata["batch"] = t < 3 ? "MB:0=30" : "MB:0=100";
+  };
+  EXPECT_EQ(plant.run(60).steps.size(), 1U);
 }
 
 // Without a measured ceiling, much traffic alone is no reason: the most that was seen may be little.

@@ -92,13 +92,12 @@ class Guard {
     std::optional<double> wanted_at;
     std::deque<double> reversals;
     bool flapping = false;
-    bool unproven = false;  // its last cut did not come into force
   };
   struct Cut {  // that has not shown yet whether it helps
     std::string group;
     double amount = 0, rate = 0, traffic = 0, protected_rate = 0;  // before it
     std::string mb;
-    unsigned samples = 0;
+    unsigned samples = 0;  // in which it was in force
   };
   struct Place {  // a domain
     bool is_here = true;  // in the last sample
@@ -113,6 +112,8 @@ class Guard {
   [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
   void update_pairs(const DomainTraffic& domain, Place& place) const;
   [[nodiscard]] double protected_rate(const DomainTraffic& domain) const;
+  [[nodiscard]] static bool lowered_are_idle(const DomainTraffic& domain, const Place& place);
+  [[nodiscard]] std::string why_quiet(const DomainTraffic& domain, const Place& place) const;
   [[nodiscard]] bool is_high(const DomainTraffic& domain) const;
   [[nodiscard]] std::optional<GuardStep> judge(const DomainTraffic& domain, Place& place);
   [[nodiscard]] std::optional<GuardStep> cut(const DomainTraffic& domain, Place& place);
