@@ -86,6 +86,19 @@ bool Detector::is_gap(const Sample& sample) {
          by_clock > passed + gap_seconds;
 }
 
+void Detector::use(const Header& header) {
+  const bool same = header.ceilings == header_.ceilings;
+  header_ = header;
+  if (!same) set_ceilings();
+}
+
+void Detector::set_ceilings() {
+  for (const auto& [resource, domains] : header_.ceilings)
+    for (const auto& [domain, rate] : domains)
+      if (const auto watch = domains_.find({resource, domain}); watch != domains_.end())
+        watch->second->set_ceiling(rate);
+}
+
 // No machine has so many: a file may.
 bool Detector::knows(const DomainCounters& row) const {
   constexpr size_t most = 10'000;
@@ -101,9 +114,7 @@ DomainWatch& Detector::watch_of(const DomainCounters& row) {
         bytes != cache->second.end() && bytes->second > 0)
       way_bytes = bytes->second;
   watch = std::make_unique<DomainWatch>(row.resource, row.domain, way_bytes);
-  if (const auto resource = header_.ceilings.find(row.resource); resource != header_.ceilings.end())
-    if (const auto rate = resource->second.find(row.domain); rate != resource->second.end())
-      watch->set_ceiling(rate->second);
+  set_ceilings();
   return *watch;
 }
 

@@ -277,7 +277,8 @@ void DomainWatch::find_bandwidth() {
   if (!is_sure(track)) return;
   Episode episode{Contention::bandwidth, resource_, domain_, now_usec_, now_usec_};
   episode.traffic = total_;
-  episode.ceiling = std::max(*ceiling, total_);
+  episode.measured = measured_ceiling_.has_value();
+  episode.ceiling = episode.measured ? *ceiling : std::max(*ceiling, total_);
   episode.takers = {{taker->first, track.least(occupancy), track.least(occupancy),
                      track.recent.front().traffic, track.least(traffic)}};
   for (const auto& [name, other] : groups_) {

@@ -45,7 +45,8 @@ std::string bandwidth_sentence(const Episode& episode) {
   const Part& sufferer = episode.sufferers.front();
   const std::string share =
       episode.ceiling > 0
-          ? fmt::format(", {:.0f}% of the most seen", 100 * episode.traffic / episode.ceiling)
+          ? fmt::format(", {:.0f}% of the {}", 100 * episode.traffic / episode.ceiling,
+                        episode.measured ? "measured ceiling" : "most seen")
           : "";
   return fmt::format("{}: {} of traffic{}; {} has {} of it, and {} went from {} to {}",
                      place(episode), rate_text(episode.traffic), share, labels(episode.takers),

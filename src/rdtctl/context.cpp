@@ -45,6 +45,10 @@ int report(const Client::Failure& failure) {
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }
 
+std::string state_directory(const Context& context) {
+  return (std::filesystem::path(context.root) / "var/lib/rdtd").string();
+}
+
 std::string state_folder(const Context& context) {
   return (std::filesystem::path(context.snapshot_given ? context.root : "/") / "run/rdtd").string();
 }

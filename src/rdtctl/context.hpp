@@ -55,6 +55,8 @@ int report(const Client::Failure& failure);
 // itself cannot have.
 inline constexpr const char* snapshot_state = ".rdtd";
 
+// Where rdtd-observer keeps what must survive a boot: /var/lib/rdtd.
+[[nodiscard]] std::string state_directory(const Context& context);
 // Where the daemon keeps the record of its groups.
 [[nodiscard]] std::string state_folder(const Context& context);
 

@@ -140,6 +140,9 @@ void VerbTable::add_bench() {
   allow_numbers(*seconds->type_name("SECONDS"), 0.1, 60);
   refuse_empty(*bench.add_option("--html", options.html, "Write the result to this file too")
                     ->type_name("FILE"));
+  bench.add_flag("--ceiling", given_.ceiling,
+                 "Instead: measure how much memory traffic each L3 domain can carry, for blame and "
+                 "the guard");
   bench.callback([this, &bench] { exit_ = this->bench(bench); });
 }
 
@@ -162,6 +165,12 @@ void VerbTable::add_bench_noise(CLI::App& bench) {
 
 int VerbTable::bench(const CLI::App& verb) {
   check_live("bench");
+  if (given_.ceiling) {
+    for (const CLI::Option* option : verb.get_options())
+      if (!option->empty() && !option->check_name("--ceiling") && !option->check_name("--seconds"))
+        throw UsageError{"bench --ceiling takes no other option than --seconds"};
+    return verbs::ceiling(context_, std::max(1.0, given_.bench.workload.seconds));
+  }
   verbs::BenchOptions options = given_.bench;
   take_workload(verb, options.workload, given_.cpu_list, marked_);
   check_length(verb, options.workload, "--seconds");

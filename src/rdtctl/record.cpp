@@ -20,6 +20,7 @@
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/observer/ceilings.hpp"
 #include "rdtd/observer/sampler.hpp"
 #include "usage_view.hpp"
 #include "verbs.hpp"
@@ -137,7 +138,10 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   if (!file) return report_file(file.error());
   note_interruptions();
   Sampler sampler(std::move(*tree));
-  if (const auto begun = append(*file, options.file, header_line(sampler.header(options.interval)));
+  observe::Header header = sampler.header(options.interval);
+  header.ceilings = read_ceilings(state_directory(context));
+  header.mba_mbps = mount_options(context, sampler.tree()).mba_MBps;
+  if (const auto begun = append(*file, options.file, header_line(header));
       !begun)
     return report_file(begun.error());
   std::optional<Command> command;

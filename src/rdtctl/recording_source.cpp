@@ -45,7 +45,7 @@ std::expected<ReadRecording, int> read_file(const std::string& file, const Perio
 
 std::expected<ReadRecording, int> read_kept(const Context& context, const Period& period,
                                             const UseSample& use) {
-  const std::string path = (std::filesystem::path(context.root) / "var/lib/rdtd/history").string();
+  const std::string path = state_directory(context) + "/history";
   const auto directory = Directory::open_untrusted(path);
   if (!directory && directory.error().code == ENOENT) {
     note(

@@ -34,7 +34,8 @@ class VerbTable {
     std::vector<pid_t> pids;
     std::optional<pid_t> pid;
     bool rules = false, verify = false, names = false, detailed_exitcode = false, unified = false,
-         measure = false, runtime = false, force = false, guard = false, replay = false;
+         measure = false, runtime = false, force = false, guard = false, replay = false,
+         ceiling = false;
     verbs::TopOptions top;
     verbs::SuggestOptions suggest;
     std::string ways, cpu_list;

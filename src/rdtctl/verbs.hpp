@@ -33,6 +33,8 @@ struct BenchOptions {
   Workload workload;
 };
 int bench(const Context& context, BenchOptions options);
+// Of each domain, measured for so long.
+int ceiling(const Context& context, double seconds);
 int cat_config(const Context& context);
 int check(const Context& context, const std::vector<std::string>& files);  // none: the machine's
 // After a load: its warnings, which the daemon only logs. For root, who can read all files.

@@ -21,6 +21,7 @@
 #include "rdtd/bus/observer_service.hpp"
 #include "rdtd/model/machine.hpp"
 #include "rdtd/observe/detector.hpp"
+#include "rdtd/observer/ceilings.hpp"
 #include "rdtd/observer/memory.hpp"
 #include "rdtd/observer/ring.hpp"
 #include "rdtd/observer/sampler.hpp"
@@ -98,6 +99,9 @@ void Observer::settled(const std::string& what) {
 
 // What the daemon refuses does not end the observer: it goes on as before.
 void Observer::read_settings() {
+  // It may have been measured meanwhile.
+  header_.ceilings = read_ceilings(paths_.ceilings);
+  if (detector_) detector_->use(header_);
   ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
   if (has_errors(parsed.diagnostics)) return;
   const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
@@ -148,6 +152,7 @@ void Observer::open_tree() {
   header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
   const auto proc = Directory::open(paths_.proc);
   const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
+  header_.ceilings = read_ceilings(paths_.ceilings);
   header_.mba_mbps = mounts && find_mount_options(*mounts).value_or(MountOptions{}).mba_MBps;
   guarding_->set_mba_mbps(header_.mba_mbps);
   end_episodes();

@@ -12,6 +12,7 @@ struct ObserverPaths {
   std::string resctrl;
   std::string proc;     // proc(5)
   std::string history;  // the ring of recordings; "": none
+  std::string ceilings;  // the directory of what was measured
 };
 
 // Until SIGTERM or SIGINT. Returns the exit status.

@@ -1,7 +1,13 @@
 // Recordings: written and read again, cut off, and what is none; and their curves.
 #include "rdtd/observe/recording.hpp"
 
+#include "rdtd/observer/ceilings.hpp"
+
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include <cmath>
 
@@ -36,6 +42,36 @@ TEST(Recording, IsReadAsItWasWritten) {
   ASSERT_EQ(read->samples.size(), 2U);
   EXPECT_EQ(sample_line(read->samples[0]), sample_line(first));
   EXPECT_EQ(read->samples[0].schemata, first.schemata);
+}
+
+TEST(Recording, TheHeaderSaysWhatIsKnownOfTheMachine) {
+  Header full{"host", "6.12", "0.3", 0.5};
+  full.way_bytes["L3"] = {{DomainId{0}, 1 << 20}, {DomainId{1}, 0}};
+  full.ceilings["L3"] = {{DomainId{0}, 2.5e9}, {DomainId{7}, 1}};
+  full.mba_mbps = true;
+  const auto read = parse_recording(header_line(full));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->header.way_bytes, full.way_bytes);
+  EXPECT_EQ(read->header.ceilings, full.ceilings);
+  EXPECT_TRUE(read->header.mba_mbps);
+  // A ceiling that is none is left out.
+  const auto odd = parse_recording(
+      R"({"format":"rdtd-recording","schema":1,"ceilings":{"L3":{"0":-1,"1":"2","x":3,"2":4}}})");
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->header.ceilings, (decltype(full.ceilings){{"L3", {{DomainId{2}, 4}}}}));
+}
+
+TEST(Ceilings, AreReadAsTheyWereWritten) {
+  const std::filesystem::path directory =
+      std::filesystem::temp_directory_path() / ("rdtd-ceilings-" + std::to_string(::getpid()));
+  EXPECT_TRUE(read_ceilings(directory.string()).empty());
+  Header measured{"host", "6.12", "0.3", 0};
+  measured.ceilings["L3"] = {{DomainId{0}, 2.5e9}};
+  ASSERT_TRUE(write_ceilings(directory.string(), measured));
+  EXPECT_EQ(read_ceilings(directory.string()), measured.ceilings);
+  std::ofstream(directory / ceilings_file) << "garbage";
+  EXPECT_TRUE(read_ceilings(directory.string()).empty());
+  std::filesystem::remove_all(directory);
 }
 
 // Each prefix of a recording is one, or is refused with its line.

@@ -49,7 +49,7 @@ class Detector {
   ~Detector();
 
   // From now on, samples are of a recording with this header.
-  void use(const Header& header) { header_ = header; }
+  void use(const Header& header);
   // Returns the episodes that ended with this sample. In the order of monotonic_usec.
   std::vector<Episode> add(const Sample& sample);
   // Those that have not ended.
@@ -59,6 +59,7 @@ class Detector {
 
  private:
   [[nodiscard]] bool is_gap(const Sample& sample);
+  void set_ceilings();
   [[nodiscard]] bool knows(const DomainCounters& row) const;
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
 

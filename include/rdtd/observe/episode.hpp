@@ -33,7 +33,8 @@ struct Episode {
   double seconds_to_show = 0;             // how long it took until it showed
   std::vector<Part> takers, sufferers;    // who took most first; one sufferer
   double traffic = 0;                     // bytes/s of all groups, when it showed
-  double ceiling = 0;                     // bytes/s, the most seen; 0: not known yet
+  double ceiling = 0;                     // bytes/s that it can carry; 0: not known yet
+  bool measured = false;                  // the ceiling; else it is the most that was seen
 };
 
 // One sentence: who took what from whom, with figures.

@@ -17,6 +17,7 @@ class Sampler {
   // Of this machine. `interval`: seconds between samples.
   [[nodiscard]] observe::Header header(double interval) const;
   [[nodiscard]] Result<observe::Sample> sample();
+  [[nodiscard]] const Tree& tree() const { return tree_; }
   // The next sample has the amounts of all groups: a recording begins with it.
   void begin_recording() { schemata_.clear(); }
 

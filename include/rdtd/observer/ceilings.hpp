@@ -1,0 +1,20 @@
+// What each domain can carry, as `rdtctl bench --ceiling` has measured it: a recording without
+// samples, in a file that rdtd-observer and `rdtctl record` read.
+#pragma once
+
+#include "rdtd/base/directory.hpp"
+#include "rdtd/observe/recording.hpp"
+
+namespace rdtd {
+
+inline constexpr const char* ceilings_file = "ceilings";
+
+using Ceilings = decltype(observe::Header::ceilings);
+
+// `directory`: /var/lib/rdtd. None if there is no such file, or if it is none.
+[[nodiscard]] Ceilings read_ceilings(const std::string& directory);
+// For everybody to read.
+[[nodiscard]] Result<void> write_ceilings(const std::string& directory,
+                                          const observe::Header& header);
+
+}  // namespace rdtd

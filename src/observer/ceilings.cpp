@@ -1,0 +1,25 @@
+#include "rdtd/observer/ceilings.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace rdtd {
+
+Ceilings read_ceilings(const std::string& directory) {
+  const auto opened = Directory::open(directory);
+  const auto text = opened ? opened->read(ceilings_file) : std::unexpected(opened.error());
+  const auto recording =
+      text ? observe::parse_recording(*text) : std::unexpected(observe::BadRecording{});
+  return recording ? recording->header.ceilings : Ceilings{};
+}
+
+Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return std::unexpected(Error{"create", directory, error.value(), {}});
+  const auto opened = Directory::open(directory);
+  if (!opened) return std::unexpected(opened.error());
+  return opened->replace(ceilings_file, observe::header_line(header));
+}
+
+}  // namespace rdtd
