@@ -53,9 +53,7 @@ auto fields(IsA<GuardAmount> auto& row) {
                   row.state, row.seen);
 }
 
-auto fields(IsA<GuardStepRow> auto& step) {
-  return std::tie(step.time_usec, step.mode, step.text);
-}
+auto fields(IsA<GuardStepRow> auto& step) { return std::tie(step.time_usec, step.mode, step.text); }
 
 auto fields(IsA<GuardCount> auto& count) {
   return std::tie(count.group, count.resource, count.domain, count.direction, count.mode,

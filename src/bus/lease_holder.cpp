@@ -78,15 +78,15 @@ void LeaseHolder::answered(sd_bus_message* answer) {
 
 void LeaseHolder::take(int descriptor) {
   lease_ = UniqueFd(::fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
-  if (lease_ &&
-      sd_event_add_io(event_, &hangup_, lease_.get(), 0,
-                      [](sd_event_source*, int, uint32_t, void* self) {
-                        auto& holder = *static_cast<LeaseHolder*>(self);
-                        holder.close();
-                        holder.handlers_.on_ended();
-                        return 0;
-                      },
-                      this) < 0)
+  if (lease_ && sd_event_add_io(
+                    event_, &hangup_, lease_.get(), 0,
+                    [](sd_event_source*, int, uint32_t, void* self) {
+                      auto& holder = *static_cast<LeaseHolder*>(self);
+                      holder.close();
+                      holder.handlers_.on_ended();
+                      return 0;
+                    },
+                    this) < 0)
     lease_ = {};
 }
 

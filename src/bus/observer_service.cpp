@@ -87,11 +87,10 @@ const std::array observer_vtable = {
     sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ListContention", "", , "a(sussstd)",
                                            SD_BUS_PARAM(counts), on_list_contention,
                                            SD_BUS_VTABLE_UNPRIVILEGED),
-    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES(
-        "ShowGuard", "", , "ssa(ssusdddsa(dd))a(tss)a(ssusst)",
-        SD_BUS_PARAM(mode) SD_BUS_PARAM(problem) SD_BUS_PARAM(amounts) SD_BUS_PARAM(steps)
-            SD_BUS_PARAM(counts),
-        on_show_guard, SD_BUS_VTABLE_UNPRIVILEGED),
+    sd_bus_vtable SD_BUS_METHOD_WITH_NAMES("ShowGuard", "", , "ssa(ssusdddsa(dd))a(tss)a(ssusst)",
+                                           SD_BUS_PARAM(mode) SD_BUS_PARAM(problem) SD_BUS_PARAM(
+                                               amounts) SD_BUS_PARAM(steps) SD_BUS_PARAM(counts),
+                                           on_show_guard, SD_BUS_VTABLE_UNPRIVILEGED),
     sd_bus_vtable SD_BUS_SIGNAL_WITH_NAMES("EpisodeEnded", "(ssuttbasass)", SD_BUS_PARAM(episode),
                                            0),
     sd_bus_vtable SD_BUS_VTABLE_END,

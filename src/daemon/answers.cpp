@@ -269,7 +269,8 @@ std::vector<LeaseStatus> Answers::list_leases(const Caller& caller) {
     LeaseStatus& status = out.emplace_back(lease.name, lease.uid, lease.since);
     const std::string place = lease_file(lease.name, {}).path;
     for (const Group& group : in_force().policy.groups)
-      if (group.name.where.file == place) status.groups.push_back(group.name.value);
+      if (group.name.where.file == place || group.amended_by == place)
+        status.groups.push_back(group.name.value);
     if (caller.root() || caller.uid == lease.uid) status.policy = lease.policy;
   }
   return out;

@@ -16,6 +16,8 @@ namespace {
 // How much more than three intervals is a gap, and how much the clocks may differ: a sleep of the
 // machine is one too.
 constexpr double gap_seconds = 2;
+// No machine's is longer: a file's may be, and it is searched with every sample.
+constexpr size_t longest_schemata = 16384;
 
 // "0-3,8"
 bool has_domain(std::string_view ids, DomainId domain) {
@@ -120,7 +122,7 @@ DomainWatch& Detector::watch_of(const DomainCounters& row) {
 
 std::vector<Episode> Detector::add(const Sample& sample) {
   for (const auto& [group, text] : sample.schemata) {
-    if (text.empty())
+    if (text.empty() || text.size() > longest_schemata)
       schemata_.erase(group);
     else
       schemata_[group] = text;
@@ -152,7 +154,9 @@ std::vector<Episode> Detector::running() const {
 std::vector<DomainTraffic> Detector::traffic() const {
   std::vector<DomainTraffic> out;
   for (const auto& [place, watch] : domains_) {
-    out.push_back(watch->domain_traffic());
+    DomainTraffic domain = watch->domain_traffic();
+    if (domain.groups.empty()) continue;  // it is offline
+    out.push_back(std::move(domain));
     for (auto& [name, group] : out.back().groups)
       if (const auto line = schemata_.find(group_label(name)); line != schemata_.end())
         group.mb = bandwidth_of(line->second, place.second);

@@ -258,10 +258,14 @@ DomainTraffic DomainWatch::domain_traffic() const {
                     total_,
                     ceiling(),
                     measured_ceiling_.has_value(),
-                    !groups_.empty() && counted_ == groups_.size(),
+                    seconds_ > 0 && std::ranges::all_of(groups_,
+                                                        [](const auto& group) {
+                                                          return group.second.bytes.has_value();
+                                                        }),
                     {}};
+  // One that is new has no rate yet.
   for (const auto& [name, track] : groups_)
-    if (track.rate) out.groups[name] = {*track.rate, "", is_sufferer(name)};
+    out.groups[name] = {track.rate.value_or(0), "", is_sufferer(name)};
   return out;
 }
 

@@ -104,6 +104,18 @@ std::map<std::string, std::map<DomainId, T>> by_domain(const Json& header, const
   return out;
 }
 
+Header::MbValues mb_values_of(const Json& header) {
+  const auto found = header.find("mb");
+  if (found == header.end() || !found->is_object()) return {};
+  const auto number = [&](const char* key) {
+    const auto value = found->find(key);
+    return value != found->end() && value->is_number() ? value->get<double>() : 0;
+  };
+  const double step = number("step"), least = number("least");
+  if (!(step > 0) || !(least >= 0)) return {};
+  return {text_or_empty(*found, "unit") != "bytes_per_second", step, least};
+}
+
 std::optional<std::string> read_header(const Json& json, Header& out) {
   if (!json.is_object() || text_or_empty(json, "format") != format_name)
     return "this is no recording of rdtd";
@@ -119,6 +131,7 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   out.ceilings = by_domain<double>(json, "ceilings");
   const auto mba_mbps = json.find("mba_MBps");
   out.mba_mbps = mba_mbps != json.end() && *mba_mbps == true;
+  out.mb = mb_values_of(json);
   return std::nullopt;
 }
 
@@ -133,6 +146,10 @@ std::string header_line(const Header& header) {
   for (const auto& [resource, domains] : header.ceilings)
     for (const auto& [domain, rate] : domains) out["ceilings"][resource][to_string(domain)] = rate;
   if (header.mba_mbps) out["mba_MBps"] = true;
+  if (header.mb.step > 0)
+    out["mb"] = {{"unit", header.mb.percent ? "percent" : "bytes_per_second"},
+                 {"step", header.mb.step},
+                 {"least", header.mb.least}};
   return dumped(out);
 }
 

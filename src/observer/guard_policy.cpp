@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <optional>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/snapshot.hpp"
-#include "rdtd/policy/group_text.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
@@ -16,38 +16,22 @@ namespace {
 
 using observe::Range;
 
-std::optional<double> number_of_amount(const Amount::Value& value) {
-  if (const auto* percent = std::get_if<Percent>(&value)) return percent->value;
-  if (const auto* rate = std::get_if<Rate>(&value))
-    return static_cast<double>(rate->bytes_per_second);
-  return std::nullopt;
+// Within the range, and in a unit in which rounding changes little.
+std::string exact_text(const AmountRange& range, double amount) {
+  if (range.percent) return fmt::format("{:g}%", amount);
+  return fmt::format("{:.0f} KB/s", std::ceil(std::clamp(amount, range.least, range.most) / 1e3));
 }
 
-std::optional<Range> range_of(const Amount& amount) {
-  if (!amount.least) return std::nullopt;
-  const auto least = number_of_amount(*amount.least), most = number_of_amount(amount.value);
-  if (!least || !most || *least >= *most) return std::nullopt;
-  return Range{*least, *most, std::holds_alternative<Percent>(amount.value)};
-}
-
-// The one that the guard counts in: of two forms of one amount, the first that is a range.
-std::optional<Range> range_of(const DomainAmount& line) {
-  const auto first = range_of(line.amount.value);
-  return first || !line.other_form ? first : range_of(line.other_form->value);
-}
-
-// Each form that is a range, at the same part of the way between its ends.
+// Each form at the same part of the way between its ends.
 std::string lowered_value(const DomainAmount& line, double amount) {
-  const Range counted = *range_of(line);
+  const AmountRange counted = *guard_range(line);
+  const std::string first = toml_string(exact_text(counted, amount));
+  if (!line.other_form) return first;
+  const AmountRange other = *bandwidth_range(line.other_form->value);
   const double part = (amount - counted.least) / (counted.most - counted.least);
-  const auto text = [&](const Amount& form) {
-    const auto range = range_of(form);
-    return toml_string(range ? observe::amount_text(
-                                   *range, range->least + part * (range->most - range->least))
-                             : form.text);
-  };
-  const std::string first = text(line.amount.value);
-  return line.other_form ? fmt::format("[{}, {}]", first, text(line.other_form->value)) : first;
+  return fmt::format(
+      "[{}, {}]", first,
+      toml_string(exact_text(other, other.least + part * (other.most - other.least))));
 }
 
 std::string directory_of(const Group& group) {
@@ -65,14 +49,14 @@ observe::GuardRules guard_rules(const Policy& policy) {
     if (table == group.amounts.end()) continue;
     auto& ranges = out.ranges[directory_of(group)];
     for (const DomainAmount& line : table->second) {
-      const auto range = range_of(line);
-      if (!line.domains) {
-        if (range) ranges[std::nullopt] = *range;
-        continue;
-      }
-      // A domain that has a fixed amount must not get the range of the others.
-      for (const DomainId domain : *line.domains)
-        ranges[domain] = range.value_or(Range{0, 0, true});
+      const auto allowed = guard_range(line);
+      const Range range =
+          allowed ? Range{allowed->least, allowed->most, allowed->percent} : Range{0, 0, true};
+      if (!line.domains)
+        ranges[std::nullopt] = range;
+      else
+        // Also a fixed amount: such a domain must not get the range of the others.
+        for (const DomainId domain : *line.domains) ranges[domain] = range;
     }
   }
   return out;
@@ -84,11 +68,14 @@ std::string guard_lease(const Policy& policy, const observe::Guard::Amounts& amo
     const auto lower = amounts.find(directory_of(group));
     const auto table = group.amounts.find(Resource::MB);
     if (lower == amounts.end() || table == group.amounts.end()) continue;
-    std::map<DomainId, std::string> values;
+    std::vector<std::string> entries;
     for (const auto& [domain, amount] : lower->second)
-      if (const DomainAmount* line = line_for(table->second, domain); line && range_of(*line))
-        values[domain] = lowered_value(*line, amount);
-    if (!values.empty()) out += replacing_group_text(group, values);
+      if (const DomainAmount* line = line_for(table->second, domain); line && guard_range(*line))
+        entries.push_back(
+            fmt::format("\"{}\" = {}", to_string(domain), lowered_value(*line, amount)));
+    if (!entries.empty())
+      out += fmt::format("[group.{}]\namend = true\nmb = {{ {} }}\n", toml_key(group.name.value),
+                         join(entries, ", "));
   }
   return out;
 }

@@ -11,18 +11,33 @@
 
 namespace rdtd {
 
+namespace {
+
+observe::Header::MbValues mb_values_of(const Capabilities& capabilities) {
+  const auto found = capabilities.bandwidths.find(Resource::MB);
+  if (found == capabilities.bandwidths.end()) return {};
+  const BandwidthInfo& info = found->second;
+  const bool percent = info.unit == BandwidthUnit::percent;
+  const double unit = percent ? 1 : static_cast<double>(unit_bytes(info.unit));
+  return {percent, unit * info.bandwidth_gran, unit * info.min_bandwidth};
+}
+
+}  // namespace
+
 observe::Header Sampler::header(double interval) const {
   utsname system{};
   (void)::uname(&system);
   observe::Header out{system.nodename, system.release, RDTD_VERSION, interval, {}};
-  // Without them, the sizes of ways are not known.
-  if (const auto capabilities = tree_.read_capabilities({}))
+  // Without them, little is known.
+  if (const auto capabilities = tree_.read_capabilities({})) {
+    out.mb = mb_values_of(*capabilities);
     for (const auto& [resource, cache] : capabilities->caches) {
       // Occupancy is counted by cache, not for instructions and data apart.
       std::string name(resource.name().substr(0, 2));
       for (const auto& [domain, bytes] : cache.way_bytes)
         if (bytes > 0) out.way_bytes[name][domain] = bytes;
     }
+  }
   return out;
 }
 

@@ -118,6 +118,17 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
 
 }  // namespace
 
+std::optional<AmountRange> bandwidth_range(const Amount& amount) {
+  if (!amount.least) return std::nullopt;
+  const bool percent = std::holds_alternative<Percent>(*amount.least);
+  const auto least = size_of(*amount.least);
+  const auto most = std::holds_alternative<Unlimited>(amount.value) && percent
+                        ? std::optional(100.0)
+                        : size_of(amount.value);
+  if (!least || !most || *least >= *most) return std::nullopt;
+  return AmountRange{*least, *most, percent};
+}
+
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
   if (text.find(range_sign) != std::string_view::npos)

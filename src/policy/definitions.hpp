@@ -31,6 +31,10 @@ class Definitions {
     const auto entry = index_.find(name);
     return entry == index_.end() ? nullptr : &*all_[entry->second];
   }
+  [[nodiscard]] T* find(const std::string& name) {
+    const auto entry = index_.find(name);
+    return entry == index_.end() ? nullptr : &*all_[entry->second];
+  }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const auto& [name, position] : index_) out.push_back(name);

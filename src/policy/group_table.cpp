@@ -83,10 +83,8 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        [&](const auto& k, const auto& n) {
          if (auto text = in.string(k, n)) group.description = text->value;
        }},
-      {"protected",
-       [&](const auto& k, const auto& n) {
-         group.is_protected = in.boolean(k, n).value_or(false);
-       }},
+      {"protected", [&](const auto& k,
+                        const auto& n) { group.is_protected = in.boolean(k, n).value_or(false); }},
       {"adopt",
        [&](const auto& k, const auto& n) { group.adopt = in.boolean(k, n).value_or(false); }},
       {"override",
@@ -143,12 +141,31 @@ bool is_group_key(const FileReader& in, std::string_view name) {
   return std::ranges::any_of(keys, [&](const auto& entry) { return entry.first == name; });
 }
 
+namespace {
+
+void check_amendment(const FileReader& in, const GroupTable& table) {
+  const Group& group = table.group;
+  if (table.replaces || group.exclusive || group.partition || group.cpus || group.adopt ||
+      group.is_protected || !group.description.empty() || !group.controls.empty())
+    in.error(group.name.where,
+             fmt::format("group '{}' with 'amend' has amounts only", group.name.value),
+             "everything else stays as it is in the policy files");
+}
+
+}  // namespace
+
 GroupTable read_group(const FileReader& in, const toml::key& key, const toml::table& table,
-                      AmountReader& amounts) {
+                      AmountReader& amounts, bool in_lease) {
   GroupTable out;
   out.group.name = {std::string(key.str()), in.at(key)};
   check_name(in, "group", out.group.name);
-  in.read_table(table, table_title("group", key.str()), group_keys(in, out, amounts));
+  FileReader::Keys keys = group_keys(in, out, amounts);
+  if (in_lease)
+    keys.emplace_back("amend", [&](const auto& k, const auto& n) {
+      out.group.amends = in.boolean(k, n).value_or(false);
+    });
+  in.read_table(table, table_title("group", key.str()), keys);
+  if (out.group.amends) check_amendment(in, out);
   return out;
 }
 

@@ -26,8 +26,9 @@ struct PartitionTable {
 // Whether [group.NAME] can have this key; if not, nor can [partition.NAME].
 [[nodiscard]] bool is_group_key(const FileReader& in, std::string_view name);
 
+// `in_lease`: it may amend a group of the files.
 [[nodiscard]] GroupTable read_group(const FileReader& in, const toml::key& key,
-                                    const toml::table& table, AmountReader& amounts);
+                                    const toml::table& table, AmountReader& amounts, bool in_lease);
 [[nodiscard]] PartitionTable read_partition(const FileReader& in, const toml::key& key,
                                             const toml::table& table, AmountReader& amounts);
 

@@ -9,12 +9,31 @@ namespace {
 bool has_range(const Group& group) {
   const auto table = group.amounts.find(Resource::MB);
   return table != group.amounts.end() &&
-         std::ranges::any_of(table->second, [](const DomainAmount& line) {
-           return line.amount.value.least || (line.other_form && line.other_form->value.least);
-         });
+         std::ranges::any_of(
+             table->second, [](const DomainAmount& line) { return guard_range(line).has_value(); });
+}
+
+// Ranges that are none for the guard.
+void warn_of_unused_ranges(const Group& group, std::vector<Diagnostic>& diagnostics) {
+  const auto table = group.amounts.find(Resource::MB);
+  if (table == group.amounts.end()) return;
+  for (const DomainAmount& line : table->second) {
+    const bool one = line.amount.value.least || (line.other_form && line.other_form->value.least);
+    if (one && !guard_range(line))
+      diagnostics.push_back(
+          {Severity::warning, line.amount.where, "the guard cannot use this range",
+           line.other_form ? "write a range for both forms of the amount"
+                           : "write two ends that differ, such as \"1 GB/s..8 GB/s\""});
+  }
 }
 
 }  // namespace
+
+std::optional<AmountRange> guard_range(const DomainAmount& line) {
+  const auto first = bandwidth_range(line.amount.value);
+  if (line.other_form && !bandwidth_range(line.other_form->value)) return std::nullopt;
+  return first;
+}
 
 void warn_of_idle_guard(const Policy& policy, std::vector<Diagnostic>& diagnostics) {
   const auto warn = [&](const Location& where, std::string message, std::string hint) {
@@ -27,11 +46,13 @@ void warn_of_idle_guard(const Policy& policy, std::vector<Diagnostic>& diagnosti
   if (std::ranges::none_of(policy.groups, has_range))
     warn(policy.guard.where, "no group has a range of mb: the guard can lower nothing",
          "write mb = \"10%..100%\" in the [group.NAME] that may have less");
+  for (const Group& group : policy.groups) warn_of_unused_ranges(group, diagnostics);
   for (const Group& group : policy.groups)
     if (group.is_protected && has_range(group))
       warn(group.name.where,
-           "group '" + group.name.value + "' is protected: the guard leaves its range at the "
-           "upper end",
+           "group '" + group.name.value +
+               "' is protected: the guard leaves its range at the "
+               "upper end",
            "remove 'protected', or write one amount");
 }
 

@@ -46,6 +46,8 @@ namespace {
 // Merges the files into one policy.
 class Builder {
  public:
+  // `alone`: of a lease, without the files that it amends.
+  explicit Builder(bool alone = false) : alone_(alone) {}
   void add(const PolicyFile& file);
   ParsedPolicy finish();
 
@@ -54,6 +56,8 @@ class Builder {
   [[nodiscard]] FileReader::Keys keys_of_file(const FileReader& in);
   [[nodiscard]] FileReader::Keys keys_of_lease(const FileReader& in, FileReader::Keys keys);
   void add_group(const FileReader& in, const toml::key& key, const toml::table& table);
+  void amend_group(const Group& change);
+  [[nodiscard]] std::string holder_of(const Group& group) const;
   void add_partition(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_io(const FileReader& in, const toml::key& key, const toml::node& node);
@@ -72,6 +76,7 @@ class Builder {
   std::string did_you_mean(std::string_view name, std::span<const std::string> names);
   std::string hint_for_group(std::string_view name, std::span<const std::string> names);
 
+  bool alone_;
   ParsedPolicy out_;
   DaemonReader daemon_{out_.policy.daemon};
   ObserverReader observer_{out_.policy.observer, out_.policy.guard};
@@ -131,8 +136,8 @@ FileReader::Keys Builder::keys_of_file(const FileReader& in) {
 // The other tables are settings of the machine, which do not come and go with a process.
 FileReader::Keys Builder::keys_of_lease(const FileReader& in, FileReader::Keys keys) {
   for (auto& [name, read] : keys)
-    if (name == "daemon" || name == "observer" || name == "guard" || name == "partition" || name == "pseudo_lock" ||
-        name == "io")
+    if (name == "daemon" || name == "observer" || name == "guard" || name == "partition" ||
+        name == "pseudo_lock" || name == "io")
       read = [&in](const toml::key& key, const toml::node&) {
         in.error(in.at(key), fmt::format("'{}' cannot be in a lease", key.str()),
                  "a lease has [group.NAME] and [[rule]] only");
@@ -162,22 +167,43 @@ void Builder::add_definition(const FileReader& in, Definitions<T>& all, T defini
 }
 
 void Builder::add_group(const FileReader& in, const toml::key& key, const toml::table& table) {
-  GroupTable read = read_group(in, key, table, amounts_);
+  const bool in_lease = leases_.contains(in.path());
+  GroupTable read = read_group(in, key, table, amounts_, in_lease);
   const Located<std::string>& name = read.group.name;
-  const bool in_lease = leases_.contains(name.where.file);
+  if (read.group.amends && !alone_) return amend_group(read.group);
   if (in_lease && read.group.adopt)
     error(name.where, fmt::format("group '{}': a lease cannot take over a group", name.value),
           "adopt = true belongs in a policy file");
   read.group.replaces = read.replaces;
   const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
-  if (earlier != nullptr && leases_.contains(earlier->name.where.file))
-    return error(name.where,
-                 fmt::format("group '{}' belongs to another lease, in {}", name.value,
-                             earlier->name.where.text()),
-                 "a lease can replace groups of policy files only");
+  if (earlier != nullptr) {
+    if (const std::string holder = holder_of(*earlier); !holder.empty())
+      return error(name.where,
+                   fmt::format("group '{}' belongs to another lease, in {}", name.value, holder),
+                   "a lease can replace groups of policy files only");
+  }
   if (!groups_.contains(read.group.name.value) || read.replaces)
     cpus_[read.group.name.value] = std::move(read.cpus);
   add_definition(in, groups_, std::move(read.group), read.replaces, "group");
+}
+
+// The lease that has defined or amended the group; "" for none.
+std::string Builder::holder_of(const Group& group) const {
+  if (!group.amended_by.empty()) return group.amended_by;
+  return leases_.contains(group.name.where.file) ? group.name.where.text() : "";
+}
+
+void Builder::amend_group(const Group& change) {
+  const std::string& name = change.name.value;
+  Group* group = groups_.find(name);
+  if (group == nullptr)
+    return error(change.name.where, fmt::format("there is no group '{}' to amend", name),
+                 did_you_mean(name, groups_.names()));
+  if (const std::string holder = holder_of(*group); !holder.empty())
+    return error(change.name.where,
+                 fmt::format("group '{}' belongs to another lease, in {}", name, holder),
+                 "a lease can amend groups of policy files only");
+  amend(*group, change);
 }
 
 void Builder::add_partition(const FileReader& in, const toml::key& key, const toml::table& table) {
@@ -450,6 +476,12 @@ ParsedPolicy Builder::finish() {
 ParsedPolicy parse_policy(std::span<const PolicyFile> files) {
   Builder builder;
   for (const PolicyFile& file : files) builder.add(file);
+  return builder.finish();
+}
+
+ParsedPolicy parse_lease(const PolicyFile& lease) {
+  Builder builder(true);
+  builder.add(lease);
   return builder.finish();
 }
 

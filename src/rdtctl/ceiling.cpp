@@ -76,7 +76,8 @@ std::expected<void, int> measure(const Tree& tree, WatchedRun& watched, double s
   for (const unsigned cpu : domain.cpus) {
     auto stream = Process::start(
         {.command = {},
-         .built_in = [bytes](Shared& shared) { return experiment::run_stream(bytes, shared.bytes); },
+         .built_in =
+             [bytes](Shared& shared) { return experiment::run_stream(bytes, shared.bytes); },
          .group = "default",
          .cpus = {cpu}});
     if (!stream) return std::unexpected(report(stream.error()));
@@ -130,9 +131,10 @@ int verbs::ceiling(const Context& context, double seconds) {
   note("Streams on all CPUs of {}, {:g} s each, show how much memory traffic it carries.\n",
        domains.size() == 1 ? "the L3 cache" : "each L3 cache in turn", seconds);
   if (const std::string limit = limit_of_streams(*tree); !limit.empty())
-    note("rdtctl: warning: the default group, which the streams are in, may use {} of the "
-         "bandwidth: the domain may carry more\n",
-         limit);
+    note(
+        "rdtctl: warning: the default group, which the streams are in, may use {} of the "
+        "bandwidth: the domain may carry more\n",
+        limit);
   WatchedRun watched;
   for (Domain& domain : domains)
     if (const auto measured = measure(*tree, watched, seconds, domain); !measured)
@@ -152,8 +154,9 @@ int verbs::ceiling(const Context& context, double seconds) {
   if (context.json != Json::off) print_json(context, {{"ceilings", std::move(rows)}});
   if (const auto written = write_ceilings(state_directory(context), header); !written)
     return report_file(written.error());
-  note("rdtd-observer compares with it from its next start, or 'systemctl reload rdtd-observer', "
-       "on.\n");
+  note(
+      "rdtd-observer compares with it from its next start, or 'systemctl reload rdtd-observer', "
+      "on.\n");
   return Exit::ok;
 }
 

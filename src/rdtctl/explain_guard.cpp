@@ -1,6 +1,8 @@
 // explain --guard: what the guard of rdtd-observer lets each group have now, and its last steps.
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observe/episode.hpp"
@@ -60,15 +62,20 @@ void print_amounts(const Context& context, const GuardStatus& guard) {
 }
 
 void print_guard(const Context& context, const GuardStatus& guard) {
+  if (!guard.problem.empty()) {
+    std::string text = printable(guard.problem);
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    print("{}\n", text);
+  }
   if (guard.mode == "off") {
-    print("The guard is off: [guard] mode = \"shadow\" in a policy file lets it say what it would "
-          "do.\n");
+    print(
+        "The guard is off: [guard] mode = \"shadow\" in a policy file lets it say what it would "
+        "do.\n");
     return;
   }
   print("{}\n", guard.mode == "on"
                     ? "The guard is on: it changes mb within the ranges of the policy."
                     : "The guard is in shadow: it says what it would do, and changes nothing.");
-  if (!guard.problem.empty()) print("No step now: {}\n", printable(guard.problem));
   if (guard.amounts.empty()) print("No group that has a range of mb was seen yet.\n");
   print_amounts(context, guard);
   if (guard.steps.empty()) return;

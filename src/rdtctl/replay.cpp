@@ -58,15 +58,14 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
       [&](const observe::Header& header, const observe::Sample& sample) {
         if (!detector) detector.emplace(header);
         detector->use(header);
-        guard.set_mba_mbps(header.mba_mbps);
+        guard.use(header);
         (void)detector->add(sample);
         std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
       },
       lead_usec);
   if (!recording) return recording.error();
-  std::erase_if(steps, [&](const observe::GuardStep& step) {
-    return step.time_usec < recording->from_usec;
-  });
+  std::erase_if(
+      steps, [&](const observe::GuardStep& step) { return step.time_usec < recording->from_usec; });
   if (context.json != Json::off) {
     JsonValue rows = JsonValue::array();
     for (const observe::GuardStep& step : steps) rows.push_back(step_json(step));

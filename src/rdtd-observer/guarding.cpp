@@ -16,6 +16,7 @@ namespace {
 constexpr size_t most_steps = 100, most_counts = 1000;
 // After a refusal: nothing changed, so the daemon is not asked with every sample.
 constexpr uint64_t ask_again_usec = 10'000'000;
+constexpr uint64_t blind_usec = 60'000'000;
 
 }  // namespace
 
@@ -24,39 +25,62 @@ Guarding::Guarding(sd_event* event, std::function<void(std::string)> on_mark)
              {.on_granted = [this] { refused_.clear(); },
               .on_refused =
                   [this](const std::string& why) {
-                    if (refused_ != why) log_warning("the guard's amounts are not in force: " + why);
+                    if (refused_ != why)
+                      log_warning("the guard's amounts are not in force: " + why);
                     refused_ = why;
                   },
               .on_ended =
-                  [mark = std::move(on_mark)] {
+                  [this] {
                     log_info("the guard's lease ended: the policy's own amounts are in force");
-                    mark(observe::guard_ended_mark);
-                  }}) {}
+                    on_mark_(observe::guard_ended_mark);
+                  }}),
+      on_mark_(std::move(on_mark)) {}
 
 void Guarding::use(Policy policy) {
   policy_ = std::move(policy);
   lease_.release();
+  no_policy_.clear();
   refused_.clear();
   ask_due_usec_ = 0;
   guard_.reset();
   if (policy_.guard.mode == GuardMode::off) return;
   guard_.emplace(guard_rules(policy_));
-  guard_->set_mba_mbps(mba_mbps_);
+  guard_->use(header_);
 }
 
-void Guarding::set_mba_mbps(bool mounted) {
-  mba_mbps_ = mounted;
-  if (guard_) guard_->set_mba_mbps(mounted);
+void Guarding::refuse(const std::string& why) {
+  use(Policy{});
+  no_policy_ = why;
+}
+
+void Guarding::use(const observe::Header& header) {
+  header_ = header;
+  if (guard_) guard_->use(header);
+}
+
+void Guarding::release() {
+  if (!guard_ || guard_->amounts().empty()) return;
+  lease_.release();
+  on_mark_(observe::guard_ended_mark);
+}
+
+void Guarding::check(uint64_t now_usec) {
+  if (seen_usec_ == 0 || now_usec < seen_usec_ + blind_usec) return;
+  seen_usec_ = 0;
+  release();
 }
 
 void Guarding::add(const observe::Sample& sample, const observe::Detector& detector, sd_bus* bus) {
+  seen_usec_ = sample.monotonic_usec;
   if (!guard_) return;
   for (const observe::GuardStep& step : guard_->add(sample, detector.traffic())) {
     note(step);
     ask_due_usec_ = 0;
   }
   if (policy_.guard.mode != GuardMode::on || sample.monotonic_usec < ask_due_usec_) return;
-  lease_.want(bus, guard_lease(policy_, guard_->amounts()));
+  const std::string text = guard_lease(policy_, guard_->amounts());
+  if (text.empty()) refused_.clear();
+  lease_.want(bus, text);
   ask_due_usec_ = refused_.empty() ? 0 : sample.monotonic_usec + ask_again_usec;
 }
 
@@ -81,8 +105,12 @@ GuardStatus Guarding::status() const {
     const auto& [group, resource, domain, direction, mode] = key;
     out.counts.push_back({group, resource, domain, direction, mode, steps});
   }
+  out.problem = no_policy_;
   if (!guard_) return out;
-  out.problem = refused_.empty() ? guard_->frozen() : "its amounts are not in force: " + refused_;
+  if (!refused_.empty())
+    out.problem = "its amounts are not in force: " + refused_;
+  else if (!guard_->frozen().empty())
+    out.problem = "no step now: " + guard_->frozen();
   for (const observe::Guard::State& state : guard_->states()) {
     GuardAmount row{group_label(state.group),
                     state.resource,

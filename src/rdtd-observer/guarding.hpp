@@ -1,6 +1,6 @@
-// Guarding: the guard of a policy at work: its steps go to the journal, and in mode "on" its amounts
-// into a lease. What the daemon has not granted, or has taken back, is not in force: nothing else
-// changes resctrl.
+// Guarding: the guard of a policy at work: its steps go to the journal, and in mode "on" its
+// amounts into a lease. What the daemon has not granted, or has taken back, is not in force:
+// nothing else changes resctrl.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,12 @@ class Guarding {
 
   // The policy's own amounts are in force again, and what was learned is forgotten.
   void use(Policy policy);
-  void set_mba_mbps(bool mounted);
+  // There is no policy to go by.
+  void refuse(const std::string& why);
+  void use(const observe::Header& header);
+  // Where nothing was seen for a minute, or the bus is lost, nothing is held any longer.
+  void check(uint64_t now_usec);
+  void release();
   void add(const observe::Sample& sample, const observe::Detector& detector, sd_bus* bus);
   [[nodiscard]] GuardStatus status() const;
 
@@ -35,9 +40,11 @@ class Guarding {
   LeaseHolder lease_;
   Policy policy_;
   std::optional<observe::Guard> guard_;  // unless the mode is "off"
-  bool mba_mbps_ = false;
-  std::string refused_;         // why its amounts are not in force
-  uint64_t ask_due_usec_ = 0;  // CLOCK_MONOTONIC
+  observe::Header header_;
+  std::function<void(std::string)> on_mark_;
+  std::string no_policy_;                      // why there is none
+  std::string refused_;                        // why its amounts are not in force
+  uint64_t ask_due_usec_ = 0, seen_usec_ = 0;  // CLOCK_MONOTONIC
   std::deque<GuardStepRow> steps_;
   std::map<std::tuple<std::string, std::string, uint32_t, std::string, std::string>, uint64_t>
       counts_;

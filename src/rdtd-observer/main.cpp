@@ -11,8 +11,7 @@ int main(int argc, char** argv) {
   // The unit's StateDirectory=.
   const char* state = std::getenv("STATE_DIRECTORY");
   rdtd::ObserverPaths paths{"/", "/sys/fs/resctrl", "/proc",
-                            state != nullptr ? state : "/var/lib/rdtd/history",
-                            "/var/lib/rdtd"};
+                            state != nullptr ? state : "/var/lib/rdtd/history", "/var/lib/rdtd"};
   app.add_option("--history", paths.history, "The directory of the recordings")
       ->type_name("DIRECTORY")
       ->capture_default_str();

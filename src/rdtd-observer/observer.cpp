@@ -54,6 +54,10 @@ class Observer {
   static int on_timer(sd_event_source*, uint64_t, void* self);
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
   void read_settings();
+  void load_again() {
+    add_mark(observe::loaded_mark);
+    read_settings();
+  }
   void connect();
   void open_tree();
   void tick();
@@ -73,7 +77,7 @@ class Observer {
   sd_event* event_ = nullptr;
   sd_event_source* timer_ = nullptr;
   std::unique_ptr<ObserverService> service_;
-  bool service_ended_ = false;
+  bool service_ended_ = false, was_on_bus_ = false;
   ObserverSettings settings_;
   // Of the tree that is mounted.
   std::optional<Sampler> sampler_;
@@ -97,13 +101,20 @@ void Observer::settled(const std::string& what) {
   if (complaints_.erase(what) > 0 && complaints_.empty()) (void)sd_notify(0, "STATUS=");
 }
 
-// What the daemon refuses does not end the observer: it goes on as before.
+// What the daemon refuses does not end the observer: it goes on as before, without a guard.
 void Observer::read_settings() {
   // It may have been measured meanwhile.
   header_.ceilings = read_ceilings(paths_.ceilings);
   if (detector_) detector_->use(header_);
   ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
-  if (has_errors(parsed.diagnostics)) return;
+  if (has_errors(parsed.diagnostics)) {
+    const auto error =
+        std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
+    const std::string why = fmt::format("{}: {}", error->where.text(), error->message);
+    complain("policy", "the policy files have no settings for rdtd-observer: " + why);
+    return guarding_->refuse(why);
+  }
+  settled("policy");
   const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
   guarding_->use(std::move(parsed.policy));
   if (before == settings_) return;
@@ -115,7 +126,10 @@ void Observer::read_settings() {
 
 void Observer::connect() {
   const uint64_t now = clock_usec(CLOCK_MONOTONIC);
-  if (service_ended_) service_.reset();
+  if (service_ended_) {
+    guarding_->release();
+    service_.reset();
+  }
   service_ended_ = false;
   if (service_ != nullptr || now < bus_due_usec_) return;
   bus_due_usec_ = now + retry_usec;
@@ -129,7 +143,12 @@ void Observer::connect() {
       .guard = [this] { return guarding_->status(); },
       .on_mark = [this](std::string mark) { add_mark(std::move(mark)); },
       .on_reloaded = [this] { read_settings(); },
-      .on_name = [this] { settled("bus"); },
+      .on_name =
+          [this] {
+            settled("bus");
+            // What was announced meanwhile is not known.
+            if (std::exchange(was_on_bus_, true)) load_again();
+          },
       .on_end =
           [this](const Error& cause) {
             service_ended_ = true;
@@ -154,13 +173,14 @@ void Observer::open_tree() {
   const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
   header_.ceilings = read_ceilings(paths_.ceilings);
   header_.mba_mbps = mounts && find_mount_options(*mounts).value_or(MountOptions{}).mba_MBps;
-  guarding_->set_mba_mbps(header_.mba_mbps);
+  guarding_->use(header_);
   end_episodes();
   detector_.emplace(header_);
 }
 
 void Observer::tick() {
   connect();
+  guarding_->check(clock_usec(CLOCK_MONOTONIC));
   if (!sampler_) open_tree();
   if (!sampler_) return;
   if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();
@@ -238,7 +258,7 @@ int Observer::on_timer(sd_event_source* timer, uint64_t due_usec, void* self) {
 }
 
 int Observer::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
-  static_cast<Observer*>(self)->read_settings();
+  static_cast<Observer*>(self)->load_again();
   return 0;
 }
 

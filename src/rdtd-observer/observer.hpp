@@ -10,8 +10,8 @@ namespace rdtd {
 struct ObserverPaths {
   std::string policy_root;  // policy files are found below it
   std::string resctrl;
-  std::string proc;     // proc(5)
-  std::string history;  // the ring of recordings; "": none
+  std::string proc;      // proc(5)
+  std::string history;   // the ring of recordings; "": none
   std::string ceilings;  // the directory of what was measured
 };
 

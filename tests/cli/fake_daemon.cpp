@@ -43,7 +43,7 @@ void fill(FakeManager& manager) {
 // A guard that has cut once.
 GuardStatus guard() {
   return {.mode = "on",
-          .problem = "drift: group 'batch'",
+          .problem = "no step now: drift: group 'batch'",
           .amounts = {{"batch", "L3", 0, "percent", 50, 10, 100, "", {{50, 1 << 30}, {100, 3e9}}},
                       {"batch", "L3", 1, "percent", 100, 10, 100, "left alone for 9 s more", {}}},
           .steps = {{1'700'000'000'000'000, "shadow", "L3 0: mb of batch from 100% to 50%: why"},

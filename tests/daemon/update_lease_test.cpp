@@ -66,6 +66,66 @@ TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
   EXPECT_EQ(calls(), 0U);
 }
 
+// A lease that amends a group changes those amounts, and nothing else of it or of other groups.
+TEST_F(UpdateLeaseTest, AmendsAGroupOfTheFiles) {
+  policy =
+      "[group.web]\nl3 = \"4 ways\"\nexclusive = true\ncpus = \"1\"\nmb = \"50%\"\n"
+      "[group.batch]\nl3 = \"2 ways\"\nmb = { \"1\" = \"70%\", \"*\" = \"10%..90%\" }\n"
+      "[[rule]]\ngroup = \"batch\"\nname = \"tar\"\n";
+  ASSERT_EQ(load(), "");
+  const std::string others = schemata("web") + schemata("");
+  const std::string mb = schemata("batch");
+  ASSERT_EQ(lease("[group.batch]\namend = true\nmb = { \"0\" = \"30%\" }\n"), "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0=30;1=70");
+  EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].groups,
+            std::vector<std::string>{"batch"});
+  forget_calls();
+  EXPECT_EQ(update("[group.batch]\namend = true\nmb = { \"0\" = \"20%\", \"1\" = \"10%\" }\n"), "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0=20;1=10");
+  // What the text no longer has is as in the files.
+  EXPECT_EQ(update("[group.batch]\namend = true\nmb = { \"1\" = \"20%\" }\n"), "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0=90;1=20");
+  EXPECT_EQ(update("[group.batch]\namend = true\nmb = \"40%\"\n"), "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0-1=40");
+  EXPECT_EQ(calls(), 0U);
+  EXPECT_EQ(schemata("web") + schemata(""), others);
+  held.reset();
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("batch"), mb);
+}
+
+TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
+  policy = web_and_batch;
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"40%\"\nexclusive = true\n"),
+            "lease:guard:1:8: error: group 'batch' with 'amend' has amounts only\n"
+            "    1 | [group.batch]\n"
+            "      |        ^~~~~ everything else stays as it is in the policy files\n");
+  EXPECT_EQ(lease("[group.batsh]\namend = true\nmb = \"40%\"\n"),
+            "lease:guard:1:8: error: there is no group 'batsh' to amend\n"
+            "    1 | [group.batsh]\n"
+            "      |        ^~~~~ did you mean 'batch'?\n");
+  ASSERT_EQ(lease("[group.batch]\namend = true\nmb = \"40%\"\n"), "");
+  std::string other = "never finished";
+  manager->changes().lease("other", "[group.batch]\namend = true\nmb = \"30%\"\n", {.uid = 0},
+                           [&](const auto& fd) { other = fd ? "" : fd.error().text; });
+  run(std::chrono::seconds(5));
+  EXPECT_EQ(other,
+            "lease:other:1:8: error: group 'batch' belongs to another lease, in lease:guard\n"
+            "    1 | [group.batch]\n"
+            "      |        ^~~~~ a lease can amend groups of policy files only\n");
+  // Its rules may name the group all the same: it stays when the amendment ends.
+  UniqueFd with_rule;
+  manager->changes().lease("other", "[[rule]]\ngroup = \"batch\"\nname = \"tar\"\n", {.uid = 0},
+                           [&](std::expected<UniqueFd, Refusal> fd) {
+                             other = fd ? "" : fd.error().text;
+                             if (fd) with_rule = std::move(*fd);
+                           });
+  run(std::chrono::seconds(5));
+  EXPECT_EQ(other, "");
+}
+
 TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
   const pid_t tar = processes.start({.name = "tar"});
   policy = web_and_batch;

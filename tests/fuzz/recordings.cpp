@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   observe::Guard guard({.protected_groups = {"a", "redis"},
                         .ranges = {{"b", {{std::nullopt, {10, 100, true}}}},
                                    {"", {{DomainId{0}, {1e9, 8e9, false}}}}}});
-  guard.set_mba_mbps(recording->header.mba_mbps);
+  guard.use(recording->header);
   for (const observe::Sample& sample : recording->samples) {
     for (const observe::Episode& episode : detector.add(sample))
       fuzz::require(!episode.sufferers.empty() && !sentence(episode).empty(),

@@ -173,6 +173,20 @@ p.toml:2:8: warning: no group is protected: the guard does nothing
     2 | mode = "on"
       |        ^~~~ write protected = true in the [group.NAME] that must not suffer
 )"},
+    {"[group.a]\nmb = \"1 GB/s..unlimited\"\n[group.b]\nmb = [\"10%..50%\", \"1 GB/s\"]\n"
+     "[group.c]\nmb = \"10%..50%\"\n[group.d]\nprotected = true\n[guard]\nmode = \"on\"\n",
+     R"(p.toml:2:6: warning: the guard cannot use this range
+    2 | mb = "1 GB/s..unlimited"
+      |      ^~~~~~~~~~~~~~~~~~~ write two ends that differ, such as "1 GB/s..8 GB/s"
+p.toml:4:7: warning: the guard cannot use this range
+    4 | mb = ["10%..50%", "1 GB/s"]
+      |       ^~~~~~~~~~ write a range for both forms of the amount
+)"},
+    {"[group.a]\namend = true\nmb = \"10%\"\n",
+     R"(p.toml:2:1: error: unknown key 'amend' in [group.a]
+    2 | amend = true
+      | ^~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
+)"},
     {"[group.a]\nmb = \"10%..50%\"\nprotected = true\n[guard]\nmode = \"shadow\"\n",
      R"(p.toml:1:8: warning: group 'a' is protected: the guard leaves its range at the upper end
     1 | [group.a]
@@ -359,7 +373,8 @@ TEST(Policy, AllAtOnceSortedByPlace) {
             "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
             "|      ^~~~~~\n"
             "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
-            "    | ^~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, "
+            "    | ^~~~~ the keys are exclusive, partition, description, protected, adopt, "
+            "override, cpus, "
             "mb_min, control, l3, "
             "l3code, l3data, l2, l2code, l2data, mb, smba\n"
             "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "

@@ -32,10 +32,10 @@ struct DomainTraffic {
   };
   std::string resource;
   DomainId domain{};
-  double traffic = 0;             // bytes/s of all groups
-  std::optional<double> ceiling;  // bytes/s that it can carry
-  bool measured = false;          // the ceiling; else it is the most that was seen
-  bool whole = false;             // each group has a number
+  double traffic = 0;                   // bytes/s of all groups
+  std::optional<double> ceiling;        // bytes/s that it can carry
+  bool measured = false;                // the ceiling; else it is the most that was seen
+  bool whole = false;                   // each group has a number
   std::map<std::string, Group> groups;  // by directory
 };
 
@@ -55,6 +55,7 @@ class Detector {
   // Those that have not ended.
   [[nodiscard]] std::vector<Episode> running() const;
   [[nodiscard]] std::vector<Stream> streams() const;
+  // Of the domains in the last sample.
   [[nodiscard]] std::vector<DomainTraffic> traffic() const;
 
  private:

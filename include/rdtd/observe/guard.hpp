@@ -29,7 +29,7 @@ struct Range {
 
 // What a policy lets the guard do.
 struct GuardRules {
-  double traffic = 0.8;                     // part of the ceiling
+  double traffic = 0.8;                    // part of the ceiling
   std::set<std::string> protected_groups;  // directories
   // By directory: the range of `mb` in a domain; in all that are not listed, that of nullopt. One
   // with equal ends is a fixed amount.
@@ -62,7 +62,7 @@ class Guard {
     DomainId domain{};
     Range range;
     double amount = 0;
-    std::string text;  // why it is left as it is; "" if it may be changed
+    std::string text;               // why it is left as it is; "" if it may be changed
     std::map<double, double> seen;  // bytes/s of the group by amount
   };
 
@@ -77,8 +77,11 @@ class Guard {
   [[nodiscard]] const GuardRules& rules() const { return rules_; }
   // Why no step was taken with the last sample, though one might be due; "" if nothing forbids it.
   [[nodiscard]] const std::string& frozen() const { return frozen_; }
-  // From now on, the kernel changes MB by itself: no step.
-  void set_mba_mbps(bool mounted) { mba_mbps_ = mounted; }
+  // What the header says of MB: its values, and whether the kernel changes it by itself.
+  void use(const Header& header) {
+    mb_ = header.mb;
+    mba_mbps_ = header.mba_mbps;
+  }
 
  private:
   struct Pair {  // a group in a domain
@@ -93,14 +96,16 @@ class Guard {
     std::deque<double> reversals;
     bool flapping = false;
   };
-  struct Cut {  // that has not shown yet whether it helps
+  // Of one group, in one step or several, that has not shown yet whether it helps.
+  struct Cut {
     std::string group;
-    double amount = 0, rate = 0, traffic = 0, protected_rate = 0;  // before it
-    std::string mb;
-    unsigned samples = 0;  // in which it was in force
+    double amount = 0, rate = 0, traffic = 0, protected_rate = 0;  // before the first step
+    std::string mb;                                                // before the last one
+    unsigned samples = 0;                                          // in which it was in force
   };
-  struct Place {  // a domain
+  struct Place {          // a domain
     bool is_here = true;  // in the last sample
+    double usable_at = 0;
     unsigned high = 0, quiet = 0, wait = 0;
     double quiet_since = 0;
     std::optional<Cut> cut;
@@ -110,7 +115,13 @@ class Guard {
   using Key = std::pair<std::string, DomainId>;
 
   [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::string why_frozen(const Sample& sample) const;
+  [[nodiscard]] bool is_usable(const DomainTraffic& domain, Place& place);
   void update_pairs(const DomainTraffic& domain, Place& place) const;
+  [[nodiscard]] double written(const Range& range, double amount) const;
+  [[nodiscard]] std::optional<double> lower_amount(const Pair& pair, double rate) const;
+  [[nodiscard]] GuardStep step_of(const DomainTraffic& domain, const std::string& group, Pair& pair,
+                                  double after, std::string reason) const;
   [[nodiscard]] double protected_rate(const DomainTraffic& domain) const;
   [[nodiscard]] static bool lowered_are_idle(const DomainTraffic& domain, const Place& place);
   [[nodiscard]] std::string why_quiet(const DomainTraffic& domain, const Place& place) const;
@@ -127,6 +138,7 @@ class Guard {
   double now_ = 0;  // CLOCK_MONOTONIC, seconds
   uint64_t time_usec_ = 0;
   std::string frozen_;
+  Header::MbValues mb_;
   bool mba_mbps_ = false;
 };
 

@@ -24,6 +24,13 @@ struct Header {
   // Bytes/s that a domain can carry, where `rdtctl bench --ceiling` has measured it.
   std::map<std::string, std::map<DomainId, double>> ceilings;
   bool mba_mbps = false;  // resctrl is mounted so: the kernel changes MB by itself
+  // What values of MB there are: multiples of `step` from `least` on, per cent or bytes/s. A step
+  // of 0: not known.
+  struct MbValues {
+    bool percent = true;
+    double step = 0, least = 0;
+    bool operator==(const MbValues&) const = default;
+  } mb;
 };
 
 // Marks after which the policy's own amounts are in force.

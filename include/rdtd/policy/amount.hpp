@@ -43,6 +43,14 @@ struct Amount {
   std::optional<Value> least = {};
 };
 
+// The ends of a range of bandwidth: per cent, or bytes/s. Of "10%..unlimited" the upper one is 100.
+struct AmountRange {
+  double least = 0, most = 0;
+  bool percent = true;
+};
+// Nothing if it is no range, has equal ends, or has no upper one.
+[[nodiscard]] std::optional<AmountRange> bandwidth_range(const Amount& amount);
+
 struct AmountError {
   std::string message;
   std::string hint;  // the form to write

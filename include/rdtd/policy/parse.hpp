@@ -22,6 +22,9 @@ struct ParsedPolicy {
 // Reads the active files in the given order and reports the unreadable ones.
 [[nodiscard]] ParsedPolicy parse_policy(std::span<const PolicyFile> files);
 
+// The text of a lease by itself: a group that it amends has its amounts only.
+[[nodiscard]] ParsedPolicy parse_lease(const PolicyFile& lease);
+
 // "30s", "1min 30s", "2h"; a plain number is seconds (systemd.time(7)). At most 100 days. The error
 // is the message's text.
 [[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(

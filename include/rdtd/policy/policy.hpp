@@ -57,6 +57,9 @@ struct DomainAmount {
   std::optional<Located<Amount>> other_form = {};
 };
 
+// The range that a guard may use; of two forms, each must be one, and it is that of the first.
+[[nodiscard]] std::optional<AmountRange> guard_range(const DomainAmount& line);
+
 // Sorted by key, "*" last. A plain amount is one line for "*".
 using AmountTable = std::vector<DomainAmount>;
 // The line that is for this domain; nothing if none is.
@@ -76,9 +79,18 @@ struct Group {
   std::optional<Located<CpuSet>> cpus;
   std::string description;
   bool is_protected = false;  // the guard acts when it suffers
-  bool adopt = false;     // takes over a group of this name that rdtd did not make
-  bool replaces = false;  // the group of this name of an earlier file
+  bool adopt = false;         // takes over a group of this name that rdtd did not make
+  bool replaces = false;      // the group of this name of an earlier file
+  // In the text of a lease: changes amounts of the group of this name, and nothing else of it.
+  bool amends = false;
+  // While a lease does: the amounts without it, and the path of the lease.
+  std::optional<AmountTables> unamended;
+  std::string amended_by;
 };
+
+// Gives the group the amounts of a lease that amends it, in place of those of an earlier text of
+// that lease. An amount for some domains leaves the others as they are.
+void amend(Group& group, const Group& change);
 
 struct Partition {
   Located<std::string> name;
