@@ -142,9 +142,9 @@ void Guard::update_pairs(const DomainTraffic& domain, Place& place) const {
     std::erase_if(place.pairs,
                   [&](const auto& pair) { return !domain.groups.contains(pair.first); });
   if (place.cut && !place.pairs.contains(place.cut->group)) place.cut.reset();
-  for (const auto& [group, traffic] : domain.groups)
+  for (const auto& [group, now] : domain.groups)
     if (const Range* range = rules_.range_of(group, domain.domain);
-        range != nullptr && !traffic.mb.empty() && !rules_.protected_groups.contains(group))
+        range != nullptr && !now.mb.empty() && !rules_.protected_groups.contains(group))
       place.pairs.try_emplace(group, Pair{.range = *range, .amount = range->most});
 }
 

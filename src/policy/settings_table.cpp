@@ -14,12 +14,12 @@ void SettingsTable::read(const FileReader& in, const toml::key& key, const toml:
   if (table == nullptr)
     return in.wrong_type(key, node, "a table", fmt::format("write [{}]", name_));
   for (auto& [name, handler] : keys)
-    handler = [&, handler = std::move(handler)](const toml::key& k, const toml::node& n) {
+    handler = [&, read = std::move(handler)](const toml::key& k, const toml::node& n) {
       const auto [earlier, is_new] = set_.emplace(k.str(), in.at(k));
       if (!is_new)
         return in.error(in.at(k), fmt::format("'{}' in [{}] is set twice: here and in {}", k.str(),
                                               name_, earlier->second.text()));
-      handler(k, n);
+      read(k, n);
     };
   in.read_table(*table, fmt::format("[{}]", name_), keys);
 }

@@ -142,5 +142,12 @@ TEST(Controls, ErrorsOfThePolicy) {
       "exclusive, l3, l3code, l3data, l2, l2code, l2data\n");
 }
 
+TEST(Controls, StepsAreDescribed) {
+  Control control;
+  EXPECT_EQ(describe(Resource("NAME", false), control), "a number");
+  control.granularity = 2;
+  EXPECT_EQ(describe(Resource("NAME", false), control), "a number, in steps of 2");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -175,5 +175,15 @@ TEST(ProbeSize, WhatCannotShowADifferenceIsSaid) {
   EXPECT_EQ(bench::size_probe(command, place, {"redis", 1, 16}), std::vector<std::string>{});
 }
 
+TEST(Pin, IsToTheseCpusAlone) {
+  const CpuSet before = allowed_cpus();
+  ASSERT_FALSE(before.empty());
+  const CpuSet one = {*before.rbegin()};
+  pin(one);
+  EXPECT_EQ(allowed_cpus(), one);
+  pin(before);
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
 }  // namespace
 }  // namespace rdtd::experiment
