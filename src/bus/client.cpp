@@ -70,6 +70,7 @@ Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
     return {not_running, "rdtd is not running: systemctl start rdtd"};
   if (error.is(error_name(Refusal::Kind::not_permitted)))
     return {not_permitted, "not permitted: " + error.text(r)};
+  if (error.is(error_name(Refusal::Kind::out_of_closids))) return {no_closid, error.text(r)};
   if (error.is(error_name(Refusal::Kind::no_such_process))) return {no_such_process, error.text(r)};
   return {refused, error.text(r)};
 }
@@ -258,10 +259,13 @@ Client::Answer<ManagerProperties> Client::properties() {
 
 namespace {
 
-using Listener = std::function<void(const Client::Event&)>;
+struct Following {
+  const std::function<bool(const Client::Event&)>& listener;
+  bool over = false;
+  void tell(const Client::Event& event) { over = over || !listener(event); }
+};
 
 int on_signal(sd_bus_message* signal, void* userdata, sd_bus_error*) {
-  const auto& listener = *static_cast<const Listener*>(userdata);
   Client::Event event;
   int r = 0;
   if (sd_bus_message_is_signal(signal, bus_interface, "TaskAssigned") > 0) {
@@ -281,14 +285,14 @@ int on_signal(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   } else {
     return 0;
   }
-  if (r >= 0) listener(event);
+  if (r >= 0) static_cast<Following*>(userdata)->tell(event);
   return 0;
 }
 
 int on_episode(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   EpisodeRow episode;
   if (wire::read(signal, episode) >= 0)
-    (*static_cast<const Listener*>(userdata))(
+    static_cast<Following*>(userdata)->tell(
         {.kind = Client::Event::Kind::episode, .what = episode.text});
   return 0;
 }
@@ -300,17 +304,16 @@ int on_owner_changed(sd_bus_message* signal, void* userdata, sd_bus_error*) {
   if (came)  // the subscription was the previous daemon's
     (void)sd_bus_call_method_async(sd_bus_message_get_bus(signal), nullptr, bus_name, bus_path,
                                    bus_interface, "Subscribe", nullptr, nullptr, "");
-  (*static_cast<const Listener*>(userdata))(
+  static_cast<Following*>(userdata)->tell(
       {.kind = came ? Client::Event::Kind::started : Client::Event::Kind::stopped});
   return 0;
 }
 
 }  // namespace
 
-Client::Answer<void> Client::follow(const Listener& listener) {
-  // sd-bus returns the pointer as it was given; nothing writes through it.
-  void* userdata = const_cast<Listener*>(
-      &listener);  // NOLINT(cppcoreguidelines-pro-type-const-cast): the C interface takes void*
+Client::Answer<void> Client::follow(const std::function<bool(const Event&)>& listener) {
+  Following following{listener};
+  void* userdata = &following;
   int r = sd_bus_match_signal(bus_.get(), nullptr, bus_name, bus_path, bus_interface, nullptr,
                               on_signal, userdata);
   if (r >= 0)
@@ -327,6 +330,7 @@ Client::Answer<void> Client::follow(const Listener& listener) {
   if (auto subscribed = change(bus_.get(), "Subscribe"); !subscribed) return subscribed;
   while (r >= 0) {
     r = sd_bus_process(bus_.get(), nullptr);
+    if (following.over) return {};
     if (r == 0) r = sd_bus_wait(bus_.get(), UINT64_MAX);
     if (r == -EINTR) r = 0;
   }

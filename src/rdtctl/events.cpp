@@ -46,12 +46,13 @@ std::string event_text(const Client::Event& event) {
 
 }  // namespace
 
-int verbs::events(const Context& context) {
+int verbs::events(const Context& context, size_t most) {
   auto client = Client::connect();
   if (!client) return report(client.error());
   // One line per event, flushed at once, for a program that reads them.
   Context by_line = context;
   if (context.json != Json::off) by_line.json = Json::compact;
+  size_t printed = 0;
   const auto followed = client->follow([&](const Client::Event& event) {
     const auto now = std::chrono::system_clock::now();
     if (context.json != Json::off) {
@@ -64,8 +65,9 @@ int verbs::events(const Context& context) {
             event_text(event));
     }
     (void)std::fflush(stdout);
+    return ++printed != most;
   });
-  return report(followed.error());
+  return followed ? Exit::ok : report(followed.error());
 }
 
 }  // namespace rdtd

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include "lease_text.hpp"
 #include "print.hpp"
@@ -73,6 +76,19 @@ int execute(std::vector<std::string> command) {
   return error == ENOENT ? exit_not_found : exit_cannot_execute;
 }
 
+// A group of its own, which may have to wait until another one goes.
+Client::Answer<UniqueFd> make_group(Client& client, const LeaseGroup& group, double wait_seconds) {
+  constexpr auto pause = std::chrono::seconds(1);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_seconds);
+  for (bool told = false;; std::this_thread::sleep_for(pause)) {
+    auto lease = client.lease(group.name, lease_text(group));
+    if (lease || lease.error().kind != Client::Failure::Kind::no_closid ||
+        std::chrono::steady_clock::now() >= end)
+      return lease;
+    if (!std::exchange(told, true)) note("rdtctl: waiting for a free CLOSID\n");
+  }
+}
+
 }  // namespace
 
 int verbs::run(const Context& context, const std::string& group, const CpuSet& cpus,
@@ -82,14 +98,15 @@ int verbs::run(const Context& context, const std::string& group, const CpuSet& c
   return execute(std::move(command));
 }
 
-int verbs::run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command) {
+int verbs::run_leased(LeaseGroup group, const CpuSet& cpus, double wait_seconds,
+                      std::vector<std::string> command) {
   if (const auto pinned = stay_on(cpus); !pinned) return own_failure(report(pinned.error()));
   auto client = Client::connect();
   if (!client) return own_failure(report(client.error()));
   const auto leases = client->list_leases();
   if (!leases) return own_failure(report(leases.error()));
   group.name = free_lease_name("run", ::getpid(), *leases);
-  const auto lease = client->lease(group.name, lease_text(group));
+  const auto lease = make_group(*client, group, wait_seconds);
   if (!lease) return own_failure(report(lease.error()));
   if (const auto assigned = client->assign(::getpid(), group.name); !assigned)
     return own_failure(report(assigned.error()));

@@ -70,8 +70,11 @@ void VerbTable::add_groups() {
       },
       "Print tables until interrupted");
 
-  add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
-           "rdtctl events -j", [&] { return verbs::events(context_); });
+  CLI::App& events =
+      add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
+               "rdtctl events -j", [&] { return verbs::events(context_, given_.top.tables); });
+  auto* count = events.add_option("-n", given_.top.tables, "End after so many events");
+  allow_numbers(*count->type_name("NUMBER"), 1, 1e9);
 }
 
 void VerbTable::add_recording() {
@@ -361,6 +364,9 @@ void VerbTable::add_run() {
          },
          "Run the command on these CPUs only")
       ->type_name("LIST");
+  auto* wait =
+      run.add_option("--wait", given_.wait, "With an amount: wait so long for a free CLOSID");
+  allow_numbers(*wait->type_name("SECONDS"), 0, 1e9);
   // From its first word on, the command's options are its own.
   run.prefix_command()->fallthrough(false);
   run.callback([&] {
@@ -377,7 +383,9 @@ void VerbTable::add_run() {
     if (own == !given_.group.empty())
       throw UsageError{own ? "run takes either --group or the amounts of a group of its own"
                            : "run requires --group GROUP, or an amount such as --l3 \"2 ways\""};
-    exit_ = own ? verbs::run_leased(given_.lease, given_.cpus, command)
+    if (!own && given_.wait > 0)
+      throw UsageError{"--wait requires an amount, such as --l3 \"2 ways\""};
+    exit_ = own ? verbs::run_leased(given_.lease, given_.cpus, given_.wait, command)
                 : verbs::run(context_, given_.group, given_.cpus, command);
   });
 }

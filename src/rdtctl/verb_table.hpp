@@ -39,6 +39,7 @@ class VerbTable {
     verbs::TopOptions top;
     verbs::SuggestOptions suggest;
     std::string ways, cpu_list;
+    double wait = 0;  // seconds
     CpuSet cpus;
     LeaseGroup lease;
     ProcessDescription process;

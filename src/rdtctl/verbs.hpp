@@ -43,7 +43,7 @@ int completion(const std::string& shell);
 int doctor(const Context& context);
 // `file`: in /etc/rdtd; "": the only one there.
 int edit(const Context& context, const std::string& file);
-int events(const Context& context);
+int events(const Context& context, size_t most);  // 0: until interrupted
 int explain(const Context& context, std::optional<pid_t> pid,
             const std::string& unit);  // one of the two
 int explain_guard(const Context& context);
@@ -94,7 +94,9 @@ int reset(const Context& context);
 int run(const Context& context, const std::string& group, const CpuSet& cpus,
         std::vector<std::string> command);
 // The command gets a group of its own, whose name is chosen here.
-int run_leased(LeaseGroup group, const CpuSet& cpus, std::vector<std::string> command);
+// `wait_seconds`: how long it waits for a free CLOSID.
+int run_leased(LeaseGroup group, const CpuSet& cpus, double wait_seconds,
+               std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure);
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);

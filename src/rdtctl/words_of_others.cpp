@@ -114,7 +114,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"watch", "-p", "--pid"},
     {"watch explain assign", "-u", "--unit"},
     {"events", "-f --follow", ""},
-    {"events", "-n --lines --count", "", "'rdtctl events | head -n NUMBER' ends after so many"},
+    {"events", "--lines --count", "-n"},
     {"events", "--since --until", "", "the journal has what was before: journalctl -u rdtd"},
     {"run", "--cpu --cores --taskset", "--cpus"},
     {"run", "-C --class --clos --cos", "--group"},

@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto client = Client::connect();
   if (!client) return 0;
   if (peer.message.type == fuzz::RawMessage::Type::signal)
-    check(client->follow([](const Client::Event&) {}));
+    check(client->follow([](const Client::Event&) { return true; }));
   else
     call(*client, choice % methods);
   return 0;

@@ -84,6 +84,9 @@ TEST_F(BusTest, ClientReadsEveryAnswer) {
     EXPECT_EQ(properties->config_files, std::vector<std::string>{"/etc/rdtd/?.toml"});
     // A process that has ended is not one that cannot be explained now.
     EXPECT_EQ(client->explain(404).error().kind, Client::Failure::Kind::no_such_process);
+    const auto lease = client->lease("one too many", "text");
+    EXPECT_EQ(lease.error().kind, Client::Failure::Kind::no_closid);
+    EXPECT_EQ(lease.error().text, "there are no more CLOSIDs");
     EXPECT_EQ(client->explain(404).error().text, "there is no process 404");
     EXPECT_EQ(client->explain(409).error().kind, Client::Failure::Kind::refused);
     EXPECT_TRUE(client->reload());

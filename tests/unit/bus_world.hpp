@@ -52,6 +52,9 @@ class FakeManager final : public Changes, public Reads, public LogControl {
     if (policy.empty())
       return done(std::unexpected(
           Refusal{.kind = Refusal::Kind::invalid_policy, .text = "full", .public_text = "public"}));
+    if (name == "one too many")
+      return done(std::unexpected(
+          Refusal{.kind = Refusal::Kind::out_of_closids, .text = "there are no more CLOSIDs"}));
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     leases[name] = UniqueFd(ends[1]);

@@ -26,6 +26,7 @@ class Client {
       not_running,
       not_permitted,
       no_such_process,
+      no_closid,  // the kernel has none left for another group
       refused
     };
     Kind kind = Kind::refused;
@@ -82,8 +83,9 @@ class Client {
     GuardStatus guard;
   };
   [[nodiscard]] Answer<Observed> observed(uint64_t since_usec);
-  // Listens until the connection to the bus ends; the daemon may stop and start meanwhile.
-  [[nodiscard]] Answer<void> follow(const std::function<void(const Event&)>& listener);
+  // Listens until the listener returns false, or the connection to the bus ends; the daemon may
+  // stop and start meanwhile.
+  [[nodiscard]] Answer<void> follow(const std::function<bool(const Event&)>& listener);
 
  private:
   struct Unref {
