@@ -188,7 +188,12 @@ Parsed parse_bandwidth_amount(std::string_view text) {
   if (text.find(range_sign) != std::string_view::npos)
     return parse_range(text, parse_bandwidth_amount, "10%..100%");
   if (text == "unlimited") return amount(text, Unlimited{});
-  if (text.ends_with('%')) return parse_percent(text);
+  if (text.ends_with('%')) {
+    auto percent = parse_percent(text);
+    if (const auto meant = percent ? std::nullopt : bandwidth_amount_meant(text))
+      percent.error().hint = fmt::format("write \"{}\"", *meant);
+    return percent;
+  }
   // "MBps" is how goresctrl writes it.
   if (text.ends_with("/s") || text.ends_with("Bps")) {
     const std::string_view quantity = trim(text.substr(0, text.size() - 2));

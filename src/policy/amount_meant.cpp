@@ -70,6 +70,18 @@ std::string cache_candidate(std::string_view text) {
   return std::string(text);
 }
 
+// "10%-100%", "10% to 100%": the ends of a range.
+std::optional<std::string> range_meant(std::string_view text) {
+  for (const std::string_view sign : {"-", " to ", "\u2013", "...", ":"}) {
+    const size_t at = text.find(sign);
+    if (at == std::string_view::npos || at == 0) continue;
+    std::string out =
+        fmt::format("{}..{}", trim(text.substr(0, at)), trim(text.substr(at + sign.size())));
+    if (parse_bandwidth_amount(out)) return out;
+  }
+  return std::nullopt;
+}
+
 std::string bandwidth_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
     return "unlimited";
@@ -120,6 +132,7 @@ std::optional<std::string> cache_amount_meant(std::string_view text) {
 
 std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
   if (text.size() > longest_slip) return std::nullopt;
+  if (auto range = range_meant(text)) return range;
   std::string candidate = bandwidth_candidate(lower(trim(text)));
   if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
   return candidate;

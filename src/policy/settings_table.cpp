@@ -26,11 +26,15 @@ void SettingsTable::read(const FileReader& in, const toml::key& key, const toml:
 
 std::optional<std::string> SettingsTable::choice(const FileReader& in, const toml::key& key,
                                                  const toml::node& node,
-                                                 const std::vector<std::string>& choices) const {
+                                                 const std::vector<std::string>& choices,
+                                                 const Meant& meant) const {
   const auto text = in.string(key, node);
   if (!text) return std::nullopt;
   if (std::ranges::find(choices, text->value) != choices.end()) return text->value;
-  const auto nearest = nearest_name(text->value, choices);
+  auto nearest = nearest_name(text->value, choices);
+  for (const auto& [words, choice] : meant)
+    for (const std::string_view word : split(words, ' '))
+      if (word == lower(text->value)) nearest = choice;
   in.error(text->where,
            fmt::format("'{}' in [{}] must be one of {}, not '{}'", key.str(), name_,
                        join(choices, ", "), text->value),

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "file_reader.hpp"
@@ -16,10 +19,13 @@ class SettingsTable {
 
   void read(const FileReader& in, const toml::key& key, const toml::node& node,
             FileReader::Keys keys);
-  // One of several words; anything else is reported.
+  // One of several words; anything else is reported. `meant`: other words for them, "yes no" for
+  // "on", for the hint.
+  using Meant = std::vector<std::pair<std::string_view, std::string_view>>;
   [[nodiscard]] std::optional<std::string> choice(const FileReader& in, const toml::key& key,
                                                   const toml::node& node,
-                                                  const std::vector<std::string>& choices) const;
+                                                  const std::vector<std::string>& choices,
+                                                  const Meant& meant = {}) const;
 
  private:
   std::string name_;

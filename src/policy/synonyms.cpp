@@ -46,6 +46,8 @@ constexpr std::string_view runtime_settings =
 constexpr std::string_view groups_of_partition =
     "a group names its partition: write partition = \"NAME\" in [group.NAME]";
 constexpr std::string_view in_rule = "write monitor = \"NAME\" in a [[rule]]";
+constexpr std::string_view in_guard =
+    "[guard] is a table of its own; write protected = true in the group that must not suffer";
 constexpr std::string_view left_alone =
     "to leave processes alone, write group = \"leave\" in an earlier rule";
 
@@ -117,6 +119,9 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares memory "
      "memorymax oomscoreadj",
      "cpus", other_controls},
+    {"guard guarded", "protected", in_guard},
+    {"critical latencycritical important victim protect", "protected", {}},
+    {"mbrange", "mb", "write a range: mb = \"10%..100%\""},
     {"parent pool cachepool", "partition", {}},
     {"classes groups", "exclusive", groups_of_partition},
     {"desc comment note notes title label", "description", {}},
@@ -174,6 +179,11 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"port listen address metrics prometheus", "drift", no_exporter},
     {"mount mountoptions cdp mbambps", "drift", mount_options},
     {"dryrun", "drift", "rdtctl plan shows what would change"},
+    {"threshold limit bandwidth ceiling utilization utilisation above", "traffic", {}},
+    {"protect protected groups group", "traffic", "write protected = true in [group.NAME]"},
+    {"enabled enable active state action", "traffic", "write mode = \"on\" or \"shadow\""},
+    {"dryrun observe simulate", "traffic", "write mode = \"shadow\""},
+    {"interval period", "traffic", "the time between samples is 'interval' in [observer]"},
     {"user uid", "owner", {}},
     {"gid usergroup", "owner", "did you mean 'group'?"},
     {"perm perms permission permissions", "mode", {}},

@@ -145,6 +145,19 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     2 | mode = "shadwo"
       |        ^~~~~~~~ did you mean 'shadow'?
 )"},
+    {"[guard]\nmode = \"Enforce\"\nthreshold = \"80%\"\n",
+     R"(p.toml:2:8: error: 'mode' in [guard] must be one of off, shadow, on, not 'Enforce'
+    2 | mode = "Enforce"
+      |        ^~~~~~~~~ did you mean 'on'?
+p.toml:3:1: error: unknown key 'threshold' in [guard]
+    3 | threshold = "80%"
+      | ^~~~~~~~~ did you mean 'traffic'?
+)"},
+    {"[group.a]\nguard = true\n",
+     R"(p.toml:2:1: error: unknown key 'guard' in [group.a]
+    2 | guard = true
+      | ^~~~~ [guard] is a table of its own; write protected = true in the group that must not suffer
+)"},
     {"[guard]\nmode = true\n",
      R"(p.toml:2:8: error: 'mode' must be a string, not a boolean
     2 | mode = true
