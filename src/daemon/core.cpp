@@ -31,7 +31,7 @@ Core::Core(System outside, Ownership ownership, Directory state_directory)
       state{.in_force = nothing_in_force()},
       manual(std::move(state_directory)),
       applier(system, std::move(ownership)),
-      guard(applier, problems),
+      drift_check(applier, problems),
       sweeper(system, manual,
               [this](pid_t pid, const Assignment& assignment, const RuleTable& table) {
                 observer.on_assigned(pid, group_label(table.rules.group_of(assignment.rule)),
@@ -93,7 +93,7 @@ void Core::retry_soon() {
   const auto& missing = state.in_force->missing;
   const bool waits_for_device =
       std::ranges::find(missing, Cause::machine, &MissingPart::cause) != missing.end();
-  if (guard.misses_mon_groups() || waits_for_device || state.ended_in_force ||
+  if (drift_check.misses_mon_groups() || waits_for_device || state.ended_in_force ||
       !state.wanted_files.empty())
     compare_within(retry_interval);
 }

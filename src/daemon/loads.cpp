@@ -193,7 +193,7 @@ void Loads::forget_policy() {
   core_.state.ended_in_force = false;
   core_.state.drift.clear();
   core_.problems.forget_policy();
-  core_.guard.forget();
+  core_.drift_check.forget();
 }
 
 // What only a look at the processes finds holds until the next one.
@@ -211,8 +211,8 @@ void Loads::put_in_force(Applier::Applied& applied) {
   core_.state.in_force = applied.in_force;
   forget_before_load();
   core_.admit(core_.readers());
-  core_.guard.make_later(std::move(applied.unmade));
-  core_.guard.assign_later(applied.without_counters);
+  core_.drift_check.make_later(std::move(applied.unmade));
+  core_.drift_check.assign_later(applied.without_counters);
   core_.retry_soon();
 }
 

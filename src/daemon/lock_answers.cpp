@@ -94,7 +94,7 @@ class LockLister {
     out.state = planned && stands(target->region, machine_.snapshot) ? "locked" : "missing";
     if (out.state == "locked") return;
     const auto difference = std::ranges::find(differences_, out.name, &Difference::group);
-    out.reason = problems_.public_text(Guard::lock_key + out.name);
+    out.reason = problems_.public_text(DriftCheck::lock_key + out.name);
     if (part != nullptr)
       out.reason = part->reason;
     else if (!planned)

@@ -42,7 +42,7 @@ void Reconciler::resctrl_changed(const std::set<std::string>& groups) {
 
 // One that has gone offline may be back before the comparison.
 void Reconciler::cpu_changed() {
-  core_.guard.expect_reset();
+  core_.drift_check.expect_reset();
   core_.compare_within(DriftPace::first_delay);
 }
 
@@ -91,7 +91,7 @@ Task<> Reconciler::run_comparison() {
 Task<> Reconciler::compare(Scope scope) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   const bool out_of_date = core_.sweeper.table_out_of_date();
-  Guard::Comparison found = core_.guard.compare(core_.state.in_force);
+  DriftCheck::Comparison found = core_.drift_check.compare(core_.state.in_force);
   right = {};
   if (found.in_force) {
     core_.state.in_force = std::move(found.in_force);
@@ -110,7 +110,7 @@ Task<> Reconciler::compare(Scope scope) {
   finish(std::move(drift), {});
 }
 
-Task<std::vector<Drift>> Reconciler::look_at_processes(const Guard::Comparison& found) {
+Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {
   auto& unreleased = loads_.unreleased();
   Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
                  .only_report_moved = core_.reports_only()};
@@ -158,7 +158,7 @@ void Reconciler::follow_templates(bool all) {
                                       templates_.waiting().size() > waiting.size() ? ", ..." : ""));
   if (change.in_force == nullptr) return;
   core_.state.in_force = std::move(change.in_force);
-  core_.guard.expect_new(change.added);
+  core_.drift_check.expect_new(change.added);
   core_.compare_within({});
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rdtd/daemon/applier.hpp"
-#include "rdtd/daemon/guard.hpp"
+#include "rdtd/daemon/drift_check.hpp"
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/jobs.hpp"
 #include "rdtd/daemon/leases.hpp"
@@ -89,7 +89,7 @@ struct Core {
   Observer observer;
   ManualAssignments manual;
   Applier applier;
-  Guard guard;
+  DriftCheck drift_check;
   Sweeper sweeper;
   Publisher publisher;
   Jobs jobs;

@@ -44,7 +44,7 @@ class Reconciler {
   void want(Scope scope);
   [[nodiscard]] Task<> run_comparison();
   [[nodiscard]] Task<> compare(Scope scope);
-  [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const Guard::Comparison& found);
+  [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const DriftCheck::Comparison& found);
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
   [[nodiscard]] Task<> try_what_is_missing();

@@ -1,4 +1,4 @@
-#include "rdtd/daemon/guard.hpp"
+#include "rdtd/daemon/drift_check.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ std::vector<Step> take_modes(std::vector<Step>& steps) {
 
 }  // namespace
 
-void Guard::forget() {
+void DriftCheck::forget() {
   unmade_.clear();
   without_counters_.clear();
   following_.clear();
@@ -44,7 +44,7 @@ void Guard::forget() {
 
 // A domain that is there again has been reset by the kernel: all ways and all bandwidth for
 // everybody. A CPU that is online again belongs to the root.
-bool Guard::kernel_reset(const Machine& machine) {
+bool DriftCheck::kernel_reset(const Machine& machine) {
   const Schemata& domains = machine.snapshot.groups.at(std::string(root_group)).schemata;
   CpuSet online = machine.snapshot.online_cpus();
   bool came_back = last_online_ && !std::ranges::includes(*last_online_, online);
@@ -59,7 +59,7 @@ bool Guard::kernel_reset(const Machine& machine) {
 
 // Takes over groups of the policy that another tool has removed and made again, if the policy says
 // so. Returns their directories.
-std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
+std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
   if (in_force.policy.daemon.drift != OnDrift::restore) return {};
   const std::vector<Step> steps = adoptions(in_force.groups, machine.snapshot);
   if (steps.empty()) {
@@ -83,7 +83,7 @@ std::set<std::string> Guard::adopt(const InForce& in_force, Machine& machine, Co
 
 // Restores what differs, if the policy says so or the kernel has reset it. True if nothing is left
 // that the others of the following wait for.
-bool Guard::restore(const InForce& in_force, const std::vector<Step>& steps, const Machine& machine,
+bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps, const Machine& machine,
                     Comparison& out) {
   bool ready = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
   if (ready && !steps.empty()) {
@@ -108,7 +108,7 @@ bool Guard::restore(const InForce& in_force, const std::vector<Step>& steps, con
 
 // Each by itself: one that the kernel refuses undoes no limit. One that others have made possible
 // again is set even if drift is only reported.
-void Guard::set_modes(const std::vector<Step>& modes, bool ready) {
+void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
   std::set<std::string> failed;
   const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
   for (const Step& step : modes) {
@@ -123,7 +123,7 @@ void Guard::set_modes(const std::vector<Step>& modes, bool ready) {
 }
 
 // Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-void Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine) {
+void DriftCheck::lock_regions(const std::vector<Step>& steps, const Machine& machine) {
   std::set<std::string> failed;
   for (size_t i = 0; i + 1 < steps.size(); i += 2) {
     const std::string& group = group_of(steps[i]);
@@ -135,7 +135,7 @@ void Guard::lock_regions(const std::vector<Step>& steps, const Machine& machine)
   problems_.clear_all(lock_key, failed);
 }
 
-void Guard::make_later(std::map<std::string, Error> unmade) {
+void DriftCheck::make_later(std::map<std::string, Error> unmade) {
   for (const auto& [group, error] : unmade) {
     unmade_.insert(group);
     problems_.set(mon_group_key + group, error.text());
@@ -144,7 +144,7 @@ void Guard::make_later(std::map<std::string, Error> unmade) {
 
 // Nobody removed a group that could not be made yet: it is made even if drift is only reported.
 // Returns the groups that were made.
-std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
+std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
                                              const Machine& machine, Comparison& out) {
   if (in_force.policy.daemon.drift == OnDrift::report)
     std::erase_if(steps, [&](const Step& step) { return !unmade_.contains(group_of(step)); });
@@ -162,7 +162,7 @@ std::set<std::string> Guard::make_mon_groups(const InForce& in_force, std::vecto
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-void Guard::enable_io(const InForce& in_force) {
+void DriftCheck::enable_io(const InForce& in_force) {
   const auto machine = applier_.read_machine();
   if (!machine) return;
   const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
@@ -175,7 +175,7 @@ void Guard::enable_io(const InForce& in_force) {
     problems_.report(io_key, done.error().text());
 }
 
-void Guard::assign_later(const std::map<std::string, std::string>& without_counters) {
+void DriftCheck::assign_later(const std::map<std::string, std::string>& without_counters) {
   for (const auto& [group, why] : without_counters) {
     without_counters_.insert(group);
     problems_.set(counter_key + group, why);
@@ -183,7 +183,7 @@ void Guard::assign_later(const std::map<std::string, std::string>& without_count
 }
 
 // Counters that became free go to groups that lacked some, even if drift is only reported.
-void Guard::assign_counters(const InForce& in_force, bool by_kernel,
+void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
                             const std::set<std::string>& made, Comparison& out) {
   // What was restored may have taken counters, or brought some.
   const auto machine = applier_.read_machine();
@@ -212,7 +212,7 @@ void Guard::assign_counters(const InForce& in_force, bool by_kernel,
 }
 
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
-void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine& machine) {
+void DriftCheck::remove_left_behind(const std::vector<Step>& removals, const Machine& machine) {
   std::set<std::string> failed;
   for (const Step& removal : removals) {
     const auto removed = applier_.carry_out({removal}, machine);
@@ -224,7 +224,7 @@ void Guard::remove_left_behind(const std::vector<Step>& removals, const Machine&
 }
 
 // A mode that rdtd itself has yet to set is no difference.
-std::vector<Difference> Guard::differences_to(const InForce& in_force, Snapshot now) const {
+std::vector<Difference> DriftCheck::differences_to(const InForce& in_force, Snapshot now) const {
   for (const std::string& group : following_)
     if (const auto found = now.groups.find(group); found != now.groups.end())
       found->second.mode = in_force.find(group)->state.mode;
@@ -233,7 +233,7 @@ std::vector<Difference> Guard::differences_to(const InForce& in_force, Snapshot 
 
 // What differed, and what still does. What was adopted is reported already, and nobody removed a
 // group that could not be made yet.
-void Guard::add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
+void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
                       const std::set<std::string>& adopted, const std::set<std::string>& unmade,
                       Comparison& out) {
   std::vector<Difference> found = differences_to(in_force, before);
@@ -253,7 +253,7 @@ void Guard::add_drift(const InForce& in_force, const Snapshot& before, bool by_k
   for (Difference& difference : left) add(difference, false);
 }
 
-Guard::Comparison Guard::compare(const std::shared_ptr<const InForce>& in_force) {
+DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>& in_force) {
   Comparison out;
   auto machine = applier_.read_machine();
   if (!machine) {

@@ -1,4 +1,4 @@
-// Guard: compares resctrl with what was granted, and decides what is done about a difference:
+// DriftCheck: compares resctrl with what was granted, and decides what is done about a difference:
 // another tool's change is restored or only reported, as the policy says; what the kernel itself
 // reset, and what becomes possible on a changed machine, is always corrected.
 #pragma once
@@ -24,9 +24,9 @@ struct Drift {
   bool by_kernel = false;
 };
 
-class Guard {
+class DriftCheck {
  public:
-  Guard(Applier& applier, Problems& problems) : applier_(applier), problems_(problems) {}
+  DriftCheck(Applier& applier, Problems& problems) : applier_(applier), problems_(problems) {}
 
   struct Comparison {
     // Replaces the present one: planned for a machine that has changed. Null if nothing changed.
