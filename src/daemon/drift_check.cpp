@@ -59,7 +59,8 @@ bool DriftCheck::kernel_reset(const Machine& machine) {
 
 // Takes over groups of the policy that another tool has removed and made again, if the policy says
 // so. Returns their directories.
-std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machine, Comparison& out) {
+std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machine,
+                                        Comparison& out) {
   if (in_force.policy.daemon.drift != OnDrift::restore) return {};
   const std::vector<Step> steps = adoptions(in_force.groups, machine.snapshot);
   if (steps.empty()) {
@@ -83,8 +84,8 @@ std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machin
 
 // Restores what differs, if the policy says so or the kernel has reset it. True if nothing is left
 // that the others of the following wait for.
-bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps, const Machine& machine,
-                    Comparison& out) {
+bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps,
+                         const Machine& machine, Comparison& out) {
   bool ready = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
   if (ready && !steps.empty()) {
     const auto done = applier_.carry_out(steps, machine);
@@ -145,7 +146,7 @@ void DriftCheck::make_later(std::map<std::string, Error> unmade) {
 // Nobody removed a group that could not be made yet: it is made even if drift is only reported.
 // Returns the groups that were made.
 std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
-                                             const Machine& machine, Comparison& out) {
+                                                  const Machine& machine, Comparison& out) {
   if (in_force.policy.daemon.drift == OnDrift::report)
     std::erase_if(steps, [&](const Step& step) { return !unmade_.contains(group_of(step)); });
   const auto failed = applier_.make_mon_groups(steps, machine);
@@ -184,7 +185,7 @@ void DriftCheck::assign_later(const std::map<std::string, std::string>& without_
 
 // Counters that became free go to groups that lacked some, even if drift is only reported.
 void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
-                            const std::set<std::string>& made, Comparison& out) {
+                                 const std::set<std::string>& made, Comparison& out) {
   // What was restored may have taken counters, or brought some.
   const auto machine = applier_.read_machine();
   if (!machine) return;
@@ -234,8 +235,8 @@ std::vector<Difference> DriftCheck::differences_to(const InForce& in_force, Snap
 // What differed, and what still does. What was adopted is reported already, and nobody removed a
 // group that could not be made yet.
 void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
-                      const std::set<std::string>& adopted, const std::set<std::string>& unmade,
-                      Comparison& out) {
+                           const std::set<std::string>& adopted,
+                           const std::set<std::string>& unmade, Comparison& out) {
   std::vector<Difference> found = differences_to(in_force, before);
   if (found.empty()) return;
   const auto machine = applier_.read_machine();

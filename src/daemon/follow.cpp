@@ -20,7 +20,7 @@ const std::string others_key = "others ";
 // A machine that has changed is planned for again, if the policy in force fits it. The groups of
 // the policy keep their places, not what others or the kernel have made of them.
 std::shared_ptr<const InForce> DriftCheck::follow_machine(const InForce& in_force,
-                                                     const Machine& machine) {
+                                                          const Machine& machine) {
   Snapshot granted = machine.snapshot;
   for (const GroupTarget& target : in_force.groups)
     if (const auto group = granted.groups.find(target.directory);
@@ -54,8 +54,8 @@ std::shared_ptr<const InForce> DriftCheck::follow_machine(const InForce& in_forc
 
 // Groups of others that come, widen, narrow or go decide which groups of the policy can be
 // exclusive in the kernel's sense.
-std::shared_ptr<const InForce> DriftCheck::follow_groups(const std::shared_ptr<const InForce>& in_force,
-                                                    const Snapshot& now, Comparison& out) {
+std::shared_ptr<const InForce> DriftCheck::follow_groups(
+    const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out) {
   std::vector<GroupTarget> groups = in_force->groups;
   std::set<std::string> shared;
   for (const Diagnostic& warning :
@@ -88,7 +88,7 @@ std::shared_ptr<const InForce> DriftCheck::follow_groups(const std::shared_ptr<c
 
 // The policy in force as it applies to the machine now. Puts it into `out` if it is another.
 std::shared_ptr<const InForce> DriftCheck::update(const std::shared_ptr<const InForce>& in_force,
-                                             const Machine& machine, Comparison& out) {
+                                                  const Machine& machine, Comparison& out) {
   const Snapshot& now = machine.snapshot;
   std::shared_ptr<const InForce> current = in_force;
   if (in_force->groups.empty()) return current;
