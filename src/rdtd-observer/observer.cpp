@@ -174,8 +174,11 @@ void Observer::open_tree() {
   header_.ceilings = read_ceilings(paths_.ceilings);
   header_.mba_mbps = mounts && find_mount_options(*mounts).value_or(MountOptions{}).mba_MBps;
   guarding_->use(header_);
-  end_episodes();
-  detector_.emplace(header_);
+  // What it has learned is not lost with a failed reading, which a recording does not show.
+  if (detector_)
+    detector_->use(header_);
+  else
+    detector_.emplace(header_);
 }
 
 void Observer::tick() {
