@@ -35,7 +35,7 @@ LeaseHolder::~LeaseHolder() {
 }
 
 void LeaseHolder::want(sd_bus* bus, const std::string& policy) {
-  // An answer to what was asked before tells what is in force: it comes first.
+  // The answer that is still missing says what is in force.
   if (call_ != nullptr || policy == in_force_) return;
   if (policy.empty()) return close();
   asked_ = policy;

@@ -67,6 +67,17 @@ std::string bandwidth_of(std::string_view line, DomainId domain) {
   return out;
 }
 
+// What a header says of a domain; nothing for 0.
+template <class T>
+std::optional<T> of_domain(const std::map<std::string, std::map<DomainId, T>>& all,
+                           const std::string& resource, DomainId domain) {
+  const auto domains = all.find(resource);
+  if (domains == all.end()) return std::nullopt;
+  const auto found = domains->second.find(domain);
+  return found == domains->second.end() || found->second <= 0 ? std::nullopt
+                                                              : std::optional(found->second);
+}
+
 bool is_watched(const DomainCounters& row) {
   return !is_mon_group(row.group) && !row.resource.starts_with("sub_") &&
          (row.counters.contains("llc_occupancy") || row.counters.contains("mbm_total_bytes"));
@@ -89,16 +100,9 @@ bool Detector::is_gap(const Sample& sample) {
 }
 
 void Detector::use(const Header& header) {
-  const bool same = header.ceilings == header_.ceilings;
   header_ = header;
-  if (!same) set_ceilings();
-}
-
-void Detector::set_ceilings() {
-  for (const auto& [resource, domains] : header_.ceilings)
-    for (const auto& [domain, rate] : domains)
-      if (const auto watch = domains_.find({resource, domain}); watch != domains_.end())
-        watch->second->set_ceiling(rate);
+  for (const auto& [place, watch] : domains_)
+    watch->set_ceiling(of_domain(header_.ceilings, place.first, place.second));
 }
 
 // No machine has so many: a file may.
@@ -110,13 +114,9 @@ bool Detector::knows(const DomainCounters& row) const {
 DomainWatch& Detector::watch_of(const DomainCounters& row) {
   auto& watch = domains_[{row.resource, row.domain}];
   if (watch != nullptr) return *watch;
-  std::optional<uint64_t> way_bytes;
-  if (const auto cache = header_.way_bytes.find(row.resource); cache != header_.way_bytes.end())
-    if (const auto bytes = cache->second.find(row.domain);
-        bytes != cache->second.end() && bytes->second > 0)
-      way_bytes = bytes->second;
-  watch = std::make_unique<DomainWatch>(row.resource, row.domain, way_bytes);
-  set_ceilings();
+  watch = std::make_unique<DomainWatch>(row.resource, row.domain,
+                                        of_domain(header_.way_bytes, row.resource, row.domain));
+  watch->set_ceiling(of_domain(header_.ceilings, row.resource, row.domain));
   return *watch;
 }
 

@@ -64,8 +64,8 @@ class DomainWatch {
   std::vector<Episode> end_sample();
   [[nodiscard]] std::vector<Episode> running() const;
   void append_streams(std::vector<Stream>& out) const;
-  // Bytes/s that the domain can carry, as measured.
-  void set_ceiling(double rate) { measured_ceiling_ = rate; }
+  // Bytes/s that the domain can carry, if that was measured.
+  void set_ceiling(std::optional<double> rate) { measured_ceiling_ = rate; }
   // Without the groups' amounts.
   [[nodiscard]] DomainTraffic domain_traffic() const;
 

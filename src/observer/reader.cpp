@@ -31,7 +31,7 @@ class Output {
  public:
   Output(const Period& period, const UseSample& use) : period_(period), use_(use) {}
 
-  void begin_file() { new_file_ = true; }
+  void begin_file() { new_file_ = new_header_ = true; }
   void add(const observe::Header& header, observe::Sample sample) {
     place_in_time(sample);
     for (const auto& [group, text] : sample.schemata) {
@@ -50,6 +50,7 @@ class Output {
       out.samples++;
       out.to_usec = sample.time_usec;
     }
+    sample.begins_file = std::exchange(new_header_, false);
     use_(header, sample);
   }
 
@@ -79,7 +80,7 @@ class Output {
   std::map<std::string, std::string> schemata_;  // in force at the sample
   std::optional<Last> last_;
   uint64_t offset_ = 0;  // modulo 2^64
-  bool new_file_ = true, used_ = false;
+  bool new_file_ = true, new_header_ = true, used_ = false;
 };
 
 // The lines of one file.

@@ -13,8 +13,8 @@
 #include "html.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
-#include "size_text.hpp"
 #include "rdtd/policy/toml_text.hpp"
+#include "size_text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {

@@ -98,7 +98,7 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
       context, options.source,
       [&](const observe::Header& header, const observe::Sample& sample) {
         if (!detector) detector.emplace(header);
-        detector->use(header);
+        if (sample.begins_file) detector->use(header);
         std::ranges::move(detector->add(sample), std::back_inserter(ended));
       },
       lead_usec);

@@ -57,8 +57,10 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
       context, source,
       [&](const observe::Header& header, const observe::Sample& sample) {
         if (!detector) detector.emplace(header);
-        detector->use(header);
-        guard.use(header);
+        if (sample.begins_file) {
+          detector->use(header);
+          guard.use(header);
+        }
         (void)detector->add(sample);
         std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
       },

@@ -1,8 +1,7 @@
 #include "unit_rule.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 #include <fmt/format.h>
-
-#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 

@@ -60,7 +60,6 @@ class Detector {
 
  private:
   [[nodiscard]] bool is_gap(const Sample& sample);
-  void set_ceilings();
   [[nodiscard]] bool knows(const DomainCounters& row) const;
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
 

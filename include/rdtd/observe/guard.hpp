@@ -67,14 +67,13 @@ class Guard {
   };
 
   explicit Guard(GuardRules rules) : rules_(std::move(rules)) {}
-  // At most one step in each domain. In the order of samples. Marks say when to begin anew.
+  // At most one step in each domain. In the order of samples. Some marks reset all that it knows.
   [[nodiscard]] std::vector<GuardStep> add(const Sample& sample,
                                            const std::vector<DomainTraffic>& domains);
   [[nodiscard]] std::vector<State> states() const;
   // Those below the upper end of their range, by group and domain, of the domains that are there.
   using Amounts = std::map<std::string, std::map<DomainId, double>>;
   [[nodiscard]] Amounts amounts() const;
-  [[nodiscard]] const GuardRules& rules() const { return rules_; }
   // Why no step was taken with the last sample, though one might be due; "" if nothing forbids it.
   [[nodiscard]] const std::string& frozen() const { return frozen_; }
   // What the header says of MB: its values, and whether the kernel changes it by itself.

@@ -49,6 +49,8 @@ struct Sample {
   std::vector<std::string> marks;
   // Not written: the sample before is of another file, so that no rate is between the two.
   bool first = false;
+  // Not written: the header may be another one than for the sample before.
+  bool begins_file = false;
 };
 
 struct Recording {
