@@ -77,6 +77,7 @@ int Loop::attach(Sources sources) {
                                       std::move(sources.forks));
   if (r >= 0) r = processes_->changes.attach(event_, std::move(sources.changes));
   if (r >= 0) r = processes_->cgroups.attach(event_, std::move(sources.cgroups));
+  if (r >= 0) r = processes_->containers.attach(event_, std::move(sources.containers));
   if (r >= 0)
     r = machine_->attach(event_, std::move(sources.resctrl), sources.policy_directories,
                          std::move(sources.suspended));
@@ -85,6 +86,7 @@ int Loop::attach(Sources sources) {
                                [this] { manager_.leases().end_abandoned(); });
   if (r >= 0)
     r = timers_->reconcile.attach(event_, [this] {
+      processes_->containers.refresh();
       manager_.reconciler().reconcile();
       loaded();
     });
@@ -173,6 +175,7 @@ void Loop::rules_changed() {
   log_->follow_policy(manager_.in_force().policy.daemon.log_level);
   machine_->follow_groups();
   processes_->cgroups.follow_rules();
+  processes_->containers.refresh();
 }
 
 void Loop::loaded() {

@@ -159,6 +159,7 @@ Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool b
 struct Opened {
   std::unique_ptr<resctrl::Kernel> resctrl;
   std::unique_ptr<Directory> proc;
+  std::shared_ptr<proc::Containers> containers;  // used by those
   std::unique_ptr<proc::ProcFs> processes, classifier_processes;
   std::optional<Ownership> ownership;
   std::unique_ptr<Directory> state, state_files;
@@ -171,6 +172,12 @@ Result<void> take(Result<T> opened, auto& place) {
   return {};
 }
 
+Result<std::unique_ptr<proc::Containers>> open_containers(const std::string& path) {
+  auto root = Directory::open(path);
+  if (!root) return std::unexpected(root.error());
+  return proc::Containers::make(std::move(*root));
+}
+
 Result<Opened> open_all(const Paths& paths) {
   Opened out;
   auto kernel = resctrl::Kernel::open(paths.resctrl);
@@ -180,12 +187,15 @@ Result<Opened> open_all(const Paths& paths) {
   std::filesystem::create_directories(paths.state, made);
   if (auto taken = take(Directory::open(paths.proc), out.proc); !taken)
     return std::unexpected(taken.error());
+  auto containers = open_containers(paths.runtimes);
+  if (!containers) return std::unexpected(containers.error());
+  out.containers = std::move(*containers);
   const std::string cgroups = namespace_root(*out.proc, paths.cgroups);
   for (const auto& [place, wait] : {std::pair{&out.processes, proc::ProcFs::default_wait},
                                     {&out.classifier_processes, classifier_wait}}) {
     auto proc = Directory::open(paths.proc);
     if (!proc) return std::unexpected(proc.error());
-    *place = std::make_unique<proc::ProcFs>(std::move(*proc), wait, cgroups);
+    *place = std::make_unique<proc::ProcFs>(std::move(*proc), wait, cgroups, out.containers.get());
   }
   if (auto taken = take(Directory::open(paths.state), out.state); !taken)
     return std::unexpected(taken.error());
@@ -243,6 +253,7 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
   Loop::Sources out{
       .requests_fd = requests_fd,
       .cgroups = watch_cgroups(paths.cgroups),
+      .containers = opened.containers,
       .resctrl = watch_resctrl(paths.resctrl),
       .in_kernel = [&opened] { return opened.resctrl->in_call() || opened.processes->in_call(); }};
   if (paths.watch) out.policy_directories = policy_directories(paths.policy_root);

@@ -20,18 +20,17 @@
 #include "lock_table.hpp"
 #include "names.hpp"
 #include "observer_table.hpp"
-#include "rdtd/policy/monitor_template.hpp"
-#include "pattern_check.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rule_table.hpp"
 #include "shadowed_rules.hpp"
 
 namespace rdtd {
 
 std::string_view to_string(ConditionKind kind) {
-  constexpr std::array<std::string_view, 10> names = {"name",   "thread",    "exe",       "cmdline",
-                                                      "cgroup", "unit",      "user_unit", "vm",
-                                                      "user",   "user_group"};
+  constexpr std::array<std::string_view, condition_kinds.size()> names = {
+      "name",      "thread", "exe", "cmdline",   "cgroup", "unit",
+      "user_unit", "vm",     "pod", "container", "user",   "user_group"};
   return names.at(static_cast<size_t>(kind));
 }
 
@@ -62,7 +61,6 @@ class Builder {
   void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_io(const FileReader& in, const toml::key& key, const toml::node& node);
   void read_rules(const FileReader& in, const toml::key& key, const toml::node& node);
-  void read_rule(const FileReader& in, const toml::table& table);
   void refuse_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
   void refuse_foreign_lease(const Rule& rule, const Group& group);
@@ -234,90 +232,10 @@ void Builder::read_rules(const FileReader& in, const toml::key& key, const toml:
   if (rules == nullptr) return in.wrong_type(key, node, "an array of tables", "write [[rule]]");
   for (const toml::node& rule : *rules) {
     if (const toml::table* table = rule.as_table())
-      read_rule(in, *table);
+      out_.policy.rules.push_back(read_rule(in, *table));
     else
       in.wrong_type(key, rule, "an array of tables", "write [[rule]]");
   }
-}
-
-namespace {
-
-void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
-  if (!is_monitor_template(monitor.value)) return check_name(in, "monitoring group", monitor);
-  if (const auto parsed = parse_monitor_template(monitor.value); !parsed)
-    in.error(monitor.where,
-             fmt::format("'{}' cannot be the name of monitoring groups: {}", monitor.value,
-                         parsed.error()),
-             "write monitor = \"{unit}\" or \"pod-{pod}\"");
-}
-
-// QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
-void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
-  constexpr size_t most = 1024;
-  if (node.is_integer())
-    return in.wrong_type(key, node, "a string",
-                         fmt::format("write \"{}\"", *node.value<int64_t>()));
-  const auto list = in.string(key, node);
-  if (!list) return;
-  const auto cpus = parse_cpu_list(list->value);
-  if (!cpus || cpus->empty() || cpus->size() > most)
-    return in.error(list->where, fmt::format("'{}' is not a list of virtual CPUs", list->value),
-                    "write \"0-3\" or \"0,2\"");
-  Condition condition{ConditionKind::thread, {}};
-  for (const unsigned cpu : *cpus)
-    condition.patterns.push_back({fmt::format("CPU {}/KVM", cpu), list->where});
-  rule.conditions.push_back(std::move(condition));
-}
-
-// Threads of that name are virtual CPUs only in a virtual machine.
-void check_vcpus(const FileReader& in, const toml::table& table) {
-  if (!table.contains("vcpu")) return;
-  const auto& where = in.at(*table.get("vcpu"));
-  if (!table.contains("vm"))
-    in.error(where, "'vcpu' is for the virtual machine that 'vm' names", "write vm = \"NAME\" too");
-  if (table.contains("thread"))
-    in.error(where, "'vcpu' and 'thread' both name threads", "remove one of them");
-}
-
-}  // namespace
-
-void Builder::read_rule(const FileReader& in, const toml::table& table) {
-  Rule rule;
-  rule.where = in.at(table);
-  rule.where.width = std::min(rule.where.width, 8U);  // "[[rule]]"
-  bool has_group = false;
-  const size_t before = in.problems();
-  FileReader::Keys keys = {{"group",
-                            [&](const auto& k, const auto& n) {
-                              has_group = true;
-                              if (auto name = in.string(k, n)) rule.group = *name;
-                            }},
-                           {"monitor", [&](const auto& k, const auto& n) {
-                              rule.monitor = in.string(k, n);
-                              if (rule.monitor) check_monitor(in, *rule.monitor);
-                            }}};
-  for (const ConditionKind kind : condition_kinds)
-    keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
-      const bool numbers = kind == ConditionKind::user || kind == ConditionKind::user_group;
-      Condition condition{kind, in.strings(k, n, numbers)};
-      check_patterns(in, condition, n.is_array());
-      rule.conditions.push_back(std::move(condition));
-    });
-  keys.emplace_back("vcpu", [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule); });
-  in.read_table(table, "[[rule]]", keys);
-  check_vcpus(in, table);
-  if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
-  if (rule.leaves() && rule.monitor)
-    in.error(rule.monitor->where,
-             "'monitor' in a rule with group = \"leave\": processes stay where they are",
-             "remove 'monitor', or name a group");
-  if (rule.conditions.empty() && in.problems() == before) {
-    std::vector<std::string> kinds;
-    for (const ConditionKind kind : condition_kinds) kinds.emplace_back(to_string(kind));
-    in.error(rule.where,
-             fmt::format("a rule must have at least one condition: {}", join(kinds, ", ")));
-  }
-  out_.policy.rules.push_back(std::move(rule));
 }
 
 void Builder::error(const Location& where, std::string message, std::string hint) {

@@ -234,6 +234,45 @@ Check check_unit(std::string_view text) {
   return std::nullopt;
 }
 
+// Whole, or as the runtimes shorten it.
+bool is_container_id(std::string_view text) {
+  return (text.size() == 12 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Check check_container(std::string_view text) {
+  if (text.starts_with('/'))
+    return never(text, "the name of a container has no '/'", write(last_component(text)));
+  if (const size_t at = text.find('/'); at != std::string_view::npos)
+    return never(text, "the name of a container has no '/'",
+                 fmt::format("write container = {}; pod = {} is for the pod",
+                             rdtd::quoted(text.substr(at + 1)),
+                             rdtd::quoted(fmt::format("{}/*", text.substr(0, at)))));
+  if (is_container_id(text))
+    return Finding{
+        fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
+        fmt::format("write cgroup = \"**/*{}*\"", text), false};
+  return std::nullopt;
+}
+
+Check check_pod(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
+                   write(fmt::format("*/{}", text))};
+  if (text.find('/', slash + 1) != std::string_view::npos)
+    return never(text, "a pod is NAMESPACE/NAME, with one '/'",
+                 text.starts_with('/') ? write(text.substr(1)) : "");
+  if (slash == 0 || slash + 1 == text.size())
+    return never(text, "a pod is NAMESPACE/NAME",
+                 write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
+  const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (upper != text.end() && text.find('[') == std::string_view::npos)
+    return never(text, "Kubernetes' names have no capital letters", write(lower(text)));
+  if (text.find('_') != std::string_view::npos) return never(text, "Kubernetes' names have no '_'");
+  return std::nullopt;
+}
+
 Check check_kind(ConditionKind kind, std::string_view text) {
   switch (kind) {
     case ConditionKind::name:
@@ -242,6 +281,8 @@ Check check_kind(ConditionKind kind, std::string_view text) {
     case ConditionKind::cgroup: return check_cgroup(text);
     case ConditionKind::unit:
     case ConditionKind::user_unit: return check_unit(text);
+    case ConditionKind::pod: return check_pod(text);
+    case ConditionKind::container: return check_container(text);
     default: return std::nullopt;
   }
 }

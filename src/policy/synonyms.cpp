@@ -28,8 +28,8 @@ constexpr std::string_view needs_control =
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
 constexpr std::string_view by_process =
     "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
-constexpr std::string_view by_cgroup =
-    "rules do not know Kubernetes' objects; 'cgroup' matches the path of a container's cgroup";
+constexpr std::string_view of_kubernetes =
+    "of Kubernetes' objects, rules know pods and containers by name: pod = \"NAMESPACE/NAME*\"";
 constexpr std::string_view other_controls =
     "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
     "have the other limits";
@@ -58,9 +58,14 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"executable path binary exec bin execstart", "exe", {}},
     {"args arguments argv cmd commandline", "cmdline", {}},
     {"service slice scope systemd systemdunit units services", "unit", {}},
-    {"container pod containers pods cgrouppath cgroups", "cgroup", {}},
-    {"namespace image label labels annotations qos qosclass podname podlabels containername",
-     "cgroup", by_cgroup},
+    {"cgrouppath cgroups", "cgroup", {}},
+    {"pods podname kubernetespod k8spod", "pod", {}},
+    {"containers containername docker dockercontainer podman", "container", {}},
+    {"namespace podnamespace kubernetesnamespace", "pod", "write pod = \"NAMESPACE/*\""},
+    {"image label labels annotations podlabels poduid deployment statefulset", "pod",
+     of_kubernetes},
+    {"qos qosclass", "unit", "write unit = \"kubepods-besteffort.slice\""},
+    {"containerid dockerid", "cgroup", "write cgroup = \"**/*ID*\", or container = \"NAME\""},
     {"uid username users owner account", "user", {}},
     {"gid usergroup groups groupname unixgroup", "user_group", {}},
     {"threads threadname tname", "thread", {}},

@@ -116,10 +116,12 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
 // only if this process had the pid all the time.
 class OpenProcess final : public Process {
  public:
-  OpenProcess(const Directory& root, const std::string& namespace_root, CommandLines& command_lines,
-              std::atomic<int>& calls, pid_t pid, UniqueFd comm)
+  OpenProcess(const Directory& root, const std::string& namespace_root,
+              const Containers* containers, CommandLines& command_lines, std::atomic<int>& calls,
+              pid_t pid, UniqueFd comm)
       : root_(root),
         namespace_root_(namespace_root),
+        containers_(containers),
         command_lines_(command_lines),
         calls_(calls),
         pid_(pid),
@@ -148,6 +150,7 @@ class OpenProcess final : public Process {
 
   const Directory& root_;
   const std::string& namespace_root_;
+  const Containers* containers_;
   CommandLines& command_lines_;
   std::atomic<int>& calls_;
   pid_t pid_;
@@ -251,6 +254,13 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
       if (cgroup && !namespace_root_.empty()) cgroup = from_hierarchy(namespace_root_, *cgroup);
       return fill(std::move(cgroup), facts.cgroup, {});
     }
+    case Fact::container: {
+      if (!facts.cgroup)
+        if (auto read_first = read(Fact::cgroup, facts); !read_first) return read_first;
+      facts.container =
+          containers_ != nullptr ? containers_->names_of(*facts.cgroup) : ContainerNames{};
+      return {};
+    }
     case Fact::cmdline: return fill(transform(read_cmdline(), join_arguments), facts.cmdline, {});
     case Fact::identity:
       return fill(transform(read_status(), [](const Status& status) { return status.identity; }),
@@ -335,8 +345,8 @@ Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   const ProcPath path(pid, "/comm");
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
-  return std::make_unique<OpenProcess>(root_, namespace_root_, *command_lines_, calls_, pid,
-                                       std::move(comm));
+  return std::make_unique<OpenProcess>(root_, namespace_root_, containers_, *command_lines_, calls_,
+                                       pid, std::move(comm));
 }
 
 bool ProcFs::is_alone(pid_t pid) const {

@@ -168,6 +168,8 @@ void VerbTable::add_explain() {
   describe(ConditionKind::cgroup, "--cgroup", "PATH", "It is in this cgroup; implies its units");
   describe(ConditionKind::user_unit, "--user-unit", "UNIT",
            "It is in this unit of a user's systemd");
+  describe(ConditionKind::pod, "--pod", "NAMESPACE/NAME", "It is in this Kubernetes pod");
+  describe(ConditionKind::container, "--container", "NAME", "It is in this container");
   describe(ConditionKind::user, "--user", "USER", "It runs as this user");
   describe(ConditionKind::user_group, "--user-group", "GROUP", "It runs as this user group");
 }

@@ -14,6 +14,11 @@ bool text_matches(const CompiledPattern& pattern, std::string_view text) {
   return pattern.literal ? pattern.text == text : glob_match(pattern.text, text);
 }
 
+// An absent name matches nothing, not even "*".
+bool matches_name(const CompiledPattern& pattern, const std::string& name) {
+  return !name.empty() && text_matches(pattern, name);
+}
+
 bool path_matches(const CompiledPattern& pattern, std::string_view path) {
   return pattern.literal ? pattern.text == path : path_glob_match(pattern.text, path);
 }
@@ -41,7 +46,9 @@ bool compare(ConditionKind kind, const CompiledPattern& pattern, Subject& subjec
     case ConditionKind::cgroup: return cgroup_matches(pattern, *facts.cgroup);
     case ConditionKind::unit: return unit_matches(pattern, subject.units().system);
     case ConditionKind::user_unit: return unit_matches(pattern, subject.units().user);
-    case ConditionKind::vm: return !subject.vm().empty() && text_matches(pattern, subject.vm());
+    case ConditionKind::vm: return matches_name(pattern, subject.vm());
+    case ConditionKind::pod: return matches_name(pattern, facts.container->pod);
+    case ConditionKind::container: return matches_name(pattern, facts.container->container);
     case ConditionKind::user: return facts.identity->uid == pattern.id;
     case ConditionKind::user_group: return facts.identity->gid == pattern.id;
   }
@@ -59,6 +66,8 @@ Fact fact_of(ConditionKind kind) {
     case ConditionKind::unit:
     case ConditionKind::user_unit:
     case ConditionKind::vm: return Fact::cgroup;
+    case ConditionKind::pod:
+    case ConditionKind::container: return Fact::container;
     case ConditionKind::cmdline: return Fact::cmdline;
     case ConditionKind::user:
     case ConditionKind::user_group: return Fact::identity;

@@ -31,6 +31,9 @@ ProcessFacts facts_of(const ProcessDescription& process) {
   facts.cgroup = value(ConditionKind::cgroup);
   facts.cmdline = value(ConditionKind::cmdline);
   facts.thread = value(ConditionKind::thread);
+  if (const auto pod = value(ConditionKind::pod), container = value(ConditionKind::container);
+      pod || container)
+    facts.container = ContainerNames{pod.value_or(""), container.value_or("")};
   return facts;
 }
 

@@ -25,6 +25,8 @@ std::string value_of(ConditionKind kind, Subject& subject) {
     case ConditionKind::unit: return unit(subject.units().system);
     case ConditionKind::user_unit: return unit(subject.units().user);
     case ConditionKind::vm: return subject.vm();
+    case ConditionKind::pod: return facts.container->pod;
+    case ConditionKind::container: return facts.container->container;
     case ConditionKind::user: return std::to_string(facts.identity->uid);
     case ConditionKind::user_group: return std::to_string(facts.identity->gid);
   }
@@ -57,9 +59,11 @@ std::string failure(const CompiledCondition& condition, Subject& subject, bool w
                ? fmt::format("thread {} is for single threads", wanted_texts(condition, ", "))
                : "the rule is for single threads";
   const std::string value = value_of(condition.kind, subject);
-  const bool of_cgroup = fact_of(condition.kind) == Fact::cgroup;
+  const Fact fact = fact_of(condition.kind);
+  const bool of_cgroup = fact == Fact::cgroup || fact == Fact::container;
   if (of_cgroup && value.empty())
-    return fmt::format("cgroup '{}' has no {}", *subject.facts.cgroup, kind) +
+    return fmt::format("cgroup '{}' has no {}{}", subject.facts.cgroup.value_or(""), kind,
+                       fact == Fact::container ? " whose name is known" : "") +
            (with_patterns ? ", rule requires " + any : "");
   return fmt::format("{} is '{}'", kind, value) +
          (with_patterns ? ", not " + any : ", which does not match");

@@ -125,6 +125,8 @@ size_t RuleSet::first_rule(Fact fact, bool for_thread) const {
     case Fact::cgroup:
       return std::min({first(ConditionKind::cgroup), first(ConditionKind::unit),
                        first(ConditionKind::user_unit), first(ConditionKind::vm)});
+    case Fact::container:
+      return std::min(first(ConditionKind::pod), first(ConditionKind::container));
     case Fact::cmdline: return first(ConditionKind::cmdline);
     case Fact::identity:
       return std::min(first(ConditionKind::user), first(ConditionKind::user_group));
@@ -159,6 +161,10 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
       if (anchors(ConditionKind::vm).first != SIZE_MAX && !subject.vm().empty())
         by_text(ConditionKind::vm, subject.vm());
       remove_duplicates(out);
+      break;
+    case Fact::container:
+      by_text(ConditionKind::pod, facts.container->pod);
+      by_text(ConditionKind::container, facts.container->container);
       break;
     case Fact::cmdline: by_text(ConditionKind::cmdline, *facts.cmdline); break;
     case Fact::identity:

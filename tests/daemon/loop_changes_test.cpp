@@ -230,6 +230,57 @@ TEST_F(LoopChangesTest, TooManyVisitsLeadToASweep) {
   EXPECT_EQ(run_loop({}, {{ready(), overflow}, {in_group(redis, "redis")}}), 0);
 }
 
+// The runtime writes the name of a container when the process has been looked at already.
+class LoopContainersTest : public LoopTest {
+ protected:
+  void SetUp() override {
+    LoopTest::SetUp();
+    containers = *proc::Containers::make(*Directory::open(root_.string()));
+    policy =
+        "[group.one]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"one\"\ncontainer = \"web\"\n" + never;
+  }
+  [[nodiscard]] Loop::Sources sources() const {
+    Loop::Sources out;
+    out.containers = containers;
+    return out;
+  }
+  void name(pid_t pid, const std::string& file) {
+    processes.find(pid)->program.container = {.pod = "", .container = "web"};
+    put("var/lib/docker/containers/" + id + "/config.v2.json", file);
+  }
+
+  const std::string id = std::string(64, 'a');
+  const std::string cgroup = "/system.slice/docker-" + id + ".scope";
+  std::shared_ptr<proc::Containers> containers;
+};
+
+TEST_F(LoopContainersTest, ANameThatComesLateLeadsToASweep) {
+  const pid_t pid = processes.start({.cgroup = cgroup});
+  const auto ask = [&] { (void)containers->names_of(cgroup); };
+  const auto not_found = [&] { return containers->refresh().again_in.count() > 0; };
+  EXPECT_EQ(run_loop(sources(), {{ready(), ask},
+                                 {not_found, [&] { name(pid, R"({"Name":"/web"})"); }},
+                                 {in_group(pid, "one")}}),
+            0);
+}
+
+TEST_F(LoopContainersTest, FilesThatCannotBeReadAreAProblem) {
+  const pid_t pid = processes.start({.cgroup = cgroup});
+  const auto ask = [&] {
+    name(pid, R"({"Name":"/we)");
+    (void)containers->names_of(cgroup);
+  };
+  const std::string text = "names of containers cannot be read: cannot parse " + root_.string() +
+                           "/var/lib/docker/containers/" + id +
+                           "/config.v2.json: Bad message (it is not JSON)";
+  const auto reported = [&] { return std::ranges::count(problems(), text) > 0; };
+  EXPECT_EQ(run_loop(sources(), {{ready(), ask},
+                                 {reported, [&] { name(pid, R"({"Name":"/web"})"); }},
+                                 {in_group(pid, "one")},
+                                 {[&] { return !reported(); }}}),
+            0);
+}
+
 // On a tree of ordinary directories: inotify reports changes in it as it does for cgroups.
 class LoopCgroupsTest : public LoopTest {
  protected:

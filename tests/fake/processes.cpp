@@ -48,7 +48,8 @@ class Processes::Opened final : public proc::Process {
   }
 
   [[nodiscard]] Result<void> read(Fact fact, ProcessFacts& facts) const override {
-    static constexpr std::array names = {"name", "exe", "cgroup", "cmdline", "identity"};
+    static constexpr std::array names = {"name",      "exe",     "cgroup",
+                                         "container", "cmdline", "identity"};
     const auto filled = ask<bool>(
         "read",
         [&](const ProcessState& process) {
@@ -57,6 +58,7 @@ class Processes::Opened final : public proc::Process {
             case Fact::name: facts.name = find_thread(process, pid_)->name; break;
             case Fact::exe: facts.exe = program.exe; break;
             case Fact::cgroup: facts.cgroup = program.cgroup; break;
+            case Fact::container: facts.container = program.container; break;
             case Fact::cmdline: facts.cmdline = program.cmdline; break;
             case Fact::identity: facts.identity = program.identity; break;
           }

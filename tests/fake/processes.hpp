@@ -27,6 +27,7 @@ struct Program {
   std::string name;                   // "": the last part of exe, at most 15 bytes
   std::string cmdline;                // "": exe
   std::string cgroup = "/";
+  ContainerNames container;  // as far as they are known
   Identity identity;
   bool traceable = true;  // false: its files in /proc are root's
 };

@@ -4,6 +4,7 @@
 #include "rdtd/model/cbm.hpp"
 #include "rdtd/model/counters.hpp"
 #include "rdtd/model/cpu_list.hpp"
+#include "rdtd/model/container.hpp"
 #include "rdtd/model/machine.hpp"
 #include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
@@ -164,6 +165,49 @@ TEST(VirtualMachine, OfCgroup) {
       {"/qemu.slice", {}},
   };
   for (const auto& row : rows) EXPECT_EQ(vm_of_cgroup(row.path), row.name) << row.path;
+}
+
+TEST(Container, OfCgroup) {
+  const std::string id(64, 'a');
+  const std::string uid = "8f2c1d3e-0000-4abc-9def-0123456789ab";
+  const std::string slice = "pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice";
+  const std::string burstable = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-";
+  const struct {
+    std::string path, pod, container;
+  } rows[] = {
+      {"/system.slice/docker-" + id + ".scope", "", id},
+      {"/docker/" + id, "", id},
+      {"/docker/" + id + "/docker/" + std::string(64, 'b'), "", id},
+      {"/machine.slice/libpod-" + id + ".scope/container", "", id},
+      {"/machine.slice/machine-libpod_pod_1.slice/libpod-" + id + ".scope", "", id},
+      {"/libpod_parent/libpod-" + id, "", id},
+      {burstable + slice + "/cri-containerd-" + id + ".scope", uid, id},
+      {burstable + slice + "/crio-" + id + ".scope/container", uid, id},
+      {burstable + slice + "/crio-conmon-" + id + ".scope", uid, ""},
+      {"/kubepods.slice/kubepods-" + slice + "/cri-containerd-" + id + ".scope", uid, id},
+      {"/kubepods/burstable/pod" + uid + "/" + id, uid, id},
+      {"/kubepods/pod" + uid + "/" + id + "/pod" + std::string(32, 'b'), uid, id},
+      {"/kubepods/besteffort/pod" + std::string(32, 'c') + "/" + id, std::string(32, 'c'), id},
+      {"/kubepods/burstable/pod" + uid, uid, ""},
+      // What a user made, or what runs in a container.
+      {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + id + ".scope", "", ""},
+      {"/user.slice/user-1000.slice/user@1000.service/kubepods/pod" + uid + "/" + id, "", ""},
+      {"/system.slice/docker-x.scope/kubelet.slice/kubepods.slice/kubepods-" + slice, "", ""},
+      {"/system.slice/web.service/docker/" + id, "", ""},
+      {"/other/" + id, "", ""},
+      // No number of a container.
+      {"/system.slice/docker-" + id + "a.scope", "", ""},
+      {"/system.slice/docker-" + std::string(64, 'A') + ".scope", "", ""},
+      {"/system.slice/docker-abc.scope", "", ""},
+      {"/kubepods/podshort", "", ""},
+      {"/system.slice/pod" + uid, "", ""},
+      {"/system.slice", "", ""},
+      {"/", "", ""},
+      {"", "", ""},
+      {"docker/" + id, "", ""},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(container_of_cgroup(row.path), (ContainerIds{row.pod, row.container})) << row.path;
 }
 
 TEST(SystemdUnit, OfCgroup) {

@@ -182,6 +182,32 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"user = 'root,daemon'",
      "error: 'root,daemon' can never match: the name of a user has no ',' | list them: user = "
      "[\"NAME\", \"NAME\"]"},
+    // Pods and containers.
+    {"pod = ['default/web-*', '*/redis-0', 'kube-system/*', '*/*']", ""},
+    {"container = ['redis', 'web_1', 'k8s*', '*']", ""},
+    {"pod = 'redis-*'",
+     "error: 'redis-*' has no namespace: a pod is NAMESPACE/NAME | write \"*/redis-*\""},
+    {"pod = '/redis'",
+     "error: '/redis' can never match: a pod is NAMESPACE/NAME | write \"*/redis\""},
+    {"pod = 'shop/'", "error: 'shop/' can never match: a pod is NAMESPACE/NAME | write \"shop/*\""},
+    {"pod = '/shop/redis'",
+     "error: '/shop/redis' can never match: a pod is NAMESPACE/NAME, with one '/' | write "
+     "\"shop/redis\""},
+    {"pod = 'shop/redis/main'",
+     "error: 'shop/redis/main' can never match: a pod is NAMESPACE/NAME, with one '/'"},
+    {"pod = 'Shop/redis'",
+     "error: 'Shop/redis' can never match: Kubernetes' names have no capital letters | write "
+     "\"shop/redis\""},
+    {"pod = 'shop/my_redis'",
+     "error: 'shop/my_redis' can never match: Kubernetes' names have no '_'"},
+    {"container = '/web'",
+     "error: '/web' can never match: the name of a container has no '/' | write \"web\""},
+    {"container = 'shop/web'",
+     "error: 'shop/web' can never match: the name of a container has no '/' | write container = "
+     "\"web\"; pod = \"shop/*\" is for the pod"},
+    {"container = '0123456789ab'",
+     "warning: '0123456789ab' looks like the ID of a container; 'container' is its name | write "
+     "cgroup = \"**/*0123456789ab*\""},
 };
 
 TEST(PolicyPatterns, Findings) {

@@ -35,7 +35,7 @@ constexpr PolicyAndErrors rule_errors[] = {
       | ^~~~~~~~ write group = "NAME"
 )"},
     {"[[rule]]\ngroup = \"default\"\n",
-     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, vm, user, user_group
+     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, vm, pod, container, user, user_group
     1 | [[rule]]
       | ^~~~~~~~
 )"},
@@ -168,10 +168,10 @@ constexpr PolicyAndErrors rule_errors[] = {
     3 | service = "x"
       | ^~~~~~~ did you mean 'unit'?
 )"},
-    {"[[rule]]\ngroup = \"default\"\ncontainer = \"x\"\n",
-     R"(p.toml:3:1: error: unknown key 'container' in [[rule]]
-    3 | container = "x"
-      | ^~~~~~~~~ did you mean 'cgroup'?
+    {"[[rule]]\ngroup = \"default\"\ncontainerName = \"x\"\n",
+     R"(p.toml:3:1: error: unknown key 'containerName' in [[rule]]
+    3 | containerName = "x"
+      | ^~~~~~~~~~~~~ did you mean 'container'?
 )"},
     {"[[rule]]\ngroup = \"default\"\npid = 1\n",
      R"(p.toml:3:1: error: unknown key 'pid' in [[rule]]

@@ -11,12 +11,12 @@
 namespace rdtd::test {
 
 inline ProcessFacts facts(const char* name) {
-  return {name,
-          "/usr/bin/redis-server",
-          "/system.slice/redis.service",
-          "redis-server *:6379",
-          Identity{100, 200},
-          std::nullopt};
+  return {.name = name,
+          .exe = "/usr/bin/redis-server",
+          .cgroup = "/system.slice/redis.service",
+          .container = ContainerNames{},
+          .cmdline = "redis-server *:6379",
+          .identity = Identity{100, 200}};
 }
 
 inline RuleSet rules(const std::string& text) {

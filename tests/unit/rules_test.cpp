@@ -94,6 +94,41 @@ TEST(Match, EscapesOfSystemd) {
   }
 }
 
+TEST(Match, PodsAndContainers) {
+  const struct {
+    const char* condition;
+    ContainerNames names;
+    const char* reason;  // "": it matches
+  } rows[] = {
+      {"pod = \"shop/redis-*\"", {"shop/redis-0", "main"}, ""},
+      {"pod = \"shop/*\"\ncontainer = \"main\"", {"shop/redis-0", "main"}, ""},
+      {"pod = \"*/redis-0\"", {"shop/redis-0", ""}, ""},
+      {"container = [\"x\", \"main\"]", {"", "main"}, ""},
+      {"pod = \"shop/redis\"", {"shop/redis-0", ""}, "pod is 'shop/redis-0', not 'shop/redis'"},
+      {"pod = \"shop/*\"\ncontainer = \"x*\"",
+       {"shop/redis-0", "main"},
+       "container is 'main', not 'x*'"},
+      {"container = \"*\"",
+       {},
+       "cgroup '/a' has no container whose name is known, rule requires '*'"},
+  };
+  for (const auto& row : rows) {
+    const RuleSet set = rules(rule(std::string(row.condition) + "\n"));
+    ProcessFacts process = facts("redis-server");
+    process.cgroup = "/a";
+    process.container.reset();
+    const Decision needs = set.match(process);
+    EXPECT_EQ(needs.kind, Decision::Kind::needs_fact) << row.condition;
+    EXPECT_EQ(needs.fact, Fact::container) << row.condition;
+    process.container = row.names;
+    EXPECT_EQ(set.match(process).kind == Decision::Kind::matched, row.reason[0] == '\0')
+        << row.condition;
+    EXPECT_EQ(explain(set, process, true).front().reason, row.reason);
+    EXPECT_TRUE(set.reads(Fact::container));
+    EXPECT_FALSE(set.reads(Fact::cgroup));
+  }
+}
+
 TEST(Match, ARuleThatLeavesEndsTheSearch) {
   const RuleSet set = rules(rule("user = 100\nname = \"redis*\"\n", "leave") +
                             rule("name = \"*\"\n", "b") + rule("user = 7\n", "leave"));
@@ -157,22 +192,25 @@ TEST(Match, AgreesWithTryingEachRule) {
   std::string text;
   for (int i = 0; i < 300; i++) {
     const std::string n = std::to_string(i % 60);
-    const std::string conditions[] = {"name = \"p" + n + "\"\n",    "name = \"p" + n + "*\"\n",
-                                      "unit = \"u" + n + "\"\n",    "cgroup = \"/s/u" + n + "*\"\n",
-                                      "exe = \"/bin/" + n + "\"\n", "user = " + n + "\n",
-                                      "cmdline = \"*" + n + "\"\n"};
-    text += rule(conditions[i % 7] +
-                 (i % 3 == 0 && i % 7 != 5 ? "user = " + std::to_string(i % 4) + "\n" : ""));
+    const std::string conditions[] = {
+        "name = \"p" + n + "\"\n",     "name = \"p" + n + "*\"\n",
+        "unit = \"u" + n + "\"\n",     "cgroup = \"/s/u" + n + "*\"\n",
+        "exe = \"/bin/" + n + "\"\n",  "user = " + n + "\n",
+        "cmdline = \"*" + n + "\"\n",  "pod = \"n/p" + n + "*\"\n",
+        "container = \"c" + n + "\"\n"};
+    text += rule(conditions[i % 9] +
+                 (i % 3 == 0 && i % 9 != 5 ? "user = " + std::to_string(i % 4) + "\n" : ""));
   }
   const RuleSet set = rules(text);
   for (int i = 0; i < 200; i++) {
     const std::string n = std::to_string(i % 70);
-    const ProcessFacts process{"p" + n,
-                               "/bin/" + std::to_string(i % 50),
-                               "/s/u" + std::to_string(i % 90) + ".service",
-                               "x " + n,
-                               Identity{static_cast<uid_t>(i % 7), 0},
-                               std::nullopt};
+    const ProcessFacts process{
+        .name = "p" + n,
+        .exe = "/bin/" + std::to_string(i % 50),
+        .cgroup = "/s/u" + std::to_string(i % 90) + ".service",
+        .container = ContainerNames{"n/p" + std::to_string(i % 80), "c" + std::to_string(i % 100)},
+        .cmdline = "x " + n,
+        .identity = Identity{static_cast<uid_t>(i % 7), 0}};
     const auto trials = explain(set, process, true);
     const Decision decision = set.match(process);
     ASSERT_EQ(decision.kind == Decision::Kind::matched, !trials.empty() && trials.back().matched)

@@ -17,6 +17,7 @@
 #include "rdtd/bus/service.hpp"
 #include "rdtd/daemon/cgroup_changes.hpp"
 #include "rdtd/daemon/classifier_events.hpp"
+#include "rdtd/daemon/container_changes.hpp"
 #include "rdtd/daemon/event_source.hpp"
 #include "rdtd/daemon/losses.hpp"
 #include "rdtd/daemon/machine_changes.hpp"
@@ -37,6 +38,7 @@ class Loop {
     std::optional<Connector> changes;  // renames and changes of user
     std::optional<proc::ForkWatch> forks;
     std::unique_ptr<CgroupWatch> cgroups;
+    std::shared_ptr<proc::Containers> containers;
     std::unique_ptr<resctrl::ChangeWatch> resctrl;
     std::vector<std::string> policy_directories;
     MachineChanges::Suspended suspended = suspended_nanoseconds;
@@ -61,11 +63,13 @@ class Loop {
         : losses(manager),
           classifier(manager, losses),
           changes(manager, losses),
-          cgroups(manager, losses) {}
+          cgroups(manager, losses),
+          containers(manager, losses) {}
     Losses losses;
     ClassifierEvents classifier;
     ProcessChanges changes;
     CgroupChanges cgroups;
+    ContainerChanges containers;
   };
   struct Timers {
     Timer reconcile, heartbeat;

@@ -16,6 +16,7 @@ struct Paths {
   std::string lock_devices;          // /sys/class/pseudo_lock
   std::string state;                 // directory of the records; made if it does not exist
   std::vector<std::string> cgroups;  // where the unified cgroup hierarchy may be mounted
+  std::string runtimes = "/";        // root of the files of container runtimes
   int receive_buffer = 0;            // of the process connector, bytes
   bool executes = false;             // keeps execve(2), which it does not use: for tests
   bool watch = false;                // reload if something in a directory of policy files changes

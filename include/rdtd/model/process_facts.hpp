@@ -11,10 +11,10 @@
 
 namespace rdtd {
 
-enum class Fact { name, exe, cgroup, cmdline, identity };
+enum class Fact { name, exe, cgroup, container, cmdline, identity };
 
-inline constexpr std::array all_facts = {Fact::name, Fact::exe, Fact::cgroup, Fact::cmdline,
-                                         Fact::identity};
+inline constexpr std::array all_facts = {Fact::name,      Fact::exe,     Fact::cgroup,
+                                         Fact::container, Fact::cmdline, Fact::identity};
 
 // From /proc/PID/status. Rules are about the effective ids.
 struct Identity {
@@ -26,10 +26,19 @@ struct Identity {
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
 };
 
+// The names that a container's runtime gave; empty if the process is in none, or in one whose names
+// are not known yet.
+struct ContainerNames {
+  std::string pod;        // "default/web-0"
+  std::string container;  // "redis"
+  bool operator==(const ContainerNames&) const = default;
+};
+
 struct ProcessFacts {
-  std::optional<std::string> name;     // /proc/PID/comm
-  std::optional<std::string> exe;      // target of /proc/PID/exe, empty for a kernel thread
-  std::optional<std::string> cgroup;   // "/system.slice/redis.service"; empty if it is too long
+  std::optional<std::string> name;    // /proc/PID/comm
+  std::optional<std::string> exe;     // target of /proc/PID/exe, empty for a kernel thread
+  std::optional<std::string> cgroup;  // "/system.slice/redis.service"; empty if it is too long
+  std::optional<ContainerNames> container;
   std::optional<std::string> cmdline;  // arguments, a space between them
   std::optional<Identity> identity;
   std::optional<std::string>
@@ -41,6 +50,7 @@ struct ProcessFacts {
       case Fact::name: return name.has_value();
       case Fact::exe: return exe.has_value();
       case Fact::cgroup: return cgroup.has_value();
+      case Fact::container: return container.has_value();
       case Fact::cmdline: return cmdline.has_value();
       case Fact::identity: return identity.has_value();
     }

@@ -120,15 +120,17 @@ enum class ConditionKind {
   unit,
   user_unit,
   vm,
+  pod,
+  container,
   user,
   user_group,
 };
 
-inline constexpr std::array condition_kinds = {ConditionKind::name,      ConditionKind::thread,
-                                               ConditionKind::exe,       ConditionKind::cmdline,
-                                               ConditionKind::cgroup,    ConditionKind::unit,
-                                               ConditionKind::user_unit, ConditionKind::vm,
-                                               ConditionKind::user,      ConditionKind::user_group};
+inline constexpr std::array condition_kinds = {
+    ConditionKind::name,      ConditionKind::thread, ConditionKind::exe,
+    ConditionKind::cmdline,   ConditionKind::cgroup, ConditionKind::unit,
+    ConditionKind::user_unit, ConditionKind::vm,     ConditionKind::pod,
+    ConditionKind::container, ConditionKind::user,   ConditionKind::user_group};
 
 // The key of the condition.
 [[nodiscard]] std::string_view to_string(ConditionKind kind);

@@ -8,6 +8,7 @@
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/proc/command_lines.hpp"
+#include "rdtd/proc/containers.hpp"
 #include "rdtd/proc/processes.hpp"
 
 namespace rdtd::proc {
@@ -16,11 +17,12 @@ class ProcFs final : public Processes {
  public:
   // How long a command line is waited for.
   static constexpr std::chrono::milliseconds default_wait{20};
-  // `namespace_root`: see find_namespace_root.
+  // `namespace_root`: see find_namespace_root. `containers`: null: no container has a name.
   explicit ProcFs(Directory root, std::chrono::milliseconds max_wait = default_wait,
-                  std::string namespace_root = {})
+                  std::string namespace_root = {}, const Containers* containers = nullptr)
       : root_(std::move(root)),
         namespace_root_(std::move(namespace_root)),
+        containers_(containers),
         command_lines_(std::make_unique<CommandLines>(max_wait)) {}
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
   [[nodiscard]] bool is_alone(pid_t pid) const override;
@@ -31,6 +33,7 @@ class ProcFs final : public Processes {
  private:
   Directory root_;
   std::string namespace_root_;
+  const Containers* containers_;
   std::unique_ptr<CommandLines> command_lines_;
   mutable std::atomic<int> calls_ = 0;
 };

@@ -47,7 +47,8 @@ class Process {
   [[nodiscard]] virtual Result<uid_t> owner() const = 0;
   // Fills one fact. A fact that the process does not have (a kernel thread has no exe), that must
   // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
-  // UINT32_MAX. A command line is cut after 64 KiB, and waited for a limited time: held_up().
+  // UINT32_MAX; names of containers that are not known yet are empty. A command line is cut after
+  // 64 KiB, and waited for a limited time: held_up().
   [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
   // Its threads now, from the link count of `task`; 0 once it has ended, SIZE_MAX if that cannot be
   // seen.

@@ -1,0 +1,39 @@
+// ContainerChanges: names of containers and pods that become known after their processes have been
+// looked at. Then all processes are looked at again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "rdtd/daemon/event_source.hpp"
+#include "rdtd/daemon/losses.hpp"
+#include "rdtd/daemon/manager.hpp"
+#include "rdtd/proc/containers.hpp"
+#include "rdtd/proc/helper.hpp"
+
+namespace rdtd {
+
+class ContainerChanges {
+ public:
+  ContainerChanges(Manager& manager, Losses& losses);
+
+  // `containers`: null: no rule matches a container. 0, or -errno.
+  [[nodiscard]] int attach(sd_event* event, std::shared_ptr<proc::Containers> containers);
+  // Reads the names again, if a rule is about them: containers may have been renamed.
+  void refresh();
+
+ private:
+  void read();
+  void report(const proc::Containers::Refreshed& refreshed);
+
+  Manager& manager_;
+  Losses& losses_;
+  std::shared_ptr<proc::Containers> containers_;
+  proc::Helper reader_;
+  Readable wanted_;
+  Timer due_;
+  uint64_t seen_ = 0;  // changes of names
+};
+
+}  // namespace rdtd

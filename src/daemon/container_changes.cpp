@@ -1,0 +1,59 @@
+#include "rdtd/daemon/container_changes.hpp"
+
+#include <string>
+#include <utility>
+
+namespace rdtd {
+
+namespace {
+
+// The files of a runtime may lie on a slow disk: the loop does not wait for it.
+constexpr std::chrono::milliseconds longest_wait{5};
+// A container that starts writes its files about now, and others start with it.
+constexpr std::chrono::milliseconds delay{50};
+constexpr const char* problem = "containers";
+
+}  // namespace
+
+ContainerChanges::ContainerChanges(Manager& manager, Losses& losses)
+    : manager_(manager), losses_(losses), reader_("rdtd-names", longest_wait) {}
+
+int ContainerChanges::attach(sd_event* event, std::shared_ptr<proc::Containers> containers) {
+  containers_ = std::move(containers);
+  if (!containers_) return 0;
+  const int r = wanted_.attach(event, containers_->fd(), [this] {
+    wanted_.enable(false);
+    due_.set(delay);
+  });
+  return r < 0 ? r : due_.attach(event, [this] { read(); });
+}
+
+void ContainerChanges::refresh() {
+  if (!containers_) return;
+  if (manager_.in_force().table->rules.reads(Fact::container))
+    read();
+  else
+    manager_.core().problems.clear(problem);
+}
+
+void ContainerChanges::read() {
+  const auto refreshed = std::make_shared<proc::Containers::Refreshed>();
+  const bool done =
+      reader_.run([refreshed, containers = containers_] { *refreshed = containers->refresh(); });
+  if (const uint64_t changes = containers_->changes(); changes != std::exchange(seen_, changes))
+    losses_.look_at_all("containers have got names");
+  if (!done) return due_.set(delay);
+  wanted_.enable(true);
+  report(*refreshed);
+}
+
+void ContainerChanges::report(const proc::Containers::Refreshed& refreshed) {
+  if (refreshed.again_in > std::chrono::milliseconds::zero()) due_.set(refreshed.again_in);
+  if (refreshed.unreadable)
+    manager_.core().problems.report(
+        problem, "names of containers cannot be read: " + refreshed.unreadable->text());
+  else
+    manager_.core().problems.clear(problem);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,98 @@
+#include "rule_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "names.hpp"
+#include "pattern_check.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/policy/monitor_template.hpp"
+
+namespace rdtd {
+
+namespace {
+
+void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
+  if (!is_monitor_template(monitor.value)) return check_name(in, "monitoring group", monitor);
+  if (const auto parsed = parse_monitor_template(monitor.value); !parsed)
+    in.error(monitor.where,
+             fmt::format("'{}' cannot be the name of monitoring groups: {}", monitor.value,
+                         parsed.error()),
+             "write monitor = \"{unit}\" or \"pod-{pod}\"");
+}
+
+// QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
+void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
+  constexpr size_t most = 1024;
+  if (node.is_integer())
+    return in.wrong_type(key, node, "a string",
+                         fmt::format("write \"{}\"", *node.value<int64_t>()));
+  const auto list = in.string(key, node);
+  if (!list) return;
+  const auto cpus = parse_cpu_list(list->value);
+  if (!cpus || cpus->empty() || cpus->size() > most)
+    return in.error(list->where, fmt::format("'{}' is not a list of virtual CPUs", list->value),
+                    "write \"0-3\" or \"0,2\"");
+  Condition condition{ConditionKind::thread, {}};
+  for (const unsigned cpu : *cpus)
+    condition.patterns.push_back({fmt::format("CPU {}/KVM", cpu), list->where});
+  rule.conditions.push_back(std::move(condition));
+}
+
+// Threads of that name are virtual CPUs only in a virtual machine.
+void check_vcpus(const FileReader& in, const toml::table& table) {
+  if (!table.contains("vcpu")) return;
+  const auto& where = in.at(*table.get("vcpu"));
+  if (!table.contains("vm"))
+    in.error(where, "'vcpu' is for the virtual machine that 'vm' names", "write vm = \"NAME\" too");
+  if (table.contains("thread"))
+    in.error(where, "'vcpu' and 'thread' both name threads", "remove one of them");
+}
+
+}  // namespace
+
+Rule read_rule(const FileReader& in, const toml::table& table) {
+  Rule rule;
+  rule.where = in.at(table);
+  rule.where.width = std::min(rule.where.width, 8U);  // "[[rule]]"
+  bool has_group = false;
+  const size_t before = in.problems();
+  FileReader::Keys keys = {{"group",
+                            [&](const auto& k, const auto& n) {
+                              has_group = true;
+                              if (auto name = in.string(k, n)) rule.group = *name;
+                            }},
+                           {"monitor", [&](const auto& k, const auto& n) {
+                              rule.monitor = in.string(k, n);
+                              if (rule.monitor) check_monitor(in, *rule.monitor);
+                            }}};
+  for (const ConditionKind kind : condition_kinds)
+    keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
+      const bool numbers = kind == ConditionKind::user || kind == ConditionKind::user_group;
+      Condition condition{kind, in.strings(k, n, numbers)};
+      check_patterns(in, condition, n.is_array());
+      rule.conditions.push_back(std::move(condition));
+    });
+  keys.emplace_back("vcpu", [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule); });
+  in.read_table(table, "[[rule]]", keys);
+  check_vcpus(in, table);
+  if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
+  if (rule.leaves() && rule.monitor)
+    in.error(rule.monitor->where,
+             "'monitor' in a rule with group = \"leave\": processes stay where they are",
+             "remove 'monitor', or name a group");
+  if (rule.conditions.empty() && in.problems() == before) {
+    std::vector<std::string> kinds;
+    for (const ConditionKind kind : condition_kinds) kinds.emplace_back(to_string(kind));
+    in.error(rule.where,
+             fmt::format("a rule must have at least one condition: {}", join(kinds, ", ")));
+  }
+  return rule;
+}
+
+}  // namespace rdtd
