@@ -365,6 +365,16 @@ const std::array vtable = {
 
 }  // namespace
 
+bool is_for_root(sd_bus* bus, sd_bus_message* message, const Objects& objects) {
+  uint8_t type = 0;
+  sd_bus_message* call = sd_bus_get_current_message(bus);
+  if (sd_bus_message_get_type(message, &type) < 0 || type != SD_BUS_MESSAGE_METHOD_RETURN ||
+      call == nullptr)
+    return false;
+  const auto caller = objects.callers.find(call);
+  return caller && caller->root();
+}
+
 int add_manager_object(sd_bus* bus, Objects& objects) {
   return sd_bus_add_object_vtable(bus, nullptr, bus_path, bus_interface, vtable.data(), &objects);
 }

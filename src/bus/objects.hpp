@@ -6,39 +6,32 @@
 
 #include <string>
 
-#include "accounts.hpp"
 #include "authorize.hpp"
-#include "callers.hpp"
+#include "gate.hpp"
 #include "rdtd/bus/service.hpp"
 #include "subscribers.hpp"
 #include "task_counts.hpp"
 
 namespace rdtd {
 
-struct Objects {
+struct Objects : Gate {
   Objects(sd_bus* bus, Handlers handlers)
-      : changes(handlers.changes),
+      : Gate(bus),
+        changes(handlers.changes),
         reads(handlers.reads),
         log(handlers.log),
-        callers(bus, accounts),
         authority(bus, accounts),
-        subscribers(bus, handlers.reads),
+        subscribers(bus, handlers.reads, accounts),
         tasks(handlers.reads) {}
 
   Changes& changes;
   Reads& reads;
   LogControl& log;
-  Accounts accounts;
-  Callers callers;
   Authority authority;
   Subscribers subscribers;
   TaskCounts tasks;
 };
 
-// Sees every message before the objects do. Ignores calls without effect that expect no reply, and
-// signals that somebody addresses to rdtd. Refuses calls of users who exceed their budget, large
-// calls, and paths that no object here has.
-[[nodiscard]] int add_filter(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_manager_object(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_group_objects(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_log_control(sd_bus* bus, Objects& objects);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fields.hpp"
+#include "gate.hpp"
 #include "handles.hpp"
 #include "names.hpp"
 #include "wire.hpp"
@@ -109,10 +110,17 @@ Result<std::unique_ptr<ObserverService>> ObserverService::open(sd_event* event, 
   return service;
 }
 
-ObserverService::~ObserverService() { sd_bus_close_unref(bus_); }
+ObserverService::ObserverService(sd_bus* bus, Handlers handlers)
+    : bus_(bus), gate_(std::make_unique<Gate>(bus)), handlers_(std::move(handlers)) {}
+
+ObserverService::~ObserverService() {
+  gate_.reset();
+  sd_bus_close_unref(bus_);
+}
 
 int ObserverService::serve(sd_event* event) {
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
+  if (r >= 0) r = gate_->attach(bus_, event);
   if (r >= 0)
     r = sd_bus_add_object_vtable(bus_, nullptr, observer_path, observer_interface,
                                  observer_vtable.data(), this);

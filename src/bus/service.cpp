@@ -61,7 +61,11 @@ class BusService final : public Service {
   }
 
   void emit_state(const std::string& state) override {
-    if (state == std::exchange(announced_state_, state)) return;
+    auto problems = handlers_.reads.properties().problems;
+    const bool same = state == announced_state_ && problems == announced_problems_;
+    announced_state_ = state;
+    announced_problems_ = std::move(problems);
+    if (same) return;
     emit_changed(bus_path, bus_interface, {"State", "Problems"});
   }
 
@@ -145,6 +149,7 @@ class BusService final : public Service {
   Report report_;
   std::shared_ptr<const GroupList> announced_;  // the listeners on the bus know of these
   std::string announced_state_;
+  std::vector<std::string> announced_problems_;
   std::unique_ptr<Session> session_;
   sd_event_source* retry_ = nullptr;
   bool has_name_ = false;

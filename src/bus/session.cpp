@@ -37,8 +37,7 @@ int Session::serve(sd_event* event, Handlers handlers) {
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
   if (r >= 0) r = sd_bus_set_close_on_exit(bus_, 0);  // it would flush
   if (r >= 0) r = sd_bus_set_method_call_timeout(bus_, daemon_call_timeout);
-  if (r >= 0) r = objects_->accounts.attach(event);
-  if (r >= 0) r = add_filter(bus_, *objects_);
+  if (r >= 0) r = objects_->attach(bus_, event);
   if (r >= 0) r = add_manager_object(bus_, *objects_);
   if (r >= 0) r = add_group_objects(bus_, *objects_);
   if (r >= 0) r = add_log_control(bus_, *objects_);

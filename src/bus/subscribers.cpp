@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "names.hpp"
 #include "wire.hpp"
@@ -16,6 +17,8 @@ constexpr auto max_per_user = 8;
 constexpr size_t max_subscribers = 128;
 // Messages that the bus has not taken yet. Further assignments are omitted.
 constexpr uint64_t max_waiting = 1000;
+// Of an assignment that may be of a user's process, in microseconds of the user's budget.
+constexpr uint64_t price_of_look = CallBudget::least;
 
 int refuse(sd_bus_message* call, const char* why) {
   return wire::reply_error(call, error_name(Refusal::Kind::busy), why);
@@ -59,16 +62,20 @@ void Subscribers::erase(std::list<Subscriber>::iterator position) {
   if (subscribers_.empty()) reads_.watch_assignments(false);
 }
 
-void Subscribers::emit_assigned(pid_t pid, const std::string& group,
-                                const std::string& rule) const {
+void Subscribers::emit_assigned(pid_t pid, const std::string& group, const std::string& rule) {
   uint64_t waiting = 0;
   if (sd_bus_get_n_queued_write(bus_, &waiting) >= 0 && waiting >= max_waiting) return;
   // Only root is subscribed as a rule, and then nobody needs to know the owner.
-  const bool all_root = std::ranges::all_of(
-      subscribers_, [](const Subscriber& subscriber) { return subscriber.uid == 0; });
-  const std::optional<uid_t> owner = all_root ? std::nullopt : reads_.owner_of(pid);
+  std::optional<uid_t> owner;
+  bool asked = false;
   for (const Subscriber& subscriber : subscribers_) {
-    if (subscriber.uid != 0 && subscriber.uid != owner) continue;
+    const Caller caller{.uid = subscriber.uid};
+    if (!caller.root()) {
+      if (!accounts_.allows(caller)) continue;
+      accounts_.charge(caller.uid, price_of_look);
+      if (!std::exchange(asked, true)) owner = reads_.owner_of(pid);
+      if (owner != caller.uid) continue;
+    }
     sd_bus_message* made = nullptr;
     int r = sd_bus_message_new_signal(bus_, &made, bus_path, bus_interface, "TaskAssigned");
     const Message signal(made);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "accounts.hpp"
 #include "departure.hpp"
 #include "rdtd/bus/reads.hpp"
 
@@ -13,7 +14,8 @@ namespace rdtd {
 
 class Subscribers {
  public:
-  Subscribers(sd_bus* bus, Reads& reads) : bus_(bus), reads_(reads) {}
+  Subscribers(sd_bus* bus, Reads& reads, Accounts& accounts)
+      : bus_(bus), reads_(reads), accounts_(accounts) {}
   Subscribers(const Subscribers&) = delete;
   Subscribers& operator=(const Subscribers&) = delete;
   ~Subscribers();
@@ -21,7 +23,8 @@ class Subscribers {
   // Handles a call of Subscribe. Returns the result of a method handler, as does remove().
   [[nodiscard]] int add(sd_bus_message* call, const Caller& caller);
   [[nodiscard]] int remove(sd_bus_message* call);
-  void emit_assigned(pid_t pid, const std::string& group, const std::string& rule) const;
+  // Those who exceed their budget of calls are left out.
+  void emit_assigned(pid_t pid, const std::string& group, const std::string& rule);
 
  private:
   struct Subscriber {
@@ -33,6 +36,7 @@ class Subscribers {
 
   sd_bus* bus_;
   Reads& reads_;
+  Accounts& accounts_;
   std::list<Subscriber> subscribers_;
 };
 

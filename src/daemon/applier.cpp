@@ -100,7 +100,7 @@ Result<Machine> Applier::read_machine() {
   if (!std::exchange(settled_, true))
     for (const std::string& group : ownership_.settle(machine->snapshot, system_.resctrl))
       spdlog::warn(
-          "rdtd was killed before it had made or taken over group '{}', which has tasks now: it is "
+          "rdtd was killed before it had made or taken over group '{}', which is in use now: it is "
           "another tool's",
           group_label(group));
   if (!unrecordable_.empty() && ownership_.store()) unrecordable_.clear();

@@ -41,7 +41,7 @@ int add_counted(const Place& place, pid_t tid) {
   const int error = place.add(tid);
   AssignmentCounter& counter = *place.counter;
   if (error == 0) counter.moved.fetch_add(1, std::memory_order_relaxed);
-  if (error != 0 && error != ESRCH && !is_removed(error))
+  if (error != 0 && error != ESRCH && !resctrl::is_absent(error))
     counter.refused.fetch_add(1, std::memory_order_relaxed);
   return error;
 }
@@ -49,7 +49,7 @@ int add_counted(const Place& place, pid_t tid) {
 // What an errno of `tasks` says about the assignment.
 Assignment::Kind kind_of_failure(int error) {
   if (error == ESRCH) return Assignment::Kind::gone;
-  if (is_removed(error)) return Assignment::Kind::no_group;
+  if (resctrl::is_absent(error)) return Assignment::Kind::no_group;
   return Assignment::Kind::refused;
 }
 
@@ -90,13 +90,12 @@ Assignment correct_placement(const Placement& placement, pid_t tid) {
   return gone;
 }
 
-namespace {
-
-// The id of a thread that was written may be another process's by now.
 void correct_thread(const Placement& placement, const proc::Process& process, pid_t tid) {
   if (const auto name = process.read_thread_name(tid); !name && proc::ended(name.error()))
     (void)correct_placement(placement, tid);
 }
+
+namespace {
 
 // The loop thread may have assigned the process manually while the classifier carried out a rule.
 // The manual assignment has the last word.

@@ -76,13 +76,16 @@ void Core::note_sweep(const Result<SweepResult>& swept) {
 }
 
 void Core::report_missing() {
+  std::set<std::string> names;
   for (const MissingPart& missing : state.in_force->missing) {
     const LogEvent event = missing.cause == Cause::mount     ? LogEvent::wrong_mount_options
                            : missing.cause == Cause::closids ? LogEvent::out_of_closids
                                                              : LogEvent::kernel_refused;
     const std::string text = fmt::format("{} not in force: {}", missing.what, missing.reason);
     if (problems.set("missing " + missing.what, text)) log(event, text);
+    names.insert(missing.what);
   }
+  problems.clear_all("missing ", names);
 }
 
 void Core::compare_within(std::chrono::milliseconds delay) {

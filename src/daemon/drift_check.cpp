@@ -112,9 +112,10 @@ bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps
 void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
   std::set<std::string> failed;
   const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
+  if (!machine) return;  // what could not be set before is still not set
   for (const Step& step : modes) {
     const std::string& group = group_of(step);
-    if (!machine || (!ready && !following_.contains(group))) continue;
+    if (!ready && !following_.contains(group)) continue;
     const auto done = applier_.carry_out({step}, *machine);
     if (done) continue;
     failed.insert(group);

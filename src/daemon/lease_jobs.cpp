@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/guard_status.hpp"
+#include "rdtd/policy/guard_lease.hpp"
 #include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
@@ -45,6 +47,8 @@ void LeaseJobs::lease(const std::string& name, const std::string& policy, const 
 Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
   waiting_--;
   if (auto why = refuse(lease.name)) co_return done(std::unexpected(std::move(*why)));
+  if (auto why = refuse_guard(lease.name, lease.policy, lease.uid))
+    co_return done(std::unexpected(std::move(*why)));
   ResctrlLock::Right right = co_await core_.jobs.lock();
   auto held = core_.leases.add(lease);
   if (!held) co_return done(std::unexpected(refusal(held.error())));
@@ -74,6 +78,8 @@ Task<> LeaseJobs::run_update(std::string name, std::string policy, Caller caller
   ResctrlLock::Right right = co_await core_.jobs.lock();
   // Its holder may have closed it meanwhile.
   if (auto why = refuse_update(name, caller)) co_return done(std::unexpected(std::move(*why)));
+  if (auto why = refuse_guard(name, policy, caller.uid))
+    co_return done(std::unexpected(std::move(*why)));
   const std::string before = core_.leases.exchange_policy(name, std::move(policy));
   const Outcome applied = co_await apply(name, std::move(right), Loads::Report::changes);
   if (!applied) {
@@ -112,6 +118,18 @@ std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {
                    "the policy files are not in force yet; 'rdtctl status' shows what is in the "
                    "way"};
   return std::nullopt;
+}
+
+// polkit lets rdtd-observer have the lease of the guard, whatever it says: that must be all that
+// who controls the observer can have.
+std::optional<Refusal> LeaseJobs::refuse_guard(const std::string& name, const std::string& policy,
+                                               uid_t uid) const {
+  if (name != guard_lease_name || uid == 0) return std::nullopt;
+  const auto beyond = beyond_ranges(core_.state.in_force->policy, lease_file(name, policy));
+  if (!beyond) return std::nullopt;
+  return Refusal{Refusal::Kind::not_permitted,
+                 fmt::format("lease '{}' may only change mb within the ranges of the policy: {}",
+                             name, printable(*beyond))};
 }
 
 std::optional<Refusal> LeaseJobs::refuse_update(const std::string& name,

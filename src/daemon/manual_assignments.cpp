@@ -76,6 +76,7 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
   const auto text = record_.read(manual_record);
   if (!text && text.error().code == ENOENT) return {};
   if (!text) return std::unexpected(text.error());
+  Result<void> result;
   for (const std::string_view line : split(*text, '\n')) {
     const auto words = split(line, ' ');
     if (words.size() < 6) continue;
@@ -84,7 +85,7 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
     const auto user = parse_unsigned<uint32_t>(words[4]);
     if (!pid || !start_time || !user) continue;
     auto process = processes.open(static_cast<pid_t>(*pid));
-    if (!process && !proc::ended(process.error())) return std::unexpected(process.error());
+    if (!process && !proc::ended(process.error())) result = std::unexpected(process.error());
     const auto name = process ? name_of(**process) : std::nullopt;
     if (!name || (*process)->read_start_time() != *start_time) continue;
     const auto recorded = line.substr(static_cast<size_t>(words[5].data() - line.data()));
@@ -96,7 +97,7 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
             *start_time,
             *name});
   }
-  return {};
+  return result;
 }
 
 Result<void> ManualAssignments::store() {

@@ -66,8 +66,9 @@ bool Release::step(size_t limit) {
       facts_.thread = std::move(*name);
       if (!decide_again()) continue;
     }
-    if (std::ranges::binary_search(held_[old_destination_], tid) && root_->add(tid) == 0)
-      released_++;
+    if (!std::ranges::binary_search(held_[old_destination_], tid) || root_->add(tid) != 0) continue;
+    released_++;
+    correct_thread(now_, *process_, tid);
   }
   return next_ == threads_.size();
 }

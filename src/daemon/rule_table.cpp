@@ -10,7 +10,7 @@ int Place::add(pid_t tid) const {
   // The kernel takes a thread into a monitoring group only from its control group: EINVAL. If the
   // monitoring group was removed, the limits hold all the same, and its error says so.
   const int first = mon_group->add(tid);
-  if (first != EINVAL && !is_removed(first)) return first;
+  if (first != EINVAL && !resctrl::is_absent(first)) return first;
   if (const int error = control_group->add(tid); error != 0) return error;
   return first == EINVAL ? mon_group->add(tid) : first;
 }

@@ -210,6 +210,18 @@ Result<Opened> open_all(const Paths& paths) {
   return out;
 }
 
+// Looks a group up until it is found. Not behind the names of a policy: one that the network does
+// not answer for must not close resctrl to its readers.
+std::function<Result<std::optional<gid_t>>()> find_once(const char* name) {
+  const UserDatabase users = proc::with_deadline(proc::user_database(), longest_user_lookup);
+  return [users, name, known = std::optional<gid_t>()]() mutable -> Result<std::optional<gid_t>> {
+    if (known) return known;
+    auto found = users.find_group(name);
+    if (found) known = *found;
+    return found;
+  };
+}
+
 System system_of(const Opened& opened, const Paths& paths) {
   // Once: the kernel asks each CPU for its frequency when it writes this file.
   const auto cpuinfo = opened.proc->read("cpuinfo");
@@ -232,10 +244,8 @@ System system_of(const Opened& opened, const Paths& paths) {
             return resctrl::store_device_access(*opened.state_files, locks);
           },
       .admit =
-          [&opened, users](resctrl::Admit who) {
-            const auto group = users.find_group(readers_group);
-            return resctrl::admit(who, opened.resctrl->root(), *opened.state_files,
-                                  group ? *group : std::nullopt);
+          [&opened, group = find_once(readers_group)](resctrl::Admit who) {
+            return resctrl::admit(who, opened.resctrl->root(), *opened.state_files, group());
           },
       .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
       .now = [] { return std::chrono::steady_clock::now(); },

@@ -31,12 +31,11 @@ void Visits::schedule(Key key, Waiting waiting) {
   if (under_way_.contains(key)) return after_this_one();
   const auto [place, is_new] = waiting_.emplace(key, waiting);
   if (is_new) {
-    due_.emplace(waiting.due, key);
+    place->second.place = due_.emplace(waiting.due, key);
   } else if (waiting.due < place->second.due) {
     // Something new: the look that waits comes after this one.
-    const auto [begin, end] = due_.equal_range(place->second.due);
-    due_.erase(std::find_if(begin, end, [&](const auto& entry) { return entry.second == key; }));
-    due_.emplace(waiting.due, key);
+    due_.erase(place->second.place);
+    waiting.place = due_.emplace(waiting.due, key);
     std::swap(place->second, waiting);
     after_this_one();
   } else if (place->second.due < waiting.due) {

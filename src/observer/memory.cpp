@@ -67,8 +67,10 @@ std::vector<ContentionCount> Memory::counts(const std::vector<observe::Episode>&
 
 bool Memory::may_log(const observe::Episode& episode) {
   if (episode.takers.empty()) return false;
-  std::erase_if(logged_usec_,
-                [&](const auto& last) { return last.second + log_usec <= episode.end_usec; });
+  // One that was logged in the future was so before the clock was set back.
+  std::erase_if(logged_usec_, [&](const auto& last) {
+    return last.second > episode.end_usec || episode.end_usec - last.second >= log_usec;
+  });
   const Pair pair{episode.resource, static_cast<uint32_t>(episode.domain),
                   std::string(to_string(episode.kind)), episode.takers.front().group,
                   episode.sufferers.front().group};

@@ -24,7 +24,7 @@ namespace {
 constexpr size_t longest_line = 8 << 20;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 // How much the clocks may differ between two samples of one boot.
-constexpr int64_t drift_usec = 2'000'000;
+constexpr uint64_t drift_usec = 2'000'000;
 
 // Hands on the samples of the period, of all files.
 class Output {
@@ -61,12 +61,13 @@ class Output {
   void place_in_time(observe::Sample& sample) {
     const uint64_t raw = sample.monotonic_usec;
     if (std::exchange(new_file_, false) && last_) {
-      const auto passed = static_cast<int64_t>(raw - last_->raw);
-      const auto by_clock = static_cast<int64_t>(sample.time_usec - last_->time);
-      sample.first = passed < 0 || std::abs(passed - by_clock) > drift_usec;
-      if (sample.first)
-        offset_ =
-            last_->raw + offset_ + static_cast<uint64_t>(std::max<int64_t>(by_clock, 1)) - raw;
+      // Unsigned: a file may say anything.
+      const uint64_t passed = raw - last_->raw;
+      const uint64_t by_clock = sample.time_usec - last_->time;
+      const uint64_t apart = std::min(passed - by_clock, by_clock - passed);
+      sample.first = raw < last_->raw || apart > drift_usec;
+      const bool forward = sample.time_usec > last_->time;
+      if (sample.first) offset_ = last_->raw + offset_ + (forward ? by_clock : 1) - raw;
     }
     last_ = {raw, sample.time_usec};
     sample.monotonic_usec = raw + offset_;
@@ -198,8 +199,10 @@ Result<ReadRecording> read_ring(const Directory& directory, const Period& period
   if (!files) return std::unexpected(files.error());
   Output output(period, use);
   for (size_t i = 0; i < files->size(); ++i) {
-    if (Ring::begin_usec((*files)[i]) > period.until_usec) break;
-    if (i + 1 < files->size() && Ring::begin_usec((*files)[i + 1]) <= period.begin_usec()) continue;
+    if (Ring::begin_usec((*files)[i]) > period.until_usec) continue;
+    // The next one begins where it ends, unless the clock was set back.
+    const uint64_t next = i + 1 < files->size() ? Ring::begin_usec((*files)[i + 1]) : UINT64_MAX;
+    if (next <= period.begin_usec() && next >= Ring::begin_usec((*files)[i])) continue;
     // One bad file does not hide the others; the oldest may be removed while it is read.
     if (const auto bad = read_file(directory, (*files)[i], output);
         bad && bad->error.code != ENOENT)

@@ -17,7 +17,9 @@ namespace rdtd {
 namespace {
 
 constexpr std::string_view suffix = ".jsonl.zst";
-constexpr size_t digits = 20;
+// SEQUENCE-TIME: the clock may be set back, and the order stays.
+constexpr size_t sequence_digits = 12, time_digits = 20;
+constexpr size_t stem = sequence_digits + 1 + time_digits;
 constexpr uint64_t least_bytes = 64 << 10, most_file_bytes = 4 << 20;
 constexpr uint64_t files_per_ring = 16;
 // What a kill loses at most. More often, the files would be larger.
@@ -29,6 +31,10 @@ uint64_t size_of(const Directory& directory, const std::string& name) {
   return ::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0
              ? static_cast<uint64_t>(status.st_size)
              : 0;
+}
+
+std::optional<uint64_t> sequence_of(std::string_view file) {
+  return parse_unsigned<uint64_t>(file.substr(0, sequence_digits));
 }
 
 }  // namespace
@@ -48,7 +54,7 @@ Ring::~Ring() {
 }
 
 uint64_t Ring::begin_usec(std::string_view file) {
-  return parse_unsigned<uint64_t>(file.substr(0, digits)).value_or(0);
+  return parse_unsigned<uint64_t>(file.substr(sequence_digits + 1, time_digits)).value_or(0);
 }
 
 Result<std::vector<std::string>> Ring::files(const Directory& directory) {
@@ -56,8 +62,8 @@ Result<std::vector<std::string>> Ring::files(const Directory& directory) {
   if (!entries) return std::unexpected(entries.error());
   std::vector<std::string> out;
   for (const Directory::Entry& entry : *entries)
-    if (entry.name.size() == digits + suffix.size() && entry.name.ends_with(suffix) &&
-        parse_unsigned<uint64_t>(std::string_view(entry.name).substr(0, digits)))
+    if (entry.name.size() == stem + suffix.size() && entry.name.ends_with(suffix) &&
+        entry.name[sequence_digits] == '-' && sequence_of(entry.name))
       out.push_back(entry.name);
   return out;
 }
@@ -77,13 +83,12 @@ Result<void> Ring::remove_oldest() {
   return {};
 }
 
-// The clock may have been set back: a later file has a later name.
 Result<void> Ring::begin(uint64_t time_usec) {
   if (auto removed = remove_oldest(); !removed) return removed;
   const auto all = files(directory_);
   if (!all) return std::unexpected(all.error());
-  const uint64_t last = all->empty() ? 0 : begin_usec(all->back());
-  name_ = fmt::format("{:0{}}{}", std::max(time_usec, last + 1), digits, suffix);
+  const uint64_t last = all->empty() ? 0 : *sequence_of(all->back());
+  name_ = fmt::format("{:0{}}-{:0{}}{}", last + 1, sequence_digits, time_usec, time_digits, suffix);
   auto created =
       directory_.open_file(name_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0640);
   if (!created) return std::unexpected(created.error());

@@ -89,6 +89,14 @@ bool is_everything(const Amount::Value& value) {
 
 constexpr std::string_view range_sign = "..";
 
+// "1..6 ways" of "6..1 ways".
+std::string turned_round(std::string_view first, std::string_view second) {
+  const size_t end = std::min(second.find_first_not_of("0123456789."), second.size());
+  const bool one_unit = parse_number(first).has_value();
+  return fmt::format("{}..{}{}", one_unit ? second.substr(0, end) : second, first,
+                     one_unit ? second.substr(end) : "");
+}
+
 // "1..6 ways": an amount without a unit has that of the other one.
 Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
                    std::string_view example) {
@@ -109,10 +117,10 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   const bool same_kind = least->value.index() == most->value.index();
   if (!from || !(is_everything(most->value) || (to && same_kind)))
     return refused(fmt::format("'{}' is not a range: its ends are not two sizes of one kind", text),
-                   hint);
+                   fmt::format("write both in one unit, as in \"{}\"", example));
   if (to && *from > *to)
     return refused(fmt::format("'{}' is not a range: its first end is the larger one", text),
-                   fmt::format("write \"{}..{}\"", most->text, least->text));
+                   fmt::format("write \"{}\"", turned_round(first, second)));
   return Amount{most->value, std::string(text), least->value};
 }
 
@@ -129,16 +137,30 @@ std::optional<AmountRange> bandwidth_range(const Amount& amount) {
   return AmountRange{*least, *most, percent};
 }
 
+bool is_within(const Amount& amount, const AmountRange& range) {
+  constexpr double rounding = 0.001;
+  const bool same_kind = range.percent ? std::holds_alternative<Percent>(amount.value)
+                                       : std::holds_alternative<Rate>(amount.value);
+  const auto size = size_of(amount.value);
+  return same_kind && !amount.least && size && *size >= range.least * (1 - rounding) &&
+         *size <= range.most * (1 + rounding);
+}
+
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
-  if (text.find(range_sign) != std::string_view::npos)
+  if (text.find(range_sign) != std::string_view::npos && !text.starts_with("ways "))
     return parse_range(text, parse_cache_amount, "1..6 ways");
   const auto no_cache = [&] {
     return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text));
   };
   if (text == "all") return amount(text, All{});
   if (text == "remainder") return amount(text, Remainder{});
-  if (text.ends_with('%')) return parse_percent(text);
+  if (text.ends_with('%')) {
+    auto percent = parse_percent(text);
+    if (const auto meant = percent ? std::nullopt : cache_amount_meant(text))
+      percent.error().hint = fmt::format("write \"{}\"", *meant);
+    return percent;
+  }
   if (text.starts_with("0x")) {
     const auto cbm = parse_cbm(text);
     if (!cbm) return refused(fmt::format("'{}' is not a mask of at most 32 bits", text));
@@ -149,7 +171,7 @@ Parsed parse_cache_amount(std::string_view text) {
     const auto range = parse_way_range(text.substr(5));
     if (range) return amount(text, *range);
     return refused(fmt::format("'{}' is not a range of the ways 0 to 31", text),
-                   "write \"ways 4-7\"");
+                   fmt::format("write \"{}\"", named_ways_meant(text.substr(5))));
   }
   for (const std::string_view unit : {"ways", "way"}) {
     if (!text.ends_with(unit)) continue;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <initializer_list>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/amount.hpp"
 
 namespace rdtd {
@@ -29,10 +32,28 @@ Quantity split_quantity(std::string_view text) {
   return {std::string(text.substr(0, end)), std::string(trim(text.substr(end)))};
 }
 
+// "f0", "ff", not "bad".
 bool is_hexadecimal(std::string_view text) {
+  const bool letters_only = text.find_first_of("0123456789") == std::string_view::npos;
   return !text.starts_with("0b") &&
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
-         text.find_first_of("abcdef") != std::string_view::npos;
+         text.find_first_of("abcdef") != std::string_view::npos &&
+         (!letters_only || text.find_first_not_of('f') == std::string_view::npos);
+}
+
+// "0xf" of "0b1111".
+std::optional<std::string> of_binary(std::string_view text) {
+  if (!text.starts_with("0b")) return std::nullopt;
+  const auto mask = parse_unsigned<uint32_t>(text.substr(2), 2);
+  return mask ? std::optional(fmt::format("0x{:x}", *mask)) : std::nullopt;
+}
+
+// "4" of "four".
+std::optional<size_t> small_number(std::string_view word) {
+  constexpr std::array<std::string_view, 9> words = {"zero", "one", "two",   "three", "four",
+                                                     "five", "six", "seven", "eight"};
+  const auto found = std::ranges::find(words, word);
+  return found == words.end() ? std::nullopt : std::optional<size_t>(found - words.begin());
 }
 
 // "half", "1/4".
@@ -53,6 +74,11 @@ std::string cache_candidate(std::string_view text) {
   if (is_one_of(text, {"rest", "remaining", "remain", "others", "leftover"})) return "remainder";
   if (is_one_of(text, {"min", "minimum", "least"})) return "1 way";
   if (const auto percent = fraction(text)) return *percent;
+  if (is_one_of(text, {"shared", "share", "common"})) return "all";
+  if (auto mask = of_binary(text)) return *std::move(mask);
+  if (const auto count = small_number(text.substr(0, text.find(' '))))
+    return cache_candidate(
+        fmt::format("{}{}", *count, text.substr(std::min(text.find(' '), text.size()))));
   if (text.starts_with("way ")) return fmt::format("ways {}", trim(text.substr(4)));
   if (is_hexadecimal(text)) return fmt::format("0x{}", text);
   const auto [number, word] = split_quantity(text);
@@ -71,14 +97,30 @@ std::string cache_candidate(std::string_view text) {
 }
 
 // "10%-100%", "10% to 100%": the ends of a range.
-std::optional<std::string> range_meant(std::string_view text) {
+std::optional<std::string> range_meant(std::string_view text, bool is_cache) {
   for (const std::string_view sign : {"-", " to ", "\u2013", "...", ":"}) {
     const size_t at = text.find(sign);
     if (at == std::string_view::npos || at == 0) continue;
     std::string out =
         fmt::format("{}..{}", trim(text.substr(0, at)), trim(text.substr(at + sign.size())));
-    if (parse_bandwidth_amount(out)) return out;
+    if (is_cache ? parse_cache_amount(out).has_value() : parse_bandwidth_amount(out).has_value())
+      return out;
   }
+  return std::nullopt;
+}
+
+// "1 GB/s" of "8 Gbps": a small b is a bit.
+std::optional<std::string> of_bits(std::string_view text) {
+  const auto [number, word] = split_quantity(text);
+  double bits = 0;
+  const char* const end = number.data() + number.size();
+  if (std::from_chars(number.data(), end, bits).ptr != end || number.empty()) return std::nullopt;
+  for (const std::string_view unit : {"Gbps", "Gb/s", "Gbit/s", "Mbps", "Mb/s", "Mbit/s"})
+    if (word == unit) {
+      const bool whole = unit.front() == 'G' && bits >= 8;
+      const double bytes = bits / 8 * (unit.front() == 'G' && !whole ? 1000 : 1);
+      return fmt::format("{:g} {}B/s", bytes, whole ? 'G' : 'M');
+    }
   return std::nullopt;
 }
 
@@ -123,8 +165,28 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
   return fmt::format("{{ {} }}", out);
 }
 
+std::string named_ways_meant(std::string_view text) {
+  std::string list(trim(text));
+  if (const size_t dots = list.find(".."); dots != std::string::npos) list.replace(dots, 2, "-");
+  if (const auto ends = split(list, '-'); ends.size() == 2 && !list.contains(',')) {
+    const auto one = parse_unsigned<unsigned>(trim(ends[0])),
+               other = parse_unsigned<unsigned>(trim(ends[1]));
+    return one && other && std::max(*one, *other) < 32
+               ? fmt::format("ways {}-{}", std::min(*one, *other), std::max(*one, *other))
+               : "ways 4-7";
+  }
+  const auto ways = parse_cpu_list(list);
+  uint32_t mask = 0;
+  if (ways && !ways->empty() && *ways->rbegin() < 32)
+    for (const unsigned way : *ways) mask |= 1U << way;
+  return mask == 0 ? "ways 4-7" : fmt::format("0x{:x}", mask);
+}
+
 std::optional<std::string> cache_amount_meant(std::string_view text) {
   if (text.size() > longest_slip) return std::nullopt;
+  // "4-7" is more likely a list of ways.
+  if (text.find_first_of("%wWkKmM") != std::string_view::npos)
+    if (auto range = range_meant(text, true)) return range;
   std::string candidate = cache_candidate(lower(trim(text)));
   if (candidate == text || !parse_cache_amount(candidate)) return std::nullopt;
   return candidate;
@@ -132,7 +194,8 @@ std::optional<std::string> cache_amount_meant(std::string_view text) {
 
 std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
   if (text.size() > longest_slip) return std::nullopt;
-  if (auto range = range_meant(text)) return range;
+  if (auto range = range_meant(text, false)) return range;
+  if (auto bytes = of_bits(trim(text))) return bytes;
   std::string candidate = bandwidth_candidate(lower(trim(text)));
   if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
   return candidate;

@@ -11,6 +11,9 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
+// What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x5"
+// for "0,2".
+[[nodiscard]] std::string named_ways_meant(std::string_view text);
 
 // The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.
 [[nodiscard]] std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache);

@@ -98,7 +98,8 @@ std::set<std::string> offered(const TreeMachine& machine) {
     out.emplace(to_string(resource));
   for (const auto& [resource, control] : machine.capabilities.controls)
     out.emplace(to_string(resource));
-  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())) {
+  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())
+                                     .value_or(std::vector<std::string>{})) {
     const std::string features =
         machine.tree.filesystem().read(fmt::format("info/{}/mon_features", name)).value_or("");
     for (const std::string_view event : split(features, '\n')) out.emplace(trim(event));

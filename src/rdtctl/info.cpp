@@ -198,7 +198,8 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
       "RMIDs", fmt::format("{}: {}, {}; {}", *rmids, counted(groups, "control group"),
                            counted(machine.snapshot.mon_groups.size(), "monitoring group"), free));
   std::vector<std::string> events;
-  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())) {
+  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())
+                                     .value_or(std::vector<std::string>{})) {
     const std::string features = info(machine, fmt::format("{}/mon_features", name));
     for (const std::string_view event : split(features, '\n'))
       if (!trim(event).empty()) events.emplace_back(trim(event));
@@ -228,7 +229,8 @@ std::string per_domain(const std::map<DomainId, unsigned>& counters) {
 // "8 in each domain; 2 free; with some: default, redis/front".
 void add_assignable_counters(const TreeMachine& machine, Facts& out) {
   std::map<DomainId, unsigned> most;
-  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem()))
+  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())
+                                     .value_or(std::vector<std::string>{}))
     if (most.empty()) most = parse_mbm_counters(info(machine, name + "/num_mbm_cntrs"));
   if (most.empty()) return;
   out.json["monitoring"]["num_mbm_cntrs"] = counters_json(most);

@@ -50,7 +50,8 @@ void put(int line, int column, const std::string& text) {
 }  // namespace
 
 bool monitors(const Context& context, const Tree& tree) {
-  if (!resctrl::monitoring_directories(tree.filesystem()).empty()) return true;
+  const auto counted = resctrl::monitoring_directories(tree.filesystem());
+  if (counted && !counted->empty()) return true;
   const auto info = tree.filesystem().list("info");
   if (!info && info.error().code != ENOENT) return true;
   note("rdtctl: this machine has no monitoring: no directory of {}/info ends in _MON\n",

@@ -252,10 +252,13 @@ std::vector<EpisodeRow> Observer::episodes(uint64_t since_usec) const {
 
 int Observer::on_timer(sd_event_source* timer, uint64_t due_usec, void* self) {
   Observer& observer = *static_cast<Observer*>(self);
+  const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
   observer.tick();
-  // A sample that took longer than the interval leaves some out.
+  // One that takes longer than half of the interval leaves some out: each read holds the kernel's
+  // lock, which the daemon's writes wait for.
+  const uint64_t end = clock_usec(CLOCK_MONOTONIC);
   const auto step = static_cast<uint64_t>(observer.settings_.interval.count());
-  const uint64_t next = std::max(due_usec + step, clock_usec(CLOCK_MONOTONIC));
+  const uint64_t next = std::max(due_usec + step, end + (end - begin));
   (void)sd_event_source_set_time(timer, next);
   return sd_event_source_set_enabled(timer, SD_EVENT_ON);
 }

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "rdtd/base/text.hpp"
@@ -56,6 +57,18 @@ Result<void> Ownership::lock() {
   return {};
 }
 
+namespace {
+
+// Nobody has put anything in it. What cannot be read may be another tool's.
+bool is_unused(const resctrl::Filesystem& filesystem, const std::string& group) {
+  return std::ranges::all_of(std::array{"tasks", "cpus_list"}, [&](const char* file) {
+    const auto text = filesystem.read(resctrl::file_of(group, file));
+    return text && trim(*text).empty();
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
                                            const resctrl::Filesystem& filesystem) {
   std::vector<std::string> left;
@@ -64,7 +77,7 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
     const bool exists = now != snapshot.inodes.end();
     if (group == root_group || group == io_group || (exists && inode == now->second)) continue;
     const bool unknown = exists && !inode;
-    if (unknown && filesystem.read(resctrl::file_of(group, "tasks")).value_or("").empty()) {
+    if (unknown && is_unused(filesystem, group)) {
       made(group, now->second);
       continue;
     }

@@ -194,7 +194,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   auto state = read_group(filesystem, entry.name, others);
   if (!state && entry.name != root_group) {
     const int code = state.error().code;
-    if (code == ENOENT || code == ENODEV) return {};
+    if (is_absent(state.error())) return {};
     // Nobody can say what a mode or a mask that is not known means: it stays another tool's.
     constexpr int not_understood = 0;
     if (code == EACCES || code == EPERM || code == not_understood) {
@@ -208,14 +208,16 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
   append_assignments(filesystem, entry.name, snapshot);
   // Without monitoring there is no such directory.
-  if (const auto monitored = filesystem.list(file_of(entry.name, "mon_groups")))
-    for (const Filesystem::Entry& mon : *monitored)
-      if (mon.is_directory) {
-        const std::string directory = mon_group_directory(entry.name, mon.name);
-        snapshot.mon_groups.insert(directory);
-        snapshot.inodes[directory] = mon.inode;
-        append_assignments(filesystem, directory, snapshot);
-      }
+  const auto monitored = filesystem.list(file_of(entry.name, "mon_groups"));
+  if (!monitored && !is_absent(monitored.error())) return std::unexpected(monitored.error());
+  if (!monitored) return {};
+  for (const Filesystem::Entry& mon : *monitored) {
+    if (!mon.is_directory) continue;
+    const std::string directory = mon_group_directory(entry.name, mon.name);
+    snapshot.mon_groups.insert(directory);
+    snapshot.inodes[directory] = mon.inode;
+    append_assignments(filesystem, directory, snapshot);
+  }
   return {};
 }
 
@@ -229,9 +231,10 @@ std::string mbm_assignments_file(std::string_view resource) {
   return fmt::format("mbm_{}_assignments", resource);
 }
 
-std::vector<std::string> monitoring_directories(const Filesystem& filesystem) {
+Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesystem) {
   std::vector<std::string> out;
   const auto entries = filesystem.list("info");
+  if (!entries && !is_absent(entries.error())) return std::unexpected(entries.error());
   if (!entries) return out;
   for (const Filesystem::Entry& entry : *entries)
     if (entry.is_directory && entry.name.ends_with(monitoring_suffix)) out.push_back(entry.name);
@@ -339,7 +342,9 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
   }
   // A group takes one RMID for the counters of all directories.
   uint32_t most_rmids = 0;
-  for (const std::string& name : monitoring_directories(filesystem)) {
+  const auto monitoring = monitoring_directories(filesystem);
+  if (!monitoring) return std::unexpected(monitoring.error());
+  for (const std::string& name : *monitoring) {
     InfoReader info(filesystem, name);
     constexpr uint32_t not_said = 0;
     const uint32_t num_rmids = info.number_or("num_rmids", 10, not_said);
@@ -357,7 +362,9 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
   const auto entries = filesystem.list("");
   if (!entries) return std::unexpected(entries.error());
   // In the other mode, the kernel refuses to read the files, and overwrites last_cmd_status.
-  for (const std::string& name : monitoring_directories(filesystem))
+  const auto monitoring = monitoring_directories(filesystem);
+  if (!monitoring) return std::unexpected(monitoring.error());
+  for (const std::string& name : *monitoring)
     if (const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
         snapshot.mbm_resource.empty() && mode && mode->contains("[mbm_event]")) {
       snapshot.mbm_resource = name.substr(0, name.size() - monitoring_suffix.size());

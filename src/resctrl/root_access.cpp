@@ -51,7 +51,7 @@ Result<void> set_access(const Directory& root, const Access& now, const Access& 
 }  // namespace
 
 Result<void> admit(Admit who, const Directory& root, const Directory& state,
-                   std::optional<gid_t> group) {
+                   const Result<std::optional<gid_t>>& group) {
   const auto now = read_access(root);
   if (!now) return std::unexpected(now.error());
   // After a new mount the record is of another root.
@@ -59,7 +59,7 @@ Result<void> admit(Admit who, const Directory& root, const Directory& state,
   if (before && now->mode != closed && now->mode != (before->mode | S_IRWXU)) before.reset();
   Access wanted = before.value_or(*now);
   if (who == Admit::group && (wanted.mode & S_IRWXO) != 0)
-    wanted = {closed, group.value_or(wanted.group)};
+    wanted = {closed, group ? group->value_or(wanted.group) : now->group};
   else if (who != Admit::before)
     wanted.mode |= S_IRWXU;
   if (!before && wanted != *now)

@@ -148,8 +148,11 @@ Result<uint64_t> Transaction::inode_of(const std::string& group) const {
 }
 
 Result<void> Transaction::remove(const std::string& group) {
-  const bool locked =
-      parse_mode(filesystem_.read(file_of(group, "mode")).value_or("")) == Mode::pseudo_locked;
+  const auto mode_text = filesystem_.read(file_of(group, "mode"));
+  if (!mode_text && !is_mon_group(group) && !is_absent(mode_text.error()))
+    return std::unexpected(mode_text.error());
+  const Mode mode = parse_mode(mode_text.value_or("")).value_or(Mode::shareable);
+  const bool locked = mode == Mode::pseudo_locked;
   if (locked && holder_)
     if (const auto holder = holder_(group)) {
       found_open_device_ = true;
@@ -159,13 +162,19 @@ Result<void> Transaction::remove(const std::string& group) {
   // The kernel removes the monitoring groups with their control group, and moves the tasks to the
   // root: an undo brings both back.
   std::vector<std::string> going = {group};
-  if (!is_mon_group(group))
-    if (const auto mon_groups = filesystem_.list(file_of(group, "mon_groups")))
+  if (!is_mon_group(group)) {
+    const auto mon_groups = filesystem_.list(file_of(group, "mon_groups"));
+    if (!mon_groups && !is_absent(mon_groups.error())) return std::unexpected(mon_groups.error());
+    if (mon_groups)
       for (const Filesystem::Entry& mon : *mon_groups)
         if (mon.is_directory) going.push_back(mon_group_directory(group, mon.name));
+  }
   for (const std::string& one : going) {
+    // The kernel lets nobody read those of a region: it has none.
+    const auto tasks = is_pseudo(mode) ? std::string() : filesystem_.read(file_of(one, "tasks"));
+    if (!tasks && !is_absent(tasks.error())) return std::unexpected(tasks.error());
     // Of a group whose name another one has had since, the first.
-    tasks_.try_emplace(one, filesystem_.read(file_of(one, "tasks")).value_or(""));
+    tasks_.try_emplace(one, tasks.value_or(""));
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
@@ -213,7 +222,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
         (std::holds_alternative<WriteSchemata>(step) && group_of(step) == root_group) ||
         (std::holds_alternative<SetIoAlloc>(step) && std::get<SetIoAlloc>(step).enabled))
       expected.push_back(group_of(step));
-  known_ = ownership_.names();
+  known_ = ownership_.entries();
   if (auto recorded = ownership_.expect(expected); !recorded) {
     unrecorded_ = recorded.error();
     recorded.error().detail = "nothing was changed";
@@ -250,11 +259,11 @@ void Transaction::forget_what_was_not_made(bool restored) {
       continue;
     }
     const auto inode = group == root_group ? Result<uint64_t>(0) : inode_of(group);
-    const auto before = before_.snapshot.inodes.find(group);
-    // One that was to be made again, and was not removed yet.
-    if (known_.contains(group) && before != before_.snapshot.inodes.end() &&
-        inode == Result<uint64_t>(before->second)) {
-      ownership_.made(group, *inode);
+    const auto known = known_.find(group);
+    // One that was there, whatever the steps took it for. What cannot be listed now still is.
+    if (known != known_.end() && known->second && !made_.contains(group) &&
+        (!inode || *inode == *known->second)) {
+      ownership_.made(group, *known->second);
       continue;
     }
     // What cannot be listed now is kept: it was made.

@@ -57,7 +57,7 @@ TEST_F(JournalTest, SaysThatAGroupIsLeftToOthersAfterAKill) {
   ASSERT_EQ(load(), "");
   EXPECT_EQ(group_of(theirs), "web");
   EXPECT_TRUE(logged().contains(
-      "warning: rdtd was killed before it had made or taken over group 'web', which has tasks now: "
+      "warning: rdtd was killed before it had made or taken over group 'web', which is in use now: "
       "it is another tool's\n"));
 }
 

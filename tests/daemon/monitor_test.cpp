@@ -37,6 +37,22 @@ class MonitorTest : public test::World {
   }
 };
 
+// What cannot be listed is not gone: it would be made again, and then be another tool's.
+TEST_F(MonitorTest, AListingThatFailsLosesNothing) {
+  ASSERT_EQ(reload(web_and_others), "");
+  for (const char* directory : {"redis/mon_groups", "mon_groups", "info"}) {
+    kernel.calls.reset();
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.path == directory; }, ENOMEM);
+    reconcile();
+    EXPECT_EQ(kernel.calls.changes(), std::vector<std::string>{}) << directory;
+    EXPECT_NE(reload(web_and_others + rule("other", "more")), "") << directory;
+    kernel.calls.reset();
+    reconcile();
+    EXPECT_EQ(reload(web_and_others), "") << directory;
+    EXPECT_EQ(problems(), std::vector<std::string>{}) << directory;
+  }
+}
+
 TEST_F(MonitorTest, PlacesProcessesAndThreads) {
   const pid_t before = processes.start({.name = "web"});
   const pid_t thread = processes.clone(before);

@@ -14,9 +14,9 @@ const std::string web_and_batch =
 
 class UpdateLeaseTest : public test::World {
  protected:
-  std::string lease(const std::string& text, uid_t uid = 0) {
+  std::string lease(const std::string& text, uid_t uid = 0, const std::string& name = "guard") {
     std::string out = "never finished";
-    manager->changes().lease("guard", text, {.uid = uid}, [&](std::expected<UniqueFd, Refusal> fd) {
+    manager->changes().lease(name, text, {.uid = uid}, [&](std::expected<UniqueFd, Refusal> fd) {
       out = fd ? "" : fd.error().text;
       if (fd) held = std::move(*fd);
     });
@@ -126,6 +126,53 @@ TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
   EXPECT_EQ(other, "");
 }
 
+// polkit lets the observer have this lease whatever it says.
+TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
+  constexpr uid_t observer = 981;
+  policy =
+      "[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "\"10%..90%\" }\n";
+  ASSERT_EQ(load(), "");
+  const std::string only = "lease 'guard' may only change mb within the ranges of the policy: ";
+  const struct {
+    const char* text;
+    std::string refusal;
+  } rows[] = {
+      {"[[rule]]\ngroup = \"web\"\nname = \"*\"\n", "it has a rule"},
+      {"[group.x]\nl3 = \"100%\"\n", "it does not amend group 'x', but makes it"},
+      {"[group.web]\noverride = true\nmb = \"10%\"\n",
+       "it does not amend group 'web', but makes it"},
+      {"[group.batch]\namend = true\nl3 = \"1 way\"\n", "it sets more of group 'batch' than mb"},
+      {"[group.web]\namend = true\nmb = \"40%\"\n",
+       "'40%' is not within a range that group 'web' has"},
+      {"[group.nosuch]\namend = true\nmb = \"40%\"\n",
+       "'40%' is not within a range that group 'nosuch' has"},
+      {"[group.batch]\namend = true\nmb = { \"0\" = \"9%\" }\n",
+       "'9%' is not within a range that group 'batch' has"},
+      {"[group.batch]\namend = true\nmb = { \"0\" = \"95%\" }\n",
+       "'95%' is not within a range that group 'batch' has"},
+      {"[group.batch]\namend = true\nmb = { \"0\" = \"20%..30%\" }\n",
+       "'20%..30%' is not within a range that group 'batch' has"},
+      {"[group.batch]\namend = true\nmb = { \"1\" = \"20%\" }\n",
+       "'20%' is not within a range that group 'batch' has"},
+      {"[group.batch]\namend = true\nmb = \"20%\"\n",
+       "'20%' is not within a range that group 'batch' has"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(lease(row.text, observer), only + row.refusal) << row.text;
+  const char* within = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
+  ASSERT_EQ(lease(within, observer), "");
+  for (const auto& row : rows)
+    EXPECT_EQ(update(row.text, "guard", observer), only + row.refusal) << row.text;
+  EXPECT_EQ(update("[group.batch]\namend = true\nmb = { \"0\" = \"90%\" }\n", "guard", observer),
+            "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0=90;1=70");
+  held.reset();
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  // Root may do all that any lease may.
+  EXPECT_EQ(lease("[group.web]\namend = true\nmb = \"40%\"\n"), "");
+}
+
 TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
   const pid_t tar = processes.start({.name = "tar"});
   policy = web_and_batch;
@@ -186,11 +233,11 @@ TEST_F(UpdateLeaseTest, DoesNotForgetWhatALookHasFound) {
 
 TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n", 1000), "");
-  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "guard", 1001),
-            "lease 'guard' belongs to another user");
-  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "guard", 1000), "");
-  EXPECT_EQ(update("[group.backup]\nmb = \"40%\"\n", "guard", 0), "");
+  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n", 1000, "backup"), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "backup", 1001),
+            "lease 'backup' belongs to another user");
+  EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "backup", 1000), "");
+  EXPECT_EQ(update("[group.backup]\nmb = \"40%\"\n", "backup", 0), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"40%\"\n", "other"), "there is no lease 'other'");
 }
 

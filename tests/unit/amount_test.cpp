@@ -44,6 +44,18 @@ TEST(Amount, Cache) {
               {"Unlimited", "'Unlimited' is not a cache amount; write \"all\""},
               {"rest", "'rest' is not a cache amount; write \"remainder\""},
               {"way 3", "'way 3' is not a cache amount; write \"ways 3\""},
+              {"ways 0,2", "'ways 0,2' is not a range of the ways 0 to 31; write \"0x5\""},
+              {"ways 0-3,5", "'ways 0-3,5' is not a range of the ways 0 to 31; write \"0x2f\""},
+              {"ways 3-99", "'ways 3-99' is not a range of the ways 0 to 31; write \"ways 4-7\""},
+              {"1-6 ways", "'1-6 ways' is not a cache amount; write \"1..6 ways\""},
+              {"10% to 40%", "'10% to 40%' is not a percentage; write \"10%..40%\""},
+              {"0b1111", "'0b1111' is not a cache amount; write \"0xf\""},
+              {"four ways", "'four ways' is not a cache amount; write \"4 ways\""},
+              {"shared", "'shared' is not a cache amount; write \"all\""},
+              {"ff", "'ff' is not a cache amount; write \"0xff\""},
+              {"bad",
+               "'bad' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
+               "\"0xf0\" or \"all\""},
               {"4-7", "'4-7' is not a cache amount; write \"ways 4-7\""},
               {"4", "'4' is not a cache amount; write \"4 ways\""},
               {"1", "'1' is not a cache amount; write \"1 way\""},
@@ -84,14 +96,17 @@ TEST(Amount, RangeOfCache) {
       {"512 KiB..2 MiB", ""},
       {"2 ways..all", ""},
       {"6..1 ways",
-       "'6..1 ways' is not a range: its first end is the larger one; write \"1 ways..6 ways\""},
+       "'6..1 ways' is not a range: its first end is the larger one; write \"1..6 ways\""},
       {"1 way..50%",
-       "'1 way..50%' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
+       "'1 way..50%' is not a range: its ends are not two sizes of one kind; write both in one "
+       "unit, as in \"1..6 ways\""},
       {"all..2 ways",
-       "'all..2 ways' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
+       "'all..2 ways' is not a range: its ends are not two sizes of one kind; write both in one "
+       "unit, as in \"1..6 ways\""},
       {"0x1..0xf",
-       "'0x1..0xf' is not a range: its ends are not two sizes of one kind; write \"1..6 ways\""},
-      {"ways 1..6", "'ways 1..6' is not a range: '6' is not a cache amount; write \"1..6 ways\""},
+       "'0x1..0xf' is not a range: its ends are not two sizes of one kind; write both in one unit, "
+       "as in \"1..6 ways\""},
+      {"ways 1..6", "'ways 1..6' is not a range of the ways 0 to 31; write \"ways 1-6\""},
       {"1..2..3 ways",
        "'1..2..3 ways' is not a range: it has more than two ends; write \"1..6 ways\""},
       {"0..6 ways",
@@ -117,7 +132,8 @@ TEST(Amount, RangeOfBandwidth) {
   EXPECT_EQ(error_text(parse_bandwidth_amount("50%..10%").error()),
             "'50%..10%' is not a range: its first end is the larger one; write \"10%..50%\"");
   EXPECT_EQ(error_text(parse_bandwidth_amount("10%..8 GB/s").error()),
-            "'10%..8 GB/s' is not a range: its ends are not two sizes of one kind; write "
+            "'10%..8 GB/s' is not a range: its ends are not two sizes of one kind; write both in "
+            "one unit, as in "
             "\"10%..100%\"");
 }
 

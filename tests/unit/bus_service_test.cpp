@@ -184,7 +184,7 @@ TEST_F(BusTest, RefusesPathsThatNoObjectHas) {
   send(client, request, replies);
   wait_for([&] { return !replies.empty(); });
   EXPECT_EQ(replies[0].error(), "UnknownObject");
-  EXPECT_EQ(replies[0].error_text(), "rdtd has no object with such a path");
+  EXPECT_EQ(replies[0].error_text(), "there is no object with such a path");
 }
 
 // The bus is stopped between the call and its answer to the question of who sent it.

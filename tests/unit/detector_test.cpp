@@ -361,6 +361,11 @@ TEST(Blame, Memory) {
     EXPECT_EQ(memory.may_log(episode), i % 60 == 0) << i;
     memory.add(episode);
   }
+  // The clock is set back.
+  episode.end_usec = 500'000;
+  EXPECT_TRUE(memory.may_log(episode));
+  EXPECT_FALSE(memory.may_log(episode));
+  episode.end_usec = 1'499'500'000;
   EXPECT_EQ(memory.since(0).size(), 1000U);
   EXPECT_EQ(memory.since(1'499'000'000).size(), 1U);
   EXPECT_EQ(memory.counts({episode})[0].episodes, 1501U);

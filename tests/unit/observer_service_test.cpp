@@ -112,6 +112,27 @@ TEST_F(ObserverServiceTest, TellsOfEpisodes) {
   EXPECT_EQ(received[0].text, episode.text);
 }
 
+// Nobody keeps it busy, as nobody keeps the daemon busy.
+TEST_F(ObserverServiceTest, RefusesWhatCostsTooMuch) {
+  const auto error_of = [&](const std::string& path, const std::string& argument) {
+    sd_bus_message* made = nullptr;
+    EXPECT_GE(sd_bus_message_new_method_call(client_, &made, observer_name, path.c_str(),
+                                             observer_interface, "ListEpisodes"),
+              0);
+    const Message request(made);
+    EXPECT_GE(wire::append_all(made, argument), 0);
+    std::vector<test::Reply> replies;
+    send(client_, request, replies);
+    wait_for([&] { return !replies.empty(); });
+    return replies.empty() ? "" : replies.front().error_text();
+  };
+  std::string path;
+  for (int i = 0; i < 1000; i++) path += "/a";
+  EXPECT_EQ(error_of(path, ""), "there is no object with such a path");
+  EXPECT_EQ(error_of(observer_path, std::string(200'000, 'x')), "a request has at most 80 KiB");
+  EXPECT_EQ(ask("ListContention").error(), "");
+}
+
 // There is one observer, and it knows when the bus has gone.
 TEST_F(ObserverServiceTest, EndsWithoutItsNameOrTheBus) {
   const auto second = open();

@@ -114,20 +114,31 @@ TEST_F(OwnershipTest, TakesTheInodeOfAnInterruptedStart) {
 
 // What rdtd was about to make when it was killed is its own only if nobody can have made it since.
 TEST_F(OwnershipTest, SettlesOnceWhatAKillHasLeft) {
-  put("groups", "default\nnever\nmade\ntaken\ngone 3\nagain 4\nredis 17\nredis/web\n");
+  put("groups",
+      "default\nnever\nmade\ntaken\ngone 3\nagain 4\nredis "
+      "17\nredis/web\nredis/unreadable\nredis/cpus\n");
   fake::Kernel kernel(fake::xeon());
   kernel.resctrl.add_task(70);
   std::map<std::string, uint64_t> inodes;
-  for (const char* group : {"made", "taken", "again", "redis", "redis/mon_groups/web"})
+  for (const char* group : {"made", "taken", "redis", "redis/mon_groups/web",
+                            "redis/mon_groups/cpus", "redis/mon_groups/unreadable"})
     ASSERT_TRUE(kernel.resctrl.make(group));
   for (const char* group : {"made", "taken", "redis"})
     inodes[group] = kernel.resctrl.find(group)->inode;
   ASSERT_TRUE(kernel.resctrl.write("taken/tasks", "70\n"));
-  inodes["redis/mon_groups/web"] = kernel.resctrl.find("redis")->mon_groups[0].inode;
+  for (const auto& group : kernel.resctrl.find("redis")->mon_groups)
+    inodes["redis/mon_groups/" + group.name] = group.inode;
   inodes["again"] = 5;
   inodes["redis"] = 17;
   Ownership ownership = load();
-  EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{"taken"});
+  ASSERT_TRUE(kernel.resctrl.write("redis/cpus_list", "0\n") &&
+              kernel.resctrl.write("redis/mon_groups/cpus/cpus_list", "0\n"));
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.path == "redis/mon_groups/unreadable/tasks"; },
+      ENOMEM);
+  EXPECT_EQ(
+      ownership.settle(with_inodes(inodes), kernel),
+      (std::vector<std::string>{"redis/mon_groups/cpus", "redis/mon_groups/unreadable", "taken"}));
   EXPECT_EQ(record(), fmt::format("default\nmade {}\nredis 17\nredis/web {}\n", inodes["made"],
                                   inodes["redis/mon_groups/web"]));
   EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{});

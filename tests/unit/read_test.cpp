@@ -143,7 +143,7 @@ TEST(Read, MonitoringDirectories) {
   files["info/MB_MON/num_rmids"] = "32\n";
   files["info/NODE_MON/mon_features"] = "node_bytes\n";
   const Texts texts(files);
-  EXPECT_EQ(resctrl::monitoring_directories(texts),
+  EXPECT_EQ(*resctrl::monitoring_directories(texts),
             (std::vector<std::string>{"L3_MON", "MB_MON", "NODE_MON"}));
   const auto machine = resctrl::read_machine(texts, {}, {});
   ASSERT_TRUE(machine) << machine.error().text();

@@ -189,6 +189,9 @@ TEST_F(RingTest, TheClockIsSetBack) {
   EXPECT_EQ(files(), 2U);
   ASSERT_GE(seen.seconds.size(), 20U);
   EXPECT_EQ(seen.seconds.front(), 1000U);
+  // What was taken by a clock that was wrong hides nothing.
+  EXPECT_GE(read({.until_usec = start_usec + 50'000'000}).seconds.size(), 10U);
+  EXPECT_EQ(read({.since_usec = start_usec + 500'000'000}).seconds.size(), 10U);
 }
 
 // The monotonic clock begins again with a boot: time goes on, and no rate is across it.
@@ -216,13 +219,13 @@ TEST_F(RingTest, ABadFileDoesNotHideTheOthers) {
     Ring ring(directory(), 1 << 20);
     EXPECT_TRUE(write(ring, 0, 10));
   }
-  std::ofstream(path_ + "/00000000000000000001.jsonl.zst") << "no zstd";
+  std::ofstream(path_ + "/000000000001-00000000000000000001.jsonl.zst") << "no zstd";
   std::ofstream(path_ + "/notes.txt") << "of somebody";
   const Seen seen = read();
   EXPECT_EQ(seen.seconds, range(0, 10));
   ASSERT_EQ(seen.read.problems.size(), 1U);
   EXPECT_EQ(seen.read.problems.front(),
-            path_ + "/00000000000000000001.jsonl.zst:1: this is no recording of rdtd");
+            path_ + "/000000000001-00000000000000000001.jsonl.zst:1: this is no recording of rdtd");
 }
 
 TEST_F(RingTest, OneFileByName) {

@@ -23,7 +23,7 @@ class RootAccessTest : public Files {
   }
   void set_mode(mode_t mode) { ASSERT_EQ(::chmod((root_ / "resctrl").c_str(), mode), 0); }
   // The mode and the group afterwards: "0750 0".
-  std::string admit(Admit who, std::optional<gid_t> group = std::nullopt) {
+  std::string admit(Admit who, const Result<std::optional<gid_t>>& group = std::nullopt) {
     const auto root = Directory::open((root_ / "resctrl").string());
     const auto state = Directory::open((root_ / "state").string());
     const auto done = resctrl::admit(who, *root, *state, group);
@@ -58,6 +58,16 @@ TEST_F(RootAccessTest, AUserGroup) {
 }
 
 // What an administrator has closed is not opened, and not given to a group.
+// Who may read is not changed because nobody says who that is.
+TEST_F(RootAccessTest, AGroupThatCannotBeLookedUp) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to any group";
+  const Error no_answer{"look up", "user group 'rdtd'", 0, "the user database does not answer"};
+  EXPECT_EQ(admit(Admit::group, std::unexpected(no_answer)), with_own_group("0750"));
+  EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+  EXPECT_EQ(admit(Admit::group, std::unexpected(no_answer)), "0750 812");
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+}
+
 TEST_F(RootAccessTest, OthersCouldNotReadBefore) {
   for (const mode_t mode : {0700U, 0750U}) {
     set_mode(mode);

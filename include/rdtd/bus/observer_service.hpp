@@ -17,6 +17,8 @@ using sd_event = struct sd_event;
 
 namespace rdtd {
 
+struct Gate;
+
 class ObserverService {
  public:
   // Called from the loop.
@@ -41,10 +43,11 @@ class ObserverService {
   [[nodiscard]] sd_bus* bus() const { return bus_; }
 
  private:
-  ObserverService(sd_bus* bus, Handlers handlers) : bus_(bus), handlers_(std::move(handlers)) {}
+  ObserverService(sd_bus* bus, Handlers handlers);
   [[nodiscard]] int serve(sd_event* event);
 
   sd_bus* bus_;
+  std::unique_ptr<Gate> gate_;
   Handlers handlers_;
 };
 

@@ -70,6 +70,8 @@ struct Placement {
 // more threads, the first one's. What is known of the first one, unless the other cannot be
 // examined now.
 Assignment correct_placement(const Placement& placement, pid_t tid);
+// The same if the thread, of this process, has ended.
+void correct_thread(const Placement& placement, const proc::Process& process, pid_t tid);
 
 // The threads that are where each destination wants them, by index into RuleSet::destinations();
 // each list sorted.

@@ -36,6 +36,8 @@ class LeaseJobs {
   [[nodiscard]] Task<Outcome> apply(std::string name, ResctrlLock::Right right,
                                     Loads::Report report);
   [[nodiscard]] std::optional<Refusal> refuse(const std::string& name) const;
+  [[nodiscard]] std::optional<Refusal> refuse_guard(const std::string& name,
+                                                    const std::string& policy, uid_t uid) const;
   [[nodiscard]] std::optional<Refusal> refuse_update(const std::string& name,
                                                      const Caller& caller) const;
   [[nodiscard]] std::optional<Refusal> refuse_to_displace(const std::string& name,

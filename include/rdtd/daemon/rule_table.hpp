@@ -30,10 +30,6 @@ struct AssignmentCounter {
   std::atomic<bool> others_monitor = false;
 };
 
-// Of a write to `tasks`: the group was removed. ENOENT if the removal came while the write waited
-// for it (rdtgroup_tasks_write in fs/resctrl/rdtgroup.c), ENODEV afterwards.
-[[nodiscard]] inline bool is_removed(int error) { return error == ENODEV || error == ENOENT; }
-
 // Where a destination of the rules is now. A monitoring group that is another tool's, or is not
 // there, is left out: its control group limits the threads all the same.
 struct Place {

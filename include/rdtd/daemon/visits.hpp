@@ -62,7 +62,8 @@ class Visits {
   struct Waiting {
     Time due;
     bool children = false;
-    std::optional<uid_t> user = {};  // of one that was put off
+    std::optional<uid_t> user = {};                 // of one that was put off
+    std::multimap<Time, Key>::iterator place = {};  // in due_
   };
   struct Running {
     Key key;

@@ -51,6 +51,9 @@ struct AmountRange {
 // Nothing if it is no range, has equal ends, or has no upper one.
 [[nodiscard]] std::optional<AmountRange> bandwidth_range(const Amount& amount);
 
+// Whether an amount of bandwidth lies in the range, up to what rounding does to a rate.
+[[nodiscard]] bool is_within(const Amount& amount, const AmountRange& range);
+
 struct AmountError {
   std::string message;
   std::string hint;  // the form to write

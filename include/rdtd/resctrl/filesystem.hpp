@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,11 @@
 
 namespace rdtd::resctrl {
 
+// Whether the errno of a failed operation says that there is no such file or group: ENOENT, and
+// ENODEV of a group that was removed meanwhile. Any other error is no answer.
+[[nodiscard]] inline bool is_absent(int error) { return error == ENOENT || error == ENODEV; }
+[[nodiscard]] inline bool is_absent(const Error& error) { return is_absent(error.code); }
+
 // A group's open `tasks` file. It stays that of this very group: once the group is removed, writes
 // fail, even if another group of that name exists. Any thread may call it.
 class Tasks {
@@ -26,7 +32,8 @@ class Tasks {
   Tasks& operator=(const Tasks&) = delete;
   virtual ~Tasks() = default;
   // Moves one thread into the group. Returns 0 or errno: ESRCH if the thread has ended, ENODEV if
-  // the group was removed.
+  // the group was removed, ENOENT if that happened while the write waited for the kernel's lock
+  // (rdtgroup_tasks_write in fs/resctrl/rdtgroup.c).
   [[nodiscard]] virtual int add(pid_t tid) const = 0;
 };
 

@@ -27,6 +27,8 @@ inline constexpr const char* manual_record = "by_hand";
 
 class Ownership {
  public:
+  using Entries = std::map<std::string, std::optional<uint64_t>>;  // inode, if it is known
+
   // A record that does not exist is empty. Lines that cannot be understood are ignored.
   [[nodiscard]] static Result<Ownership> load(Directory directory);
 
@@ -36,8 +38,8 @@ class Ownership {
 
   // Prunes what an rdtd that was killed has left in the record, once at the start: names of groups
   // that are gone or that others have made again, and names without an inode. A group of such a
-  // name is rdtd's if no task is in it: rdtd puts none there before the inode is recorded. Returns
-  // the groups that have tasks, which are another tool's.
+  // name is rdtd's if it has no task and no CPU: rdtd puts none there before the inode is recorded.
+  // Returns the others, which are another tool's.
   [[nodiscard]] std::vector<std::string> settle(const Snapshot& snapshot,
                                                 const resctrl::Filesystem& filesystem);
   // The groups of a snapshot that rdtd made: recorded, and still with the recorded inode. A group
@@ -45,6 +47,8 @@ class Ownership {
   [[nodiscard]] std::set<std::string> owned(const Snapshot& snapshot);
   // The names in the record; whether they exist is another question.
   [[nodiscard]] std::set<std::string> names() const;
+  // The same with their inodes.
+  [[nodiscard]] const Entries& entries() const { return entries_; }
 
   // Records groups that are about to be made, the default group, or the I/O devices. An error
   // leaves the record as it was, and then nothing may be made. A record that cannot be written and
@@ -61,7 +65,6 @@ class Ownership {
   [[nodiscard]] Result<void> store();
 
  private:
-  using Entries = std::map<std::string, std::optional<uint64_t>>;
   Ownership(Directory directory, Entries entries)
       : directory_(std::move(directory)), entries_(std::move(entries)), written_(names()) {}
 

@@ -38,7 +38,7 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 
 // The directories in info/ of what is counted, by name: "L3_MON", "MB_MON", "PERF_PKG_MON". A
 // machine that monitors has at least one.
-[[nodiscard]] std::vector<std::string> monitoring_directories(const Filesystem& filesystem);
+[[nodiscard]] Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesystem);
 
 // One control group, "" for the default group. ENOENT or ENODEV: the group no longer exists.
 // EACCES: this user may not read it. No rate is above the one that means no limit, also where the

@@ -73,7 +73,7 @@ class Transaction {
   // Groups that the steps adopt or make, the root if they write it, and the I/O devices if they
   // enable io_alloc.
   std::vector<std::string> expected_;
-  std::set<std::string> known_;  // in the record before
+  Ownership::Entries known_;  // in the record before
   std::set<std::string> touched_;
   std::set<std::string> made_;
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids

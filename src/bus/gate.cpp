@@ -1,8 +1,9 @@
+#include "gate.hpp"
+
 #include <string>
 #include <string_view>
 
 #include "names.hpp"
-#include "objects.hpp"
 #include "wire.hpp"
 
 namespace rdtd {
@@ -29,37 +30,28 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
     return is_addressed_signal(message) ? handled : pass_on;
   const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
   if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
-  Objects& objects = objects_of(userdata);
-  const auto caller = objects.callers.find(message);
-  if (!caller && objects.callers.ask(message)) return handled;
-  if (caller && !objects.accounts.allows(*caller))
+  Gate& gate = *static_cast<Gate*>(userdata);
+  const auto caller = gate.callers.find(message);
+  if (!caller && gate.callers.ask(message)) return handled;
+  if (caller && !gate.accounts.allows(*caller))
     return refuse(message, error_name(Refusal::Kind::busy),
                   "this user's requests take too much time; try again in some seconds");
-  if (caller) objects.accounts.begin(caller->uid);
+  if (caller) gate.accounts.begin(caller->uid);
   if (!wire::fits(message, max_call_size))
     return refuse(message, SD_BUS_ERROR_LIMITS_EXCEEDED, "a request has at most 80 KiB");
   if (!caller)
     return refuse(message, error_name(Refusal::Kind::busy),
                   "too many requests wait until the bus says who sent them; try again");
   if (!is_possible_path(sd_bus_message_get_path(message)))
-    return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "rdtd has no object with such a path");
+    return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "there is no object with such a path");
   return pass_on;
 }
 
 }  // namespace
 
-bool is_for_root(sd_bus* bus, sd_bus_message* message, const Objects& objects) {
-  uint8_t type = 0;
-  sd_bus_message* call = sd_bus_get_current_message(bus);
-  if (sd_bus_message_get_type(message, &type) < 0 || type != SD_BUS_MESSAGE_METHOD_RETURN ||
-      call == nullptr)
-    return false;
-  const auto caller = objects.callers.find(call);
-  return caller && caller->root();
-}
-
-int add_filter(sd_bus* bus, Objects& objects) {
-  return sd_bus_add_filter(bus, nullptr, on_message, &objects);
+int Gate::attach(sd_bus* bus, sd_event* event) {
+  const int r = accounts.attach(event);
+  return r < 0 ? r : sd_bus_add_filter(bus, nullptr, on_message, this);
 }
 
 }  // namespace rdtd
