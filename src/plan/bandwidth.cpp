@@ -13,8 +13,11 @@ uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / s
 
 std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInfo& info,
                                         uint32_t unlimited) {
-  if (std::holds_alternative<Unlimited>(amount.value)) return unlimited;
   const bool percent_here = info.unit == BandwidthUnit::percent;
+  // Both ends of a range have one unit; "unlimited" has none.
+  if (amount.least && std::holds_alternative<Percent>(*amount.least) != percent_here)
+    return std::nullopt;
+  if (std::holds_alternative<Unlimited>(amount.value)) return unlimited;
   uint64_t value = 0;
   if (const auto* percent = std::get_if<Percent>(&amount.value); percent && percent_here)
     value = static_cast<uint64_t>(std::ceil(percent->value - 1e-9));

@@ -39,6 +39,12 @@ std::optional<uint32_t> value_now(const Snapshot& snapshot, const std::string& g
                                         : value_in(state->second.schemata, resource, domain);
 }
 
+// The key of a policy that sets a control.
+std::string key_of(const std::string& name) {
+  if (name == to_string(Resource::MB)) return "'mb'";
+  return name == floor_of_bandwidth ? "'mb_min'" : "the control " + name;
+}
+
 }  // namespace
 
 ControlValues values_before(const Plan& plan, const Capabilities& capabilities,
@@ -95,6 +101,12 @@ void Planner::refuse_control(const std::string& name, const Location& where) {
   std::string meant;
   for (const auto& [resource, control] : capabilities_.controls)
     if (lower(resource.name()) == lower(name)) meant = fmt::format("write {}", resource.name());
+  std::vector<std::string> names;
+  // Of the same resource: "L3_MAX" is no slip of "MB_MAX".
+  for (const auto& [resource, control] : capabilities_.controls)
+    if (resource.name().substr(0, 2) == name.substr(0, 2)) names.emplace_back(resource.name());
+  if (const auto nearest = nearest_name(name, names); nearest && meant.empty())
+    meant = fmt::format("did you mean {}?", *nearest);
   refuse_resource("control", name, where, meant);
 }
 
@@ -132,10 +144,20 @@ void Planner::set_control(const Group& group, const std::string& name, const Amo
 
 void Planner::set_controls() {
   for (const Group& group : policy_.groups) {
+    std::map<const Control*, std::string> set;  // by which key
+    const auto set_once = [&](const std::string& name, const AmountTable& table) {
+      const auto* found = find_control(name);
+      if (found != nullptr && !table.empty())
+        if (const auto [other, first] = set.emplace(&found->second, key_of(name)); !first)
+          return error(table.front().amount.where,
+                       fmt::format("{} and {} are the same here", other->second, key_of(name)),
+                       "remove one of them");
+      set_control(group, name, table);
+    };
     if (const auto cap = group.amounts.find(Resource::MB);
         cap != group.amounts.end() && is_cap_a_control())
-      set_control(group, std::string(to_string(Resource::MB)), cap->second);
-    for (const auto& [name, table] : group.controls) set_control(group, name, table);
+      set_once(std::string(to_string(Resource::MB)), cap->second);
+    for (const auto& [name, table] : group.controls) set_once(name, table);
   }
 }
 

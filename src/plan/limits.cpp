@@ -175,6 +175,11 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
                           capabilities_.caches.empty() && capabilities_.shared_rmids() &&
                           bandwidth != capabilities_.bandwidths.end() &&
                           bandwidth->second.unit == BandwidthUnit::percent;
+  // openEuler's kernel with the mount option caPbm.
+  const std::string of_ways = fmt::format("{}PBM", to_string(resource));
+  if (find_control(of_ways) != nullptr)
+    return refuse_resource(key, to_string(resource), where,
+                           fmt::format("write control = {{ {} = \"0xf\" }}", of_ways));
   refuse_resource(key, to_string(resource), where,
                   turned_off ? "on Skylake-SP and Cascade Lake, the kernel needs rdt=l3cat on its "
                                "command line to offer it"

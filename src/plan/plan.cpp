@@ -93,6 +93,12 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
   }
 }
 
+// A partition with one group is as good as an exclusive group.
+bool Planner::is_alone_in_partition(const GroupTarget& group) const {
+  const auto members = members_.find(group.partition);
+  return members != members_.end() && members->second.size() == 1;
+}
+
 // The kernel's exclusive mode guards a group's ways against other tools too. The kernel takes it
 // only for a group that shares no domain of any cache with anybody, and where there is a cache to
 // divide.
@@ -119,7 +125,8 @@ void Planner::decide_modes() {
     }
   }
   for (GroupTarget& group : targets_)
-    if (group.exclusive && group.directory != root_group && !shares[&group])
+    if ((group.exclusive || is_alone_in_partition(group)) && group.directory != root_group &&
+        !shares[&group])
       group.state.mode = Mode::exclusive;
 }
 

@@ -197,6 +197,7 @@ class Planner {
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
+  [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();
   [[nodiscard]] bool is_foreign(const std::string& directory) const {
     return directory != root_group && !snapshot_.owned.contains(directory);

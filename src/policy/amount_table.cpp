@@ -96,8 +96,10 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
 
 // Whether a machine that does not take the first form takes the second.
 bool is_other_form(const Amount& first, const Amount& second) {
-  return first.value.index() != second.value.index() &&
-         !std::holds_alternative<Unlimited>(first.value);
+  // Of a range, the lower end: the upper one may be "unlimited", which has no unit.
+  const Amount::Value &one = first.least.value_or(first.value),
+                      &other = second.least.value_or(second.value);
+  return one.index() != other.index() && !std::holds_alternative<Unlimited>(one);
 }
 
 // An amount, or of bandwidth an array of two forms of it. `of`: nothing for a control. The places

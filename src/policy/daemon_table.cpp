@@ -6,48 +6,72 @@
 
 namespace rdtd {
 
+namespace {
+
+bool is_never(std::string_view word) {
+  return word == "never" || word == "off" || word == "none" || word == "infinity" ||
+         word == "disabled";
+}
+
+}  // namespace
+
 void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::node& node) {
-  table_.read(in, key, node,
-              {{"log_level",
-                [&](const auto& k, const auto& n) {
-                  if (auto level = table_.choice(in, k, n, {"debug", "info", "warning", "error"}))
-                    settings_.log_level = *level;
-                }},
-               {"on_stop",
-                [&](const auto& k, const auto& n) {
-                  if (auto word = table_.choice(in, k, n, {"keep", "remove"}))
-                    settings_.on_stop = *word == "keep" ? OnStop::keep : OnStop::remove;
-                }},
-               {"drift",
-                [&](const auto& k, const auto& n) {
-                  if (auto word = table_.choice(in, k, n, {"restore", "report"}))
-                    settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
-                }},
-               {"unsupported",
-                [&](const auto& k, const auto& n) {
-                  if (auto word = table_.choice(in, k, n, {"refuse", "skip"}))
-                    settings_.unsupported =
-                        *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
-                }},
-               {"readers",
-                [&](const auto& k, const auto& n) {
-                  if (auto word = table_.choice(in, k, n, {"group", "all"}))
-                    settings_.readers = *word == "group" ? Readers::group : Readers::all;
-                }},
-               {"reconcile_interval", [&](const auto& k, const auto& n) {
-                  if (const auto* seconds = n.as_integer()) {
-                    const std::string meant = fmt::format("{}s", seconds->get());
-                    return in.wrong_type(
-                        k, n, "a string",
-                        fmt::format("write \"{}\"", parse_duration(meant) ? meant : "30s"));
-                  }
-                  const auto text = in.string(k, n);
-                  if (!text) return;
-                  if (const auto span = parse_duration(text->value))
-                    settings_.reconcile_interval = *span;
-                  else
-                    in.error(text->where, span.error());
-                }}});
+  table_.read(
+      in, key, node,
+      {{"log_level",
+        [&](const auto& k, const auto& n) {
+          if (auto level = table_.choice(in, k, n, {"debug", "info", "warning", "error"},
+                                         {{"trace verbose 7 all", "debug"},
+                                          {"notice 6 5 normal default", "info"},
+                                          {"warn 4", "warning"},
+                                          {"err 3 crit critical quiet", "error"}}))
+            settings_.log_level = *level;
+        }},
+       {"on_stop",
+        [&](const auto& k, const auto& n) {
+          if (auto word = table_.choice(in, k, n, {"keep", "remove"},
+                                        {{"leave nothing none false", "keep"},
+                                         {"reset clean delete clear undo true", "remove"}}))
+            settings_.on_stop = *word == "keep" ? OnStop::keep : OnStop::remove;
+        }},
+       {"drift",
+        [&](const auto& k, const auto& n) {
+          if (auto word = table_.choice(in, k, n, {"restore", "report"},
+                                        {{"fix repair enforce correct", "restore"},
+                                         {"warn log ignore notify allow", "report"}}))
+            settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
+        }},
+       {"unsupported",
+        [&](const auto& k, const auto& n) {
+          if (auto word = table_.choice(in, k, n, {"refuse", "skip"},
+                                        {{"error fail strict deny", "refuse"},
+                                         {"ignore warn warning allow omit", "skip"}}))
+            settings_.unsupported = *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
+        }},
+       {"readers",
+        [&](const auto& k, const auto& n) {
+          if (auto word = table_.choice(
+                  in, k, n, {"group", "all"},
+                  {{"rdtd root none", "group"}, {"everybody everyone any world users", "all"}}))
+            settings_.readers = *word == "group" ? Readers::group : Readers::all;
+        }},
+       {"reconcile_interval", [&](const auto& k, const auto& n) {
+          if (const auto* seconds = n.as_integer()) {
+            const std::string meant = fmt::format("{}s", seconds->get());
+            return in.wrong_type(
+                k, n, "a string",
+                fmt::format("write \"{}\"", parse_duration(meant) ? meant : "30s"));
+          }
+          const auto text = in.string(k, n);
+          if (!text) return;
+          if (const auto span = parse_duration(text->value))
+            settings_.reconcile_interval = *span;
+          else if (is_never(text->value))
+            in.error(text->where, fmt::format("'{}' is not a time span", text->value),
+                     "write \"0\"");
+          else
+            in.error(text->where, span.error());
+        }}});
 }
 
 }  // namespace rdtd

@@ -246,6 +246,8 @@ void Builder::error(const Location& where, std::string message, std::string hint
 std::string Builder::did_you_mean(std::string_view name, std::span<const std::string> names) {
   if (names.size() > comparisons_left_) return {};
   comparisons_left_ -= names.size();
+  for (const std::string& known : names)
+    if (lower(known) == lower(name)) return fmt::format("did you mean '{}'?", known);
   const auto nearest = nearest_name(name, names);
   return nearest ? fmt::format("did you mean '{}'?", *nearest) : "";
 }
@@ -255,6 +257,7 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
   if (name == "root" || name == "/") return "the resctrl root is 'default'";
   if (name.find_first_of("/%*") != std::string_view::npos)
     return "a group has a fixed name, and no groups below it";
+  if (lower(name) == leave_group) return fmt::format("write group = \"{}\"", leave_group);
   for (const std::string_view word : {"ignore", "none", "skip", "keep", "stay", "nothing"})
     if (name == word && did_you_mean(name, names).empty())
       return "group = \"leave\" leaves processes where they are";

@@ -16,6 +16,7 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/model/virtual_machine.hpp"
 
 namespace rdtd {
 
@@ -95,6 +96,9 @@ Check check_identity(ConditionKind kind, std::string_view text) {
       is_digits(text.substr(std::min(dash, text.size() - 1) + 1)))
     return never(text, "there are no ranges of numbers",
                  "list the numbers, or use user_group or unit");
+  if (is_user && text.contains(' ') && !text.contains('\\'))
+    return Finding{fmt::format("'{}' is one name with a blank in it", text),
+                   "list them: user = [\"NAME\", \"NAME\"]", false};
   if (const size_t end = text.find_first_of(",:|"); end != std::string_view::npos)
     return never(text, fmt::format("the name of a {} has no '{}'", noun, text[end]),
                  text[end] == ':'
@@ -121,13 +125,15 @@ Check check_comm(std::string_view text) {
     const std::string_view name = last_component(text);
     return never(
         text, "the name of a process has no directory",
-        text.starts_with('/') && text.size() > 1
+        text.starts_with('/') && text.size() > 1 && !text.ends_with('/')
             ? fmt::format("{}, or exe = {}", write(name.substr(0, longest_comm)), quoted(text))
             : write(name.substr(0, longest_comm)));
   }
   if (const auto only = glob_only_match(text); only && only->size() > longest_comm)
     return never(text, "the kernel cuts names to 15 characters",
-                 fmt::format("write \"{}\", or use 'exe'", text.substr(0, longest_comm)));
+                 fmt::format("write \"{}\", or use '{}'",
+                             text.substr(0, std::min(text.find(' '), longest_comm)),
+                             text.contains(' ') ? "cmdline" : "exe"));
   if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
     return Finding{
         fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
@@ -162,12 +168,20 @@ Check check_exe(std::string_view text) {
   if (text.ends_with('/'))
     return never(text, "it is the path of a directory",
                  fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
-  if (text.contains(" -"))
+  const size_t blank = text.find(' ');
+  if (text.contains(" -") || (blank != std::string_view::npos && !text.substr(blank).contains('/')))
     return Finding{
         fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of "
                     "the executable",
                     text),
         "'cmdline' matches the arguments", false};
+  for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
+    if (text.starts_with(link))
+      return Finding{fmt::format("'{}' may not match: where {} is a link, the kernel shows /usr{}",
+                                 text, link.substr(0, link.size() - 1), text),
+                     fmt::format("write [{}, {}]", rdtd::quoted(text),
+                                 rdtd::quoted(fmt::format("/usr{}", text))),
+                     false};
   return std::nullopt;
 }
 
@@ -214,6 +228,13 @@ std::string hint_for_unit(std::string_view text, std::string_view character) {
   return {};
 }
 
+// "services" of "nginx.services".
+std::optional<std::string> misspelt_type(std::string_view word) {
+  static const std::vector<std::string> types = {"service", "slice", "scope"};
+  constexpr size_t least_letters = 4;  // other words are part of the name: "php8.2-fpm"
+  return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
+}
+
 Check check_unit(std::string_view text) {
   if (const auto character = foreign_character(text))
     return never(text,
@@ -221,6 +242,10 @@ Check check_unit(std::string_view text) {
                                                                  ? "blank"
                                                                  : fmt::format("'{}'", *character)),
                  hint_for_unit(text, *character));
+  if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
+    if (const auto type = misspelt_type(text.substr(dot + 1)))
+      return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
+                     write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
   const std::string unit = complete_unit_name(std::string(text));
   const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
   if (stem.ends_with('@'))
@@ -273,6 +298,29 @@ Check check_pod(std::string_view text) {
   return std::nullopt;
 }
 
+Check check_vm(std::string_view text) {
+  const auto named = [&](std::string_view name, std::string_view why) {
+    return never(text, why, name.empty() ? "" : write(name));
+  };
+  if (text.starts_with("guest=")) return named(text.substr(6), "it is the name alone");
+  if (text.contains('/'))
+    return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
+  if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {
+    if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text)))
+      return named(*name, "it is the name that 'virsh list' shows");
+    const std::string_view stem = text.substr(0, text.rfind(".scope"));
+    return named(is_digits(stem) ? stem : "", "it is the name that 'virsh list' shows");
+  }
+  if (text.ends_with(".slice"))
+    return named({}, "it is the name of a virtual machine; 'unit' matches a slice");
+  if (const auto name = vm_of_cgroup(fmt::format("/machine/{}.libvirt-qemu/x", text)))
+    return Finding{fmt::format("'{}' looks like libvirt's name for a process; 'vm' is the name "
+                               "that 'virsh list' shows",
+                               text),
+                   write(*name), false};
+  return std::nullopt;
+}
+
 Check check_kind(ConditionKind kind, std::string_view text) {
   switch (kind) {
     case ConditionKind::name:
@@ -281,6 +329,7 @@ Check check_kind(ConditionKind kind, std::string_view text) {
     case ConditionKind::cgroup: return check_cgroup(text);
     case ConditionKind::unit:
     case ConditionKind::user_unit: return check_unit(text);
+    case ConditionKind::vm: return check_vm(text);
     case ConditionKind::pod: return check_pod(text);
     case ConditionKind::container: return check_container(text);
     default: return std::nullopt;
@@ -295,6 +344,9 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
+  if (text.starts_with('!') && text.size() > 1)
+    return Finding{fmt::format("'{}' is a text that begins with '!': no condition negates", text),
+                   "to leave processes alone, write group = \"leave\" in an earlier rule", false};
   if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
   if (auto found = check_kind(kind, text)) return found;
   return check_slip(kind, text, in_array);

@@ -35,7 +35,8 @@ std::string glob_of(std::string_view regex) {
   const bool to_end = regex.ends_with('$');
   if (from_start) regex.remove_prefix(1);
   if (to_end) regex.remove_suffix(1);
-  if (to_end && !from_start) out += '*';
+  // A whole path can have nothing before it.
+  if (to_end && !from_start && !regex.starts_with('/')) out += '*';
   for (size_t at = 0; at < regex.size(); at++) {
     const std::string_view rest = regex.substr(at);
     if (rest.starts_with(".*") || rest.starts_with(".+")) {

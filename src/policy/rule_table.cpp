@@ -29,10 +29,17 @@ void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
 // QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
 void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
   constexpr size_t most = 1024;
-  if (node.is_integer())
-    return in.wrong_type(key, node, "a string",
-                         fmt::format("write \"{}\"", *node.value<int64_t>()));
-  const auto list = in.string(key, node);
+  Located<std::string> numbers{.value = {}, .where = in.at(node)};
+  if (const auto* array = node.as_array()) {
+    for (const toml::node& one : *array)
+      if (const auto number = one.value_exact<int64_t>())
+        numbers.value += fmt::format("{}{}", numbers.value.empty() ? "" : ",", *number);
+      else
+        return in.wrong_type(key, one, "an integer", "write [0, 1] or \"0-1\"");
+  } else if (node.is_integer()) {
+    numbers.value = fmt::format("{}", *node.value<int64_t>());
+  }
+  const auto list = numbers.value.empty() ? in.string(key, node) : numbers;
   if (!list) return;
   const auto cpus = parse_cpu_list(list->value);
   if (!cpus || cpus->empty() || cpus->size() > most)

@@ -45,6 +45,14 @@ constexpr std::string_view runtime_settings =
     "a runtime names the group, which needs no rule here: write [group.NAME]";
 constexpr std::string_view groups_of_partition =
     "a group names its partition: write partition = \"NAME\" in [group.NAME]";
+constexpr std::string_view one_policy =
+    "a policy is for the machine that it lies on, all the time: give each machine its files";
+constexpr std::string_view by_kernel =
+    "the kernel numbers groups by itself: a group has a name only";
+constexpr std::string_view no_templates =
+    "a group has all its amounts: there is no inheritance and no template";
+constexpr std::string_view a_range =
+    "write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard to use";
 constexpr std::string_view in_rule = "write monitor = \"NAME\" in a [[rule]]";
 constexpr std::string_view in_guard =
     "[guard] is a table of its own; write protected = true in the group that must not suffer";
@@ -75,7 +83,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"mon mongroup monitoring monitorgroup", "monitor", {}},
     {"regex regexp pattern glob match matches", "name",
      "each condition has its key and takes globs: name = \"redis*\""},
-    {"ppid parent parentpid child children inherit", "name",
+    {"ppid parent parentpid child children inherit inherits", "name",
      "children start in the group of their parent: a rule for the parent is enough"},
     {"not except exclude ignore options skip unless", "name", left_alone},
     {"ignorert sched schedule policy nice ionice ioclass rtprio latencynice oomscoreadj cpuquota "
@@ -85,6 +93,17 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "rules are tried in the order of files, then of lines; the first that matches decides"},
     {"enabled enable disabled disable active", "name", commented_out},
     {"comment desc description note notes title", "name", as_comment},
+    {"vms virtualmachine domain domname guest guestname libvirt machine qemu", "vm", {}},
+    {"vcpuid vcpupin", "vcpu", {}},
+    {"notname notunit notuser", "name", left_alone},
+    {"anyof allof and or", "name",
+     "all conditions of a rule must hold, and an array holds if one of its members does"},
+    {"script interpreter", "cmdline", "write cmdline = \"*/NAME.py*\""},
+    {"uidmin uidmax uids", "user", "list the users, or use user_group or unit"},
+    {"session tty login", "unit", "write unit = \"user-UID.slice\""},
+    {"recursive descendants subtree", "cgroup",
+     "a cgroup includes those below it, and children start in the group of their parent"},
+    {"hostname host onlyon machines when schedule time cron", "name", one_policy},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
     {"all any everything", "name", "name = \"*\" holds for every process"},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
@@ -108,7 +127,17 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "mb",
      {}},
     {"unified size", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
-    {"max min maxcache mincache", "l3", "a group has one amount of a resource: l3 = \"4 ways\""},
+    {"max min maxcache mincache minways maxways guarantee guaranteed reserve request burst "
+     "requests limits",
+     "l3", a_range},
+    {"l3limit l3limits llclimit", "l3", {}},
+    {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
+    {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
+    {"limit", "l3", resource_keys},
+    {"clos cos closids rmid rmids", "l3", by_kernel},
+    {"inherit inherits extends template base from", "l3", no_templates},
+    {"isolate isolation exclusiveways pinned lock locked", "exclusive", {}},
+    {"hostname host onlyon machines when schedule time cron", "l3", one_policy},
     {"catrangestartpercent catrangeendpercent", "l3",
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
     {"id cacheid domain domains socket node numa level", "l3", by_domain},
@@ -164,8 +193,11 @@ constexpr auto of_others = std::to_array<Synonym>({
      "conditions belong in a [[rule]]"},
     {"loglevel onstop drift unsupported readers reconcileinterval", "rule",
      "it belongs in [daemon]"},
-    {"settings global general config rdtd service manager", "rule", "write [daemon]"},
+    {"settings global general config rdtd manager", "rule", "write [daemon]"},
     {"monitor mon monitoring mongroup mongroups", "rule", in_rule},
+    {"host hosts machine machines node nodes", "rule", one_policy},
+    {"unit units service services slice scope container containers pod pods vm vms", "rule",
+     "write [[rule]] with unit = \"NAME\", and a [group.NAME] for its amounts"},
     {"include includes import confd", "rule",
      "every *.toml file of /etc/rdtd is read, in the order of their names"},
     {"inputs outputs agent prometheus metrics exporter", "rule", no_exporter},
@@ -189,6 +221,12 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"enabled enable active state action", "traffic", "write mode = \"on\" or \"shadow\""},
     {"dryrun observe simulate", "traffic", "write mode = \"shadow\""},
     {"interval period", "traffic", "the time between samples is 'interval' in [observer]"},
+    {"min minimum step steps cooldown hysteresis", "traffic",
+     "the range of each group says how far: mb = \"10%..100%\" in [group.NAME]"},
+    {"retention maxsize size history ringsize disk keep", "record", {}},
+    {"enabled enable active", "record", "systemctl enable --now rdtd-observer starts it"},
+    {"dir directory path file", "record", "the history is in /var/lib/rdtd/history"},
+    {"period samplinginterval refresh", "interval", {}},
     {"user uid", "owner", {}},
     {"gid usergroup", "owner", "did you mean 'group'?"},
     {"perm perms permission permissions", "mode", {}},

@@ -243,6 +243,8 @@ int verbs::layout(const Context& context) {
       print("{}", Styled{look.picture});
     }
   }
+  if (context.json == Json::off && first)
+    print("resctrl offers no cache to divide here; 'rdtctl plan' shows what else there is.\n");
   if (context.json != Json::off)
     print_json(context,
                {{"layout", json}, {"partitions", partitions}, {"io", io}, {"bit_usage", now}});

@@ -48,7 +48,7 @@ TEST(Plan, Grants) {
       {"[partition.p]\nl3 = \"33%\"\n[partition.q]\nl3 = \"67%\"\n[group.a]\npartition = "
        "\"p\"\n[group.default]\npartition = \"q\"\n",
        "schemata  default  L3:0-1=fff80 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=7f "
-       "MB:0-1=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0-1=100\nmode      a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
       // Sizes and bandwidth are rounded up to what holds them.
       {"[group.a]\nl3 = \"2.5 MiB\"\nmb = \"15%\"\n[group.b]\nl3 = \"1 KiB\"\nmb = "
        "\"1%\"\n[group.c]\nmb = \"unlimited\"\n",
@@ -288,8 +288,8 @@ TEST(Plan, WaysOfDevices) {
        "\"p\"\n[group.default]\npartition = \"q\"\n",
        "p.toml:4:6: warning: I/O devices can fill ways 9-10 of L3 domain 0, exclusive to partition "
        "'q'\n    4 | l3 = \"40%\"\n      |      ^~~~~ exclusive = \"strict\" refuses such ways\n"
-       "schemata  default  L3:0=780 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7f MB:0=100\n3 "
-       "steps: 1 to create, 1 to change, 0 to remove.\n"}};
+       "schemata  default  L3:0=780 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7f MB:0=100\nmode  "
+       "    a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"}};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
 }

@@ -182,6 +182,50 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"user = 'root,daemon'",
      "error: 'root,daemon' can never match: the name of a user has no ',' | list them: user = "
      "[\"NAME\", \"NAME\"]"},
+    {"user = 'alice bob'",
+     "warning: 'alice bob' is one name with a blank in it | list them: user = [\"NAME\", "
+     "\"NAME\"]"},
+    // Odd ones.
+    {"exe = '/usr/bin/redis$'",
+     "error: '/usr/bin/redis$' can never match: it is a glob, not a regular expression, and "
+     "matches the whole text | write \"/usr/bin/redis\""},
+    {"exe = '/bin/tar'",
+     "warning: '/bin/tar' may not match: where /bin is a link, the kernel shows /usr/bin/tar | "
+     "write [\"/bin/tar\", \"/usr/bin/tar\"]"},
+    {"exe = '/usr/bin/python3 x.py'",
+     "warning: '/usr/bin/python3 x.py' looks like a command with arguments; 'exe' matches the "
+     "path of the executable | 'cmdline' matches the arguments"},
+    {"exe = '/opt/My Program/bin/x'", ""},
+    {"name = '/regex/'",
+     "error: '/regex/' can never match: the name of a process has no directory | write \"regex\""},
+    {"name = 'redis-server --port 6379'",
+     "error: 'redis-server --port 6379' can never match: the kernel cuts names to 15 characters | "
+     "write \"redis-server\", or use 'cmdline'"},
+    {"name = '!tar'",
+     "warning: '!tar' is a text that begins with '!': no condition negates | to leave processes "
+     "alone, write group = \"leave\" in an earlier rule"},
+    {"unit = 'nginx.services'",
+     "warning: 'nginx.services' is the service 'nginx.services.service' | write "
+     "\"nginx.service\""},
+    {"unit = ['php8.2-fpm', 'a.b', 'org.example.Daemon']", ""},
+    // Virtual machines.
+    {"vm = ['web*', 'web-1', '100', 'qemu']", ""},
+    {"vm = 'machine-qemu\\x2d1\\x2dweb.scope'",
+     "error: 'machine-qemu\\x2d1\\x2dweb.scope' can never match: it is the name that 'virsh list' "
+     "shows | write \"web\""},
+    {"vm = '100.scope'",
+     "error: '100.scope' can never match: it is the name that 'virsh list' shows | write \"100\""},
+    {"vm = 'guest=web'",
+     "error: 'guest=web' can never match: it is the name alone | write \"web\""},
+    {"vm = '/machine.slice/x'",
+     "error: '/machine.slice/x' can never match: it is the name of a virtual machine; 'cgroup' "
+     "matches a path"},
+    {"vm = 'machine.slice'",
+     "error: 'machine.slice' can never match: it is the name of a virtual machine; 'unit' matches "
+     "a slice"},
+    {"vm = 'qemu-1-web'",
+     "warning: 'qemu-1-web' looks like libvirt's name for a process; 'vm' is the name that 'virsh "
+     "list' shows | write \"web\""},
     // Pods and containers.
     {"pod = ['default/web-*', '*/redis-0', 'kube-system/*', '*/*']", ""},
     {"container = ['redis', 'web_1', 'k8s*', '*']", ""},

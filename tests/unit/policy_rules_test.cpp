@@ -45,10 +45,22 @@ constexpr PolicyAndErrors rule_errors[] = {
     4 | vcpu = "0"
       |        ^~~ write vm = "NAME" too
 )"},
-    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = 0\n",
-     R"(p.toml:4:8: error: 'vcpu' must be a string, not an integer
-    4 | vcpu = 0
-      |        ^ write "0"
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = 0\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = [0, 2]\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = [0, \"2\"]\n",
+     R"(p.toml:4:12: error: 'vcpu' must be an integer, not a string
+    4 | vcpu = [0, "2"]
+      |            ^~~ write [0, 1] or "0-1"
+)"},
+    {"[group.db]\n[[rule]]\ngroup = \"DB\"\nname = \"x\"\n",
+     R"(p.toml:3:9: error: unknown group 'DB'
+    3 | group = "DB"
+      |         ^~~~ did you mean 'db'?
+)"},
+    {"[[rule]]\ngroup = \"Leave\"\nname = \"x\"\n",
+     R"(p.toml:2:9: error: unknown group 'Leave'
+    2 | group = "Leave"
+      |         ^~~~~~~ write group = "leave"
 )"},
     {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"all\"\n",
      R"(p.toml:4:8: error: 'all' is not a list of virtual CPUs
