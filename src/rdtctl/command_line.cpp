@@ -107,10 +107,18 @@ std::string nearest_text(const std::string& name, const std::vector<std::string>
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
+// Few slips are in the first letter, and no slip is to end in the removal of all groups.
+std::string nearest_verb(const std::string& name, const std::vector<std::string>& names) {
+  const auto nearest = name_meant(name, names);
+  if (!nearest || nearest->front() != name.front()) return {};
+  if (*nearest == "reset" && !nearest->starts_with(name)) return {};
+  return fmt::format("; did you mean '{}'?", *nearest);
+}
+
 std::string unknown_verb(const CLI::App& app, const std::string& name) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  return fmt::format("unknown verb '{}'{}", name, nearest_text(name, names));
+  return fmt::format("unknown verb '{}'{}", name, nearest_verb(name, names));
 }
 
 // The word that no part of the command line takes.
@@ -181,6 +189,16 @@ std::string value_text(const CLI::Option& option, const std::string& value) {
 }
 
 }  // namespace
+
+std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std::string>& marked) {
+  std::vector<std::string> command = verb.remaining();
+  if (!command.empty() && command.front().starts_with('-'))
+    throw UsageError{
+        fmt::format("unknown option '{}' of {}: '--' precedes a command that begins with '-'",
+                    command.front(), verb.get_name())};
+  command.insert(command.end(), marked.begin(), marked.end());
+  return command;
+}
 
 const CLI::App* given_verb(const CLI::App& app) {
   const auto verbs = app.get_subcommands();

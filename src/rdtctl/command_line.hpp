@@ -26,6 +26,10 @@ struct UsageError {
 
 // The verb on the command line, or nullptr.
 [[nodiscard]] const CLI::App* given_verb(const CLI::App& app);
+// The command that is left of the command line, and the words behind "--". Throws UsageError if it
+// begins with an option that the verb does not have.
+[[nodiscard]] std::vector<std::string> command_of(const CLI::App& verb,
+                                                  const std::vector<std::string>& marked);
 
 // Checks of an option's value. Each throws UsageError.
 void allow_only(CLI::Option& option, const std::vector<std::string>& values);

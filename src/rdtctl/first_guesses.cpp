@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
+#include "rdtd/model/systemd_unit.hpp"
 #include "words_of_others.hpp"
 
 namespace rdtd {
@@ -123,6 +125,7 @@ void Guess::rewrite_verb() {
   size_t first = 0;
   while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
     first += takes_next(words_[first]) ? 2 : 1;
+  if (first < words_.size() && words_[first] == "--") erase(first);
   // "-s" and the like stand for a verb.
   if (first < words_.size() && is_option(words_[first]) &&
       (rewrite_words(first, 2) || rewrite_words(first, 1)))
@@ -136,6 +139,8 @@ void Guess::rewrite_verb() {
     for (const size_t at : bare_words(verb_ + 1)) {
       const auto meaning = meaning_of_verb(words_[at]);
       if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();
+      if (meaning && !meaning->sentence.empty())
+        advice_ = fmt::format("'{}': {}", words_[at], meaning->sentence);
     }
   } else if (!rewrite_words(verb_, 2)) {
     (void)rewrite_words(verb_, 1);
@@ -159,8 +164,9 @@ size_t Guess::rewrite_option(size_t at) {
   const std::string word = words_[at];
   const std::string name = word.substr(0, word.find('='));
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+  const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history"});
   if (word == "--json" && !is_one_of(next, {"pretty", "short", "off"}) &&
-      (next.empty() || is_option(next)))
+      (next.empty() || is_option(next) || (takes_words && bare_words(verb_ + 1).empty())))
     words_[at] = "-j";
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
     words_[at] = "--color=always";
@@ -215,15 +221,27 @@ void Guess::rewrite_subject() {
     insert(bare.front(), "--pid");
 }
 
-// "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group.
+// "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group. "assign GROUP
+// UNIT" and "assign UNIT GROUP": a unit has its type, or stands where the group is given.
 void Guess::rewrite_assign() {
   for (size_t i = verb_ + 1; i + 1 < words_.size(); i++)
     if (words_[i] == "--pid") erase(i);
-  if (given({"-g", "--group"})) return;
   const std::vector<size_t> bare = bare_words(verb_ + 1);
-  const auto is_group = [&](size_t at) { return !is_number(words_[at]); };
-  if (std::ranges::count_if(bare, is_group) == 1)
-    insert(*std::ranges::find_if(bare, is_group), "-g");
+  std::vector<size_t> names;
+  std::ranges::copy_if(bare, std::back_inserter(names),
+                       [&](size_t at) { return !is_number(words_[at]); });
+  const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
+  const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
+  if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
+    const bool first = is_unit(names[0]);
+    if (first == is_unit(names[1])) return;
+    insert(names[1], first ? "-g" : "--unit");
+    insert(names[0], first ? "--unit" : "-g");
+  } else if (names.size() == 1 && bare.size() == 1 && has_group && !has_unit) {
+    insert(names[0], "--unit");
+  } else if (names.size() == 1 && !has_group) {
+    insert(names[0], "-g");
+  }
 }
 
 // "run GROUP -- COMMAND".

@@ -34,6 +34,8 @@ int verbs::import_from(const std::string& path) {
     return Exit::failed;
   }
   print("{}", *policy);
+  if (policy->contains("# Lost: "))
+    note("rdtctl: {}: a policy has nothing like some of it: see the lines '# Lost'\n", file.path);
   return Exit::ok;
 }
 

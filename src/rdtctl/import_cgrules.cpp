@@ -49,6 +49,7 @@ struct CgroupPlace {
 CgroupPlace destination_of(const std::string& path) {
   CgroupPlace out;
   std::string_view rest = path;
+  while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
   while (rest.starts_with('/')) rest.remove_prefix(1);
   const size_t end = std::min(rest.find_first_of("/%"), rest.size());
   out.group = rest.substr(0, end);
@@ -143,7 +144,46 @@ ImportedText import_cgrules(std::string_view text) {
   return CgrulesImport().run(text);
 }
 
+namespace {
+
+// A script or a unit that calls pqos, wherever in it.
+bool calls_pqos(std::string_view text) {
+  return std::ranges::any_of(split(text, '\n'), [](std::string_view line) {
+    const std::string_view content = trim(line);
+    if (content.starts_with('#')) return false;
+    return std::ranges::any_of(rule_words(content), [](const std::string& word) {
+      return word == "pqos" || word.ends_with("/pqos") || word.ends_with("=pqos");
+    });
+  });
+}
+
+// What a file of a known other kind is, and what to do with it.
+std::optional<std::string> known_other(std::string_view text) {
+  const auto has = [&](std::string_view word) { return text.contains(word); };
+  if (has("rdt_config_file"))
+    return "it names the file that has the classes: import that of 'rdt_config_file'";
+  if (has("<cachetune") || has("<memorytune") || has("<domain"))
+    return "it is a virtual machine of libvirt: write a [[rule]] with vm = \"NAME\", and a "
+           "[group.NAME]; cachetune and libvirt's groups stay beside rdtd's";
+  if (has("\"intelRdt\""))
+    return "it is a container's config.json: write a [group.NAME] of the name in its closID";
+  if (has("alloc-class-set") || has("alloc-assoc-set"))
+    return "it is pqos's configuration file: write its values behind -e and -a of a command line";
+  if (has("resctrlQOS") || has("resctrlStrategy"))
+    return "it is koordinator's: catRangeEndPercent and mbaPercent are l3 and mb of a [group.NAME]";
+  if (has("\"types\"") || has("\"type\":"))
+    return "it is ananicy's, which has no amounts: write a [[rule]] with name = \"NAME\"";
+  if (text.starts_with("L3:") || has("\nL3:") || text.starts_with("MB:") || has("\nMB:"))
+    return "it is a schemata file: 'rdtctl import --resctrl DIR' reads a copy of the whole tree";
+  return std::nullopt;
+}
+
+}  // namespace
+
 ImportedText import_foreign(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
+  if (auto what = known_other(text)) return std::unexpected(*std::move(what));
+  if (calls_pqos(text)) return import_pqos(text);
   for (const std::string_view line : split(text, '\n')) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
@@ -152,8 +192,7 @@ ImportedText import_foreign(std::string_view text) {
     if (content == "---" || (words.size() == 1 && content.ends_with(':')))
       return import_goresctrl(text);
     if (std::ranges::any_of(words, [](const std::string& word) {
-          return word == "pqos" || word.ends_with("/pqos") || word.starts_with("-e") ||
-                 word.starts_with("-a") || word.starts_with("--alloc");
+          return word.starts_with("-e") || word.starts_with("-a") || word.starts_with("--alloc");
         }))
       return import_pqos(text);
     if (words.size() == 3 || words.size() == 4) return import_cgrules(text);

@@ -139,6 +139,16 @@ Refused read_allocations(const YamlNode& node, Amounts& caches, Bandwidths& band
     if (child.key == "l3Allocation") refused = read_cache("l3", "*", child, caches);
     if (child.key == "l2Allocation") refused = read_cache("l2", "*", child, caches);
     if (child.key == "mbAllocation") refused = read_bandwidth("*", child, bandwidths);
+    // An amount must not be lost by a slip: without it, a group may fill everything.
+    const std::string key = lower(child.key);
+    if (!child.key.ends_with("Allocation") &&
+        (key.starts_with("l3") || key.starts_with("l2") || key.starts_with("mb")))
+      refused = fmt::format("line {}: '{}' is none of l3Allocation, l2Allocation and mbAllocation",
+                            child.line, printable(child.key));
+    else if (!refused && child.key.ends_with("Allocation") && child.key != "l3Allocation" &&
+             child.key != "l2Allocation" && child.key != "mbAllocation")
+      refused = fmt::format("line {}: '{}' is none of l3Allocation, l2Allocation and mbAllocation",
+                            child.line, printable(child.key));
     if (refused) return refused;
   }
   return std::nullopt;
@@ -158,7 +168,10 @@ Refused GoresctrlImport::add_class(const YamlNode& node, const std::string& part
   // A class without an amount may fill all of its partition.
   for (const auto& [key, domains] : caches)
     if (!amounts.contains(key)) amounts[key] = {{"*", "\"all\""}};
-  for (const auto& [domains, bandwidth] : bandwidths) own.try_emplace(domains);
+  // On a domain of the partition's own, the class has its share of that.
+  const auto everywhere = own.find("*");
+  const Bandwidth usual = everywhere == own.end() ? Bandwidth{} : everywhere->second;
+  for (const auto& [domains, bandwidth] : bandwidths) own.try_emplace(domains, usual);
   for (const auto& [domains, bandwidth] : own) {
     auto found = bandwidths.find(domains);
     if (found == bandwidths.end()) found = bandwidths.find("*");

@@ -2,6 +2,7 @@
 // to them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <vector>
@@ -128,13 +129,27 @@ std::string PqosImport::text_of(const std::string& number, const ServiceClass& o
   return out;
 }
 
-// The words of a shell's command line; quotes keep a blank.
+bool is_pqos(std::string_view word) {
+  return word == "pqos" || word.ends_with("/pqos") || word.ends_with("=pqos");
+}
+
+// The words of a shell's command lines; quotes keep a blank. Between two commands, "".
 std::vector<std::string> shell_words(std::string_view text) {
   std::vector<std::string> out;
-  bool in_word = false;
+  bool in_word = false, in_comment = false;
   char quote = '\0';
-  for (const char c : text) {
-    if (quote == '\0' && (c == ' ' || c == '\t' || c == '\n' || c == '\\')) {
+  for (size_t i = 0; i < text.size(); i++) {
+    const char c = text[i];
+    in_comment = (in_comment || (quote == '\0' && !in_word && c == '#')) && c != '\n';
+    if (in_comment) continue;
+    const bool goes_on = c == '\\' && i + 1 < text.size() && text[i + 1] == '\n';
+    if (quote == '\0' && goes_on) i++;
+    if (quote == '\0' && (goes_on || c == ' ' || c == '\t' || c == '\r')) {
+      in_word = false;
+      continue;
+    }
+    if (quote == '\0' && (c == '\n' || c == ';' || c == '&' || c == '|')) {
+      if (in_word || (!out.empty() && !out.back().empty())) out.emplace_back();
       in_word = false;
       continue;
     }
@@ -150,8 +165,13 @@ std::vector<std::string> shell_words(std::string_view text) {
 
 ImportedText PqosImport::run(std::string_view text) {
   const std::vector<std::string> words = shell_words(text);
+  // The options of other programs are not pqos's. Without its name, all are.
+  const bool named = std::ranges::any_of(words, is_pqos);
+  bool of_pqos = !named;
   for (size_t i = 0; i < words.size(); i++) {
     std::string option = words[i];
+    of_pqos = (of_pqos && !(named && option.empty())) || is_pqos(option);
+    if (!of_pqos) continue;
     std::string value;
     for (const std::string_view name : {"-e", "-a", "--alloc-class=", "--alloc-assoc="})
       if (option.starts_with(name) && option.size() > name.size()) {

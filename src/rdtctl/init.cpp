@@ -19,6 +19,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/toml_text.hpp"
+#include "rdtd/bus/units.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "unit_processes.hpp"
 #include "unit_rule.hpp"
@@ -208,6 +209,21 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
   return Exit::ok;
 }
 
+// Half of the cache is not to go to a slip. A unit that is stopped is known to systemd.
+std::optional<int> refuse_unknown(const Context& context, const std::string& unit) {
+  auto systemd = Units::connect();
+  const auto known = systemd ? systemd->find(unit) : std::nullopt;
+  if (!known || known->loaded) return std::nullopt;
+  std::vector<std::string> names;
+  if (auto directory = Directory::open(context.proc))
+    if (const auto services = running_services(proc::ProcFs(std::move(*directory))))
+      for (const Service& service : *services) names.push_back(service.unit);
+  const auto nearest = nearest_name(unit, names);
+  note("rdtctl: there is no unit '{}', and no process is in one{}\n", unit,
+       nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+  return Exit::failed;
+}
+
 }  // namespace
 
 int verbs::init(const Context& context, const InitOptions& options) {
@@ -215,9 +231,10 @@ int verbs::init(const Context& context, const InitOptions& options) {
   std::vector<std::string> units;
   for (const std::string& unit : options.protect) {
     units.push_back(complete_unit_name(unit));
-    // It may be stopped, or misspelled.
-    if (const auto pids = processes_of_unit(context, units.back()); pids && pids->empty())
-      note("rdtctl: warning: no process is in unit '{}' now\n", units.back());
+    const auto pids = processes_of_unit(context, units.back());
+    if (!pids || !pids->empty()) continue;
+    if (const auto exit = refuse_unknown(context, units.back())) return *exit;
+    note("rdtctl: warning: no process is in unit '{}' now\n", units.back());
   }
   if (units.empty()) {
     auto directory = Directory::open(context.proc);

@@ -31,12 +31,6 @@ void look_at_terminal(Context& context) {
   context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
-// The exit status says it all.
-void silence() {
-  for (std::FILE* stream : {stdout, stderr})
-    if (std::freopen("/dev/null", "w", stream) == nullptr) std::fclose(stream);
-}
-
 void add_common_options(CLI::App& app, Context& context) {
   auto* root = app.add_option("--root", context.root, "Read policy files below this directory")
                    ->type_name("DIR");
@@ -66,7 +60,8 @@ void add_common_options(CLI::App& app, Context& context) {
                        "Use colors: auto (on terminals), always or never")
                     ->type_name("WHEN");
   rdtd::allow_only(*color, {"auto", "always", "never"});
-  app.add_flag_callback("-q,--quiet", silence, "Print nothing; the exit status says it");
+  app.add_flag_callback(
+      "-q,--quiet", [] { rdtd::quiet = true; }, "Print nothing; the exit status says it");
   app.add_flag_callback(
       "--no-legend", [&] { context.legend = false; }, "Print tables without a heading");
   app.parse_complete_callback([&context, root, snapshot] {
@@ -93,34 +88,36 @@ bool takes_next_word(const CLI::App& app, const std::string& word) {
 // Of a verb that executes a command: moves the options of rdtctl itself to before the verb, because
 // CLI11 would take those of the command for them too. It also ends a verb at "--": one that
 // precedes the command is removed; behind the command's first word it belongs to the command.
-// Returns the number of words after the one that was removed, or 0.
-size_t arrange_words(const CLI::App& app, std::vector<std::string>& words) {
+// Returns the words after the one that was removed, which are the command: CLI11 would take those
+// that begin with '-' for options.
+std::vector<std::string> arrange_words(const CLI::App& app, std::vector<std::string>& words) {
   const CLI::App* verb = nullptr;
   const auto found = std::ranges::find_if(words, [&](const std::string& word) {
     verb = verb_with_command(app, word);
     return verb != nullptr;
   });
-  if (verb == nullptr) return 0;
+  if (verb == nullptr) return {};
   auto at_verb = found - words.begin();
   const auto word_at = [&](auto position) { return words.begin() + position; };
   for (auto at = at_verb + 1; at < std::ssize(words);) {
     const std::string& word = *word_at(at);
     if (word == "--") {
-      words.erase(word_at(at));
-      return static_cast<size_t>(words.end() - word_at(at));
+      std::vector<std::string> command(word_at(at) + 1, words.end());
+      words.erase(word_at(at), words.end());
+      return command;
     }
-    if (!word.starts_with('-')) return 0;
+    if (!word.starts_with('-')) return {};
     const bool common = verb->get_option_no_throw(option_name(word)) == nullptr &&
                         app.get_option_no_throw(option_name(word)) != nullptr;
     const auto end = at + (takes_next_word(common ? app : *verb, word) ? 2 : 1);
-    if (end > std::ssize(words)) return 0;  // its value is missing
+    if (end > std::ssize(words)) return {};  // its value is missing
     if (common) {
       std::rotate(word_at(at_verb), word_at(at), word_at(end));
       at_verb += end - at;
     }
     at = end;
   }
-  return 0;
+  return {};
 }
 
 rdtd::KnownOptions known_options(const CLI::App& app) {
@@ -150,6 +147,7 @@ int execute(std::vector<std::string> program) {
 
 int report_usage(const CLI::App& app, const std::string& error) {
   const CLI::App* verb = rdtd::given_verb(app);
+  rdtd::quiet = false;  // nothing was done
   rdtd::note("rdtctl: {}\nTry 'rdtctl help{}'.\n", error,
              verb == nullptr ? "" : " " + verb->get_name());
   // A command may end with any other code.
@@ -192,14 +190,15 @@ int main(int argc, char** argv) {
   add_common_options(app, context);
   rdtd::VerbTable verbs(app, context);
   verbs.add_all();
+  const bool runs = std::ranges::find(arguments, "run") != arguments.end();
   auto understood = rdtd::understand(std::move(arguments), known_options(app));
   if (!understood) {
     rdtd::note("rdtctl: {}\n", understood.error());
-    return Exit::usage;
+    return runs ? Exit::run_failed : Exit::usage;
   }
   if (!understood->program.empty()) return execute(std::move(understood->program));
   arguments = std::move(understood->words);
-  verbs.set_marked(arrange_words(app, arguments));
+  verbs.set_command(arrange_words(app, arguments));
 
   int exit = Exit::ok;
   try {

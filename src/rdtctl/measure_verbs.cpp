@@ -40,20 +40,14 @@ void check_length(const CLI::App& verb, const Workload& workload, const std::str
                                  workload.probe_text, least, least_cycles)};
 }
 
-// The command that is left of the command line; `marked` is the number of words after "--". Throws
-// UsageError if what was given makes no sense.
+// Throws UsageError if what was given makes no sense.
 void take_workload(const CLI::App& verb, Workload& workload, const std::string& cpus,
-                   size_t marked) {
+                   const std::vector<std::string>& marked) {
   const auto list = parse_cpu_list(cpus);
   if (!list)
     throw UsageError{fmt::format("invalid LIST '{}' of --cpus: use CPUs such as 4-7,12", cpus)};
   workload.cpus = *list;
-  workload.command = verb.remaining();
-  if (!workload.command.empty() && workload.command.front().starts_with('-') &&
-      workload.command.size() != marked)
-    throw UsageError{
-        fmt::format("unknown option '{}' of {}: '--' precedes a command that begins with '-'",
-                    workload.command.front(), verb.get_name())};
+  workload.command = command_of(verb, marked);
   if (!workload.command.empty() && !workload.probe_text.empty())
     throw UsageError{fmt::format("{} takes either COMMAND or --probe, not both", verb.get_name())};
   if (!workload.probe_text.empty() && !workload.metric.empty() && workload.metric != "ipc")
@@ -172,7 +166,7 @@ int VerbTable::bench(const CLI::App& verb) {
     return verbs::ceiling(context_, std::max(1.0, given_.bench.workload.seconds));
   }
   verbs::BenchOptions options = given_.bench;
-  take_workload(verb, options.workload, given_.cpu_list, marked_);
+  take_workload(verb, options.workload, given_.cpu_list, command_);
   check_length(verb, options.workload, "--seconds");
   std::erase_if(options.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
   check_third_condition(options);
@@ -230,7 +224,7 @@ int VerbTable::suggest(const CLI::App& verb) {
   if (!given_.ways.empty()) read_range(given_.ways, options);
   options.traffic = options.workload.metric == traffic;
   if (options.traffic) options.workload.metric.clear();
-  take_workload(verb, options.workload, given_.cpu_list, marked_);
+  take_workload(verb, options.workload, given_.cpu_list, command_);
   options.workload.seconds = options.seconds;
   check_length(verb, options.workload, "--for");
   if (options.lower_is_better &&

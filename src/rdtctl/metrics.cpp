@@ -10,12 +10,20 @@ namespace rdtd {
 
 namespace {
 
-// Puts it in place at once, for a collector that may read at any moment.
+// A file is put in place at once, for a collector that may read at any moment: a link to one stays a
+// link. A pipe or a device is written to.
 int write_out(const std::string& text, const std::string& file) {
-  const std::filesystem::path path(file);
+  std::error_code unknown;
+  const auto status = std::filesystem::status(file, unknown);
+  const bool special = std::filesystem::exists(status) && !is_regular_file(status);
+  const std::filesystem::path path = std::filesystem::is_symlink(file, unknown) && !special
+                                         ? std::filesystem::weakly_canonical(file, unknown)
+                                         : std::filesystem::path(file);
   const auto parent = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
-  const auto written =
-      parent ? parent->replace(path.filename().string(), text) : std::unexpected(parent.error());
+  const std::string name = path.filename().string();
+  const auto written = !parent ? std::unexpected(parent.error())
+                       : special ? parent->write(name, text)
+                                 : parent->replace(name, text);
   if (written) return Exit::ok;
   const int exit = report(written.error());
   return exit == Exit::no_resctrl ? Exit::failed : exit;  // the directory does not exist
@@ -41,7 +49,7 @@ int verbs::metrics(const Context& context, const std::string& file) {
     source.guard = std::move(observed.guard);
   }
   const std::string text = metrics_text(source);
-  if (!file.empty()) return write_out(text, file);
+  if (!file.empty() && file != "-") return write_out(text, file);
   print("{}", text);
   return Exit::ok;
 }

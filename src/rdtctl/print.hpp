@@ -30,15 +30,19 @@ const T& shown(const T& value) {
 template <class T>
 using Shown = decltype(shown(std::declval<const T&>()));
 
+// -q: the exit status says it all. The output of commands that rdtctl executes is theirs.
+inline bool quiet = false;
+
 // Data, to standard output. A failed write throws std::system_error.
 template <class... T>
 void print(fmt::format_string<Shown<T>...> format, const T&... values) {
-  fmt::print(fmt::runtime(fmt::string_view(format)), shown(values)...);
+  if (!quiet) fmt::print(fmt::runtime(fmt::string_view(format)), shown(values)...);
 }
 
 // Notes and errors, to standard error. A failed write is ignored: there is no other place for it.
 template <class... T>
 void note(fmt::format_string<Shown<T>...> format, const T&... values) {
+  if (quiet) return;
   const std::string text = fmt::format(fmt::runtime(fmt::string_view(format)), shown(values)...);
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }

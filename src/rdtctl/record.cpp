@@ -118,6 +118,9 @@ Result<size_t> record_until_end(Sampler& sampler, const UniqueFd& file,
     over = command && command->ended();
     const auto sample = sampler.sample();
     if (!sample) return std::unexpected(sample.error());
+    if (samples == 0 && sample->counters.empty())
+      return std::unexpected(
+          Error{"record", options.file, 0, "no group has counters: see 'rdtctl info'"});
     if (auto written = append(file, options.file, sample_line(*sample)); !written)
       return std::unexpected(written.error());
     // A sample that took longer than the interval leaves some out.

@@ -198,6 +198,10 @@ int UsageView::once() {
     (void)::poll(nullptr, 0, std::min(left, glance));
   }
   if (const auto second = refresh(); !second) return report(second.error());
+  if (rows_.empty() && !subject_.over) {
+    note("rdtctl: no group has counters: see 'rdtctl info'\n");
+    return Exit::no_resctrl;
+  }
   std::vector<std::vector<std::string>> rows;
   JsonValue json = JsonValue::array();
   for (const Row& row : rows_) {

@@ -373,13 +373,8 @@ void VerbTable::add_run() {
   run.prefix_command()->fallthrough(false);
   run.callback([&] {
     check_live("run");
-    const std::vector<std::string> command = run.remaining();
+    const std::vector<std::string> command = command_of(run, command_);
     if (command.empty()) throw UsageError{"run requires COMMAND"};
-    if (command.front().starts_with('-') && command.size() != marked_)
-      throw UsageError{
-          fmt::format("unknown option '{}' of run: '--' precedes a command that "
-                      "begins with '-'",
-                      command.front())};
     std::erase_if(given_.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
     const bool own = !given_.lease.amounts.empty() || given_.lease.exclusive;
     if (own == !given_.group.empty())

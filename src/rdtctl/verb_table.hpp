@@ -19,8 +19,8 @@ class VerbTable {
 
   // In the order in which --help and rdtctl(1) list the verbs.
   void add_all();
-  // The number of words after the "--" that precedes a command; 0 without it.
-  void set_marked(size_t words) { marked_ = words; }
+  // The words after a "--" that precedes a command; empty without it.
+  void set_command(std::vector<std::string> words) { command_ = std::move(words); }
   // What rdtctl does without a verb.
   void run_default();
   // Of the verb that ran.
@@ -86,7 +86,7 @@ class VerbTable {
 
   CLI::App& app_;
   const Context& context_;
-  size_t marked_ = 0;
+  std::vector<std::string> command_;
   std::string group_;  // that verbs are added to
   Arguments given_;
   int exit_ = Exit::ok;

@@ -20,7 +20,7 @@ struct Advice {
 };
 
 constexpr auto same_verbs = std::to_array<Same>({
-    {"ls, groups, ps, list-units, get groups, get group, list groups, group list, ls groups, -s",
+    {"ls, groups, ps, ps aux, list-groups, show-groups, show groups, groups list, partition list, list-units, get groups, get group, list groups, group list, ls groups, -s",
      "list"},
     {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
      "-t",
@@ -28,15 +28,22 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"diff", "plan --unified"},
     {"preview, dry-run, dryrun, simulate, changes", "plan"},
     {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
-    {"caps, cap, capabilities, features, hw, topology, machine, cluster-info, -d, -D", "info"},
+    {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, hw, topology, machine, cluster-info, -d, -D", "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload", "reload"},
     {"version, -V", "--version"},
-    {"stats, usage, htop", "top"},
-    {"rules, get rules, list rules, list ruleset", "status --rules"},
-    {"state, summary, leases, get all, status rdtd, status rdtd.service", "status"},
-    {"ways, map, draw, tree", "layout"},
+    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, stats --no-stream", "top"},
+    {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules",
+     "status --rules"},
+    {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service", "status"},
+    {"ways, map, draw, tree, du, cache, pools", "layout"},
+    {"guard, guard status, show guard, status guard", "explain guard"},
+    {"schemata", "show"},
+    {"heatmap, hist, recordings, play", "history"},
+    {"replay", "history --replay"},
+    {"rdtset, cgexec, numactl, taskset", "run"},
+    {"convert, migrate, translate", "import --from"},
     {"cat, print-config, show-config, dump-config, get config, get policy, config view, config "
-     "show, -T",
+     "show, show config, show policy, policies, policy show, -T",
      "cat-config"},
     {"diagnose, diag, debug, troubleshoot, health, checkup", "doctor"},
     {"why, which, match, query", "explain"},
@@ -53,11 +60,11 @@ constexpr auto same_verbs = std::to_array<Same>({
 constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, enable, disable, serve, daemon",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"create, new, add, set, config, update, modify, change, limit, alloc, allocate, "
+    {"group create, group add, groups create, policy create, policy edit, policy, cachetune, memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, change, limit, alloc, allocate, "
      "profile, profiles, rename, add rule, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
-    {"delete, rm, remove, del",
+    {"group delete, group remove, group rm, groups delete, delete, rm, remove, del",
      "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
      "reset' removes every group that rdtd created"},
     {"destroy, flush, clear, clean, off, down, teardown, prune, purge, -R",
@@ -70,10 +77,26 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
     {"noisy, contention, interference, episodes",
      "'rdtctl blame' says who took cache or bandwidth from whom"},
-    {"move, attach, join, put, assoc, associate, -a",
+    {"move, attach, join, put, assoc, associate, cgclassify, -a",
      "'rdtctl assign -g GROUP PID' moves a running process"},
     {"unassign, release, detach",
      "'rdtctl assign -g default PID' moves a process out of its group"},
+    {"pqos, -r, -I, -i, -p, -S, -f",
+     "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top'; -e and -a are tables of a "
+     "policy, which 'rdtctl import --from FILE' writes from a pqos command line"},
+    {"guard on, guard off, guard enable, guard disable",
+     "write mode = \"on\", \"shadow\" or \"off\" in [guard], then run 'rdtctl reload'"},
+    {"observer, observe",
+     "'rdtctl history' shows what rdtd-observer has recorded; systemctl enable --now rdtd-observer "
+     "starts it"},
+    {"rollout, rollout status, drain, rollout restart",
+     "rdtd manages one machine: see docs/fleets.md for many"},
+    {"reset-failed, daemon-reexec, is-enabled, wait",
+     "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
+    {"nice, renice, chrt, ionice",
+     "rdtd divides caches and memory bandwidth only; 'rdtctl run --cpus LIST' chooses CPUs"},
+    {"tasks, pids", "'rdtctl show GROUP' lists a group's tasks"},
+    {"pid, proc", "'rdtctl explain PID' shows the group of a process, and why"},
     {"kill, pause, freeze", "rdtd divides caches and bandwidth; it ends and stops no process"},
     {"export, dump, backup, save",
      "'rdtctl import' prints the groups as a policy, and 'rdtctl snapshot DIR' saves the resctrl "
