@@ -10,9 +10,12 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 
 #include "rdtd/base/text.hpp"
+#include "recording_source.hpp"
+#include "time_point.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
@@ -59,8 +62,8 @@ bool monitors(const Context& context, const Tree& tree) {
   return false;
 }
 
-UsageView::UsageView(const Context& context, Tree tree, const verbs::TopOptions& options,
-                     Subject subject)
+UsageView::UsageView(const Context& context, std::optional<Tree> tree,
+                     const verbs::TopOptions& options, Subject subject)
     : context_(context),
       tree_(std::move(tree)),
       options_(options),
@@ -70,9 +73,13 @@ UsageView::UsageView(const Context& context, Tree tree, const verbs::TopOptions&
     if (options.sort == columns_[i].name) sort_ = i;
 }
 
-int UsageView::show() {
+bool UsageView::in_window() const {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
-  if (terminal && context_.json == Json::off && options_.tables == 0) return interactive();
+  return terminal && context_.json == Json::off && options_.tables == 0;
+}
+
+int UsageView::show() {
+  if (in_window()) return interactive();
   const unsigned tables = std::max(options_.tables, 1U);
   int exit = Exit::ok;
   for (unsigned done = 0; done < tables && exit == Exit::ok && !(done > 0 && is_over()); done++) {
@@ -107,7 +114,7 @@ std::vector<UsageView::Column> UsageView::usual_columns() {
        [](const Row& a, const Row& b) { return a.usage.group < b.usage.group; }},
       {"DOMAIN", "domain", 'n', 8, [](const Row& row) { return domain_text(row.usage); },
        [](const Row& a, const Row& b) { return a.usage.domain < b.usage.domain; }},
-      {"TASKS", "tasks", 't', 8, [](const Row& row) { return std::to_string(row.tasks); },
+      {"TASKS", "tasks", 't', 8, [](const Row& row) { return row.tasks ? std::to_string(*row.tasks) : "-"; },
        [](const Row& a, const Row& b) { return a.tasks > b.tasks; }},
       counter_column("OCCUPANCY", "occupancy", 'o', 12, "llc_occupancy"),
       counter_column("TOTAL", "total", 'b', 15, "mbm_total_bytes"),
@@ -134,7 +141,8 @@ std::vector<UsageView::Column> UsageView::columns_for(const std::vector<DomainCo
 }
 
 JsonValue UsageView::to_json(const Row& row) {
-  JsonValue out = {{"group", row.usage.group}, {"tasks", row.tasks}};
+  JsonValue out = {{"group", row.usage.group}};
+  if (row.tasks) out["tasks"] = *row.tasks;
   if (row.usage.domain) {
     out["resource"] = row.usage.domain->first;
     out["domain"] = static_cast<uint32_t>(row.usage.domain->second);
@@ -179,16 +187,20 @@ Result<void> UsageView::refresh() {
   const auto groups =
       subject_.groups ? subject_.groups() : Result<std::optional<std::set<std::string>>>();
   if (!groups) return std::unexpected(groups.error());
-  auto now = read_usage(tree_);
+  auto now = read_usage(*tree_);
   if (!now) return std::unexpected(now.error());
   if (*groups)
     std::erase_if(now->counters,
                   [&](const DomainCounters& of) { return !(*groups)->contains(of.group); });
-  before_ = now_.counters.empty() ? *now : std::move(now_);
-  now_ = std::move(*now);
+  take(std::move(*now));
+  return {};
+}
+
+void UsageView::take(Reading now) {
+  before_ = now_.counters.empty() ? now : std::move(now_);
+  now_ = std::move(now);
   columns_ = columns_for(now_.counters);
   arrange();
-  return {};
 }
 
 int UsageView::once() {
@@ -202,6 +214,11 @@ int UsageView::once() {
     note("rdtctl: no group has counters: see 'rdtctl info'\n");
     return Exit::no_resctrl;
   }
+  print_rows();
+  return Exit::ok;
+}
+
+void UsageView::print_rows() {
   std::vector<std::vector<std::string>> rows;
   JsonValue json = JsonValue::array();
   for (const Row& row : rows_) {
@@ -216,16 +233,79 @@ int UsageView::once() {
     print_json(context_, {{"interval_seconds", options_.interval}, {"groups", json}});
   else
     print_table(context_, heads, rows);
-  return Exit::ok;
 }
 
-// Until q is pressed.
-int UsageView::interactive() {
-  if (::initscr() == nullptr) return Exit::failed;
+bool UsageView::open_window() {
+  // initscr ends the program where it does not know the terminal.
+  if (::newterm(nullptr, stdout, stdin) == nullptr) {
+    const char* const terminal = std::getenv("TERM");
+    note("rdtctl: the terminal '{}' is not known here: set TERM, or use -b\n",
+         terminal == nullptr ? "" : terminal);
+    return false;
+  }
   (void)cbreak();
   (void)noecho();
   (void)curs_set(0);
   (void)keypad(stdscr, TRUE);
+  return true;
+}
+
+// False once q was pressed.
+bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
+  const auto end = std::chrono::steady_clock::now() + wait;
+  while (played_.paused || std::chrono::steady_clock::now() < end) {
+    draw();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                          end - std::chrono::steady_clock::now())
+                          .count() +
+                      1;
+    timeout(played_.paused ? -1 : static_cast<int>(std::max<int64_t>(left, 0)));
+    const int key = getch();
+    if (key == 'q' || key == 'Q') return false;
+    if (key == ' ') played_.paused = !played_.paused;
+    if (key != ERR) press(key);
+  }
+  return true;
+}
+
+void UsageView::play_sample(const observe::Sample& sample) {
+  // Not before there is one: errors are told on the terminal.
+  if (!played_.ended && in_window() && !played_.window)
+    played_.ended = !(played_.window = open_window());
+  if (played_.ended) return;
+  using clock = std::chrono::steady_clock;
+  const clock::time_point at{std::chrono::microseconds(sample.monotonic_usec)};
+  if (sample.first) now_ = {};  // no rate is across it
+  const bool first = now_.counters.empty();
+  const auto passed = first ? clock::duration{} : at - now_.at;
+  take({at, sample.counters});
+  played_.time = time_text(sample.time_usec);
+  if (played_.window) {
+    const auto most = std::chrono::duration<double>(options_.interval);
+    played_.ended = !wait_for_key(std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::min<std::chrono::duration<double>>(passed, most)));
+  } else if (!first) {
+    if (context_.json == Json::off) print("{}{}\n", played_.tables > 0 ? "\n" : "", played_.time);
+    print_rows();
+    played_.ended = ++played_.tables == options_.tables;
+  }
+}
+
+int UsageView::play(const std::string& file) {
+  const auto read = read_samples(
+      context_, {.file = file, .since = {}, .until = {}},
+      [&](const observe::Header&, const observe::Sample& sample) { play_sample(sample); });
+  // The last one stays.
+  played_.paused = true;
+  if (played_.window && !played_.ended) (void)wait_for_key({});
+  if (played_.window) (void)endwin();
+  if (!read) return read.error();
+  return in_window() && !played_.window ? Exit::failed : Exit::ok;
+}
+
+// Until q is pressed.
+int UsageView::interactive() {
+  if (!open_window()) return Exit::failed;
   using clock = std::chrono::steady_clock;
   const auto interval =
       std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options_.interval));
@@ -251,12 +331,13 @@ int UsageView::interactive() {
 
 void UsageView::arrange() {
   rows_.clear();
-  std::map<std::string, size_t> tasks;
+  std::map<std::string, std::optional<size_t>> tasks;
   for (Usage& usage :
        usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
-    if (!tasks.contains(usage.group))
-      tasks[usage.group] = tree_.read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
-    const size_t count = tasks[usage.group];
+    if (tree_ && !tasks.contains(usage.group))
+      tasks[usage.group] =
+          tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
+    const auto count = tasks[usage.group];
     rows_.push_back({std::move(usage), count});
   }
   std::ranges::stable_sort(rows_, columns_[sort_].before);
@@ -289,9 +370,11 @@ void UsageView::draw() {
   for (const Column& column : columns_) fixed += column.width;
   const int group_width = std::clamp(COLS - fixed - 1, 8, 40);
   put(0, 0,
-      fmt::format("rdtctl {}: {}, {}, every {:g} s, by {}{}", subject_.verb,
-                  counted(groups(), "group"), options_.domains ? "each domain" : "all domains",
-                  options_.interval, columns_[sort_].name, reverse_ ? ", reversed" : ""));
+      fmt::format("rdtctl {}: {}, {}, {}, by {}{}", subject_.verb, counted(groups(), "group"),
+                  options_.domains ? "each domain" : "all domains",
+                  tree_ ? fmt::format("every {:g} s", options_.interval)
+                        : played_.time + (played_.paused ? ", paused" : ""),
+                  columns_[sort_].name, reverse_ ? ", reversed" : ""));
   int left = 0;
   for (size_t i = 0; i < columns_.size(); i++) {
     const int width = columns_[i].width == 0 ? group_width : columns_[i].width;
@@ -308,6 +391,7 @@ void UsageView::draw() {
         fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1,
                     std::min(first_ + shown, rows_.size()), rows_.size()));
   put(LINES - 1, 0,
+      std::string(tree_ ? "" : "space pause  ") +
       "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
   (void)wrefresh(stdscr);
 }

@@ -1,7 +1,8 @@
 // UsageView: the table of `top` and `watch`: refreshed in a window, or printed once on something
-// that is no terminal and with --json.
+// that is no terminal and with --json. Of the machine as it is, or of a recording.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "rdtd/observe/recording.hpp"
 #include "usage.hpp"
 #include "verbs.hpp"
 
@@ -26,17 +28,22 @@ class UsageView {
     std::function<Result<std::optional<std::set<std::string>>>()> groups;
     std::function<bool()> over;  // ends the view; empty: never
   };
-  UsageView(const Context& context, Tree tree, const verbs::TopOptions& options, Subject subject);
+  // `tree`: nothing for a recording, which has no tasks.
+  UsageView(const Context& context, std::optional<Tree> tree, const verbs::TopOptions& options,
+            Subject subject);
 
   // Returns the exit status.
   [[nodiscard]] int show();
+  // The samples of a file, as fast as they were taken but with the interval of the options between
+  // them at most; without a terminal, all tables one after the other.
+  [[nodiscard]] int play(const std::string& file);
   // Of --sort.
   [[nodiscard]] static std::vector<std::string> column_names();
 
  private:
   struct Row {
     Usage usage;
-    size_t tasks = 0;
+    std::optional<size_t> tasks = {};  // a recording has none
   };
   // A column, the key that sorts by it, and the order of two rows, largest first but for names.
   struct Column {
@@ -54,7 +61,13 @@ class UsageView {
   [[nodiscard]] static JsonValue to_json(const Row& row);
 
   [[nodiscard]] Result<void> refresh();
+  void take(Reading now);
+  [[nodiscard]] bool in_window() const;
+  [[nodiscard]] bool open_window();
+  [[nodiscard]] bool wait_for_key(std::chrono::milliseconds wait);
+  void play_sample(const observe::Sample& sample);
   [[nodiscard]] int once();
+  void print_rows();
   [[nodiscard]] int interactive();
   static void nest(std::vector<Row>& rows);
   void arrange();
@@ -64,7 +77,7 @@ class UsageView {
   [[nodiscard]] bool is_over() const { return subject_.over && subject_.over(); }
 
   const Context& context_;
-  Tree tree_;
+  std::optional<Tree> tree_;
   verbs::TopOptions options_;
   Subject subject_;
   std::vector<Column> columns_;
@@ -72,6 +85,12 @@ class UsageView {
   bool reverse_ = false;
   size_t first_ = 0;  // row in the window
   Reading before_, now_;
+  // Of a recording.
+  struct Played {
+    std::string time;     // of the sample
+    bool window = false, paused = false, ended = false;
+    unsigned tables = 0;  // printed
+  } played_;
   std::vector<Row> rows_;
 };
 

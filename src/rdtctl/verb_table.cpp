@@ -69,6 +69,8 @@ void VerbTable::add_groups() {
         if (given_.top.tables == 0) given_.top.tables = UINT_MAX;
       },
       "Print tables until interrupted");
+  auto* play = top.add_option("--play", given_.top.play, "Show what a file of record has");
+  refuse_empty(*play->type_name("FILE"));
 
   CLI::App& events =
       add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",

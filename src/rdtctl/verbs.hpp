@@ -120,6 +120,7 @@ struct TopOptions {
   std::string sort = "occupancy";
   bool domains = false;
   unsigned tables = 0;  // to print one after the other; 0: a screen on a terminal, else one
+  std::string play;     // a file of `record` instead of this machine; empty: none
 };
 int top(const Context& context, const TopOptions& options);
 int watch(const Context& context, std::optional<pid_t> pid, const std::string& unit,

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html --protect -S --since -U --until
+            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --pod --container --play --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html --protect -S --since -U --until
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -46,6 +46,7 @@ complete -c rdtctl -l root -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l resctrl -x -a '(__fish_complete_directories)'
 complete -c rdtctl -l output -r -F
 complete -c rdtctl -l html -r -F
+complete -c rdtctl -l play -r -F
 complete -c rdtctl -l noise -x -a stream
 complete -c rdtctl -l probe -x -a 'latency timer'
 complete -c rdtctl -l noise-group -x -a '(__rdtctl_groups)'
