@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -23,6 +25,25 @@ bool is_option(std::string_view word) { return word.size() > 1 && word.front() =
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
+}
+
+// "60" of "1min", "0.5" of "500ms": seconds. Anything else as it is.
+std::string in_seconds(const std::string& word) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> units = {{{"s", 1},
+                                                                          {"sec", 1},
+                                                                          {"ms", 0.001},
+                                                                          {"m", 60},
+                                                                          {"min", 60},
+                                                                          {"h", 3600},
+                                                                          {"hours", 3600},
+                                                                          {"seconds", 1}}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{}) return word;
+  const std::string_view unit(end, static_cast<size_t>(word.data() + word.size() - end));
+  for (const auto& [name, seconds] : units)
+    if (unit == name) return fmt::format("{:g}", number * seconds);
+  return word;
 }
 
 // The command line while it is rewritten.
@@ -46,6 +67,8 @@ class Guess {
   [[nodiscard]] bool takes_next(const std::string& option) const;
   [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
   [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;
+
+  [[nodiscard]] bool has_unknown_option() const;
 
   void find_verb();
   void rewrite_verb();
@@ -171,6 +194,23 @@ size_t Guess::rewrite_option(size_t at) {
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
     words_[at] = "--color=always";
   const std::string of = at < verb_ ? "" : verb();
+  if (of == "run" && word == "--wait" && !is_number(next.substr(0, next.find('.')))) {
+    words_[at] = "--wait=1e9";  // until there is one
+    return at + 1;
+  }
+  if (is_one_of(name, {"-d", "--interval", "--for", "--seconds", "--wait"}) && known_(of, name)) {
+    if (name != word)
+      words_[at] = name + "=" + in_seconds(word.substr(name.size() + 1));
+    else if (!next.empty())
+      words_[at + 1] = in_seconds(next);
+  }
+  // "-json", as Go's programs have them.
+  if (const std::string long_one = "-" + name; name.size() > 2 && name[1] != '-' &&
+                                               !known_(of, name.substr(0, 2)) &&
+                                               (known_(of, long_one) || known_("", long_one))) {
+    words_[at] = "-" + word;
+    return at;
+  }
   if (known_(of, name) || known_("", name)) return at + (takes_next(words_[at]) ? 2 : 1);
   auto meaning = meaning_of_option(of, word);
   const bool whole = meaning.has_value();
@@ -267,12 +307,21 @@ void Guess::rewrite_load() {
   }
 }
 
+bool Guess::has_unknown_option() const {
+  return std::ranges::any_of(words_, [&](const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    return is_option(word) && !known_(verb(), name) && !known_("", name);
+  });
+}
+
 void Guess::rewrite_arguments() {
   const std::string name = verb();
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
   if (name == "run") rewrite_run();
-  if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1)
+  // A word behind an option that is not known may be its value.
+  if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
+      !has_unknown_option())
     words_[verb_] = "show";
   if (const std::vector<size_t> bare = bare_words(verb_ + 1); name == "top" && !bare.empty())
     advice_ = fmt::format("top shows all groups; 'rdtctl show {}' shows one", words_[bare.front()]);
