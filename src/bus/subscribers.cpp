@@ -17,8 +17,8 @@ constexpr auto max_per_user = 8;
 constexpr size_t max_subscribers = 128;
 // Messages that the bus has not taken yet. Further assignments are omitted.
 constexpr uint64_t max_waiting = 1000;
-// Of an assignment that may be of a user's process, in microseconds of the user's budget.
-constexpr uint64_t price_of_look = CallBudget::least;
+// Of an assignment of a user's process, in microseconds of the user's budget.
+constexpr uint64_t price_of_message = CallBudget::least;
 
 int refuse(sd_bus_message* call, const char* why) {
   return wire::reply_error(call, error_name(Refusal::Kind::busy), why);
@@ -72,9 +72,9 @@ void Subscribers::emit_assigned(pid_t pid, const std::string& group, const std::
     const Caller caller{.uid = subscriber.uid};
     if (!caller.root()) {
       if (!accounts_.allows(caller)) continue;
-      accounts_.charge(caller.uid, price_of_look);
       if (!std::exchange(asked, true)) owner = reads_.owner_of(pid);
       if (owner != caller.uid) continue;
+      accounts_.charge(caller.uid, price_of_message);
     }
     sd_bus_message* made = nullptr;
     int r = sd_bus_message_new_signal(bus_, &made, bus_path, bus_interface, "TaskAssigned");

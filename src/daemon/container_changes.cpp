@@ -28,21 +28,30 @@ int ContainerChanges::attach(sd_event* event, std::shared_ptr<proc::Containers> 
   return r < 0 ? r : due_.attach(event, [this] { read(); });
 }
 
+bool ContainerChanges::wanted() const {
+  return manager_.in_force().table->rules.reads(Fact::container);
+}
+
 void ContainerChanges::refresh() {
   if (!containers_) return;
-  if (manager_.in_force().table->rules.reads(Fact::container))
-    read();
-  else
-    manager_.core().problems.clear(problem);
+  if (wanted()) return read();
+  due_.enable(false);
+  manager_.core().problems.clear(problem);
 }
 
 void ContainerChanges::read() {
-  const auto refreshed = std::make_shared<proc::Containers::Refreshed>();
-  const bool done =
-      reader_.run([refreshed, containers = containers_] { *refreshed = containers->refresh(); });
+  if (!wanted()) return;  // until a rule is about them again
+  if (reader_.busy()) return due_.set(delay);
+  auto refreshed = std::exchange(late_, nullptr);
+  if (!refreshed) {
+    refreshed = std::make_shared<proc::Containers::Refreshed>();
+    const bool done =
+        reader_.run([refreshed, containers = containers_] { *refreshed = containers->refresh(); });
+    if (!done && reader_.busy()) late_ = refreshed;
+    if (!done) return due_.set(delay);
+  }
   if (const uint64_t changes = containers_->changes(); changes != std::exchange(seen_, changes))
     losses_.look_at_all("containers have got names");
-  if (!done) return due_.set(delay);
   wanted_.enable(true);
   report(*refreshed);
 }

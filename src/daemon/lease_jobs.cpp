@@ -47,9 +47,9 @@ void LeaseJobs::lease(const std::string& name, const std::string& policy, const 
 Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
   waiting_--;
   if (auto why = refuse(lease.name)) co_return done(std::unexpected(std::move(*why)));
+  ResctrlLock::Right right = co_await core_.jobs.lock();
   if (auto why = refuse_guard(lease.name, lease.policy, lease.uid))
     co_return done(std::unexpected(std::move(*why)));
-  ResctrlLock::Right right = co_await core_.jobs.lock();
   auto held = core_.leases.add(lease);
   if (!held) co_return done(std::unexpected(refusal(held.error())));
   const Outcome applied = co_await apply(lease.name, std::move(right), Loads::Report::all);

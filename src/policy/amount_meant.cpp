@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <initializer_list>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
@@ -16,6 +17,25 @@ namespace rdtd {
 namespace {
 
 constexpr size_t longest_slip = 32;  // nobody's slip is longer
+
+// The parsers ask for what was meant, and what was meant is tried by the parsers: once is enough,
+// or a text of many signs would take for ever.
+class Guessing {
+ public:
+  Guessing() : first_(!std::exchange(under_way_, true)) {}
+  Guessing(const Guessing&) = delete;
+  Guessing& operator=(const Guessing&) = delete;
+  ~Guessing() {
+    if (first_) under_way_ = false;
+  }
+  [[nodiscard]] bool first() const { return first_; }
+
+ private:
+  static thread_local bool under_way_;
+  bool first_;
+};
+
+thread_local bool Guessing::under_way_ = false;
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
@@ -146,7 +166,8 @@ std::string bandwidth_candidate(std::string_view text) {
 
 std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache) {
   constexpr size_t longest_line = 256;
-  if (text.size() > longest_line) return std::nullopt;
+  const Guessing guessing;
+  if (text.size() > longest_line || !guessing.first()) return std::nullopt;
   std::string_view values = trim(text.substr(text.find(':') + 1));
   while (values.ends_with(';')) values.remove_suffix(1);
   std::string out;
@@ -183,7 +204,8 @@ std::string named_ways_meant(std::string_view text) {
 }
 
 std::optional<std::string> cache_amount_meant(std::string_view text) {
-  if (text.size() > longest_slip) return std::nullopt;
+  const Guessing guessing;
+  if (text.size() > longest_slip || !guessing.first()) return std::nullopt;
   // "4-7" is more likely a list of ways.
   if (text.find_first_of("%wWkKmM") != std::string_view::npos)
     if (auto range = range_meant(text, true)) return range;
@@ -193,7 +215,8 @@ std::optional<std::string> cache_amount_meant(std::string_view text) {
 }
 
 std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
-  if (text.size() > longest_slip) return std::nullopt;
+  const Guessing guessing;
+  if (text.size() > longest_slip || !guessing.first()) return std::nullopt;
   if (auto range = range_meant(text, false)) return range;
   if (auto bytes = of_bits(trim(text))) return bytes;
   std::string candidate = bandwidth_candidate(lower(trim(text)));

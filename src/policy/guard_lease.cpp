@@ -21,8 +21,10 @@ bool is_within(const DomainAmount& line, const DomainAmount& of_policy) {
 }
 
 bool is_within(const DomainAmount& line, const AmountTable& of_policy) {
+  // Of all domains: also of those that no line of the policy names.
   if (!line.domains)
-    return std::ranges::all_of(of_policy,
+    return !of_policy.empty() && !of_policy.back().domains &&
+           std::ranges::all_of(of_policy,
                                [&](const DomainAmount& other) { return is_within(line, other); });
   return std::ranges::all_of(*line.domains, [&](DomainId domain) {
     const DomainAmount* other = line_for(of_policy, domain);

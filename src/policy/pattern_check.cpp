@@ -168,7 +168,8 @@ Check check_exe(std::string_view text) {
   if (text.ends_with('/'))
     return never(text, "it is the path of a directory",
                  fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
-  const size_t blank = text.find(' ');
+  const std::string_view deleted = " (deleted)";
+  const size_t blank = text.ends_with(deleted) ? std::string_view::npos : text.find(' ');
   if (text.contains(" -") || (blank != std::string_view::npos && !text.substr(blank).contains('/')))
     return Finding{
         fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of "

@@ -39,7 +39,8 @@ void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& no
   } else if (node.is_integer()) {
     numbers.value = fmt::format("{}", *node.value<int64_t>());
   }
-  const auto list = numbers.value.empty() ? in.string(key, node) : numbers;
+  const auto list =
+      numbers.value.empty() && !node.is_array() ? in.string(key, node) : std::optional(numbers);
   if (!list) return;
   const auto cpus = parse_cpu_list(list->value);
   if (!cpus || cpus->empty() || cpus->size() > most)

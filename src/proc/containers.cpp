@@ -52,28 +52,40 @@ Result<Json> read_json(const Directory& root, const std::string& path) {
   return json;
 }
 
+// What a source says, and why it does not say more.
+struct Read {
+  Names names;
+  std::optional<Error> error = {};
+
+  // The first one; what it is about is left out.
+  void fail(const Error& what) {
+    if (!error) error = what;
+  }
+};
+
 // NAMESPACE_POD_UID. No name of Kubernetes has a '_'.
-Result<Names> read_pods(const Directory& root) {
+Read read_pods(const Directory& root) {
   const auto entries = list(root, pods_directory);
-  if (!entries) return std::unexpected(entries.error());
-  Names out;
+  if (!entries) return {{}, entries.error()};
+  Read out;
   for (const auto& [name, is_directory] : *entries)
     if (const auto parts = split(name, '_'); parts.size() == 3)
-      out.emplace(parts[2], std::string(parts[0]) + '/' + std::string(parts[1]));
+      out.names.emplace(parts[2], std::string(parts[0]) + '/' + std::string(parts[1]));
   return out;
 }
 
 // POD_NAMESPACE_CONTAINER-ID.log
-Result<Names> read_links(const Directory& root) {
+Read read_links(const Directory& root) {
   const auto entries = list(root, links_directory);
-  if (!entries) return std::unexpected(entries.error());
-  Names out;
+  if (!entries) return {{}, entries.error()};
+  Read out;
   for (const auto& [name, is_directory] : *entries) {
     const auto parts = split(name, '_');
     if (parts.size() != 3 || !parts[2].ends_with(".log")) continue;
     const std::string_view last = parts[2].substr(0, parts[2].size() - 4);
     const size_t dash = last.rfind('-');
-    if (dash != std::string_view::npos) out.emplace(last.substr(dash + 1), last.substr(0, dash));
+    if (dash != std::string_view::npos)
+      out.names.emplace(last.substr(dash + 1), last.substr(0, dash));
   }
   return out;
 }
@@ -84,36 +96,36 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 // Docker's own names begin with '/'.
-Result<Names> read_docker(const Directory& root) {
+Read read_docker(const Directory& root) {
   const auto entries = list(root, docker_directory);
-  if (!entries) return std::unexpected(entries.error());
-  Names out;
+  if (!entries) return {{}, entries.error()};
+  Read out;
   for (const auto& [id, is_directory] : *entries) {
     if (!is_directory) continue;
     const auto config =
         read_json(root, std::string(docker_directory) + '/' + id + "/config.v2.json");
-    if (!config) return std::unexpected(config.error());
+    if (!config) out.fail(config.error());
+    if (!config) continue;
     const std::string name = text_of(*config, "Name");
-    if (!name.empty()) out.emplace(id, name.substr(name.starts_with('/') ? 1 : 0));
+    if (!name.empty()) out.names.emplace(id, name.substr(name.starts_with('/') ? 1 : 0));
   }
   return out;
 }
 
-Result<Names> read_storage(const Directory& root, const std::string& path,
-                           const std::string& file) {
+Read read_storage(const Directory& root, const std::string& path, const std::string& file) {
   const auto drivers = list(root, path);
-  if (!drivers) return std::unexpected(drivers.error());
-  Names out;
+  if (!drivers) return {{}, drivers.error()};
+  Read out;
   for (const auto& [driver, is_directory] : *drivers) {
     if (!driver.ends_with("-containers")) continue;
     const auto containers = read_json(root, path + '/' + driver + '/' + file);
-    if (!containers) return std::unexpected(containers.error());
-    if (!containers->is_array()) continue;
+    if (!containers) out.fail(containers.error());
+    if (!containers || !containers->is_array()) continue;
     for (const Json& container : *containers) {
       const auto names = container.is_object() ? container.find("names") : container.end();
       if (names != container.end() && names->is_array() && !names->empty() &&
           names->front().is_string())
-        out.emplace(text_of(container, "id"), names->front().get<std::string>());
+        out.names.emplace(text_of(container, "id"), names->front().get<std::string>());
     }
   }
   return out;
@@ -146,14 +158,6 @@ std::string Containers::find(const Names& names, const std::string& id) const {
   return {};
 }
 
-// An error is no answer: what was known stays.
-void Containers::keep(const std::string& source, Result<Names> read, Refreshed& out) {
-  if (read)
-    sources_[source] = std::move(*read);
-  else if (!out.unreadable)
-    out.unreadable = read.error();
-}
-
 // The fewest tries of those that are looked for still; max_tries if there are none.
 int Containers::count_tries() {
   int fewest = max_tries;
@@ -175,10 +179,17 @@ Containers::Refreshed Containers::refresh() {
   uint64_t ignored = 0;
   (void)!::read(wanted_.get(), &ignored, sizeof ignored);
   Refreshed out;
-  keep(pods_directory, read_pods(root_), out);
-  keep(links_directory, read_links(root_), out);
-  keep(docker_directory, read_docker(root_), out);
-  for (const auto& [path, file] : storages) keep(path, read_storage(root_, path, file), out);
+  // An error is no answer: what was known stays, also of the files that can be read.
+  const auto keep = [&](const char* source, Read read) {
+    Names& known = sources_[source];
+    if (read.error) read.names.insert(known.begin(), known.end());
+    known = std::move(read.names);
+    if (read.error && !out.unreadable) out.unreadable = std::move(read.error);
+  };
+  keep(pods_directory, read_pods(root_));
+  keep(links_directory, read_links(root_));
+  keep(docker_directory, read_docker(root_));
+  for (const auto& [path, file] : storages) keep(path, read_storage(root_, path, file));
   // Docker has names of its own for the containers of Kubernetes.
   Names containers = sources_[links_directory];
   for (const auto& [source, names] : sources_)

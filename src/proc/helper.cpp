@@ -16,11 +16,14 @@ struct Helper::Call {
   bool done = false;
 };
 
+bool Helper::busy() const {
+  if (!late_) return false;
+  const std::lock_guard lock(late_->mutex);
+  return !late_->done;
+}
+
 bool Helper::run(std::function<void()> function) {
-  if (late_) {
-    const std::lock_guard lock(late_->mutex);
-    if (!late_->done) return false;
-  }
+  if (busy()) return false;
   late_.reset();
   const auto call = std::make_shared<Call>();
   try {

@@ -158,7 +158,10 @@ bool calls_pqos(std::string_view text) {
 }
 
 // What a file of a known other kind is, and what to do with it.
-std::optional<std::string> known_other(std::string_view text) {
+std::optional<std::string> known_other(std::string_view whole) {
+  std::string text;
+  for (const std::string_view line : split(whole, '\n'))
+    if (!trim(line).starts_with('#')) text += std::string(line) + '\n';
   const auto has = [&](std::string_view word) { return text.contains(word); };
   if (has("rdt_config_file"))
     return "it names the file that has the classes: import that of 'rdt_config_file'";

@@ -114,7 +114,8 @@ std::vector<UsageView::Column> UsageView::usual_columns() {
        [](const Row& a, const Row& b) { return a.usage.group < b.usage.group; }},
       {"DOMAIN", "domain", 'n', 8, [](const Row& row) { return domain_text(row.usage); },
        [](const Row& a, const Row& b) { return a.usage.domain < b.usage.domain; }},
-      {"TASKS", "tasks", 't', 8, [](const Row& row) { return row.tasks ? std::to_string(*row.tasks) : "-"; },
+      {"TASKS", "tasks", 't', 8,
+       [](const Row& row) { return row.tasks ? std::to_string(*row.tasks) : "-"; },
        [](const Row& a, const Row& b) { return a.tasks > b.tasks; }},
       counter_column("OCCUPANCY", "occupancy", 'o', 12, "llc_occupancy"),
       counter_column("TOTAL", "total", 'b', 15, "mbm_total_bytes"),
@@ -284,6 +285,7 @@ void UsageView::play_sample(const observe::Sample& sample) {
     const auto most = std::chrono::duration<double>(options_.interval);
     played_.ended = !wait_for_key(std::chrono::duration_cast<std::chrono::milliseconds>(
         std::min<std::chrono::duration<double>>(passed, most)));
+    if (played_.ended) (void)endwin();
   } else if (!first) {
     if (context_.json == Json::off) print("{}{}\n", played_.tables > 0 ? "\n" : "", played_.time);
     print_rows();
@@ -297,10 +299,13 @@ int UsageView::play(const std::string& file) {
       [&](const observe::Header&, const observe::Sample& sample) { play_sample(sample); });
   // The last one stays.
   played_.paused = true;
-  if (played_.window && !played_.ended) (void)wait_for_key({});
-  if (played_.window) (void)endwin();
+  if (played_.window && !played_.ended && read) (void)wait_for_key({});
+  if (played_.window && !played_.ended) (void)endwin();
+  if (!read && played_.window) note("rdtctl: {} cannot be read to its end\n", file);
   if (!read) return read.error();
-  return in_window() && !played_.window ? Exit::failed : Exit::ok;
+  if (in_window()) return played_.window ? Exit::ok : Exit::failed;
+  if (played_.tables == 0) note("rdtctl: {} has no two samples with counters\n", file);
+  return played_.tables == 0 ? Exit::failed : Exit::ok;
 }
 
 // Until q is pressed.
@@ -335,8 +340,7 @@ void UsageView::arrange() {
   for (Usage& usage :
        usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
     if (tree_ && !tasks.contains(usage.group))
-      tasks[usage.group] =
-          tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
+      tasks[usage.group] = tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
     const auto count = tasks[usage.group];
     rows_.push_back({std::move(usage), count});
   }
@@ -392,7 +396,7 @@ void UsageView::draw() {
                     std::min(first_ + shown, rows_.size()), rows_.size()));
   put(LINES - 1, 0,
       std::string(tree_ ? "" : "space pause  ") +
-      "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
+          "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
   (void)wrefresh(stdscr);
 }
 

@@ -4,6 +4,7 @@
 
 #include "failed_condition.hpp"
 #include "rdtd/base/glob.hpp"
+#include "rdtd/model/container.hpp"
 #include "rdtd/rules/explain.hpp"
 
 namespace rdtd {
@@ -40,7 +41,11 @@ ProcessFacts facts_of(const ProcessDescription& process) {
 class Described {
  public:
   explicit Described(const ProcessDescription& process)
-      : process_(process), facts_(facts_of(process)), subject_(facts_) {}
+      : process_(process), facts_(facts_of(process)), subject_(facts_) {
+    if (!facts_.cgroup || container_of_cgroup(*facts_.cgroup) != ContainerIds{}) return;
+    in_no_container_ = true;
+    if (!facts_.container) facts_.container.emplace();
+  }
 
   Verdict test(const CompiledCondition& condition) {
     Verdict verdict;
@@ -79,6 +84,8 @@ class Described {
     if (kind == ConditionKind::vm)
       return facts_.cgroup ? Verdict{holds(kind, pattern, subject_)}
                            : Verdict{false, ConditionKind::cgroup};
+    if (fact_of(kind) == Fact::container && find(kind) == nullptr && in_no_container_)
+      return {false};
     // Without a thread, a `thread` condition does not hold; it needs nothing.
     if (kind != ConditionKind::thread && find(kind) == nullptr && !is_unit(kind))
       return {false, kind};
@@ -115,6 +122,7 @@ class Described {
   const ProcessDescription& process_;
   ProcessFacts facts_;
   Subject subject_;
+  bool in_no_container_ = false;
 };
 
 RuleTrial try_rule(const CompiledRule& rule, size_t index, Described& process) {

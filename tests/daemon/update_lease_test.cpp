@@ -159,6 +159,15 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
        "'20%' is not within a range that group 'batch' has"},
   };
   for (const auto& row : rows) EXPECT_EQ(lease(row.text, observer), only + row.refusal) << row.text;
+  // Not on a domain for which the policy has none.
+  policy = "[group.batch]\nmb = { \"0\" = \"10%..90%\" }\n";
+  ASSERT_EQ(reload(policy), "");
+  EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"20%\"\n", observer),
+            only + "'20%' is not within a range that group 'batch' has");
+  policy =
+      "[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "\"10%..90%\" }\n";
+  ASSERT_EQ(reload(policy), "");
   const char* within = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
   ASSERT_EQ(lease(within, observer), "");
   for (const auto& row : rows)

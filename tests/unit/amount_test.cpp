@@ -122,6 +122,13 @@ TEST(Amount, RangeOfCache) {
   }
 }
 
+// What was meant is tried by the parser, which asks for what was meant: once.
+TEST(Amount, ManySignsOfARange) {
+  const std::string text = "1:1-1:1-1:1-1:1-1:1-1:1-1:1-1:1%";
+  EXPECT_EQ(error_text(parse_cache_amount(text).error()), "'" + text + "' is not a percentage");
+  EXPECT_EQ(error_text(parse_bandwidth_amount(text).error()), "'" + text + "' is not a percentage");
+}
+
 TEST(Amount, RangeOfBandwidth) {
   const auto range = parse_bandwidth_amount("1..8 GB/s");
   ASSERT_TRUE(range && range->least);

@@ -106,6 +106,7 @@ TEST_F(ContainersTest, WhatCannotBeReadKeepsItsNames) {
       R"([{"id":")" + id('2') + R"(","names":["redis"]}])");
   ASSERT_FALSE(containers->refresh().unreadable);
   put_docker('1', R"({"Name":"/we)");
+  put_docker('3', R"({"Name":"/other"})");
   put("var/lib/containers/storage/overlay-containers/containers.json",
       R"([{"id":")" + id('2') + R"(","names":["valkey"]}])");
   const auto refreshed = containers->refresh();
@@ -114,6 +115,7 @@ TEST_F(ContainersTest, WhatCannotBeReadKeepsItsNames) {
                                               "/var/lib/docker/containers/" + id('1') +
                                               "/config.v2.json: Bad message (it is not JSON)");
   EXPECT_EQ(container(of_docker('1')), "web");
+  EXPECT_EQ(container(of_docker('3')), "other");
   EXPECT_EQ(container(of_podman('2')), "valkey");
 }
 

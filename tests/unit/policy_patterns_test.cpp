@@ -195,7 +195,7 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"exe = '/usr/bin/python3 x.py'",
      "warning: '/usr/bin/python3 x.py' looks like a command with arguments; 'exe' matches the "
      "path of the executable | 'cmdline' matches the arguments"},
-    {"exe = '/opt/My Program/bin/x'", ""},
+    {"exe = ['/opt/My Program/bin/x', '/usr/bin/x (deleted)']", ""},
     {"name = '/regex/'",
      "error: '/regex/' can never match: the name of a process has no directory | write \"regex\""},
     {"name = 'redis-server --port 6379'",

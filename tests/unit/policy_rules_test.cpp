@@ -52,6 +52,11 @@ constexpr PolicyAndErrors rule_errors[] = {
     4 | vcpu = [0, "2"]
       |            ^~~ write [0, 1] or "0-1"
 )"},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = []\n",
+     R"(p.toml:4:8: error: '' is not a list of virtual CPUs
+    4 | vcpu = []
+      |        ^~ write "0-3" or "0,2"
+)"},
     {"[group.db]\n[[rule]]\ngroup = \"DB\"\nname = \"x\"\n",
      R"(p.toml:3:9: error: unknown group 'DB'
     3 | group = "DB"

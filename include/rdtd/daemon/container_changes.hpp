@@ -24,6 +24,7 @@ class ContainerChanges {
   void refresh();
 
  private:
+  [[nodiscard]] bool wanted() const;
   void read();
   void report(const proc::Containers::Refreshed& refreshed);
 
@@ -31,6 +32,7 @@ class ContainerChanges {
   Losses& losses_;
   std::shared_ptr<proc::Containers> containers_;
   proc::Helper reader_;
+  std::shared_ptr<proc::Containers::Refreshed> late_;  // by a reader that takes long
   Readable wanted_;
   Timer due_;
   uint64_t seen_ = 0;  // changes of names

@@ -56,7 +56,6 @@ class Containers {
 
   Containers(Directory root, UniqueFd wanted)
       : root_(std::move(root)), wanted_(std::move(wanted)) {}
-  void keep(const std::string& source, Result<Names> read, Refreshed& out);
   [[nodiscard]] std::string find(const Names& names, const std::string& id) const;
   [[nodiscard]] int count_tries();
 

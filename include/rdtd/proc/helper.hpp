@@ -19,6 +19,8 @@ class Helper {
   // False if the function was not done in time; it goes on nevertheless, so it must own all that it
   // uses. Until it is done, no other one is begun, and the answer is false at once.
   [[nodiscard]] bool run(std::function<void()> function);
+  // Whether one that was not done in time still runs.
+  [[nodiscard]] bool busy() const;
 
  private:
   struct Call;
