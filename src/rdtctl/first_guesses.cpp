@@ -30,13 +30,13 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
 // "60" of "1min", "0.5" of "500ms": seconds. Anything else as it is.
 std::string in_seconds(const std::string& word) {
   constexpr std::array<std::pair<std::string_view, double>, 8> units = {{{"s", 1},
-                                                                          {"sec", 1},
-                                                                          {"ms", 0.001},
-                                                                          {"m", 60},
-                                                                          {"min", 60},
-                                                                          {"h", 3600},
-                                                                          {"hours", 3600},
-                                                                          {"seconds", 1}}};
+                                                                         {"sec", 1},
+                                                                         {"ms", 0.001},
+                                                                         {"m", 60},
+                                                                         {"min", 60},
+                                                                         {"h", 3600},
+                                                                         {"hours", 3600},
+                                                                         {"seconds", 1}}};
   double number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc{}) return word;

@@ -141,12 +141,10 @@ Refused read_allocations(const YamlNode& node, Amounts& caches, Bandwidths& band
     if (child.key == "mbAllocation") refused = read_bandwidth("*", child, bandwidths);
     // An amount must not be lost by a slip: without it, a group may fill everything.
     const std::string key = lower(child.key);
-    if (!child.key.ends_with("Allocation") &&
-        (key.starts_with("l3") || key.starts_with("l2") || key.starts_with("mb")))
-      refused = fmt::format("line {}: '{}' is none of l3Allocation, l2Allocation and mbAllocation",
-                            child.line, printable(child.key));
-    else if (!refused && child.key.ends_with("Allocation") && child.key != "l3Allocation" &&
-             child.key != "l2Allocation" && child.key != "mbAllocation")
+    const bool known =
+        child.key == "l3Allocation" || child.key == "l2Allocation" || child.key == "mbAllocation";
+    if (!known && (key.ends_with("allocation") || key.starts_with("l3") || key.starts_with("l2") ||
+                   key.starts_with("mb")))
       refused = fmt::format("line {}: '{}' is none of l3Allocation, l2Allocation and mbAllocation",
                             child.line, printable(child.key));
     if (refused) return refused;

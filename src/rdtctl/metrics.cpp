@@ -10,8 +10,8 @@ namespace rdtd {
 
 namespace {
 
-// A file is put in place at once, for a collector that may read at any moment: a link to one stays a
-// link. A pipe or a device is written to.
+// A file is put in place at once, for a collector that may read at any moment: a link to one stays
+// a link. A pipe or a device is written to.
 int write_out(const std::string& text, const std::string& file) {
   std::error_code unknown;
   const auto status = std::filesystem::status(file, unknown);
@@ -21,7 +21,7 @@ int write_out(const std::string& text, const std::string& file) {
                                          : std::filesystem::path(file);
   const auto parent = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
   const std::string name = path.filename().string();
-  const auto written = !parent ? std::unexpected(parent.error())
+  const auto written = !parent   ? std::unexpected(parent.error())
                        : special ? parent->write(name, text)
                                  : parent->replace(name, text);
   if (written) return Exit::ok;

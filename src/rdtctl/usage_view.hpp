@@ -87,7 +87,7 @@ class UsageView {
   Reading before_, now_;
   // Of a recording.
   struct Played {
-    std::string time;     // of the sample
+    std::string time;  // of the sample
     bool window = false, paused = false, ended = false;
     unsigned tables = 0;  // printed
   } played_;

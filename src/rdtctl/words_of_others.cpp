@@ -20,7 +20,8 @@ struct Advice {
 };
 
 constexpr auto same_verbs = std::to_array<Same>({
-    {"ls, groups, ps, ps aux, list-groups, show-groups, show groups, groups list, partition list, list-units, get groups, get group, list groups, group list, ls groups, -s",
+    {"ls, groups, ps, ps aux, list-groups, show-groups, show groups, groups list, partition list, "
+     "list-units, get groups, get group, list groups, group list, ls groups, -s",
      "list"},
     {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
      "-t",
@@ -28,13 +29,18 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"diff", "plan --unified"},
     {"preview, dry-run, dryrun, simulate, changes", "plan"},
     {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
-    {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, hw, topology, machine, cluster-info, -d, -D", "info"},
+    {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
+     "hw, topology, machine, cluster-info, -d, -D",
+     "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload", "reload"},
     {"version, -V", "--version"},
-    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, stats --no-stream", "top"},
+    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, stats --no-stream",
+     "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules",
      "status --rules"},
-    {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service", "status"},
+    {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, "
+     "locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service",
+     "status"},
     {"ways, map, draw, tree, du, cache, pools", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
     {"schemata", "show"},
@@ -60,7 +66,9 @@ constexpr auto same_verbs = std::to_array<Same>({
 constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, enable, disable, serve, daemon",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"group create, group add, groups create, policy create, policy edit, policy, cachetune, memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, change, limit, alloc, allocate, "
+    {"group create, group add, groups create, policy create, policy edit, policy, cachetune, "
+     "memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, "
+     "change, limit, alloc, allocate, "
      "profile, profiles, rename, add rule, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
