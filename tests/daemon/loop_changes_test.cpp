@@ -1,6 +1,7 @@
 // The loop: changes of processes and of cgroups lead to visits, lost changes to sweeps.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "loop_world.hpp"
 #include "rdtd/base/clock.hpp"
@@ -278,6 +279,34 @@ TEST_F(LoopContainersTest, FilesThatCannotBeReadAreAProblem) {
                                  {reported, [&] { name(pid, R"({"Name":"/web"})"); }},
                                  {in_group(pid, "one")},
                                  {[&] { return !reported(); }}}),
+            0);
+}
+
+// The loop does not wait for a slow disk, and takes what the reader has found when it has.
+TEST_F(LoopContainersTest, AReaderThatIsLate) {
+  const pid_t pid = processes.start({.cgroup = cgroup});
+  const fs::path file = root_ / "var/lib/docker/containers" / id / "config.v2.json";
+  fs::create_directories(file.parent_path());
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  const auto ask = [&] { (void)containers->names_of(cgroup); };
+  // Its open fails until the reader has opened the other end, and waits.
+  UniqueFd end;
+  const auto waits = [&] {
+    end = UniqueFd(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    return static_cast<bool>(end);
+  };
+  const auto visit = [&] { manager->core().sweeper.visit({.pid = pid}); };
+  const auto answer = [&] {
+    const std::string text = R"({"Name":"/web"})";
+    processes.find(pid)->program.container = {.pod = "", .container = "web"};
+    fs::remove(file);  // the next time, it is an ordinary one
+    name(pid, text);
+    EXPECT_EQ(::write(end.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    end = {};
+  };
+  const auto visited = [&] { return count_calls("open", pid) > 1; };
+  EXPECT_EQ(run_loop(sources(),
+                     {{ready(), ask}, {waits, visit}, {visited, answer}, {in_group(pid, "one")}}),
             0);
 }
 
