@@ -270,7 +270,7 @@ bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
 }
 
 void UsageView::play_sample(const observe::Sample& sample) {
-  // Not before there is one: errors are told on the terminal.
+  // Not before there is one: until then, errors go to the terminal.
   if (!played_.ended && in_window() && !played_.window)
     played_.ended = !(played_.window = open_window());
   if (played_.ended) return;
