@@ -54,4 +54,14 @@ int Gate::attach(sd_bus* bus, sd_event* event) {
   return r < 0 ? r : sd_bus_add_filter(bus, nullptr, on_message, this);
 }
 
+bool Gate::is_for_root(sd_bus* bus, sd_bus_message* message) const {
+  uint8_t type = 0;
+  sd_bus_message* call = sd_bus_get_current_message(bus);
+  if (sd_bus_message_get_type(message, &type) < 0 || type != SD_BUS_MESSAGE_METHOD_RETURN ||
+      call == nullptr)
+    return false;
+  const auto caller = callers.find(call);
+  return caller && caller->root();
+}
+
 }  // namespace rdtd

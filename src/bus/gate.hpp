@@ -16,6 +16,8 @@ struct Gate {
 
   // Sees every message before the objects do; to be called before they are added. 0, or -errno.
   [[nodiscard]] int attach(sd_bus* bus, sd_event* event);
+  // Whether a property is appended to a reply to root. A signal goes to everybody.
+  [[nodiscard]] bool is_for_root(sd_bus* bus, sd_bus_message* message) const;
 
   Accounts accounts;
   Callers callers;

@@ -50,7 +50,7 @@ int group_property(sd_bus* bus, const char* path, const char*, const char* prope
   const std::string_view name = property;
   if (name == "Name") return wire::append(reply, group->name);
   if (name == "Description")
-    return wire::append(reply, group->description_for_all || is_for_root(bus, reply, objects)
+    return wire::append(reply, group->description_for_all || objects.is_for_root(bus, reply)
                                    ? group->description
                                    : "");
   if (name == "Asked") return wire::append(reply, group->asked);

@@ -281,7 +281,7 @@ int get_property(sd_bus* bus, const char*, const char*, const char* property, sd
   const std::string_view name = property;
   if (name == "Version") return wire::append(reply, std::string(RDTD_VERSION));
   const ManagerProperties now = objects.reads.properties();
-  const bool root = is_for_root(bus, reply, objects);
+  const bool root = objects.is_for_root(bus, reply);
   if (name == "LastReloadError")
     return wire::append(reply, root ? now.last_reload_error : now.last_reload_error_public);
   if (name == "Problems") return wire::append(reply, root ? now.problems : now.problems_public);
@@ -364,16 +364,6 @@ const std::array vtable = {
 #pragma GCC diagnostic pop
 
 }  // namespace
-
-bool is_for_root(sd_bus* bus, sd_bus_message* message, const Objects& objects) {
-  uint8_t type = 0;
-  sd_bus_message* call = sd_bus_get_current_message(bus);
-  if (sd_bus_message_get_type(message, &type) < 0 || type != SD_BUS_MESSAGE_METHOD_RETURN ||
-      call == nullptr)
-    return false;
-  const auto caller = objects.callers.find(call);
-  return caller && caller->root();
-}
 
 int add_manager_object(sd_bus* bus, Objects& objects) {
   return sd_bus_add_object_vtable(bus, nullptr, bus_path, bus_interface, vtable.data(), &objects);

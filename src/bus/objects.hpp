@@ -37,9 +37,6 @@ struct Objects : Gate {
 [[nodiscard]] int add_log_control(sd_bus* bus, Objects& objects);
 [[nodiscard]] int add_sleep_match(sd_bus* bus, Objects& objects);
 
-// Whether a property is appended to a reply to root. A signal goes to everybody.
-[[nodiscard]] bool is_for_root(sd_bus* bus, sd_bus_message* message, const Objects& objects);
-
 [[nodiscard]] std::string path_of_group(const std::string& name);
 
 [[nodiscard]] inline Objects& objects_of(void* userdata) {
