@@ -319,6 +319,7 @@ std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
                                             const Machine& machine) {
   std::vector<std::string> problems;
   for (const Step& step : std::views::reverse(steps)) {
+    if (std::holds_alternative<WriteCpus>(step)) continue;  // of a group that goes
     Step back = RemoveGroup{group_of(step)};
     if (const auto* assigned = std::get_if<AssignCounters>(&step)) {
       AssignCounters none = *assigned;
@@ -337,9 +338,11 @@ std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
                                                       const Machine& machine) {
   std::map<std::string, Error> failed;
-  for (const Step& step : steps)
+  for (const Step& step : steps) {
+    if (failed.contains(group_of(step))) continue;
     if (auto made = carry_out({step}, machine); !made)
       failed.emplace(group_of(step), std::move(made.error()));
+  }
   return failed;
 }
 

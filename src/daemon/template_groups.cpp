@@ -17,12 +17,16 @@ std::string_view name_of(std::string_view directory) {
   return directory.substr(directory.rfind('/') + 1);
 }
 
-// What the rules of a policy name.
+// What a policy names.
 struct Named {
   std::map<std::string, std::vector<MonitorTemplate>> templates;  // by control group
   std::set<std::string> directories;                              // of those that are no template
 
   explicit Named(const Policy& policy) {
+    for (const Group& group : policy.groups)
+      for (const MonitorCpus& monitor : group.monitor_cpus)
+        directories.insert(
+            mon_group_directory(group_directory(group.name.value), monitor.group.value));
     for (const Rule& rule : policy.rules) {
       if (!rule.monitor) continue;
       const std::string control = group_directory(rule.group.value);

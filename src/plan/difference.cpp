@@ -54,6 +54,11 @@ CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
   return out;
 }
 
+CpuSet cpus_of(const std::map<std::string, CpuSet>& mon_cpus, const std::string& mon_group) {
+  const auto found = mon_cpus.find(mon_group);
+  return found == mon_cpus.end() ? CpuSet{} : found->second;
+}
+
 constexpr const char* was_made_again = " was removed and made again by another tool";
 
 void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<Difference>& out) {
@@ -113,7 +118,7 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
                const IoTarget& io, const Capabilities& capabilities, const Snapshot& snapshot) {
   std::vector<WantedGroup> wanted;
   std::vector<LockRegion> to_lock;
-  std::set<std::string> mon_groups;
+  std::map<std::string, CpuSet> mon_groups;
   const auto in_the_way = obstacles(snapshot);
   std::set<std::string> leaving = snapshot.owned;
   leaving.erase(std::string(root_group));
@@ -122,7 +127,7 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
       wanted.push_back({target.directory, reachable(target.state, in_the_way)});
     leaving.erase(target.directory);
     for (const std::string& group : target.mon_groups) {
-      if (!is_taken(group, snapshot)) mon_groups.insert(group);
+      if (!is_taken(group, snapshot)) mon_groups[group] = cpus_of(target.mon_cpus, group);
       leaving.erase(group);
     }
   }
@@ -187,6 +192,11 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
         out.push_back({group, mon + was_made_again});
       else if (!snapshot.mon_groups.contains(group))
         out.push_back({group, mon + " is not there"});
+      else if (const CpuSet has = cpus_of(snapshot.mon_cpus, group),
+               wants = those_online(cpus_of(target.mon_cpus, group), online);
+               has != wants)
+        out.push_back(
+            {group, fmt::format("{}: CPUs {}, granted {}", mon, cpus_text(has), cpus_text(wants))});
     }
   }
   return out;

@@ -50,12 +50,33 @@ std::string taken_by(const std::vector<std::string>& others, std::string_view fi
   return text;
 }
 
+// Two groups may have had monitoring groups of one name.
+static void count_in_default_group(Policy& policy, std::vector<MonitorCpus> monitors) {
+  if (monitors.empty()) return;
+  auto group =
+      std::ranges::find(policy.groups, "default", [](const Group& one) { return one.name.value; });
+  if (group == policy.groups.end()) {
+    policy.groups.emplace_back().name = {"default", monitors.front().group.where};
+    group = std::prev(policy.groups.end());
+  }
+  for (MonitorCpus& monitor : monitors) {
+    const auto same = std::ranges::find(group->monitor_cpus, monitor.group.value,
+                                        [](const MonitorCpus& one) { return one.group.value; });
+    if (same == group->monitor_cpus.end())
+      group->monitor_cpus.push_back(std::move(monitor));
+    else
+      same->cpus.value.merge(monitor.cpus.value);
+  }
+}
+
 std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& capabilities) {
   std::vector<Diagnostic> out;
   if (!capabilities.divides_nothing() || policy.daemon.unsupported == OnUnsupported::refuse)
     return out;
-  std::erase_if(policy.groups, [&](const Group& group) {
+  std::vector<MonitorCpus> monitors;
+  std::erase_if(policy.groups, [&](Group& group) {
     if (group.name.value == "default") return false;
+    std::ranges::move(group.monitor_cpus, std::back_inserter(monitors));
     out.push_back({Severity::warning,
                    group.name.where,
                    std::string(left_out_here) + only_default(group.name.value),
@@ -65,6 +86,7 @@ std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& cap
   });
   for (Rule& rule : policy.rules)
     if (!rule.leaves()) rule.group.value = "default";
+  count_in_default_group(policy, std::move(monitors));
   return out;
 }
 
@@ -264,10 +286,10 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
-// The CPUs of one group that exist; no other group of the policy has them.
-CpuSet Planner::checked_cpus(const Group& group) {
-  const Location& where = group.cpus->where;
-  CpuSet wanted = group.cpus->value;
+// Those that exist; no other group of the policy has them.
+CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
+  const Location& where = asked.where;
+  CpuSet wanted = asked.value;
   if (snapshot_.possible_cpus) {
     CpuSet missing;
     std::ranges::set_difference(wanted, *snapshot_.possible_cpus,
@@ -296,10 +318,49 @@ void Planner::assign_cpus() {
       for (const unsigned cpu : state.cpus) left.erase(cpu);
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
-    target(&group).state.cpus = checked_cpus(group);
+    target(&group).state.cpus = checked_cpus(*group.cpus);
+    warn_of_cpus_counted_by_others(*group.cpus);
     for (const unsigned cpu : target(&group).state.cpus) left.erase(cpu);
   }
   targets_.back().state.cpus = left;
+  for (const Group& group : policy_.groups) assign_monitor_cpus(group);
+}
+
+// The kernel takes a CPU from the monitoring groups of the control group that it leaves.
+void Planner::warn_of_cpus_counted_by_others(const Located<CpuSet>& asked) {
+  for (const auto& [directory, theirs] : snapshot_.mon_cpus) {
+    if (!is_foreign(directory) || control_group_of(directory) != root_group) continue;
+    CpuSet leaving;
+    std::ranges::set_intersection(asked.value, theirs, std::inserter(leaving, leaving.end()));
+    if (!leaving.empty())
+      warning(asked.where,
+              fmt::format("monitoring group '{}', which rdtd did not make, loses {}: it counts "
+                          "tasks of the default group",
+                          group_label(directory), cpus(leaving)));
+  }
+}
+
+void Planner::assign_monitor_cpus(const Group& group) {
+  if (!capabilities_.num_rmids) return;  // which is said already
+  const std::string control = group_directory(group.name.value);
+  for (const MonitorCpus& monitor : group.monitor_cpus) {
+    const std::string directory = mon_group_directory(control, monitor.group.value);
+    CpuSet wanted = monitor.cpus.value;
+    if (control == root_group)
+      wanted = checked_cpus(monitor.cpus);
+    else  // the group's own are checked
+      std::erase_if(wanted, [&](unsigned cpu) { return !target(&group).state.cpus.contains(cpu); });
+    for (const auto& [other, cpus_of_other] : snapshot_.mon_cpus) {
+      if (!is_foreign(other) || other == directory || control_group_of(other) != control) continue;
+      CpuSet theirs;
+      std::ranges::set_intersection(wanted, cpus_of_other, std::inserter(theirs, theirs.end()));
+      if (!theirs.empty())
+        error(monitor.cpus.where,
+              fmt::format("{} belong{} to monitoring group '{}', which rdtd did not make",
+                          cpus(theirs), theirs.size() == 1 ? "s" : "", group_label(other)));
+    }
+    if (!wanted.empty()) target(&group).mon_cpus[directory] = std::move(wanted);
+  }
 }
 
 }  // namespace rdtd

@@ -1,4 +1,4 @@
-// The monitoring groups that rules name, and the RMIDs for them and for the control groups.
+// The monitoring groups that the policy names, and the RMIDs for them and for the control groups.
 #include <fmt/format.h>
 
 #include <optional>
@@ -19,6 +19,14 @@ void Planner::find_mon_groups() {
           mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
           rule.monitor->where);
   }
+  for (const Group& group : policy_.groups)
+    for (const MonitorCpus& monitor : group.monitor_cpus) {
+      if (!capabilities_.num_rmids)
+        return unsupported(monitor.group.where, "'monitor_cpus': resctrl monitors nothing here");
+      mon_groups_.emplace(
+          mon_group_directory(group_directory(group.name.value), monitor.group.value),
+          monitor.group.where);
+    }
   std::optional<size_t> needed;
   for (const Rule& rule : policy_.rules) {
     if (!rule.monitor || !is_monitor_template(rule.monitor->value)) continue;

@@ -195,7 +195,9 @@ class Planner {
   [[nodiscard]] bool is_cap_a_control() const;
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
-  [[nodiscard]] CpuSet checked_cpus(const Group& group);
+  [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);
+  void assign_monitor_cpus(const Group& group);
+  void warn_of_cpus_counted_by_others(const Located<CpuSet>& asked);
   void warn_of_foreign_groups(const Cache& cache);
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();

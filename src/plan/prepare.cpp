@@ -67,6 +67,8 @@ Machine without_others(const Machine& machine) {
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   std::erase_if(out.snapshot.mon_groups,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
+  std::erase_if(out.snapshot.mon_cpus,
+                [&](const auto& mon) { return !machine.snapshot.owned.contains(mon.first); });
   return out;
 }
 
@@ -88,7 +90,7 @@ struct Kept {
   std::set<std::string> partitions;  // that no group names; the others come with their groups
   std::set<std::string> locks;
   std::set<std::string> io;         // [io], which is one or none
-  std::set<std::string> monitored;  // those with the monitoring groups that rules name
+  std::set<std::string> monitored;  // those with their monitoring groups
 };
 
 bool has_groups(const Partition& partition, const std::vector<Group>& groups) {
@@ -114,6 +116,8 @@ Policy reduced(const Policy& policy, const Kept& kept) {
   });
   for (Rule& rule : out.rules)
     if (!kept.monitored.contains(rule.group.value)) rule.monitor.reset();
+  for (Group& group : out.groups)
+    if (!kept.monitored.contains(group.name.value)) group.monitor_cpus.clear();
   return out;
 }
 
@@ -190,6 +194,10 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
     if (rule.monitor &&
         (rule.group.value == "default" || fitting.groups().contains(rule.group.value)))
       monitored.insert(rule.group.value);
+  for (const Group& group : parsed.policy.groups)
+    if (!group.monitor_cpus.empty() &&
+        (group.name.value == "default" || fitting.groups().contains(group.name.value)))
+      monitored.insert(group.name.value);
   for (const std::string& name : monitored)
     fitting.add(name, &Kept::monitored, "the monitoring groups of '{}' are");
   parsed.policy = fitting.policy();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <tuple>
 
+#include "cpu_steps.hpp"
 #include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
@@ -42,11 +43,10 @@ class Transition {
       : machine_(capabilities), locks_(locks) {
     const GroupState& root = now.groups.at(std::string(root_group));
     domains_ = root.schemata;
-    online_ = now.online_cpus();
   }
 
   Steps run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
-            const std::set<std::string>& mon_groups, const std::set<std::string>& leaving);
+            const std::map<std::string, CpuSet>& mon_groups, const std::set<std::string>& leaving);
 
  private:
   void disable_io(const Snapshot& now, const std::set<std::string>& leaving);
@@ -56,7 +56,7 @@ class Transition {
                   const std::set<std::string>& leaving);
   void choose_retirement(Moving& group);
   void drop_exclusive();
-  void add_mon_groups(const Snapshot& now, const std::set<std::string>& wanted,
+  void add_mon_groups(const Snapshot& now, const std::map<std::string, CpuSet>& wanted,
                       const std::set<std::string>& leaving);
   void remove_early(const Snapshot& now, Steps& out);
   void make_groups();
@@ -67,7 +67,6 @@ class Transition {
   bool move(Moving& group);
   bool park_one();
   bool park(Moving& group, Resource resource, DomainId domain);
-  void write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted);
 
   [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
   [[nodiscard]] const CacheInfo& cache(Resource resource) const {
@@ -88,8 +87,7 @@ class Transition {
   const std::vector<LockRegion>& locks_;
   std::set<std::string> unlocked_;  // that are there before the first step only
   Schemata domains_;                // of the root: those that are online
-  CpuSet online_;
-  std::vector<Moving> groups_;  // and the I/O devices while they have masks
+  std::vector<Moving> groups_;      // and the I/O devices while they have masks
   std::vector<std::string> new_mon_groups_, leaving_mon_groups_;
   std::vector<Step> steps_;
 };
@@ -197,10 +195,10 @@ void Transition::drop_exclusive() {
 }
 
 // A monitoring group goes with its control group.
-void Transition::add_mon_groups(const Snapshot& now, const std::set<std::string>& wanted,
+void Transition::add_mon_groups(const Snapshot& now, const std::map<std::string, CpuSet>& wanted,
                                 const std::set<std::string>& leaving) {
-  std::set_difference(wanted.begin(), wanted.end(), now.mon_groups.begin(), now.mon_groups.end(),
-                      std::back_inserter(new_mon_groups_));
+  for (const auto& [group, cpus] : wanted)
+    if (!now.mon_groups.contains(group)) new_mon_groups_.push_back(group);
   std::ranges::copy_if(
       now.mon_groups, std::back_inserter(leaving_mon_groups_), [&](const std::string& group) {
         return leaving.contains(group) && !leaving.contains(std::string(control_group_of(group)));
@@ -401,21 +399,8 @@ void Transition::make_groups() {
     if (!group.exists && !group.leaving) make(group);
 }
 
-void Transition::write_cpus(const Snapshot& now, const std::vector<WantedGroup>& wanted) {
-  for (const WantedGroup& want : wanted) {
-    // A CPU that no group has falls to the root by itself.
-    if (want.group == root_group || want.group == io_group) continue;
-    const auto found = now.groups.find(want.group);
-    const bool existed = found != now.groups.end() && !unlocked_.contains(want.group);
-    const CpuSet before = existed ? found->second.cpus : CpuSet{};
-    CpuSet after;
-    std::ranges::set_intersection(want.state.cpus, online_, std::inserter(after, after.end()));
-    if (before != after) steps_.emplace_back(WriteCpus{want.group, before, std::move(after)});
-  }
-}
-
 Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
-                      const std::set<std::string>& mon_groups,
+                      const std::map<std::string, CpuSet>& mon_groups,
                       const std::set<std::string>& leaving) {
   Steps out;
   disable_io(now, leaving);
@@ -430,7 +415,8 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
     if (group.exists) move(group);
   make_groups();
   move_masks();
-  write_cpus(now, wanted);
+  CpuSteps cpus = cpu_steps(now, wanted, mon_groups, leaving, unlocked_);
+  std::ranges::move(cpus.groups, std::back_inserter(steps_));
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
       set_mode(group, Mode::exclusive);
@@ -439,14 +425,19 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
     out.locks.emplace_back(MakeGroup{lock.group});
     out.locks.emplace_back(lock);
   }
-  for (const std::string& group : new_mon_groups_) out.mon_groups.emplace_back(MakeGroup{group});
+  for (const std::string& group : new_mon_groups_) {
+    out.mon_groups.emplace_back(MakeGroup{group});
+    if (const auto step = cpus.new_mon_groups.find(group); step != cpus.new_mon_groups.end())
+      out.mon_groups.emplace_back(std::move(step->second));
+  }
   return out;
 }
 
 }  // namespace
 
 Steps transition(const Capabilities& capabilities, const Snapshot& now,
-                 const std::vector<WantedGroup>& wanted, const std::set<std::string>& mon_groups,
+                 const std::vector<WantedGroup>& wanted,
+                 const std::map<std::string, CpuSet>& mon_groups,
                  const std::set<std::string>& leaving, const std::vector<LockRegion>& locks) {
   return Transition(capabilities, now, locks).run(now, wanted, mon_groups, leaving);
 }

@@ -15,41 +15,6 @@ namespace rdtd {
 
 namespace {
 
-// "0-3,8", an integer, or an array of integers; empty if it is none of them, which is reported.
-IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& node) {
-  constexpr std::string_view required = "a string, an integer or an array of integers";
-  constexpr std::string_view hint = "write \"0-3,8\"";
-  std::vector<IdRange> cpus;
-  const auto add_number = [&](const toml::node& element) {
-    const auto* number = element.as_integer();
-    if (number == nullptr) {
-      in.wrong_type(key, element, required, std::string(hint));
-      return false;
-    }
-    if (number->get() < 0 || number->get() > highest_cpu) {
-      in.error(in.at(element), fmt::format("{} is not a CPU number: they range from 0 to {}",
-                                           number->get(), highest_cpu));
-      return false;
-    }
-    const auto cpu = static_cast<uint32_t>(number->get());
-    cpus.push_back({cpu, cpu});
-    return true;
-  };
-  if (const auto* text = node.as_string()) {
-    auto list = parse_id_list(text->get(), highest_cpu);
-    if (list) return std::move(*list);
-    in.error(in.at(node), fmt::format("'{}' is not a CPU list: {}", text->get(), list.error()),
-             std::string(hint));
-    return {};
-  }
-  const toml::array* array = node.as_array();
-  if (array == nullptr) return add_number(node) ? cpus : IdList{};
-  if (array->empty()) in.error(in.at(node), "'cpus' is an empty array");
-  for (const toml::node& element : *array)
-    if (!add_number(element)) return {};
-  return merge_ids(std::move(cpus));
-}
-
 // Whether the group is exclusive, and strictly so; nothing if it is neither true, false nor
 // "strict", which is reported.
 std::optional<std::pair<bool, bool>> read_exclusive(const FileReader& in, const toml::key& key,
@@ -91,9 +56,11 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
       {"cpus",
        [&](const auto& k, const auto& n) {
-         out.cpus = read_cpus(in, k, n);
-         if (!out.cpus.empty()) group.cpus = {{}, in.at(n)};
+         out.cpus.own = read_cpus(in, k, n);
+         if (!out.cpus.own.empty()) group.cpus = {{}, in.at(n)};
        }},
+      {"monitor_cpus",
+       [&](const auto& k, const auto& n) { read_monitor_cpus(in, k, n, group, out.cpus); }},
       {"mb_min",
        [&](const auto& k, const auto& n) {
          if (group.controls.contains(floor_of_bandwidth))
@@ -146,7 +113,8 @@ namespace {
 void check_amendment(const FileReader& in, const GroupTable& table) {
   const Group& group = table.group;
   if (table.replaces || group.exclusive || group.partition || group.cpus || group.adopt ||
-      group.is_protected || !group.description.empty() || !group.controls.empty())
+      !group.monitor_cpus.empty() || group.is_protected || !group.description.empty() ||
+      !group.controls.empty())
     in.error(group.name.where,
              fmt::format("group '{}' with 'amend' has amounts only", group.name.value),
              "everything else stays as it is in the policy files");

@@ -4,17 +4,14 @@
 
 #include "amount_table.hpp"
 #include "file_reader.hpp"
-#include "id_list.hpp"
+#include "group_cpus.hpp"
 #include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
 
-// The highest CPU number that a policy may name.
-inline constexpr uint32_t highest_cpu = 65535;
-
 struct GroupTable {
-  Group group;            // with the place of `cpus`, not yet their numbers
-  IdList cpus;            // kept apart until they are known to be in no other group
+  Group group;  // with the places of CPUs, not yet their numbers
+  GroupCpus cpus;
   bool replaces = false;  // override = true
 };
 

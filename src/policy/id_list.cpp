@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
 #include "rdtd/base/text.hpp"
 
@@ -50,6 +50,21 @@ IdList merge_ids(std::vector<IdRange> ranges) {
     else
       merged.back().last = std::max(merged.back().last, range.last);
   return merged;
+}
+
+std::optional<IdRange> first_missing(const IdList& ids, const IdList& among) {
+  auto part = among.begin();
+  for (const IdRange range : ids) {
+    while (part != among.end() && part->last < range.first) ++part;
+    if (part == among.end() || part->first > range.first)
+      return IdRange{range.first,
+                     part == among.end() ? range.last : std::min(range.last, part->first - 1)};
+    if (part->last >= range.last) continue;
+    const auto next = std::next(part);
+    return IdRange{part->last + 1,
+                   next == among.end() ? range.last : std::min(range.last, next->first - 1)};
+  }
+  return std::nullopt;
 }
 
 uint64_t count_ids(const IdList& ids) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ using IdList = std::vector<IdRange>;
                                                                uint32_t highest);
 // Ranges in any order; those that touch or overlap become one.
 [[nodiscard]] IdList merge_ids(std::vector<IdRange> ranges);
+// The first part of `ids` that is not in `among`; nothing if all of them are.
+[[nodiscard]] std::optional<IdRange> first_missing(const IdList& ids, const IdList& among);
 [[nodiscard]] uint64_t count_ids(const IdList& ids);
 // "3" or "4-7".
 [[nodiscard]] std::string to_string(IdRange range);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -66,7 +67,6 @@ class Builder {
   void refuse_foreign_lease(const Rule& rule, const Group& group);
   void check_lock_names();
   void warn_of_empty_partitions();
-  void divide_cpus();
   void error(const Location& where, std::string message, std::string hint = {});
   template <class T>
   void add_definition(const FileReader& in, Definitions<T>& all, T definition, bool replaces,
@@ -82,9 +82,9 @@ class Builder {
   Definitions<Group> groups_;
   Definitions<Partition> partitions_;
   Definitions<PseudoLock> locks_;
-  std::map<std::string, IdList> cpus_;   // by group
-  std::set<std::string> leases_;         // the paths of those that were read
-  size_t comparisons_left_ = 1'000'000;  // for suggestions of names
+  std::map<std::string, GroupCpus> cpus_;  // by group
+  std::set<std::string> leases_;           // the paths of those that were read
+  size_t comparisons_left_ = 1'000'000;    // for suggestions of names
 };
 
 void Builder::add(const PolicyFile& file) {
@@ -320,31 +320,6 @@ void Builder::warn_of_empty_partitions() {
            fmt::format("write partition = \"{}\" in a [group.NAME]", partition.name.value)});
 }
 
-// Gives each group the numbers of its CPUs, unless an earlier group has one of them.
-void Builder::divide_cpus() {
-  std::map<uint32_t, std::pair<uint32_t, const Group*>> holders;  // by the last CPU of a range
-  for (Group& group : out_.policy.groups) {
-    if (!group.cpus || group.name.value == "default") continue;
-    for (const IdRange range : cpus_.at(group.name.value)) {
-      const auto held = holders.lower_bound(range.first);
-      if (held != holders.end() && held->second.first <= range.last) {
-        const IdRange both{std::max(range.first, held->second.first),
-                           std::min(range.last, held->first)};
-        const Group& other = *held->second.second;
-        error(group.cpus->where,
-              fmt::format("CPU{} {} given to two groups: here and to '{}' in {}",
-                          both.first == both.last ? "" : "s",
-                          to_string(both) + (both.first == both.last ? " is" : " are"),
-                          other.name.value, other.cpus->where.text()));
-        break;
-      }
-      holders[range.last] = {range.first, &group};
-      for (uint32_t cpu = range.first; cpu <= range.last; cpu++)
-        group.cpus->value.insert(group.cpus->value.end(), cpu);
-    }
-  }
-}
-
 // Each lease can end without the others.
 void Builder::refuse_foreign_lease(const Rule& rule, const Group& group) {
   const std::string& definer = group.name.where.file;
@@ -364,7 +339,7 @@ ParsedPolicy Builder::finish() {
   for (const Group& group : out_.policy.groups) check_group(group);
   for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
   if (out_.policy.io) refuse_remainder(out_.policy.io->amounts);
-  divide_cpus();
+  std::ranges::move(divide_cpus(out_.policy.groups, cpus_), std::back_inserter(out_.diagnostics));
   std::map<std::string_view, const Group*> definers;
   for (const Group& group : out_.policy.groups) definers.emplace(group.name.value, &group);
   std::vector<std::string> names = groups_.names();

@@ -14,9 +14,22 @@ std::string made_by(const TreeMachine& machine, const std::string& group) {
 JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   const GroupState& state = machine.snapshot.groups.at(group);
   const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
-  return {{"group", group_label(group)},   {"made_by", made_by(machine, group)},
-          {"mode", to_string(state.mode)}, {"cpus", format_cpu_list(state.cpus)},
-          {"tasks", tasks.size()},         {"schemata", schemata_json(state.schemata)}};
+  return {{"group", group_label(group)},
+          {"made_by", made_by(machine, group)},
+          {"mode", to_string(state.mode)},
+          {"cpus", format_cpu_list(state.cpus)},
+          {"monitor_cpus", monitor_cpus_json(machine.snapshot.mon_cpus, group)},
+          {"tasks", tasks.size()},
+          {"schemata", schemata_json(state.schemata)}};
+}
+
+JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,
+                            const std::string& group) {
+  JsonValue out = JsonValue::object();
+  for (const auto& [directory, cpus] : mon_cpus)
+    if (control_group_of(directory) == group)
+      out[directory.substr(directory.rfind('/') + 1)] = format_cpu_list(cpus);
+  return out;
 }
 
 std::vector<std::string> unknown_rows(const TreeMachine& machine) {

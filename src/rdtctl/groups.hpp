@@ -9,6 +9,9 @@
 
 namespace rdtd {
 
+// The CPUs of the monitoring groups of a control group, by their names.
+[[nodiscard]] JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,
+                                          const std::string& group);
 [[nodiscard]] JsonValue group_json(const TreeMachine& machine, const std::string& group);
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"

@@ -130,11 +130,31 @@ void add_region(const std::string& name, const GroupState& state, bool own,
     lines.push_back({name, fmt::format("mode = \"{:04o}\"", device->mode), {}});
 }
 
+bool counts_by_cpu(const Snapshot& snapshot, const std::string& directory) {
+  return std::ranges::any_of(snapshot.mon_cpus, [&](const auto& mon_group) {
+    return control_group_of(mon_group.first) == directory;
+  });
+}
+
+void add_monitor_cpus(const std::string& directory, const Snapshot& snapshot,
+                      std::vector<Line>& lines) {
+  std::string table;
+  for (const auto& [mon_group, cpus] : snapshot.mon_cpus)
+    if (control_group_of(mon_group) == directory)
+      table +=
+          fmt::format("{}{} = \"{}\"", table.empty() ? "" : ", ",
+                      toml_key(mon_group.substr(mon_group.rfind('/') + 1)), format_cpu_list(cpus));
+  if (!table.empty())
+    lines.push_back({directory, fmt::format("monitor_cpus = {{ {} }}", table), {}});
+}
+
 std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot,
                         const std::map<std::string, DeviceAccess>& devices) {
   std::vector<Line> lines;
   for (const auto& [directory, state] : snapshot.groups) {
-    if (directory == root_group && is_untouched_root(capabilities, state)) continue;
+    if (directory == root_group && is_untouched_root(capabilities, state) &&
+        !counts_by_cpu(snapshot, directory))
+      continue;
     if (is_pseudo(state.mode)) {
       const auto device = devices.find(directory);
       add_region(directory, state, snapshot.owned.contains(directory),
@@ -156,6 +176,7 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     if (state.mode == Mode::exclusive) lines.push_back({directory, "exclusive = true", {}});
     if (directory != root_group && !state.cpus.empty())
       lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});
+    add_monitor_cpus(directory, snapshot, lines);
   }
   for (const auto& [resource, masks] : snapshot.io) {
     const std::string io(io_group);
@@ -182,6 +203,11 @@ std::vector<Diagnostic> check(const std::vector<Line>& lines, const Capabilities
   owned.owned.clear();
   for (const Line& line : lines)
     if (line.heading && line.refusal.empty()) owned.owned.insert(line.group);
+  for (const std::string& mon_group : snapshot.mon_groups) {
+    const std::string control(control_group_of(mon_group));
+    if (control == root_group ? snapshot.owned.contains(mon_group) : owned.owned.contains(control))
+      owned.owned.insert(mon_group);
+  }
   const auto plan = make_plan(parsed.policy, capabilities, owned);
   return plan ? std::vector<Diagnostic>{} : plan.error();
 }

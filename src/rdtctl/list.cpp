@@ -131,6 +131,9 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
         emphasized(context, group), made_by(*machine, directory), to_string(state.mode),
         state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus),
         json["tasks"].get<size_t>());
+  for (const auto& [mon_group, cpus] : machine->snapshot.mon_cpus)
+    if (control_group_of(mon_group) == directory)
+      print("{:>11}: CPUs {} in {}\n", "Counted", format_cpu_list(cpus), group_label(mon_group));
   for (const auto& [resource, values] : state.schemata)
     print("{}\n", break_entries(fmt::format("{:>11}: {}", to_string(resource),
                                             values_text(machine->capabilities, resource, values)),

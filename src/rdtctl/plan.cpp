@@ -113,11 +113,16 @@ void print_unified(const Planned& planned) {
                     fmt::format("{}\n", to_string(after.mode)));
   }
   print_io_diff(planned);
-  // A monitoring group has nothing but its tasks, which no plan knows.
+  // A monitoring group has CPUs, and its tasks, which no plan knows.
   for (const auto* part : parts(planned.plan.changes))
-    for (const Step& step : *part)
-      if (is_mon_group(group_of(step)))
+    for (const Step& step : *part) {
+      if (!is_mon_group(group_of(step))) continue;
+      if (const auto* cpus = std::get_if<WriteCpus>(&step))
+        print_file_diff(group_of(step) + "/cpus_list", format_cpu_list(cpus->before) + "\n",
+                        format_cpu_list(cpus->after) + "\n");
+      else
         print("{}{}\n", std::holds_alternative<RemoveGroup>(step) ? '-' : '+', group_of(step));
+    }
 }
 
 JsonValue asked_json(const GroupTarget& group) {
@@ -137,7 +142,8 @@ JsonValue plan_json(const Planned& planned) {
                       {"granted", schemata_json(group.state.schemata)},
                       {"exclusive", group.exclusive},
                       {"mode", to_string(group.state.mode)},
-                      {"cpus", format_cpu_list(group.state.cpus)}});
+                      {"cpus", format_cpu_list(group.state.cpus)},
+                      {"monitor_cpus", monitor_cpus_json(group.mon_cpus, group.directory)}});
   JsonValue partitions = JsonValue::array();
   for (const PartitionTarget& partition : planned.plan.partitions)
     partitions.push_back({{"partition", partition.partition},

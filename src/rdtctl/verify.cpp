@@ -64,7 +64,10 @@ std::vector<std::string> differences_from(const Capabilities& capabilities, cons
     if (in_force) {
       const auto planned =
           std::ranges::find(in_force->groups, target.directory, &GroupTarget::directory);
-      if (planned != in_force->groups.end()) target.mon_groups = planned->mon_groups;
+      if (planned != in_force->groups.end()) {
+        target.mon_groups = planned->mon_groups;
+        target.mon_cpus = planned->mon_cpus;
+      }
     }
     targets.push_back(std::move(target));
   }

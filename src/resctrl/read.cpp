@@ -216,6 +216,10 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
     const std::string directory = mon_group_directory(entry.name, mon.name);
     snapshot.mon_groups.insert(directory);
     snapshot.inodes[directory] = mon.inode;
+    // Of one that was removed meanwhile, or that this user may not read, nothing.
+    const auto text = filesystem.read(file_of(directory, "cpus_list"));
+    if (const auto cpus = parse_cpu_list(text ? *text : ""); cpus && !cpus->empty())
+      snapshot.mon_cpus[directory] = *cpus;
     append_assignments(filesystem, directory, snapshot);
   }
   return {};

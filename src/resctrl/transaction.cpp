@@ -290,22 +290,44 @@ void Transaction::put_tasks_back(const std::string& group, std::vector<std::stri
         Error{"put its tasks back in", fmt::format("group '{}'", group), failed, {}}.text());
 }
 
-// Whether a group has lost a CPU to one of those that the steps touched.
-bool Transaction::lost_to_touched(const std::string& group, const GroupState& before,
-                                  const Snapshot& now) const {
-  const CpuSet& has = now.groups.at(group).cpus;
-  return std::ranges::any_of(before.cpus, [&](unsigned cpu) {
-    return !has.contains(cpu) && std::ranges::any_of(touched_, [&](const std::string& other) {
-      const auto state = now.groups.find(other);
-      return state != now.groups.end() && state->second.cpus.contains(cpu);
-    });
+// Whether one of these CPUs belongs now to one of the groups that the steps touched.
+bool Transaction::touched_has(const CpuSet& cpus, const Snapshot& now) const {
+  return std::ranges::any_of(touched_, [&](const std::string& group) {
+    const auto state = now.groups.find(group);
+    const auto mon = now.mon_cpus.find(group);
+    const CpuSet none;
+    const CpuSet& theirs = state != now.groups.end()   ? state->second.cpus
+                           : mon != now.mon_cpus.end() ? mon->second
+                                                       : none;
+    return std::ranges::any_of(cpus, [&](unsigned cpu) { return theirs.contains(cpu); });
   });
+}
+
+// The monitoring groups whose CPUs the steps changed, with those of before.
+std::map<std::string, CpuSet> Transaction::mon_cpus_before(const Snapshot& now) const {
+  std::map<std::string, CpuSet> out;
+  for (const auto& [group, cpus] : before_.snapshot.mon_cpus) {
+    CpuSet lost = cpus;
+    if (const auto has = now.mon_cpus.find(group); has != now.mon_cpus.end())
+      for (const unsigned cpu : has->second) lost.erase(cpu);
+    const std::string control(control_group_of(group));
+    if (now.mon_groups.contains(group) && !lost.empty() &&
+        (touched_.contains(control) || touched_has(lost, now)))
+      out[group] = cpus;
+  }
+  for (const std::string& group : touched_)
+    if (now.mon_groups.contains(group) && !made_.contains(group)) {
+      const auto had = before_.snapshot.mon_cpus.find(group);
+      out[group] = had == before_.snapshot.mon_cpus.end() ? CpuSet{} : had->second;
+    }
+  return out;
 }
 
 // The steps from what is there now to the state before.
 Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& problems) const {
   std::vector<WantedGroup> wanted;
-  std::set<std::string> mon_groups, leaving;
+  std::map<std::string, CpuSet> mon_groups = mon_cpus_before(now);
+  std::set<std::string> leaving;
   std::vector<LockRegion> locks;
   for (const std::string& group : touched_) {
     if (group == io_group) {
@@ -318,7 +340,8 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
     const auto before = before_.snapshot.groups.find(group);
     const bool exists = now.groups.contains(group) || now.mon_groups.contains(group);
     if (before_.snapshot.mon_groups.contains(group)) {
-      if (tasks_.contains(group)) mon_groups.insert(group);
+      if (const auto had = before_.snapshot.mon_cpus.find(group); tasks_.contains(group))
+        mon_groups[group] = had == before_.snapshot.mon_cpus.end() ? CpuSet{} : had->second;
     } else if (before == before_.snapshot.groups.end()) {
       // A group that was not there before and that this did not make is another tool's.
       if (exists && made_.contains(group)) leaving.insert(group);
@@ -337,10 +360,13 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
     }
   }
   // CPUs that a touched group took from another one go back to that one.
-  for (const auto& [group, state] : before_.snapshot.groups)
-    if (!touched_.contains(group) && now.groups.contains(group) && group != root_group &&
-        lost_to_touched(group, state, now))
-      wanted.push_back({group, {now.groups.at(group).mode, {}, state.cpus}});
+  for (const auto& [group, state] : before_.snapshot.groups) {
+    const auto has = now.groups.find(group);
+    if (touched_.contains(group) || has == now.groups.end() || group == root_group) continue;
+    CpuSet lost = state.cpus;
+    for (const unsigned cpu : has->second.cpus) lost.erase(cpu);
+    if (touched_has(lost, now)) wanted.push_back({group, {has->second.mode, {}, state.cpus}});
+  }
   return transition(before_.capabilities, now, wanted, mon_groups, leaving, locks);
 }
 
@@ -404,6 +430,7 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
   if (auto now = read_snapshot(filesystem)) {
     machine.snapshot.groups = std::move(now->groups);
     machine.snapshot.mon_groups = std::move(now->mon_groups);
+    machine.snapshot.mon_cpus = std::move(now->mon_cpus);
   }
   for (const Step& removal : plan->changes.removals) {
     auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});

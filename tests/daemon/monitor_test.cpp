@@ -129,6 +129,81 @@ TEST_F(MonitorTest, FollowsThePolicy) {
   EXPECT_EQ(test::World::schemata(""), "L3:0-1=fffff MB:0-1=100");
 }
 
+const std::string counting = redis_text +
+                             "cpus = \"2-3\"\nmonitor_cpus = { core = 2 }\n"
+                             "[group.default]\nmonitor_cpus = { web = \"0-1\" }\n";
+
+TEST_F(MonitorTest, CountsByCpu) {
+  ASSERT_EQ(reload(counting + rule("nginx", "web", "default")), "");
+  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "2\n");
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
+  const pid_t pid = processes.start({.name = "nginx"});
+  place(pid);
+  EXPECT_EQ(group_of(pid), "default/web");
+  // No template makes or removes them.
+  ASSERT_EQ(reload(counting + rule("nginx", "{user}", "default")), "");
+  run(std::chrono::minutes(3));
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
+  ASSERT_EQ(reload(redis_text + rule("nginx", "web", "default")), "");
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "\n");
+  EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/core/cpus_list"));
+  ASSERT_EQ(reload(""), "");
+  EXPECT_FALSE(kernel.resctrl.read("mon_groups/web/cpus_list"));
+}
+
+TEST_F(MonitorTest, CpusOfAMonitoringGroupAreKept) {
+  const struct {
+    const char* what;
+    void (*change)(fake::Resctrl&);
+    const char* drift;
+  } rows[] = {
+      {"another tool",
+       [](fake::Resctrl& resctrl) { (void)resctrl.write("mon_groups/web/cpus_list", "1\n"); },
+       "monitoring group 'default/web': CPUs 1, granted 0-1"},
+      {"another tool, by way of the control group",
+       [](fake::Resctrl& resctrl) { (void)resctrl.write("redis/cpus_list", "2-3\n"); },
+       "monitoring group 'redis/core': CPUs none, granted 2"},
+      {"the kernel",
+       [](fake::Resctrl& resctrl) {
+         resctrl.take_offline(1);
+         resctrl.bring_online(1);
+       },
+       "monitoring group 'default/web': CPUs 0, granted 0-1"},
+  };
+  for (const bool restores : {true, false})
+    for (const auto& row : rows) {
+      ASSERT_EQ(reload(counting + (restores ? "" : "[daemon]\ndrift = \"report\"\n")), "");
+      drift.clear();
+      row.change(kernel.resctrl);
+      reconcile();
+      EXPECT_EQ(drift,
+                std::vector<std::string>{std::string(row.drift) + (restores ? "; restored" : "")})
+          << row.what << restores;
+      EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list") == "0-1\n" &&
+                    kernel.resctrl.read("redis/mon_groups/core/cpus_list") == "2\n",
+                restores)
+          << row.what;
+    }
+}
+
+// A load that ends half way leaves the CPUs of other tools' monitoring groups with them.
+TEST_F(MonitorTest, AnUndoGivesMonitoringGroupsTheirCpusBack) {
+  ASSERT_EQ(reload(counting), "");
+  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("redis/mon_groups/theirs/cpus_list", "3\n"));
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "write" && call.path == "b/mode"; },
+      EIO);
+  EXPECT_NE(reload(redis_text + "cpus = \"1-3\"\nmonitor_cpus = { core = 1 }\n"
+                                "[group.b]\nl3 = \"2 ways\"\nexclusive = true\n"),
+            "");
+  kernel.calls.reset();
+  EXPECT_EQ(kernel.resctrl.read("redis/cpus_list"), "2-3\n");
+  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "2\n");
+  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/theirs/cpus_list"), "3\n");
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
+}
+
 TEST_F(MonitorTest, AMonitoringGroupThatAnotherToolRemovesComesBack) {
   const pid_t pid = processes.start({.name = "web"});
   ASSERT_EQ(reload(web_and_others), "");

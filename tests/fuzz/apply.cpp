@@ -26,6 +26,7 @@ Ownership empty_record() {
 struct State {
   std::map<std::string, GroupState> groups;
   std::set<std::string> mon_groups;
+  std::map<std::string, CpuSet> mon_cpus;
   std::map<pid_t, std::optional<std::string>> tasks;  // their groups
   std::set<std::string> owned;
   bool operator==(const State&) const = default;
@@ -38,6 +39,8 @@ std::string text(const State& state) {
            format_cpu_list(group.cpus) + " " + std::string(to_string(group.mode)) +
            (state.owned.contains(name) ? " owned\n" : "\n");
   for (const std::string& group : state.mon_groups) out += group_label(group) + "\n";
+  for (const auto& [group, cpus] : state.mon_cpus)
+    out += group_label(group) + " cpus " + format_cpu_list(cpus) + "\n";
   for (const auto& [tid, group] : state.tasks)
     out += std::to_string(tid) + " in " + group.value_or("no group") + "\n";
   return out;
@@ -93,8 +96,11 @@ Snapshot Trial::read_snapshot() {
 }
 
 State Trial::state_of(Snapshot snapshot) {
-  State out{
-      std::move(snapshot.groups), std::move(snapshot.mon_groups), {}, std::move(snapshot.owned)};
+  State out{std::move(snapshot.groups),
+            std::move(snapshot.mon_groups),
+            std::move(snapshot.mon_cpus),
+            {},
+            std::move(snapshot.owned)};
   for (const auto& [tid, task] : kernel_.resctrl.tasks)
     out.tasks[tid] = kernel_.resctrl.group_of(tid);
   return out;
@@ -208,7 +214,7 @@ void Trial::check_end(const Policy& policy, const Capabilities& capabilities, co
 // As the daemon does: what fails for lack of an RMID is made once there is one.
 void Trial::make_mon_groups(const Machine& machine, const std::vector<Step>& steps) {
   for (const Step& step : steps)
-    if (!kernel_.resctrl.list(group_of(step)))
+    if (std::holds_alternative<WriteCpus>(step) || !kernel_.resctrl.list(group_of(step)))
       (void)resctrl::Transaction(kernel_, ownership_, machine).carry_out({&step, 1});
 }
 

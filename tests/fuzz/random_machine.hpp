@@ -73,13 +73,17 @@ inline std::string random_group(Choices& choices, const fake::Machine& machine,
   for (const auto& [resource, control] : machine.controls)
     if (choices.below(4) < (is_cache(resource) ? 3U : 1U))
       out += resource_key(resource) + " = \"" + random_amount(choices, resource) + "\"\n";
-  if (name == "default") return out;
+  if (name == "default")
+    return out + (choices.one_in(3) ? "monitor_cpus = { m = \"1\", k = \"2\" }\n" : "");
   if (choices.one_in(3))
     out += "exclusive = true\n";
   else if (partitions && choices.one_in(3))
     out += "partition = \"part\"\n";
   static constexpr std::array<const char*, 6> cpus = {"", "", "", "0", "1", "2-3"};
-  if (const std::string list = choices.of(cpus); !list.empty()) out += "cpus = \"" + list + "\"\n";
+  const std::string list = choices.of(cpus);
+  if (list.empty()) return out;
+  out += "cpus = \"" + list + "\"\n";
+  if (choices.one_in(2)) out += "monitor_cpus = { n = \"" + list.substr(0, 1) + "\" }\n";
   return out;
 }
 

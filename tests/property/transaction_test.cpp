@@ -17,7 +17,7 @@
 namespace rdtd {
 namespace {
 
-constexpr int cases = 500;
+constexpr int cases = 700;
 constexpr unsigned seed = 20260;
 
 using Random = std::mt19937;
@@ -46,8 +46,12 @@ fake::Machine random_machine(Random& random) {
   machine.num_rmids = one_in(random, 3) ? 6 + below(random, 6) : 64;
   if (!one_in(random, 3)) return machine;
   machine = fake::with_io_alloc(std::move(machine));
-  for (auto& [resource, control] : machine.controls)
+  for (auto& [resource, control] : machine.controls) {
     control.num_closids = machine.controls.at(Resource::L3).num_closids;
+    // As on every processor with io_alloc. Otherwise the ways of devices could leave one way, which
+    // is the lowest, to a new group.
+    control.min_cbm_bits = 1;
+  }
   return machine;
 }
 
@@ -58,6 +62,9 @@ void add_foreign_groups(Random& random, fake::Resctrl& resctrl) {
   for (const char* name : {"theirs", "others"}) {
     if (!one_in(random, 4) || !resctrl.make(name)) continue;
     if (one_in(random, 3)) (void)resctrl.make(std::string(name) + "/mon_groups/m");
+    if (one_in(random, 2) && resctrl.make(fmt::format("mon_groups/{}", name)))
+      (void)resctrl.write(fmt::format("mon_groups/{}/cpus_list", name),
+                          name == std::string("theirs") ? "2\n" : "3\n");
     const unsigned first = below(random, 6), count = 2 + below(random, 3);
     for (unsigned domain = 0; domain < 2; domain++)
       (void)resctrl.write(std::string(name) + "/schemata",
@@ -71,6 +78,15 @@ void add_foreign_groups(Random& random, fake::Resctrl& resctrl) {
       (void)resctrl.write(std::string(name) + "/mode", "exclusive\n");
     }
   }
+}
+
+std::string cpus_text(Random& random) {
+  const unsigned first = 1 + below(random, 2);
+  std::string out = fmt::format("cpus = \"{}-{}\"\n", first, first + below(random, 3));
+  if (one_in(random, 2))
+    out += fmt::format("monitor_cpus = {{ {} = {}, k = {} }}\n", one_in(random, 2) ? "m" : "n",
+                       first, first + 1);
+  return out;
 }
 
 std::string random_policy(Random& random) {
@@ -106,9 +122,11 @@ std::string random_policy(Random& random) {
   if (one_in(random, 4)) text += "[group.theirs]\nadopt = true\nl3 = \"2 ways\"\n";
   // A CPU belongs to one group.
   if (const size_t at = text.find("[group.b]\n"); at != std::string::npos && one_in(random, 2))
-    text.insert(at + 10, "cpus = \"1\"\n");
+    text.insert(at + 10, cpus_text(random));
   else if (const size_t c = text.find("[group.c]\n"); c != std::string::npos && one_in(random, 2))
-    text.insert(c + 10, "cpus = \"1\"\n");
+    text.insert(c + 10, cpus_text(random));
+  if (one_in(random, 4))
+    text += fmt::format("[group.default.monitor_cpus]\nm = {}\n", one_in(random, 2) ? 0 : 4);
   for (const char* name : {"a", "b", "c", "d", "default"})
     for (const char* monitor : {"m", "n"})
       if ((text.contains(fmt::format("[group.{}]\n", name)) || name == std::string("default")) &&
@@ -136,8 +154,25 @@ class TransactionProperty : public Files {
     for (const auto& [name, state] : snapshot.groups)
       out += fmt::format("{}: {} {} cpus {}\n", group_label(name), to_string(state.mode),
                          schemata_line(state.schemata), format_cpu_list(state.cpus));
-    for (const std::string& group : snapshot.mon_groups) out += group_label(group) + "\n";
+    for (const std::string& group : snapshot.mon_groups) {
+      const auto cpus = snapshot.mon_cpus.find(group);
+      out += fmt::format("{}: cpus {}\n", group_label(group),
+                         cpus == snapshot.mon_cpus.end() ? "" : format_cpu_list(cpus->second));
+    }
     return out + "I/O: " + schemata_line(snapshot.io) + "\n";
+  }
+  static CpuSet those_online(CpuSet cpus, const Snapshot& now) {
+    std::erase_if(cpus, [&](unsigned cpu) { return !now.online_cpus().contains(cpu); });
+    return cpus;
+  }
+  // It keeps the CPUs that its control group has.
+  static void add_foreign(const std::string& mon_group, const Snapshot& before, Snapshot& after) {
+    after.mon_groups.insert(mon_group);
+    const auto cpus = before.mon_cpus.find(mon_group);
+    if (cpus == before.mon_cpus.end()) return;
+    const CpuSet& control = after.groups.at(std::string(control_group_of(mon_group))).cpus;
+    for (const unsigned cpu : cpus->second)
+      if (control.contains(cpu)) after.mon_cpus[mon_group].insert(cpu);
   }
   static std::string planned_text(const Prepared& prepared, const Snapshot& before) {
     Snapshot after;
@@ -145,6 +180,7 @@ class TransactionProperty : public Files {
       if (!before.owned.contains(name)) after.groups[name] = state;
     for (const GroupTarget& target : prepared.plan.groups) {
       GroupState& state = after.groups[target.directory] = target.state;
+      state.cpus = those_online(state.cpus, before);
       // What nobody sets is as it was.
       const auto was = before.groups.find(target.directory);
       for (const auto& [resource, values] : before.groups.at("").schemata)
@@ -154,12 +190,14 @@ class TransactionProperty : public Files {
                 domain,
                 was == before.groups.end() ? 0 : was->second.schemata.at(resource).at(domain));
       after.mon_groups.insert(target.mon_groups.begin(), target.mon_groups.end());
+      for (const auto& [group, cpus] : target.mon_cpus)
+        after.mon_cpus[group] = those_online(cpus, before);
     }
     // Another tool's monitoring group goes with its control group.
     for (const std::string& group : before.mon_groups)
       if (!before.owned.contains(group) &&
           after.groups.contains(std::string(control_group_of(group))))
-        after.mon_groups.insert(group);
+        add_foreign(group, before, after);
     if (!before.owned.contains(std::string(io_group))) after.io = before.io;
     if (prepared.plan.io) after.io = prepared.plan.io->state.schemata;
     // A CPU of nobody else is the root's; other tools' CPUs may have been taken.
@@ -180,7 +218,7 @@ class TransactionProperty : public Files {
     const auto make_mon_groups = [&] {
       std::vector<std::string> failed;
       for (const Step& step : prepared->plan.changes.mon_groups)
-        if (!kernel.resctrl.list(group_of(step)) &&
+        if ((std::holds_alternative<WriteCpus>(step) || !kernel.resctrl.list(group_of(step))) &&
             !resctrl::Transaction(kernel, ownership, machine).carry_out({&step, 1}))
           failed.push_back(group_of(step));
       return failed;
@@ -269,7 +307,7 @@ TEST_F(TransactionProperty, FromAnyPolicyToAnyOther) {
 
 TEST_F(TransactionProperty, AFailedCallLeavesNothingHalfDone) {
   Random random(seed + 1);
-  for (int number = 0; number < cases / 4; number++) {
+  for (int number = 0; number < cases / 5; number++) {
     fs::remove(root_ / "groups");
     fake::Kernel kernel(random_machine(random));
     add_foreign_groups(random, kernel.resctrl);

@@ -127,6 +127,30 @@ TEST(Import, OwnGroupsAreNotAdopted) {
   EXPECT_EQ(import_policy(two_domains(), snapshot).text, "\n[group.a]\nl3 = \"0xf\"\n");
 }
 
+// A monitoring group of another tool in the default group cannot be taken over.
+TEST(Import, MonitoringGroupsThatCountByCpu) {
+  Capabilities capabilities = two_domains();
+  capabilities.num_rmids = 16;
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  snapshot.groups[""].cpus = {0, 1};
+  snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
+  snapshot.groups["a"].cpus = {2, 3};
+  snapshot.mon_groups = {"a/mon_groups/x.y", "mon_groups/m", "mon_groups/without"};
+  snapshot.mon_cpus = {{"a/mon_groups/x.y", {3}}, {"mon_groups/m", {0}}};
+  snapshot.owned = {"mon_groups/m"};
+  const std::string a =
+      "\n[group.a]\nadopt = true\nl3 = \"0xf\"\ncpus = \"2-3\"\n"
+      "monitor_cpus = { \"x.y\" = \"3\" }\n";
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.default]\nl3 = \"0xff\"\nmonitor_cpus = { m = \"0\" }\n" + a);
+  snapshot.owned.clear();
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.default]\nl3 = \"0xff\"\n# monitor_cpus = { m = \"0\" } is not imported: "
+            "monitoring group 'default/m' exists in resctrl already and rdtd did not make it\n" +
+                a);
+}
+
 // The devices' masks, if the machine can have them set.
 TEST(Import, Devices) {
   Capabilities capabilities = two_domains();

@@ -198,7 +198,7 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[group.a]\namend = true\nmb = \"10%\"\n",
      R"(p.toml:2:1: error: unknown key 'amend' in [group.a]
     2 | amend = true
-      | ^~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
+      | ^~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, monitor_cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
 )"},
     {"[group.a]\nmb = \"10%..50%\"\nprotected = true\n[guard]\nmode = \"shadow\"\n",
      R"(p.toml:1:8: warning: group 'a' is protected: the guard leaves its range at the upper end
@@ -268,7 +268,7 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[group.a]\ncolour = \"red\"\n",
      R"(p.toml:2:1: error: unknown key 'colour' in [group.a]
     2 | colour = "red"
-      | ^~~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
+      | ^~~~~~ the keys are exclusive, partition, description, protected, adopt, override, cpus, monitor_cpus, mb_min, control, l3, l3code, l3data, l2, l2code, l2data, mb, smba
 )"},
     {"[clos.a]\n",
      R"(p.toml:1:2: error: unknown key 'clos' in a policy
@@ -387,7 +387,7 @@ TEST(Policy, AllAtOnceSortedByPlace) {
             "|      ^~~~~~\n"
             "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
             "    | ^~~~~ the keys are exclusive, partition, description, protected, adopt, "
-            "override, cpus, "
+            "override, cpus, monitor_cpus, "
             "mb_min, control, l3, "
             "l3code, l3data, l2, l2code, l2data, mb, smba\n"
             "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "

@@ -128,7 +128,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
     {group, "enabled", "remove the table, or comment it out"},
     {group, "colour",
-     "the keys are exclusive, partition, description, protected, adopt, override, cpus, mb_min, "
+     "the keys are exclusive, partition, description, protected, adopt, override, cpus, "
+     "monitor_cpus, mb_min, "
      "control, l3, "
      "l3code, l3data, "
      "l2, l2code, l2data, mb, smba"},

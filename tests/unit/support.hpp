@@ -89,6 +89,9 @@ inline Snapshot after(const std::string& policy, const Capabilities& capabilitie
     out.groups[target.directory] = target.state;
     out.owned.insert(target.directory);
     out.mon_groups.insert(target.mon_groups.begin(), target.mon_groups.end());
+    for (const auto& [group, cpus] : target.mon_cpus)
+      for (const unsigned cpu : cpus)
+        if (target.state.cpus.contains(cpu)) out.mon_cpus[group].insert(cpu);
   }
   out.owned.insert(out.mon_groups.begin(), out.mon_groups.end());
   return out;

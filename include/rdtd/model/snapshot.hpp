@@ -58,6 +58,9 @@ struct Snapshot {
   // `groups`.
   std::set<std::string> unreadable;
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
+  // Of those that have CPUs: they count there what tasks of the default group do. A CPU belongs to
+  // one of a control group at most, and to that control group.
+  std::map<std::string, CpuSet> mon_cpus;
   // Of all groups of both kinds that can be read, the root included. Both are empty where counters
   // are not assigned (mbm_event mode).
   std::map<std::string, MbmAssignments> mbm_assignments;

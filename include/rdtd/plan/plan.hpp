@@ -25,8 +25,10 @@ struct GroupTarget {
   bool exclusive = false;
   std::string partition;  // empty: none
   std::string description;
-  bool adopt = false;                // takes over a group of this name that rdtd did not make
-  std::set<std::string> mon_groups;  // directories of the monitoring groups that rules name
+  bool adopt = false;  // takes over a group of this name that rdtd did not make
+  // Directories of the monitoring groups that the policy names, or that its templates have made.
+  std::set<std::string> mon_groups;
+  std::map<std::string, CpuSet> mon_cpus;  // of those that have some, with the offline ones
   std::map<Resource, std::map<DomainId, std::string>>
       asked;  // as written in the policy; absent where nothing was asked
   // Where I/O devices also fill ways that no group outside of this one, or of its partition, may

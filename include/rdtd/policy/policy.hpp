@@ -69,6 +69,12 @@ using AmountTables = std::map<Resource, AmountTable>;
 using ControlTables = std::map<std::string, AmountTable>;
 inline constexpr const char* floor_of_bandwidth = "MB_MIN";
 
+// A monitoring group that counts what tasks of the default group do on these CPUs.
+struct MonitorCpus {
+  Located<std::string> group;
+  Located<CpuSet> cpus;
+};
+
 struct Group {
   Located<std::string> name;  // "default": the root of resctrl
   AmountTables amounts;
@@ -77,6 +83,7 @@ struct Group {
   bool strict = false;  // exclusive also as to I/O devices
   std::optional<Located<std::string>> partition;
   std::optional<Located<CpuSet>> cpus;
+  std::vector<MonitorCpus> monitor_cpus;  // of CPUs of the group; no two share one
   std::string description;
   bool is_protected = false;  // the guard acts when it suffers
   bool adopt = false;         // takes over a group of this name that rdtd did not make

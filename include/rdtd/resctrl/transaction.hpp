@@ -61,8 +61,8 @@ class Transaction {
   [[nodiscard]] Steps way_back(const Snapshot& now, std::vector<std::string>& problems) const;
   void forget_what_was_not_made(bool restored);
   [[nodiscard]] bool io_enabled() const;
-  [[nodiscard]] bool lost_to_touched(const std::string& group, const GroupState& before,
-                                     const Snapshot& now) const;
+  [[nodiscard]] bool touched_has(const CpuSet& cpus, const Snapshot& now) const;
+  [[nodiscard]] std::map<std::string, CpuSet> mon_cpus_before(const Snapshot& now) const;
   void put_tasks_back(const std::string& group, std::vector<std::string>& problems);
   [[nodiscard]] Error with_status(Error error) const;
 
