@@ -13,7 +13,7 @@
 namespace rdtd {
 
 struct CpuSteps {
-  std::vector<Step> groups;                      // of those that are there by then
+  std::vector<Step> groups;                         // of those that are there by then
   std::map<std::string, WriteCpus> new_mon_groups;  // by directory
 };
 

@@ -75,8 +75,7 @@ class MonitorDivider {
 
  private:
   void error(const MonitorCpus& monitor, std::string message, std::string hint = {}) {
-    problems_.push_back(
-        {Severity::error, monitor.cpus.where, std::move(message), std::move(hint)});
+    problems_.push_back({Severity::error, monitor.cpus.where, std::move(message), std::move(hint)});
   }
 
   // The kernel gives a monitoring group only CPUs of its control group.
@@ -94,9 +93,10 @@ class MonitorDivider {
     }
     if (own_.empty()) {
       if (!group_.cpus)
-        error(monitor, fmt::format("group '{}' has no 'cpus' of which 'monitor_cpus' could be a "
-                                   "part",
-                                   name),
+        error(monitor,
+              fmt::format("group '{}' has no 'cpus' of which 'monitor_cpus' could be a "
+                          "part",
+                          name),
               "write 'cpus' in the group, or 'monitor_cpus' in [group.default]");
       return false;
     }

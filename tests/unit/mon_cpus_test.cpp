@@ -128,7 +128,8 @@ TEST(MonCpus, OfTheMachine) {
     std::string text;
   } rows[] = {
       {"no monitoring", [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); }, counting,
-       "p.toml:2:18: error: 'monitor_cpus': resctrl monitors nothing here\n    2 | monitor_cpus = { "
+       "p.toml:2:18: error: 'monitor_cpus': resctrl monitors nothing here\n    2 | monitor_cpus = "
+       "{ "
        "a = \"0-1\" }\n      |                  ^\n"},
       {"no monitoring, which the policy allows",
        [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); },
@@ -145,14 +146,16 @@ TEST(MonCpus, OfTheMachine) {
        },
        "[daemon]\nunsupported = \"skip\"\n" + own + counting,
        "p.toml:3:8: warning: not available on this machine, left out: group 'g': resctrl divides "
-       "nothing here, so that there is only the default group\n    3 | [group.g]\n      |        ^\n"
+       "nothing here, so that there is only the default group\n    3 | [group.g]\n      |        "
+       "^\n"
        "create    default/a\ncpus      default/a  0-1 (was none)\n"
        "create    default/b\ncpus      default/b  2 (was none)\n"
        "4 steps: 2 to create, 0 to change, 0 to remove.\n"},
       {"a CPU that there is not",
        [](Capabilities&, Snapshot& s) { s.possible_cpus = CpuSet{0, 1, 2, 3}; },
        "[group.default]\nmonitor_cpus = { a = \"3-5\" }\n",
-       "p.toml:2:22: error: this machine cannot have CPUs 4-5\n    2 | monitor_cpus = { a = \"3-5\" "
+       "p.toml:2:22: error: this machine cannot have CPUs 4-5\n    2 | monitor_cpus = { a = "
+       "\"3-5\" "
        "}\n      |                      ^~~~~ it can have 0-3\n"},
       {"a CPU that is offline",
        [](Capabilities&, Snapshot& s) { s.groups.at("").cpus = {0, 2, 3}; }, counting,
@@ -181,7 +184,8 @@ TEST(MonCpus, OfTheMachine) {
          s.mon_cpus = {{"mon_groups/pqos", {1, 2}}};
        },
        "[group.g]\ncpus = \"2-3\"\n",
-       "p.toml:2:8: warning: monitoring group 'default/pqos', which rdtd did not make, loses CPU 2: "
+       "p.toml:2:8: warning: monitoring group 'default/pqos', which rdtd did not make, loses CPU "
+       "2: "
        "it counts tasks of the default group\n    2 | cpus = \"2-3\"\n      |        ^~~~~\n"
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "3 steps: 1 to create, 0 to change, 0 to remove.\n"},
