@@ -79,6 +79,7 @@ struct PlacementRefusal {
   std::string before;
   std::string after;
   bool has = false;
+  std::string hint = {};
   auto operator<=>(const PlacementRefusal&) const = default;
 };
 

@@ -180,6 +180,9 @@ std::vector<std::string> limits(const DomainRequest& request) {
   return out;
 }
 
+constexpr std::string_view whole_cache_hint =
+    "write less, or partitions, one of which [group.default] is in";
+
 // The exclusive parties together are too many, or do not fit around what is fixed.
 PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& board,
                                    const std::vector<Piece>& pieces) {
@@ -206,8 +209,12 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
     after = " " + ways(request.all.count()) + after;
     const bool strict = std::ranges::all_of(request.exclusive, &Exclusive::strict);
     const unsigned left = strict ? request.shareable.count() : 0;  // in any case
-    if (left < to_leave && !parties.empty()) after += remainder;
-    return {where, head, after, true};
+    const bool leaves_too_few = left < to_leave && !parties.empty();
+    if (leaves_too_few) after += remainder;
+    // Shares that add up to the whole cache: a part of it may be the default group's too.
+    const bool whole = leaves_too_few && sum == request.all.count() && parties.size() > 1 &&
+                       request.remainder_for == "default";
+    return {where, head, after, true, whole ? std::string(whole_cache_hint) : ""};
   }
   return {where, head + "in ",
           fmt::format(" the {} free ways are not side by side: {}{}{}", board.exclusive.count(),

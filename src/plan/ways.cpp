@@ -368,7 +368,7 @@ void Planner::report(Resource resource, const DomainRefusals& refusals, Severity
          fmt::format("{}{}{} domain{} {}{}{}", refusal.before,
                      refusal.has && !one ? "each of " : "", to_string(resource), one ? "" : "s",
                      domain_list(ids), refusal.has ? " has" : "", refusal.after),
-         hint});
+         refusal.hint.empty() ? hint : refusal.hint});
   }
 }
 

@@ -24,7 +24,7 @@ std::optional<std::pair<bool, bool>> read_exclusive(const FileReader& in, const 
     if (word == "strict") return std::pair(true, true);
     in.error(in.at(node),
              fmt::format("'exclusive' must be true, false or \"strict\", not '{}'", word),
-             boolean_hint(key, node));
+             lower(word) == "strict" ? "write exclusive = \"strict\"" : boolean_hint(key, node));
     return std::nullopt;
   }
   if (const auto* value = node.as_boolean()) return std::pair(value->get(), false);

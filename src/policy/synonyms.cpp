@@ -109,7 +109,8 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
     {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
     {"cpus cpu cpuset cores core coreids cpulist vcpus affinity", "name",
-     "rules match processes; 'cpus' in [group.NAME] is for tasks that no rule matches"},
+     "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
+     "matches"},
 });
 
 // Of [group.NAME], and those of its keys that [partition.NAME] and [io] have too.
@@ -148,6 +149,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"controls", "control", {}},
     {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
     {"cpu cpuset cores core coreids cpulist cpuids affinity vcpus", "cpus", {}},
+    {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
     {"mode shareable shared share isolated dedicated private reserved", "exclusive",
      "groups share ways unless one of them has exclusive = true"},
     {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares memory "

@@ -87,8 +87,8 @@ const std::vector<FirstPolicyCase>& first_policy_cases() {
 class FirstPolicy : public test::World {
  protected:
   void add_machines_of_libvirt() {
-    for (const auto& [name, mask] : {std::pair("qemu-1-web-vcpus_0-1", "7"),
-                                     std::pair("qemu-2-db-emulator", "180")}) {
+    for (const auto& [name, mask] :
+         {std::pair("qemu-1-web-vcpus_0-1", "7"), std::pair("qemu-2-db-emulator", "180")}) {
       ASSERT_TRUE(kernel.resctrl.make(name));
       std::string masks = "L3:";
       for (const auto& [id, domain] : kernel.resctrl.machine.controls.at(Resource::L3).domains)

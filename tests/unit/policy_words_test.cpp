@@ -65,7 +65,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {rule, "env", "rules do not know the environment; 'cmdline' or 'unit' may do"},
     {rule, "l3 mb llc schemata", "amounts belong in the rule's [group.NAME]"},
     {rule, "cpus cores core_ids",
-     "rules match processes; 'cpus' in [group.NAME] is for tasks that no rule matches"},
+     "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
+     "matches"},
     {rule, "colour",
      "the keys are group, monitor, name, thread, exe, cmdline, cgroup, unit, user_unit, vm, pod, "
      "container, user, user_group, vcpu"},

@@ -26,6 +26,24 @@ class SamplerTest : public Files {
   }
 };
 
+// The guard of a replay makes steps of the size that the machine had.
+TEST_F(SamplerTest, HeaderSaysWhatTheMachineIs) {
+  put("schemata", "L3:0=f\nMB:0=100\n");
+  put("size", "L3:0=4194304\n");
+  put("cpus_list", "0-3\n");
+  for (const auto& [file, text] :
+       {std::pair("L3/cbm_mask", "f\n"), std::pair("L3/min_cbm_bits", "1\n"),
+        std::pair("L3/num_closids", "4\n"), std::pair("MB/bandwidth_gran", "10\n"),
+        std::pair("MB/min_bandwidth", "20\n"), std::pair("MB/num_closids", "4\n"),
+        std::pair("MB/delay_linear", "1\n")})
+    put(std::string("info/") + file, text);
+  const observe::Header header = Sampler(*Tree::open(root_.string())).header(1);
+  EXPECT_TRUE(header.mb.percent);
+  EXPECT_EQ(header.mb.step, 10);
+  EXPECT_EQ(header.mb.least, 20);
+  EXPECT_EQ(header.way_bytes.at("L3").at(DomainId{0}), 1U << 20);
+}
+
 // Amounts stand in a recording where they change.
 TEST_F(SamplerTest, SchemataThatAreNew) {
   using Changed = std::map<std::string, std::string>;
