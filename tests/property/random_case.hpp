@@ -79,7 +79,10 @@ inline Case random_case(unsigned seed) {
   c.ways = 4 + random.below(5);
   c.min = 1 + (random.one_in(3) ? 1 : 0);
   c.sparse = random.one_in(4);
-  if (random.one_in(3)) c.shareable = random.run(c.ways, 1, random.one_in(4) ? 8 : 2);
+  if (random.one_in(5))
+    c.shareable = range(0, c.ways);  // MPAM
+  else if (random.one_in(3))
+    c.shareable = random.run(c.ways, 1, random.one_in(4) ? 8 : 2);
   if (random.one_in(4)) c.obstacle = random.run(c.ways, c.min, 2);
   for (unsigned i = random.one_in(3) ? 1 + random.below(3) : 0; i > 0; i--)
     if (const Mask mask = random.run(c.ways, c.min, 3); (mask & c.obstacle) == 0)
