@@ -55,13 +55,16 @@ std::optional<DomainCounters> counters_of(const Json& row) {
   return out;
 }
 
+// The year 2096. Later times would overflow where they are counted in nanoseconds.
+constexpr uint64_t latest_usec = 4'000'000'000'000'000;
+
 std::optional<Sample> sample_of(const Json& json) {
   Sample out;
   const auto number = [&](const char* key, uint64_t& to) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_number_unsigned()) return false;
     to = found->get<uint64_t>();
-    return true;
+    return to <= latest_usec;
   };
   if (!json.is_object() || !number("t", out.time_usec) || !number("m", out.monotonic_usec))
     return std::nullopt;

@@ -53,7 +53,8 @@ constexpr std::string_view no_templates =
     "a group has all its amounts: there is no inheritance and no template";
 constexpr std::string_view a_range =
     "write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard to use";
-constexpr std::string_view in_rule = "write monitor = \"NAME\" in a [[rule]]";
+constexpr std::string_view in_rule =
+    "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
 constexpr std::string_view in_guard =
     "[guard] is a table of its own; write protected = true in the group that must not suffer";
 constexpr std::string_view left_alone =

@@ -5,6 +5,9 @@
 namespace rdtd::policy_words {
 namespace {
 
+const char* const counting =
+    "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
+
 using test::diagnostics;
 
 struct WordsAndHint {
@@ -79,7 +82,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "optional", "write unsupported = \"skip\" in [daemon]"},
     {group, "kubernetes denyPodAnnotation closID",
      "a runtime names the group, which needs no rule here: write [group.NAME]"},
-    {group, "enableMonitoring monitor enableCMT", "write monitor = \"NAME\" in a [[rule]]"},
+    {group, "enableMonitoring monitor enableCMT", counting},
     // koordinator
     {group, "catRangeStartPercent catRangeEndPercent",
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
@@ -162,7 +165,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {top, "name unit", "conditions belong in a [[rule]]"},
     {top, "log_level drift", "it belongs in [daemon]"},
     {top, "settings", "write [daemon]"},
-    {top, "monitor mon_groups", "write monitor = \"NAME\" in a [[rule]]"},
+    {top, "monitor mon_groups", counting},
     {top, "rdt_config_file intelRdt plugins",
      "a runtime names the group, which needs no rule here: write [group.NAME]"},
     {top, "options", "unsupported = \"skip\" in [daemon] leaves out what a machine does not have"},

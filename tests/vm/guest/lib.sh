@@ -74,3 +74,30 @@ mba_in_force_is() { [[ $(mba_in_force "$1") == "$2" ]]; }
 # Whether a mask stands in any CLOSID's register on the CPU's socket.
 some_mask_is() { local i; for i in {0..15}; do [[ $(register "$1" $((0xc90 + i))) == "$2" ]] && return; done; return 1; }
 some_delay_is() { local i; for i in {0..7}; do [[ $(register "$1" $((0xd50 + i))) == "$2" ]] && return; done; return 1; }
+
+# expect COMMAND OUTPUT: "..." stands for anything.
+expect() {
+  local found pattern
+  found=$(eval "$1" 2>&1)
+  pattern=$(sed 's/[][*?\\]/\\&/g; s/  */ /g; s/ *$//; s/\.\.\./*/g' <<<"$2")
+  # shellcheck disable=SC2053  # a pattern
+  [[ $(sed 's/  */ /g; s/ *$//' <<<"$found") == $pattern ]] || fail "$1: found"$'\n'"$found"$'\n'"expected"$'\n'"$2"
+}
+# run_document FILE: the commands of a document, in their order, with the files that it writes and
+# the outputs that it shows. Leaves their number in $commands.
+run_document() {
+  local kind="" command="" expected="" file="" line
+  commands=0
+  while IFS= read -r line; do
+    case $kind/$line in
+      '/```console') kind=console ;;
+      '/```toml '*) kind=toml file=${line#'```toml '}; : >"$file" ;;
+      */'```'|console/'$ '*)
+        [[ -z $command ]] || { expect "$command" "${expected%$'\n'}"; commands=$((commands + 1)); }
+        command="" expected=""
+        if [[ $line == '```' ]]; then kind=""; else command=${line#'$ '}; fi ;;
+      console/*) expected+=$line$'\n' ;;
+      toml/*) echo "$line" >>"$file" ;;
+    esac
+  done <"$1"
+}
