@@ -165,9 +165,6 @@ std::optional<std::string> known_other(std::string_view whole) {
   const auto has = [&](std::string_view word) { return text.contains(word); };
   if (has("rdt_config_file"))
     return "it names the file that has the classes: import that of 'rdt_config_file'";
-  if (has("<cachetune") || has("<memorytune") || has("<domain"))
-    return "it is a virtual machine of libvirt: write a [[rule]] with vm = \"NAME\", and a "
-           "[group.NAME]; cachetune and libvirt's groups stay beside rdtd's";
   if (has("\"intelRdt\""))
     return "it is a container's config.json: write a [group.NAME] of the name in its closID";
   if (has("alloc-class-set") || has("alloc-assoc-set"))
@@ -185,6 +182,7 @@ std::optional<std::string> known_other(std::string_view whole) {
 
 ImportedText import_foreign(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
+  if (trim(text).starts_with('<')) return import_libvirt(text);
   if (auto what = known_other(text)) return std::unexpected(*std::move(what));
   if (calls_pqos(text)) return import_pqos(text);
   for (const std::string_view line : split(text, '\n')) {
@@ -202,7 +200,8 @@ ImportedText import_foreign(std::string_view text) {
     break;
   }
   return std::unexpected(
-      "it is neither goresctrl's configuration, nor cgrules.conf, nor a command line of pqos");
+      "it is neither goresctrl's configuration, nor cgrules.conf, nor a command line of pqos, nor "
+      "the XML of a virtual machine");
 }
 
 }  // namespace rdtd

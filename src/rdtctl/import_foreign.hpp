@@ -1,5 +1,6 @@
-// Settings of other tools as a policy: goresctrl's configuration, cgrules.conf(5) and the options
-// of pqos(8). What the policy language cannot say becomes a comment. Pure.
+// Settings of other tools as a policy: goresctrl's configuration, cgrules.conf(5), the options of
+// pqos(8), and cachetune and memorytune of libvirt. What the policy language cannot say becomes a
+// comment. Pure.
 #pragma once
 
 #include <expected>
@@ -17,5 +18,7 @@ using ImportedText = std::expected<std::string, std::string>;
 [[nodiscard]] ImportedText import_goresctrl(std::string_view text);
 // A command line: pqos -e "llc:1=0xf;mba:1=50" -a "core:1=0-3"; also without the first word.
 [[nodiscard]] ImportedText import_pqos(std::string_view text);
+// The XML of a virtual machine.
+[[nodiscard]] ImportedText import_libvirt(std::string_view text);
 
 }  // namespace rdtd

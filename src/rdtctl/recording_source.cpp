@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "print.hpp"
 #include "rdtd/base/clock.hpp"
 #include "time_point.hpp"
 

@@ -290,7 +290,7 @@ void VerbTable::add_copies() {
           });
   refuse_empty(*import
                     .add_option("--from", given_.file,
-                                "Print these settings instead: of goresctrl, cgrules.conf or pqos; "
+                                "Settings of goresctrl, cgrules.conf, pqos or libvirt instead; "
                                 "- is standard input")
                     ->type_name("FILE"));
 

@@ -1,0 +1,214 @@
+// The cachetune and memorytune of a virtual machine in libvirt's XML
+// (https://libvirt.org/formatdomain.html, "CPU Tuning"): each is for some virtual CPUs, and those of
+// the same CPUs are one group of resctrl, whose ways nobody else fills.
+#include <expat.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "import_foreign.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/policy/toml_text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using Attributes = std::map<std::string, std::string>;
+
+// Of the virtual CPUs that it is for.
+struct Tuning {
+  std::map<std::string, std::map<std::string, std::string>> amounts;  // by key, by domain
+  bool has_cache = false;
+  std::vector<std::string> monitored;  // vcpus
+  std::vector<std::string> lost;
+};
+
+class DomainReader {
+ public:
+  // The error says why the text cannot be read.
+  [[nodiscard]] std::optional<std::string> read(std::string_view text);
+
+  std::string name;
+  std::vector<std::pair<std::string, Tuning>> tunings;  // by vcpus, in their order
+
+ private:
+  static void XMLCALL on_start(void* self, const XML_Char* element, const XML_Char** attributes);
+  static void XMLCALL on_end(void* self, const XML_Char*);
+  static void XMLCALL on_text(void* self, const XML_Char* text, int length);
+  void start(const std::string& element, const Attributes& attributes);
+  void add_cache(const Attributes& attributes);
+  void add_bandwidth(const Attributes& attributes);
+  [[nodiscard]] Tuning& tuning(const std::string& vcpus);
+  void fail(std::string why) {
+    if (!problem_) problem_ = std::move(why);
+  }
+  [[nodiscard]] std::string inside() const { return path_.empty() ? "" : path_.back(); }
+
+  XML_Parser parser_ = nullptr;
+  std::vector<std::string> path_;  // the elements that are open
+  std::string vcpus_;              // of the cachetune or memorytune that is open
+  std::optional<std::string> problem_;
+};
+
+std::string value_of(const Attributes& attributes, const char* key) {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? "" : found->second;
+}
+
+std::optional<std::string> DomainReader::read(std::string_view text) {
+  const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(
+      XML_ParserCreate(nullptr), XML_ParserFree);
+  if (!parser) return "there is no memory to read it";
+  parser_ = parser.get();
+  XML_SetUserData(parser_, this);
+  XML_SetElementHandler(parser_, on_start, on_end);
+  XML_SetCharacterDataHandler(parser_, on_text);
+  if (XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1) == XML_STATUS_ERROR)
+    fail(fmt::format("line {}: it is not XML: {}", XML_GetCurrentLineNumber(parser_),
+                     XML_ErrorString(XML_GetErrorCode(parser_))));
+  return problem_;
+}
+
+void DomainReader::on_start(void* self, const XML_Char* element, const XML_Char** attributes) {
+  Attributes values;
+  for (; *attributes != nullptr; attributes += 2) values[attributes[0]] = attributes[1];
+  static_cast<DomainReader*>(self)->start(element, values);
+}
+
+void DomainReader::on_end(void* self, const XML_Char*) {
+  static_cast<DomainReader*>(self)->path_.pop_back();
+}
+
+void DomainReader::on_text(void* self, const XML_Char* text, int length) {
+  auto& reader = *static_cast<DomainReader*>(self);
+  const size_t depth = reader.path_.size();
+  if (depth >= 2 && reader.path_[depth - 1] == "name" && reader.path_[depth - 2] == "domain")
+    reader.name.append(text, static_cast<size_t>(length));
+}
+
+Tuning& DomainReader::tuning(const std::string& vcpus) {
+  const auto known = std::ranges::find(tunings, vcpus, [](const auto& one) { return one.first; });
+  return known == tunings.end() ? tunings.emplace_back(vcpus, Tuning{}).second : known->second;
+}
+
+void DomainReader::start(const std::string& element, const Attributes& attributes) {
+  const std::string parent = inside();
+  path_.push_back(element);
+  const auto line = XML_GetCurrentLineNumber(parser_);
+  if (element == "domain" && !name.empty()) fail(fmt::format("line {}: a second machine", line));
+  if (element == "cachetune" || element == "memorytune") {
+    const auto vcpus = parse_cpu_list(value_of(attributes, "vcpus"));
+    if (!vcpus || vcpus->empty())
+      return fail(fmt::format("line {}: {} has no vcpus", line, element));
+    vcpus_ = format_cpu_list(*vcpus);
+    (void)tuning(vcpus_);
+  } else if (parent == "cachetune" && element == "cache") {
+    add_cache(attributes);
+  } else if (parent == "memorytune" && element == "node") {
+    add_bandwidth(attributes);
+  } else if (parent == "cachetune" && element == "monitor") {
+    const auto vcpus = parse_cpu_list(value_of(attributes, "vcpus"));
+    if (vcpus && !vcpus->empty() && !vcpus_.empty())
+      tuning(vcpus_).monitored.push_back(format_cpu_list(*vcpus));
+  }
+}
+
+void DomainReader::add_cache(const Attributes& attributes) {
+  static const std::map<std::string, std::string> keys = {
+      {"3 both", "l3"}, {"3 code", "l3code"}, {"3 data", "l3data"},
+      {"2 both", "l2"}, {"2 code", "l2code"}, {"2 data", "l2data"}};
+  static const std::map<std::string, std::string> units = {
+      {"", "KiB"},    {"KiB", "KiB"}, {"k", "KiB"},   {"K", "KiB"},  {"MiB", "MiB"},
+      {"M", "MiB"},   {"GiB", "GiB"}, {"G", "GiB"},   {"B", "B"},    {"bytes", "B"},
+      {"KB", "KB"},   {"MB", "MB"},   {"GB", "GB"}};
+  const auto key =
+      keys.find(value_of(attributes, "level") + " " + value_of(attributes, "type"));
+  const auto unit = units.find(value_of(attributes, "unit"));
+  const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
+  const auto size = parse_unsigned<uint64_t>(value_of(attributes, "size"));
+  if (key == keys.end() || unit == units.end() || !domain || !size)
+    return fail(fmt::format("line {}: a cache needs id, level (2 or 3), type (both, code or data), "
+                            "size and unit (KiB, MiB, ...)",
+                            XML_GetCurrentLineNumber(parser_)));
+  if (vcpus_.empty()) return;
+  Tuning& to = tuning(vcpus_);
+  to.has_cache = true;
+  to.amounts[key->second][std::to_string(*domain)] = fmt::format("{} {}", *size, unit->second);
+}
+
+void DomainReader::add_bandwidth(const Attributes& attributes) {
+  const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
+  const auto percent = parse_unsigned<uint32_t>(value_of(attributes, "bandwidth"));
+  if (!domain || !percent || *percent == 0 || *percent > 100)
+    return fail(fmt::format("line {}: a node needs id and bandwidth, 1 to 100 percent",
+                            XML_GetCurrentLineNumber(parser_)));
+  if (!vcpus_.empty())
+    tuning(vcpus_).amounts["mb"][std::to_string(*domain)] = fmt::format("{}%", *percent);
+}
+
+// A group's name has letters, digits, '.', '_' and '-', and at most 64 of them.
+std::string name_of_group(const DomainReader& domain, const std::string& vcpus) {
+  std::string out = domain.name;
+  if (domain.tunings.size() > 1) out += "-vcpus_" + vcpus;
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';
+  if (out.starts_with('.')) out.front() = '_';
+  return out.substr(0, 64);
+}
+
+std::string rule_of(const std::string& group, const std::string& vm, const std::string& vcpus,
+                    const std::string& monitor) {
+  return fmt::format("\n[[rule]]\ngroup = {}\nvm = {}\nvcpu = {}\n", toml_string(group),
+                     toml_string(vm), toml_string(vcpus)) +
+         (monitor.empty() ? "" : fmt::format("monitor = {}\n", toml_string(monitor)));
+}
+
+std::string text_of(const DomainReader& domain, const std::string& vcpus, const Tuning& tuning) {
+  const std::string group = name_of_group(domain, vcpus);
+  std::string out = fmt::format("\n[group.{}]\n", toml_key(group));
+  for (const auto& [key, domains] : tuning.amounts) {
+    std::string table;
+    for (const auto& [id, amount] : domains)
+      table += fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(id),
+                           toml_string(amount));
+    out += fmt::format("{} = {{ {} }}\n", key, table);
+  }
+  if (tuning.has_cache) out += "exclusive = true\n";
+  std::string monitor_of_all;
+  for (const std::string& monitored : tuning.monitored) {
+    std::string monitor = "vcpus_" + monitored;
+    std::ranges::replace(monitor, ',', '_');
+    if (monitored == vcpus)
+      monitor_of_all = monitor;
+    else
+      out += rule_of(group, domain.name, monitored, monitor);
+  }
+  return out + rule_of(group, domain.name, vcpus, monitor_of_all);
+}
+
+}  // namespace
+
+ImportedText import_libvirt(std::string_view text) {
+  DomainReader domain;
+  if (auto problem = domain.read(text)) return std::unexpected(*std::move(problem));
+  if (domain.name.empty()) return std::unexpected("the virtual machine has no name");
+  if (domain.tunings.empty())
+    return std::unexpected(
+        fmt::format("the virtual machine '{}' has no cachetune and no memorytune: write a "
+                    "[[rule]] with vm = {}, and a [group.NAME]",
+                    printable(domain.name), toml_string(domain.name)));
+  std::string out = fmt::format(
+      "# From the virtual machine '{}' of libvirt. Remove its cachetune and memorytune: a thread is "
+      "in one\n# group, and libvirt's would be others.\n",
+      printable(domain.name));
+  for (const auto& [vcpus, tuning] : domain.tunings) out += text_of(domain, vcpus, tuning);
+  return out;
+}
+
+}  // namespace rdtd
