@@ -24,12 +24,11 @@ Refusal too_many_wait() {
 // Whether the part is another's than that of the lease itself, whose file this is.
 bool is_displaced(const MissingPart& part, const Policy& in_force, const std::string& file) {
   const auto is_about = [&](const auto& named) {
-    return named.name.where.file.text() != file &&
-           part.what.contains(fmt::format("'{}'", named.name.value));
+    return named.name.value == part.name && named.name.where.file.text() != file;
   };
   return std::ranges::any_of(in_force.groups, is_about) ||
          std::ranges::any_of(in_force.locks, is_about) ||
-         (in_force.io && !part.what.contains('\''));
+         (in_force.io && is_about(*in_force.io));
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ void Planner::find_busy_locks() {
         lock != locks_.end() &&
         !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
     if (!in_place)
-      missing_.push_back({fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine,
+      missing_.push_back({name, fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine,
                           PseudoLock{.name = {name, {}}}});
     if (lock != locks_.end() && !in_place) locks_.erase(lock);
   }
@@ -332,7 +332,7 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
 
   const Cbm* const named = std::get_if<Cbm>(&*wanted);
   if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
-    missing_.push_back({fmt::format("the change of {} is", title(lock)),
+    missing_.push_back({lock.name.value, fmt::format("the change of {} is", title(lock)),
                         snapshot_.busy_locks.at(lock.name.value), Cause::machine, lock});
   add_lock_target(domain, lock, best_place);
   return *std::move(best);

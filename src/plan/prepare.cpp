@@ -132,7 +132,7 @@ class Fitting {
     if (plan) return;
     (kept_.*part).erase(name);
     const auto error = std::ranges::find(plan.error(), Severity::error, &Diagnostic::severity);
-    missing.push_back({fmt::format(fmt::runtime(what), name), error->message, error->cause});
+    missing.push_back({name, fmt::format(fmt::runtime(what), name), error->message, error->cause});
   }
   [[nodiscard]] Policy policy() const { return reduced(policy_, kept_); }
   [[nodiscard]] const std::set<std::string>& groups() const { return kept_.groups; }

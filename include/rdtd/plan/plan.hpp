@@ -57,6 +57,7 @@ struct LockTarget {
 
 // A part of the policy that this machine cannot have now, with the reason.
 struct MissingPart {
+  std::string name;    // of the group, the partition or the region; "I/O"
   std::string what;    // "group 'redis' is", "the monitoring groups of 'redis' are"
   std::string reason;  // the message of the first diagnostic
   Cause cause = Cause::policy;
