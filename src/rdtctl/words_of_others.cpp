@@ -138,6 +138,8 @@ constexpr std::string_view see_plan =
 
 constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"top", "--iterations", "-n"},
+    {"top", "-c -H -E -e -I -S -w", "",
+     "top shows what groups use; 'rdtctl watch --pid PID' shows one process"},
     {"top", "--once --batch", "-b"},
     {"top", "-i --delay --seconds", "-d"},
     {"top", "-s --sort-by --order", "--sort"},
@@ -146,6 +148,8 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"watch explain assign", "-u", "--unit"},
     {"events", "-f --follow", ""},
     {"events", "--lines --count", "-n"},
+    {"events", "-g --group --filter --type", "",
+     "events prints all: rdtctl events | grep GROUP; 'rdtctl blame -g GROUP' has what was"},
     {"events", "--since --until", "", "the journal has what was before: journalctl -u rdtd"},
     {"run", "--cpu --cores --taskset", "--cpus"},
     {"run", "-C --class --clos --cos", "--group"},
