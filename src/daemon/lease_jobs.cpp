@@ -27,8 +27,7 @@ bool is_displaced(const MissingPart& part, const Policy& in_force, const std::st
     return named.name.value == part.name && named.name.where.file.text() != file;
   };
   return std::ranges::any_of(in_force.groups, is_about) ||
-         std::ranges::any_of(in_force.locks, is_about) ||
-         (in_force.io && is_about(*in_force.io));
+         std::ranges::any_of(in_force.locks, is_about) || (in_force.io && is_about(*in_force.io));
 }
 
 }  // namespace

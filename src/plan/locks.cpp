@@ -152,8 +152,8 @@ void Planner::find_busy_locks() {
         lock != locks_.end() &&
         !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
     if (!in_place)
-      missing_.push_back({name, fmt::format("the end of pseudo_lock '{}' is", name), why, Cause::machine,
-                          PseudoLock{.name = {name, {}}}});
+      missing_.push_back({name, fmt::format("the end of pseudo_lock '{}' is", name), why,
+                          Cause::machine, PseudoLock{.name = {name, {}}}});
     if (lock != locks_.end() && !in_place) locks_.erase(lock);
   }
 }

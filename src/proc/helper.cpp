@@ -24,7 +24,6 @@ bool Helper::busy() const {
 
 bool Helper::run(std::function<void()> function) {
   if (busy()) return false;
-  late_.reset();
   const auto call = std::make_shared<Call>();
   try {
     std::thread([call, name = name_, function = std::move(function)] {

@@ -1,6 +1,6 @@
 // The cachetune and memorytune of a virtual machine in libvirt's XML
-// (https://libvirt.org/formatdomain.html, "CPU Tuning"): each is for some virtual CPUs, and those of
-// the same CPUs are one group of resctrl, whose ways nobody else fills.
+// (https://libvirt.org/formatdomain.html, "CPU Tuning"): each is for some virtual CPUs, and those
+// of the same CPUs are one group of resctrl, whose ways nobody else fills.
 #include <expat.h>
 #include <fmt/format.h>
 
@@ -124,18 +124,18 @@ void DomainReader::add_cache(const Attributes& attributes) {
       {"3 both", "l3"}, {"3 code", "l3code"}, {"3 data", "l3data"},
       {"2 both", "l2"}, {"2 code", "l2code"}, {"2 data", "l2data"}};
   static const std::map<std::string, std::string> units = {
-      {"", "KiB"},    {"KiB", "KiB"}, {"k", "KiB"},   {"K", "KiB"},  {"MiB", "MiB"},
-      {"M", "MiB"},   {"GiB", "GiB"}, {"G", "GiB"},   {"B", "B"},    {"bytes", "B"},
-      {"KB", "KB"},   {"MB", "MB"},   {"GB", "GB"}};
-  const auto key =
-      keys.find(value_of(attributes, "level") + " " + value_of(attributes, "type"));
+      {"", "KiB"},  {"KiB", "KiB"}, {"k", "KiB"}, {"K", "KiB"}, {"MiB", "MiB"},
+      {"M", "MiB"}, {"GiB", "GiB"}, {"G", "GiB"}, {"B", "B"},   {"bytes", "B"},
+      {"KB", "KB"}, {"MB", "MB"},   {"GB", "GB"}};
+  const auto key = keys.find(value_of(attributes, "level") + " " + value_of(attributes, "type"));
   const auto unit = units.find(value_of(attributes, "unit"));
   const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
   const auto size = parse_unsigned<uint64_t>(value_of(attributes, "size"));
   if (key == keys.end() || unit == units.end() || !domain || !size)
-    return fail(fmt::format("line {}: a cache needs id, level (2 or 3), type (both, code or data), "
-                            "size and unit (KiB, MiB, ...)",
-                            XML_GetCurrentLineNumber(parser_)));
+    return fail(
+        fmt::format("line {}: a cache needs id, level (2 or 3), type (both, code or data), "
+                    "size and unit (KiB, MiB, ...)",
+                    XML_GetCurrentLineNumber(parser_)));
   if (vcpus_.empty()) return;
   Tuning& to = tuning(vcpus_);
   to.has_cache = true;
@@ -175,8 +175,8 @@ std::string text_of(const DomainReader& domain, const std::string& vcpus, const 
   for (const auto& [key, domains] : tuning.amounts) {
     std::string table;
     for (const auto& [id, amount] : domains)
-      table += fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(id),
-                           toml_string(amount));
+      table +=
+          fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(id), toml_string(amount));
     out += fmt::format("{} = {{ {} }}\n", key, table);
   }
   if (tuning.has_cache) out += "exclusive = true\n";
@@ -204,7 +204,8 @@ ImportedText import_libvirt(std::string_view text) {
                     "[[rule]] with vm = {}, and a [group.NAME]",
                     printable(domain.name), toml_string(domain.name)));
   std::string out = fmt::format(
-      "# From the virtual machine '{}' of libvirt. Remove its cachetune and memorytune: a thread is "
+      "# From the virtual machine '{}' of libvirt. Remove its cachetune and memorytune: a thread "
+      "is "
       "in one\n# group, and libvirt's would be others.\n",
       printable(domain.name));
   for (const auto& [vcpus, tuning] : domain.tunings) out += text_of(domain, vcpus, tuning);

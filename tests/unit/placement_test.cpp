@@ -223,6 +223,22 @@ TEST(Placement, NobodyIsWithoutAWay) {
 }
 
 // Domain ids are any number that fits, as on Arm.
+// 5,040 orders, and 330 ways to leave gaps in each; all are tried, since only one group can keep
+// its place. It ends because parts that were tried are known.
+TEST(Placement, ManyKinds) {
+  const Capabilities capabilities = machine(32, 1);
+  Snapshot snapshot = untouched(capabilities);
+  std::string policy;
+  for (unsigned ways = 1; ways <= 7; ways++) {
+    const std::string name = "g" + std::to_string(ways);
+    policy += exclusive(name, std::to_string(ways) + " ways");
+    snapshot.groups[name] = group_state("L3:0=" + to_string(Cbm::range(0, ways)) + "\nMB:0=100\n");
+    snapshot.owned.insert(name);
+  }
+  EXPECT_EQ(layout(policy, capabilities, snapshot),
+            "g1 0, g2 1-2, g3 3-5, g4 6-9, g5 10-14, g6 15-20, g7 21-27, default 28-31");
+}
+
 TEST(Placement, LargeDomainIds) {
   Capabilities capabilities = machine(8, 0);
   for (const uint32_t id : {65536U, 65537U, 4294967295U}) {

@@ -231,5 +231,19 @@ TEST(PolicyText, Bounds) {
   EXPECT_NE(diagnostics("a = " + repeated("{a=", 300'000)), "");
 }
 
+// What is wrong may be longer than its line.
+TEST(PolicyText, MarksEndWithTheLine) {
+  const Sources sources = {{"p.toml", "abc\n"}};
+  const auto marked = [&](unsigned column, unsigned width) {
+    Diagnostic diagnostic{.severity = Severity::error, .where = {}, .message = "m", .hint = "h"};
+    diagnostic.where = {.file = "p.toml", .line = 1, .column = column, .width = width};
+    return format_diagnostics({&diagnostic, 1}, sources);
+  };
+  const std::string head = "p.toml:1:";
+  EXPECT_EQ(marked(2, 9), head + "2: error: m\n    1 | abc\n      |  ^~ h\n");
+  EXPECT_EQ(marked(4, 9), head + "4: error: m\n    1 | abc\n      |    ^ h\n");
+  EXPECT_EQ(marked(5, 1), head + "5: error: m\n    1 | abc\n      | h\n");
+}
+
 }  // namespace
 }  // namespace rdtd
