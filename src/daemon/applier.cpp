@@ -278,7 +278,9 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   log_removals(together);
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
   std::vector<Step> apart = plan.changes.mon_groups;  // that were carried out each by itself
-  std::erase_if(apart, [&](const Step& step) { return unmade.contains(group_of(step)); });
+  std::erase_if(apart, [&, names = ownership_.names()](const Step& step) {
+    return unmade.contains(group_of(step)) && !names.contains(group_of(step));
+  });
   std::map<std::string, std::string> without_counters;
   // The kernel may have given counters to groups that were just made.
   if (!loaded.machine.snapshot.mbm_assignments.empty())
@@ -293,6 +295,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     Error error = table.error();
     auto problems = take_back(apart, loaded.machine);
     std::ranges::move(transaction.undo(), std::back_inserter(problems));
+    give_cpus_back(apart, loaded.machine);
     made_again_ = transaction.made_groups_again();
     error.detail =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
@@ -319,7 +322,7 @@ std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
                                             const Machine& machine) {
   std::vector<std::string> problems;
   for (const Step& step : std::views::reverse(steps)) {
-    if (std::holds_alternative<WriteCpus>(step)) continue;  // of a group that goes
+    if (std::holds_alternative<WriteCpus>(step)) continue;  // see give_cpus_back
     Step back = RemoveGroup{group_of(step)};
     if (const auto* assigned = std::get_if<AssignCounters>(&step)) {
       AssignCounters none = *assigned;
@@ -335,13 +338,30 @@ std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
   return problems;
 }
 
+// Of monitoring groups that were there before the steps.
+void Applier::give_cpus_back(const std::vector<Step>& steps, const Machine& machine) {
+  std::map<std::string, CpuSet> had;
+  for (const Step& step : steps)
+    if (const std::string& group = group_of(step); std::holds_alternative<WriteCpus>(step) &&
+                                                   machine.snapshot.mon_groups.contains(group)) {
+      const auto cpus = machine.snapshot.mon_cpus.find(group);
+      had[group] = cpus == machine.snapshot.mon_cpus.end() ? CpuSet{} : cpus->second;
+    }
+  for (const auto& [group, cpus] : had)
+    (void)carry_out({WriteCpus{.group = group, .before = {}, .after = cpus}}, machine);
+}
+
+// What other tools' groups cannot get back is theirs to see.
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
                                                       const Machine& machine) {
   std::map<std::string, Error> failed;
   for (const Step& step : steps) {
-    if (failed.contains(group_of(step))) continue;
-    if (auto made = carry_out({step}, machine); !made)
-      failed.emplace(group_of(step), std::move(made.error()));
+    const std::string& group = group_of(step);
+    if (failed.contains(group)) continue;
+    auto made = carry_out({step}, machine);
+    const bool others = machine.snapshot.mon_groups.contains(group) &&
+                        !machine.snapshot.owned.contains(group);
+    if (!made && !others) failed.emplace(group, std::move(made.error()));
   }
   return failed;
 }

@@ -144,16 +144,18 @@ void DriftCheck::make_later(std::map<std::string, Error> unmade) {
   }
 }
 
-// Nobody removed a group that could not be made yet: it is made even if drift is only reported.
-// Returns the groups that were made.
+// Nobody removed a group that could not be made yet, nor took CPUs that it could not get: it is made
+// even if drift is only reported. Returns the groups that were made.
 std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
-                                                  const Machine& machine, Comparison& out) {
-  if (in_force.policy.daemon.drift == OnDrift::report)
+                                                  const Machine& machine, bool by_kernel,
+                                                  Comparison& out) {
+  if (in_force.policy.daemon.drift == OnDrift::report && !by_kernel)
     std::erase_if(steps, [&](const Step& step) { return !unmade_.contains(group_of(step)); });
   const auto failed = applier_.make_mon_groups(steps, machine);
   std::set<std::string> made;
   for (const Step& step : steps)
-    if (!failed.contains(group_of(step))) made.insert(group_of(step));
+    if (std::holds_alternative<MakeGroup>(step) && !failed.contains(group_of(step)))
+      made.insert(group_of(step));
   if (!made.empty()) out.groups_made = out.tables_old = true;
   for (const auto& [group, error] : failed) problems_.report(mon_group_key + group, error.text());
   unmade_.clear();
@@ -281,7 +283,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   lock_regions(ready ? back.locks : std::vector<Step>{}, *machine);
   if (io_is_disabled && ready) enable_io(*current);
   if (!io_is_disabled) problems_.clear(io_key);
-  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, out);
+  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
   if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);

@@ -13,14 +13,14 @@
 namespace rdtd {
 
 struct CpuSteps {
-  std::vector<Step> groups;                         // of those that are there by then
-  std::map<std::string, WriteCpus> new_mon_groups;  // by directory
+  std::vector<Step> groups;      // of control groups
+  std::vector<Step> mon_groups;  // of monitoring groups, which are made before the step is due
 };
 
-// The arguments are those of `transition`, with the groups that are there before its steps only.
+// The arguments are those of `transition`; `gone`: the groups that earlier steps have removed.
 [[nodiscard]] CpuSteps cpu_steps(const Snapshot& now, const std::vector<WantedGroup>& wanted,
                                  const std::map<std::string, CpuSet>& mon_groups,
                                  const std::set<std::string>& leaving,
-                                 const std::set<std::string>& replaced);
+                                 const std::set<std::string>& gone);
 
 }  // namespace rdtd

@@ -319,23 +319,29 @@ void Planner::assign_cpus() {
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
     target(&group).state.cpus = checked_cpus(*group.cpus);
-    warn_of_cpus_counted_by_others(*group.cpus);
     for (const unsigned cpu : target(&group).state.cpus) left.erase(cpu);
   }
   targets_.back().state.cpus = left;
-  for (const Group& group : policy_.groups) assign_monitor_cpus(group);
+  for (const Group& group : policy_.groups) {
+    if (&group != default_group_) warn_of_cpus_counted_by_others(group);
+    assign_monitor_cpus(group);
+  }
 }
 
 // The kernel takes a CPU from the monitoring groups of the control group that it leaves.
-void Planner::warn_of_cpus_counted_by_others(const Located<CpuSet>& asked) {
+void Planner::warn_of_cpus_counted_by_others(const Group& group) {
+  const CpuSet& has = target(&group).state.cpus;
+  const std::string own = group_directory(group.name.value);
   for (const auto& [directory, theirs] : snapshot_.mon_cpus) {
-    if (!is_foreign(directory) || control_group_of(directory) != root_group) continue;
+    if (!is_foreign(directory)) continue;
     CpuSet leaving;
-    std::ranges::set_intersection(asked.value, theirs, std::inserter(leaving, leaving.end()));
+    if (control_group_of(directory) == root_group)
+      std::ranges::set_intersection(has, theirs, std::inserter(leaving, leaving.end()));
+    else if (control_group_of(directory) == own)
+      std::ranges::set_difference(theirs, has, std::inserter(leaving, leaving.end()));
     if (!leaving.empty())
-      warning(asked.where,
-              fmt::format("monitoring group '{}', which rdtd did not make, loses {}: it counts "
-                          "tasks of the default group",
+      warning(group.cpus ? group.cpus->where : group.name.where,
+              fmt::format("monitoring group '{}', which rdtd did not make, loses {}",
                           group_label(directory), cpus(leaving)));
   }
 }

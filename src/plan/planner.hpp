@@ -197,7 +197,7 @@ class Planner {
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);
   void assign_monitor_cpus(const Group& group);
-  void warn_of_cpus_counted_by_others(const Located<CpuSet>& asked);
+  void warn_of_cpus_counted_by_others(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();

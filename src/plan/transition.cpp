@@ -415,7 +415,10 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
     if (group.exists) move(group);
   make_groups();
   move_masks();
-  CpuSteps cpus = cpu_steps(now, wanted, mon_groups, leaving, unlocked_);
+  std::set<std::string> gone = unlocked_;
+  for (const Moving& group : groups_)
+    if (group.leaving && !group.exists) gone.insert(group.name);
+  CpuSteps cpus = cpu_steps(now, wanted, mon_groups, leaving, gone);
   std::ranges::move(cpus.groups, std::back_inserter(steps_));
   for (Moving& group : groups_)
     if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
@@ -425,11 +428,12 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
     out.locks.emplace_back(MakeGroup{lock.group});
     out.locks.emplace_back(lock);
   }
-  for (const std::string& group : new_mon_groups_) {
-    out.mon_groups.emplace_back(MakeGroup{group});
-    if (const auto step = cpus.new_mon_groups.find(group); step != cpus.new_mon_groups.end())
-      out.mon_groups.emplace_back(std::move(step->second));
-  }
+  // What is there gives CPUs up before others are made, which may fail.
+  auto step = cpus.mon_groups.begin();
+  for (; step != cpus.mon_groups.end() && now.mon_groups.contains(group_of(*step)); ++step)
+    out.mon_groups.push_back(std::move(*step));
+  for (const std::string& group : new_mon_groups_) out.mon_groups.emplace_back(MakeGroup{group});
+  std::move(step, cpus.mon_groups.end(), std::back_inserter(out.mon_groups));
   return out;
 }
 

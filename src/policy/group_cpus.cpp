@@ -60,9 +60,9 @@ class Holders {
 // The CPUs of the monitoring groups of one control group.
 class MonitorDivider {
  public:
-  MonitorDivider(Group& group, const IdList& own, const Holders& groups,
+  MonitorDivider(Group& group, const GroupCpus& lists, const Holders& groups,
                  std::vector<Diagnostic>& problems)
-      : group_(group), own_(own), groups_(groups), problems_(problems) {}
+      : group_(group), lists_(lists), groups_(groups), problems_(problems) {}
 
   void add(MonitorCpus& monitor, const IdList& list) {
     if (list.empty() || !may_have(monitor, list)) return;
@@ -91,8 +91,8 @@ class MonitorDivider {
               fmt::format("write 'monitor_cpus' in [group.{}]", held->name));
       return !held;
     }
-    if (own_.empty()) {
-      if (!group_.cpus)
+    if (lists_.own.empty()) {
+      if (!lists_.has_own)
         error(monitor,
               fmt::format("group '{}' has no 'cpus' of which 'monitor_cpus' could be a "
                           "part",
@@ -100,7 +100,7 @@ class MonitorDivider {
               "write 'cpus' in the group, or 'monitor_cpus' in [group.default]");
       return false;
     }
-    const auto missing = first_missing(list, own_);
+    const auto missing = first_missing(list, lists_.own);
     if (missing)
       error(monitor, fmt::format("{} of monitoring group '{}/{}' {} not in 'cpus' of the group",
                                  cpus(*missing), name, monitor.group.value, are(*missing)));
@@ -108,7 +108,7 @@ class MonitorDivider {
   }
 
   Group& group_;
-  const IdList& own_;
+  const GroupCpus& lists_;
   const Holders& groups_;
   std::vector<Diagnostic>& problems_;
   Holders taken_;
@@ -183,7 +183,7 @@ std::vector<Diagnostic> divide_cpus(std::vector<Group>& groups,
   for (Group& group : groups) {
     if (group.monitor_cpus.empty()) continue;
     const GroupCpus& own = lists.at(group.name.value);
-    MonitorDivider divider(group, own.own, holders, problems);
+    MonitorDivider divider(group, own, holders, problems);
     for (size_t i = 0; i < group.monitor_cpus.size(); i++)
       divider.add(group.monitor_cpus[i], own.monitored[i]);
   }

@@ -13,7 +13,8 @@
 namespace rdtd {
 
 struct GroupCpus {
-  IdList own;                     // `cpus`
+  IdList own;                     // `cpus`; empty also if it is wrong
+  bool has_own = false;           // whether there is such a key
   std::vector<IdList> monitored;  // in the order of Group::monitor_cpus
 };
 

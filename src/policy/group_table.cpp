@@ -56,6 +56,7 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
        [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
       {"cpus",
        [&](const auto& k, const auto& n) {
+         out.cpus.has_own = true;
          out.cpus.own = read_cpus(in, k, n);
          if (!out.cpus.own.empty()) group.cpus = {{}, in.at(n)};
        }},

@@ -203,10 +203,12 @@ std::vector<Diagnostic> check(const std::vector<Line>& lines, const Capabilities
   owned.owned.clear();
   for (const Line& line : lines)
     if (line.heading && line.refusal.empty()) owned.owned.insert(line.group);
+  // A group that is taken over brings its monitoring groups along.
   for (const std::string& mon_group : snapshot.mon_groups) {
     const std::string control(control_group_of(mon_group));
-    if (control == root_group ? snapshot.owned.contains(mon_group) : owned.owned.contains(control))
-      owned.owned.insert(mon_group);
+    const bool is_adopted = control != root_group && owned.owned.contains(control) &&
+                            !snapshot.owned.contains(control);
+    if (is_adopted || snapshot.owned.contains(mon_group)) owned.owned.insert(mon_group);
   }
   const auto plan = make_plan(parsed.policy, capabilities, owned);
   return plan ? std::vector<Diagnostic>{} : plan.error();

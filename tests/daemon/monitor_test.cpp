@@ -186,6 +186,71 @@ TEST_F(MonitorTest, CpusOfAMonitoringGroupAreKept) {
     }
 }
 
+TEST_F(MonitorTest, CpusOfAGroupThatGoes) {
+  for (const char* drift_setting : {"restore", "report"}) {
+    const std::string daemon = fmt::format("[daemon]\ndrift = \"{}\"\n", drift_setting);
+    ASSERT_EQ(reload(daemon + "[group.g]\ncpus = \"2-3\"\n"), "");
+    ASSERT_EQ(reload(daemon + "[group.default]\nmonitor_cpus = { a = \"2-3\" }\n"), "");
+    EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "2-3\n");
+    reconcile();
+    EXPECT_EQ(drift, std::vector<std::string>{});
+  }
+}
+
+// Limits do not wait for what is counted, and what could not be counted is, as soon as it can.
+TEST_F(MonitorTest, CpusThatTheKernelRefuses) {
+  const std::string with_limit = "[group.g]\nl3 = \"2 ways\"\n";
+  for (const char* drift_setting : {"restore", "report"})
+    for (const bool exists : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", drift_setting, exists));
+      const std::string daemon = fmt::format("[daemon]\ndrift = \"{}\"\n", drift_setting);
+      const std::string before = exists ? "[group.default]\nmonitor_cpus = { a = 0 }\n" : "";
+      ASSERT_EQ(reload(daemon + before), "");
+      kernel.calls.fail_if(
+          [](const fake::Call& call) {
+            return call.operation == "write" && call.path == "mon_groups/a/cpus_list";
+          },
+          EINVAL);
+      ASSERT_EQ(reload(daemon + with_limit + "[group.default]\nmonitor_cpus = { a = \"0-1\" }\n"),
+                "");
+      EXPECT_NE(schemata("g"), "none");
+      EXPECT_EQ(problems().size(), 1U);
+      kernel.calls.reset();
+      reconcile();
+      EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "0-1\n");
+      EXPECT_EQ(problems(), std::vector<std::string>{});
+      EXPECT_EQ(drift, std::vector<std::string>{});
+    }
+}
+
+// Another tool's monitoring group may end while it gets its CPUs back.
+TEST_F(MonitorTest, AMonitoringGroupOfAnotherToolThatEnds) {
+  ASSERT_EQ(reload(counting), "");
+  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("redis/mon_groups/theirs/cpus_list", "3\n"));
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "write" && call.path == "redis/cpus_list")
+      (void)kernel.resctrl.remove("redis/mon_groups/theirs");
+  };
+  EXPECT_EQ(reload(redis_text + "cpus = \"1-3\"\nmonitor_cpus = { core = 1 }\n"), "");
+  kernel.calls.hook = nullptr;
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "1\n");
+}
+
+// CPUs that a group took from the default group go back to who counted there.
+TEST_F(MonitorTest, AnUndoGivesTheDefaultGroupsMonitorsTheirCpusBack) {
+  ASSERT_TRUE(kernel.resctrl.make("mon_groups/pqos"));
+  ASSERT_TRUE(kernel.resctrl.write("mon_groups/pqos/cpus_list", "2-3\n"));
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "write" && call.path == "b/mode"; },
+      EIO);
+  EXPECT_NE(reload("[group.b]\nl3 = \"2 ways\"\nexclusive = true\ncpus = \"2-3\"\n"), "");
+  kernel.calls.reset();
+  EXPECT_EQ(schemata("b"), "none");
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/pqos/cpus_list"), "2-3\n");
+}
+
 // A load that ends half way leaves the CPUs of other tools' monitoring groups with them.
 TEST_F(MonitorTest, AnUndoGivesMonitoringGroupsTheirCpusBack) {
   ASSERT_EQ(reload(counting), "");

@@ -125,8 +125,8 @@ std::string random_policy(Random& random) {
     text.insert(at + 10, cpus_text(random));
   else if (const size_t c = text.find("[group.c]\n"); c != std::string::npos && one_in(random, 2))
     text.insert(c + 10, cpus_text(random));
-  if (one_in(random, 4))
-    text += fmt::format("[group.default.monitor_cpus]\nm = {}\n", one_in(random, 2) ? 0 : 4);
+  if (one_in(random, 3) && !text.contains("cpus ="))
+    text += fmt::format("[group.default.monitor_cpus]\nm = {}\n", 1 + below(random, 3));
   for (const char* name : {"a", "b", "c", "d", "default"})
     for (const char* monitor : {"m", "n"})
       if ((text.contains(fmt::format("[group.{}]\n", name)) || name == std::string("default")) &&

@@ -151,6 +151,22 @@ TEST(Import, MonitoringGroupsThatCountByCpu) {
                 a);
 }
 
+// What another tool has made in a group of rdtd's stays the tool's.
+TEST(Import, MonitoringGroupsOfOthersInOwnGroups) {
+  Capabilities capabilities = two_domains();
+  capabilities.num_rmids = 16;
+  Snapshot snapshot;
+  snapshot.groups[""] = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  snapshot.groups["a"] = group_state("L3:0=f;1=f\nMB:0=100;1=100");
+  snapshot.groups["a"].cpus = {2, 3};
+  snapshot.mon_groups = {"a/mon_groups/th"};
+  snapshot.mon_cpus = {{"a/mon_groups/th", {2}}};
+  snapshot.owned = {"a"};
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.a]\nl3 = \"0xf\"\ncpus = \"2-3\"\n# monitor_cpus = { th = \"2\" } is not "
+            "imported: monitoring group 'a/th' exists in resctrl already and rdtd did not make it\n");
+}
+
 // The devices' masks, if the machine can have them set.
 TEST(Import, Devices) {
   Capabilities capabilities = two_domains();

@@ -62,6 +62,11 @@ p.toml:2:30: error: '3-1' is not a CPU list: the range '3-1' ends before it begi
     2 | monitor_cpus = { a = 1 }
       |                      ^ write 'cpus' in the group, or 'monitor_cpus' in [group.default]
 )"},
+    {"[group.b]\ncpus = \"zz\"\nmonitor_cpus = { a = 1 }\n",
+     R"(p.toml:2:8: error: 'zz' is not a CPU list: 'zz' is not a number
+    2 | cpus = "zz"
+      |        ^~~~ write "0-3,8"
+)"},
     {"[group.b]\ncpus = \"1-2,5-6,9\"\nmonitor_cpus = { a = \"1-2\", b = \"5-9\", c = 0 }\n",
      R"(p.toml:3:33: error: CPUs 7-8 of monitoring group 'b/b' are not in 'cpus' of the group
     3 | monitor_cpus = { a = "1-2", b = "5-9", c = 0 }
@@ -107,6 +112,16 @@ TEST(MonCpus, Steps) {
       {own, "[group.g]\ncpus = \"1-3\"\nmonitor_cpus = { b = 2 }\n",
        "cpus      g  1-3 (was 2-3)\ncpus      g/b  2 (was none)\n"
        "2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+      // A group that goes does so last, and gives them up before.
+      {own, "[group.default]\nmonitor_cpus = { a = \"2-3\" }\n",
+       "cpus      g  none (was 2-3)\ncreate    default/a\ncpus      default/a  2-3 (was none)\n"
+       "remove    g\n4 steps: 1 to create, 0 to change, 1 to remove.\n"},
+      // What is there gives them up before others are made.
+      {"[group.default]\nmonitor_cpus = { b = 1 }\n",
+       "[group.default]\nmonitor_cpus = { a = 1 }\n"
+       "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"b\"\n",
+       "cpus      default/b  none (was 1)\ncreate    default/a\ncpus      default/a  1 (was none)\n"
+       "3 steps: 1 to create, 1 to change, 0 to remove.\n"},
       {counting, counting + "[group.g]\ncpus = \"2-3\"\n",
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "3 steps: 1 to create, 0 to change, 0 to remove.\n"},
@@ -119,14 +134,15 @@ TEST(MonCpus, Steps) {
         << row.to;
 }
 
-TEST(MonCpus, OfTheMachine) {
-  const Capabilities capabilities = machine(20, 1);
-  const struct {
-    const char* name;
-    void (*change)(Capabilities&, Snapshot&);
-    std::string policy;
-    std::string text;
-  } rows[] = {
+struct OfMachine {
+  const char* name;
+  void (*change)(Capabilities&, Snapshot&);
+  std::string policy;
+  std::string text;
+};
+
+const std::vector<OfMachine>& machines() {
+  static const std::vector<OfMachine> rows = {
       {"no monitoring", [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); }, counting,
        "p.toml:2:18: error: 'monitor_cpus': resctrl monitors nothing here\n    2 | monitor_cpus = "
        "{ "
@@ -148,8 +164,8 @@ TEST(MonCpus, OfTheMachine) {
        "p.toml:3:8: warning: not available on this machine, left out: group 'g': resctrl divides "
        "nothing here, so that there is only the default group\n    3 | [group.g]\n      |        "
        "^\n"
-       "create    default/a\ncpus      default/a  0-1 (was none)\n"
-       "create    default/b\ncpus      default/b  2 (was none)\n"
+       "create    default/a\ncreate    default/b\ncpus      default/a  0-1 (was none)\n"
+       "cpus      default/b  2 (was none)\n"
        "4 steps: 2 to create, 0 to change, 0 to remove.\n"},
       {"a CPU that there is not",
        [](Capabilities&, Snapshot& s) { s.possible_cpus = CpuSet{0, 1, 2, 3}; },
@@ -185,8 +201,8 @@ TEST(MonCpus, OfTheMachine) {
        },
        "[group.g]\ncpus = \"2-3\"\n",
        "p.toml:2:8: warning: monitoring group 'default/pqos', which rdtd did not make, loses CPU "
-       "2: "
-       "it counts tasks of the default group\n    2 | cpus = \"2-3\"\n      |        ^~~~~\n"
+       "2\n    "
+       "2 | cpus = \"2-3\"\n      |        ^~~~~\n"
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "3 steps: 1 to create, 0 to change, 0 to remove.\n"},
       // The kernel takes its CPUs away, but not on purpose.
@@ -197,10 +213,17 @@ TEST(MonCpus, OfTheMachine) {
          s.mon_cpus = {{"g/mon_groups/theirs", {2, 3}}};
        },
        "[group.g]\ncpus = \"1-2\"\n",
+       "p.toml:2:8: warning: monitoring group 'g/theirs', which rdtd did not make, loses CPU 3\n    2 "
+       "| cpus = \"1-2\"\n      |        ^~~~~\n"
        "cpus      g  1-2 (was 2-3)\ncpus      g/theirs  2 (was none)\n"
        "2 steps: 0 to create, 2 to change, 0 to remove.\n"},
   };
-  for (const auto& row : rows) {
+  return rows;
+}
+
+TEST(MonCpus, OfTheMachine) {
+  const Capabilities capabilities = machine(20, 1);
+  for (const OfMachine& row : machines()) {
     Capabilities changed = capabilities;
     Snapshot snapshot = untouched(capabilities);
     row.change(changed, snapshot);

@@ -73,7 +73,8 @@ class DriftCheck {
   void set_modes(const std::vector<Step>& modes, bool ready);
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
-                                                      const Machine& machine, Comparison& out);
+                                                      const Machine& machine, bool by_kernel,
+                                                      Comparison& out);
   void enable_io(const InForce& in_force);
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);

@@ -37,7 +37,7 @@ struct Steps {
   // restoration does each by itself: the kernel may have no memory for one, and limits do not
   // depend on it.
   std::vector<Step> locks;
-  // Makes monitoring groups, and gives these their CPUs. Each step may fail by itself, and limits
+  // Gives monitoring groups their CPUs, and makes new ones. Each step may fail by itself, and limits
   // do not depend on it: the kernel keeps an RMID that was freed in limbo until its lines have left
   // the cache.
   std::vector<Step> mon_groups;
@@ -57,9 +57,9 @@ struct Steps {
 }
 
 // `mon_groups`: the monitoring groups that shall exist, with their CPUs. Others lose none of theirs
-// that their control group keeps. `leaving`: groups of both kinds that shall
-// not exist any more. `locks`: the regions to be locked. Other groups in `now` are not
-// touched, except that one of `now.owned` may leave the exclusive mode while a group is made.
+// that their control group keeps. `leaving`: groups of both kinds that shall not exist any more.
+// `locks`: the regions to be locked. Other groups in `now` are not touched, except that one of
+// `now.owned` may leave the exclusive mode while a group is made.
 [[nodiscard]] Steps transition(const Capabilities& capabilities, const Snapshot& now,
                                const std::vector<WantedGroup>& wanted,
                                const std::map<std::string, CpuSet>& mon_groups,
