@@ -342,8 +342,8 @@ std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
 void Applier::give_cpus_back(const std::vector<Step>& steps, const Machine& machine) {
   std::map<std::string, CpuSet> had;
   for (const Step& step : steps)
-    if (const std::string& group = group_of(step); std::holds_alternative<WriteCpus>(step) &&
-                                                   machine.snapshot.mon_groups.contains(group)) {
+    if (const std::string& group = group_of(step);
+        std::holds_alternative<WriteCpus>(step) && machine.snapshot.mon_groups.contains(group)) {
       const auto cpus = machine.snapshot.mon_cpus.find(group);
       had[group] = cpus == machine.snapshot.mon_cpus.end() ? CpuSet{} : cpus->second;
     }
@@ -359,8 +359,8 @@ std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& s
     const std::string& group = group_of(step);
     if (failed.contains(group)) continue;
     auto made = carry_out({step}, machine);
-    const bool others = machine.snapshot.mon_groups.contains(group) &&
-                        !machine.snapshot.owned.contains(group);
+    const bool others =
+        machine.snapshot.mon_groups.contains(group) && !machine.snapshot.owned.contains(group);
     if (!made && !others) failed.emplace(group, std::move(made.error()));
   }
   return failed;

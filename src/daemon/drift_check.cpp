@@ -144,8 +144,8 @@ void DriftCheck::make_later(std::map<std::string, Error> unmade) {
   }
 }
 
-// Nobody removed a group that could not be made yet, nor took CPUs that it could not get: it is made
-// even if drift is only reported. Returns the groups that were made.
+// Nobody removed a group that could not be made yet, nor took CPUs that it could not get: it is
+// made even if drift is only reported. Returns the groups that were made.
 std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
                                                   const Machine& machine, bool by_kernel,
                                                   Comparison& out) {
@@ -283,7 +283,8 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   lock_regions(ready ? back.locks : std::vector<Step>{}, *machine);
   if (io_is_disabled && ready) enable_io(*current);
   if (!io_is_disabled) problems_.clear(io_key);
-  const std::set<std::string> made = make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
+  const std::set<std::string> made =
+      make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
   if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);

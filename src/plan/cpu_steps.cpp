@@ -71,11 +71,7 @@ class CpuPlan {
  public:
   CpuPlan(const Snapshot& now, const std::map<std::string, CpuSet>& mon_groups,
           const std::set<std::string>& leaving, const std::set<std::string>& gone)
-      : now_(now),
-        mon_groups_(mon_groups),
-        leaving_(leaving),
-        gone_(gone),
-        owners_(now, gone) {}
+      : now_(now), mon_groups_(mon_groups), leaving_(leaving), gone_(gone), owners_(now, gone) {}
 
   CpuSteps run(const std::vector<WantedGroup>& wanted) {
     free_counted_cpus();

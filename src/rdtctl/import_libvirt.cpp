@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
+#include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
@@ -26,7 +28,6 @@ struct Tuning {
   std::map<std::string, std::map<std::string, std::string>> amounts;  // by key, by domain
   bool has_cache = false;
   std::vector<std::string> monitored;  // vcpus
-  std::vector<std::string> lost;
 };
 
 class DomainReader {
@@ -152,44 +153,73 @@ void DomainReader::add_bandwidth(const Attributes& attributes) {
     tuning(vcpus_).amounts["mb"][std::to_string(*domain)] = fmt::format("{}%", *percent);
 }
 
-// A group's name has letters, digits, '.', '_' and '-', and at most 64 of them.
-std::string name_of_group(const DomainReader& domain, const std::string& vcpus) {
+constexpr size_t longest = 64;  // name of a group of either kind
+
+// Of letters, digits, '.', '_' and '-', and none that resctrl or the policy has for something else.
+std::string name_of_group(const DomainReader& domain, size_t number) {
+  const std::string end = domain.tunings.size() > 1 ? "-vcpus_" + domain.tunings[number].first : "";
   std::string out = domain.name;
-  if (domain.tunings.size() > 1) out += "-vcpus_" + vcpus;
   for (char& c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '-') c = '_';
-  if (out.starts_with('.')) out.front() = '_';
-  return out.substr(0, 64);
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
+  if (out == "default" || out.starts_with('.') || group_name_problem(out.substr(0, longest)))
+    out = "vm-" + out;
+  std::string vcpus = end;
+  std::ranges::replace(vcpus, ',', '_');
+  // A long list of virtual CPUs is a number instead.
+  if (vcpus.size() > longest / 2) vcpus = fmt::format("-{}", number + 1);
+  return out.substr(0, longest - vcpus.size()) + vcpus;
+}
+
+// The name of the machine is no pattern.
+std::string pattern_of(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (std::string_view("*?[\\").contains(c)) out += '\\';
+    out += c;
+  }
+  return out;
 }
 
 std::string rule_of(const std::string& group, const std::string& vm, const std::string& vcpus,
                     const std::string& monitor) {
   return fmt::format("\n[[rule]]\ngroup = {}\nvm = {}\nvcpu = {}\n", toml_string(group),
-                     toml_string(vm), toml_string(vcpus)) +
+                     toml_string(pattern_of(vm)), toml_string(vcpus)) +
          (monitor.empty() ? "" : fmt::format("monitor = {}\n", toml_string(monitor)));
 }
 
-std::string text_of(const DomainReader& domain, const std::string& vcpus, const Tuning& tuning) {
-  const std::string group = name_of_group(domain, vcpus);
-  std::string out = fmt::format("\n[group.{}]\n", toml_key(group));
-  for (const auto& [key, domains] : tuning.amounts) {
-    std::string table;
-    for (const auto& [id, amount] : domains)
-      table +=
-          fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(id), toml_string(amount));
-    out += fmt::format("{} = {{ {} }}\n", key, table);
-  }
+std::string name_of_monitor(const std::string& vcpus, size_t number) {
+  std::string out = "vcpus_" + vcpus;
+  std::ranges::replace(out, ',', '_');
+  return out.size() > longest ? fmt::format("vcpus-{}", number + 1) : out;
+}
+
+std::string table_of(const std::map<std::string, std::string>& domains) {
+  std::string out;
+  for (const auto& [id, amount] : domains)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(id), toml_string(amount));
+  return out;
+}
+
+std::string text_of(const DomainReader& domain, size_t number) {
+  const auto& [vcpus, tuning] = domain.tunings[number];
+  const bool only_counts = tuning.amounts.empty();
+  const std::string group = only_counts ? "default" : name_of_group(domain, number);
+  std::string out;
+  if (!only_counts) out += fmt::format("\n[group.{}]\n", toml_key(group));
+  for (const auto& [key, domains] : tuning.amounts)
+    out += fmt::format("{} = {{ {} }}\n", key, table_of(domains));
   if (tuning.has_cache) out += "exclusive = true\n";
   std::string monitor_of_all;
-  for (const std::string& monitored : tuning.monitored) {
-    std::string monitor = "vcpus_" + monitored;
-    std::ranges::replace(monitor, ',', '_');
-    if (monitored == vcpus)
+  for (size_t i = 0; i < tuning.monitored.size(); i++) {
+    const std::string monitor = name_of_monitor(tuning.monitored[i], i);
+    if (tuning.monitored[i] == vcpus)
       monitor_of_all = monitor;
     else
-      out += rule_of(group, domain.name, monitored, monitor);
+      out += rule_of(group, domain.name, tuning.monitored[i], monitor);
   }
-  return out + rule_of(group, domain.name, vcpus, monitor_of_all);
+  if (!only_counts || !monitor_of_all.empty())
+    out += rule_of(group, domain.name, vcpus, monitor_of_all);
+  return out;
 }
 
 }  // namespace
@@ -204,11 +234,10 @@ ImportedText import_libvirt(std::string_view text) {
                     "[[rule]] with vm = {}, and a [group.NAME]",
                     printable(domain.name), toml_string(domain.name)));
   std::string out = fmt::format(
-      "# From the virtual machine '{}' of libvirt. Remove its cachetune and memorytune: a thread "
-      "is "
-      "in one\n# group, and libvirt's would be others.\n",
+      "# From libvirt's virtual machine '{}'. Remove its cachetune and memorytune there:\n"
+      "# a thread is in one group only.\n",
       printable(domain.name));
-  for (const auto& [vcpus, tuning] : domain.tunings) out += text_of(domain, vcpus, tuning);
+  for (size_t number = 0; number < domain.tunings.size(); number++) out += text_of(domain, number);
   return out;
 }
 

@@ -206,8 +206,8 @@ std::vector<Diagnostic> check(const std::vector<Line>& lines, const Capabilities
   // A group that is taken over brings its monitoring groups along.
   for (const std::string& mon_group : snapshot.mon_groups) {
     const std::string control(control_group_of(mon_group));
-    const bool is_adopted = control != root_group && owned.owned.contains(control) &&
-                            !snapshot.owned.contains(control);
+    const bool is_adopted =
+        control != root_group && owned.owned.contains(control) && !snapshot.owned.contains(control);
     if (is_adopted || snapshot.owned.contains(mon_group)) owned.owned.insert(mon_group);
   }
   const auto plan = make_plan(parsed.policy, capabilities, owned);

@@ -162,9 +162,10 @@ TEST(Import, MonitoringGroupsOfOthersInOwnGroups) {
   snapshot.mon_groups = {"a/mon_groups/th"};
   snapshot.mon_cpus = {{"a/mon_groups/th", {2}}};
   snapshot.owned = {"a"};
-  EXPECT_EQ(import_policy(capabilities, snapshot).text,
-            "\n[group.a]\nl3 = \"0xf\"\ncpus = \"2-3\"\n# monitor_cpus = { th = \"2\" } is not "
-            "imported: monitoring group 'a/th' exists in resctrl already and rdtd did not make it\n");
+  EXPECT_EQ(
+      import_policy(capabilities, snapshot).text,
+      "\n[group.a]\nl3 = \"0xf\"\ncpus = \"2-3\"\n# monitor_cpus = { th = \"2\" } is not "
+      "imported: monitoring group 'a/th' exists in resctrl already and rdtd did not make it\n");
 }
 
 // The devices' masks, if the machine can have them set.

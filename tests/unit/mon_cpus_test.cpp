@@ -213,7 +213,8 @@ const std::vector<OfMachine>& machines() {
          s.mon_cpus = {{"g/mon_groups/theirs", {2, 3}}};
        },
        "[group.g]\ncpus = \"1-2\"\n",
-       "p.toml:2:8: warning: monitoring group 'g/theirs', which rdtd did not make, loses CPU 3\n    2 "
+       "p.toml:2:8: warning: monitoring group 'g/theirs', which rdtd did not make, loses CPU 3\n   "
+       " 2 "
        "| cpus = \"1-2\"\n      |        ^~~~~\n"
        "cpus      g  1-2 (was 2-3)\ncpus      g/theirs  2 (was none)\n"
        "2 steps: 0 to create, 2 to change, 0 to remove.\n"},

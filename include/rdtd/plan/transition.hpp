@@ -37,9 +37,9 @@ struct Steps {
   // restoration does each by itself: the kernel may have no memory for one, and limits do not
   // depend on it.
   std::vector<Step> locks;
-  // Gives monitoring groups their CPUs, and makes new ones. Each step may fail by itself, and limits
-  // do not depend on it: the kernel keeps an RMID that was freed in limbo until its lines have left
-  // the cache.
+  // Gives monitoring groups their CPUs, and makes new ones. Each step may fail by itself, and
+  // limits do not depend on it: the kernel keeps an RMID that was freed in limbo until its lines
+  // have left the cache.
   std::vector<Step> mon_groups;
   // Assigns counters to groups that are there already; those that are made get theirs from the
   // kernel. Each may fail by itself. Not by `transition`.
