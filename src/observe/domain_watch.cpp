@@ -1,6 +1,7 @@
 #include "domain_watch.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <bit>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace rdtd::observe {
 namespace {
 
 constexpr size_t recent_points = 10;
+constexpr long settled_points = 4;
 constexpr double lost_part = 0.1;          // of what a group was granted
 constexpr double lost_bytes = 512 * 1024;  // where the kernel does not tell how much that is
 constexpr double loud_factor = 1.5, loud_floor = 1 << 20;      // bytes/s
@@ -37,6 +39,18 @@ std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
   auto peak = end - 1;
   while (peak != track.recent.begin() && peak->occupancy < 0.95 * most) --peak;
   return peak;
+}
+
+// The mean of the last points, if the group has had about the same cache in all of them: the traffic
+// of one sample scatters.
+std::optional<Track::Point> settled(const Track& track) {
+  if (std::ssize(track.recent) < settled_points) return std::nullopt;
+  const auto last = std::ranges::subrange(track.recent.end() - settled_points, track.recent.end());
+  Track::Point out = track.recent.back();
+  out.traffic = 0;
+  for (const Track::Point& point : last) out.traffic += point.traffic / settled_points;
+  const auto [least, most] = std::ranges::minmax(last, {}, &Track::Point::occupancy);
+  return least.occupancy > 0.8 * most.occupancy ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
@@ -329,14 +343,15 @@ bool DomainWatch::lasts(const Episode& episode) const {
 // A doubling or halving of its cache that leaves the traffic as it is, three times.
 void DomainWatch::follow_streams() {
   for (auto& [name, track] : groups_) {
-    if (!is_sure(track) || track.least(traffic) < loud_floor) continue;
-    const Track::Point now = track.recent.back();
+    if (!is_sure(track)) continue;
+    const auto found = settled(track);
+    if (!found || found->traffic < loud_floor) continue;
+    const Track::Point& now = *found;
     if (!track.reference) track.reference = now;
     const Track::Point& then = *track.reference;
     const bool same_traffic = now.traffic > 0.9 * then.traffic && now.traffic < 1.1 * then.traffic;
-    const bool settled = track.least(occupancy) > 0.8 * track.most(occupancy);
     const bool changed = now.occupancy >= 2 * then.occupancy || now.occupancy <= then.occupancy / 2;
-    if (changed && settled) {
+    if (changed) {
       if (!same_traffic || track.same == 0)
         track.least_occupancy = track.most_occupancy =
             same_traffic ? then.occupancy : now.occupancy;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <functional>
 #include <random>
 #include <set>
@@ -217,6 +219,17 @@ TEST(Blame, Streams) {
   EXPECT_EQ(played.streams.front().group, "batch");
   EXPECT_EQ(played.streams.front().least, 0.5 * mib);
   EXPECT_EQ(played.streams.front().most, 4 * mib);
+}
+
+// The traffic of single samples scatters more than the tenth that makes a difference.
+TEST(Blame, StreamsThatScatter) {
+  const auto halves = [](double t) { return static_cast<int>(t / 10) % 2 == 0 ? 4.0 : 1.0; };
+  const auto scatters = [](double t) { return 300 + 36 * std::sin(t * t); };
+  const auto needs_it = [&](double t) { return scatters(t) * (halves(t) > 2 ? 1 : 1.3); };
+  const Played played =
+      Film({{"batch", "ff", halves, scatters}, {"redis", "ff", halves, needs_it}}).play(60);
+  ASSERT_EQ(played.streams.size(), 1U);
+  EXPECT_EQ(played.streams.front().group, "batch");
 }
 
 // A gap is no zero: neither a counter without a number, nor a domain that is offline, nor a sleep,
