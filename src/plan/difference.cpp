@@ -59,6 +59,16 @@ CpuSet cpus_of(const std::map<std::string, CpuSet>& mon_cpus, const std::string&
   return found == mon_cpus.end() ? CpuSet{} : found->second;
 }
 
+// Which other control group has one of these CPUs, so that a monitoring group cannot have it.
+std::string holder_of(const CpuSet& cpus, const GroupTarget& control, const Snapshot& snapshot) {
+  for (const auto& [name, state] : snapshot.groups) {
+    const CpuSet theirs = is_pseudo(state.mode) ? CpuSet{} : those_online(cpus, state.cpus);
+    if (name != control.directory && !theirs.empty())
+      return fmt::format("; group '{}' has {}", group_label(name), format_cpu_list(theirs));
+  }
+  return {};
+}
+
 constexpr const char* was_made_again = " was removed and made again by another tool";
 
 void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<Difference>& out) {
@@ -195,8 +205,8 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
       else if (const CpuSet has = cpus_of(snapshot.mon_cpus, group),
                wants = those_online(cpus_of(target.mon_cpus, group), online);
                has != wants)
-        out.push_back(
-            {group, fmt::format("{}: CPUs {}, granted {}", mon, cpus_text(has), cpus_text(wants))});
+        out.push_back({group, fmt::format("{}: CPUs {}, granted {}{}", mon, cpus_text(has),
+                                          cpus_text(wants), holder_of(wants, target, snapshot))});
     }
   }
   return out;

@@ -197,6 +197,19 @@ TEST_F(MonitorTest, CpusOfAGroupThatGoes) {
   }
 }
 
+TEST_F(MonitorTest, ACpuThatAnotherToolsGroupHas) {
+  ASSERT_EQ(reload("[group.default]\nmonitor_cpus = { a = \"2-3\" }\n"), "");
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("theirs/cpus_list", "3\n"));
+  reconcile();
+  EXPECT_EQ(drift, std::vector<std::string>{"monitoring group 'default/a': CPUs 2, granted 2-3; "
+                                            "group 'theirs' has 3"});
+  EXPECT_EQ(kernel.resctrl.read("theirs/cpus_list"), "3\n");
+  ASSERT_TRUE(kernel.resctrl.write("theirs/cpus_list", "\n"));
+  reconcile();
+  EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "2-3\n");
+}
+
 // Limits do not wait for what is counted, and what could not be counted is, as soon as it can.
 TEST_F(MonitorTest, CpusThatTheKernelRefuses) {
   const std::string with_limit = "[group.g]\nl3 = \"2 ways\"\n";
