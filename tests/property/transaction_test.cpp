@@ -13,6 +13,7 @@
 #include "rdtd/plan/prepare.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "unit/files.hpp"
+#include "unit/support.hpp"
 
 namespace rdtd {
 namespace {
@@ -307,7 +308,7 @@ TEST_F(TransactionProperty, FromAnyPolicyToAnyOther) {
 
 TEST_F(TransactionProperty, AFailedCallLeavesNothingHalfDone) {
   Random random(seed + 1);
-  for (int number = 0; number < cases / 5; number++) {
+  for (int number = 0; number < static_cast<int>(test::random_cases(100)); number++) {
     fs::remove(root_ / "groups");
     fake::Kernel kernel(random_machine(random));
     add_foreign_groups(random, kernel.resctrl);
