@@ -41,8 +41,8 @@ std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
   return peak;
 }
 
-// The mean of the last points, if the group has had about the same cache in all of them: the traffic
-// of one sample scatters.
+// The mean of the last points, if the group has had about the same cache in all of them: the
+// traffic of one sample scatters.
 std::optional<Track::Point> settled(const Track& track) {
   if (std::ssize(track.recent) < settled_points) return std::nullopt;
   const auto last = std::ranges::subrange(track.recent.end() - settled_points, track.recent.end());

@@ -141,9 +141,10 @@ void print_as_json(const Context& context, const Shown& shown) {
                        {"marks", std::move(marks)}});
 }
 
-// One picture a domain and kind; the groups share its axes.
+// One picture a domain and kind; the groups share its axes. Marks have the numbers of their list.
 std::string picture(const std::vector<const Series*>& of_domain, Curve Series::* curve,
-                    const std::string& unit, double seconds) {
+                    const std::string& unit, const Shown& shown) {
+  const double seconds = std::max(shown.seconds, 1e-3);
   std::vector<double> values = {0};
   for (const Series* series : of_domain)
     for (const auto& value : series->*curve)
@@ -161,6 +162,11 @@ std::string picture(const std::vector<const Series*>& of_domain, Curve Series::*
         plot.add_line(std::exchange(points, {}), i);
     }
   }
+  for (size_t i = 0; i < shown.marks.size() && shown.marks.size() <= marks_shown; ++i)
+    plot.add_mark((static_cast<double>(shown.marks[i].time_usec) -
+                   static_cast<double>(shown.read.from_usec)) /
+                      1e6,
+                  std::to_string(i + 1));
   return plot.svg();
 }
 
@@ -182,14 +188,13 @@ std::string page_of(const Context& context, const Shown& shown) {
                         legend(names));
     for (const auto& [curve, unit, what] : {std::tuple(&Series::occupancy, "MiB", "Occupancy"),
                                             std::tuple(&Series::traffic, "MiB/s", "Traffic")})
-      if (const std::string svg = picture(of_domain, curve, unit, std::max(shown.seconds, 1e-3));
-          !svg.empty())
+      if (const std::string svg = picture(of_domain, curve, unit, shown); !svg.empty())
         body += fmt::format("<h3>{}</h3>\n{}\n", what, svg);
   }
-  if (!shown.marks.empty()) body += "<h2>Marks</h2>\n<ul>\n";
+  if (!shown.marks.empty()) body += "<h2>Marks</h2>\n<ol>\n";
   for (const Mark& mark : shown.marks)
     body += fmt::format("<li>{} {}</li>\n", time_text(mark.time_usec), html_escaped(mark.text));
-  if (!shown.marks.empty()) body += "</ul>\n";
+  if (!shown.marks.empty()) body += "</ol>\n";
   return html_page("rdtctl history", body, origin_of(context));
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <sstream>
 
 #include "context.hpp"
+#include "plot.hpp"
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
@@ -35,29 +37,40 @@ std::string html_escaped(std::string_view text) {
 }
 
 // Colors of series are told apart by people who do not tell red from green (Okabe and Ito).
+static std::string style_of_series() {
+  static constexpr std::array<std::string_view, series_colors> light = {
+      "#0072b2", "#d55e00", "#009e73", "#aa4499", "#e69f00", "#56b4e9", "#777777", "#7a6a00"};
+  static constexpr std::array<std::string_view, series_colors> dark = {
+      "#56b4e9", "#e69f00", "#2fd8a5", "#e08fc0", "#f0e442", "#ff7f50", "#b0b0b0", "#9b8cff"};
+  const auto variables = [](const auto& colors) {
+    std::string out = ":root {";
+    for (size_t i = 0; i < colors.size(); i++) out += fmt::format(" --s{}: {};", i, colors[i]);
+    return out + " }";
+  };
+  std::string out =
+      variables(light) + "\n@media (prefers-color-scheme: dark) { " + variables(dark) + " }\n";
+  for (size_t i = 0; i < series_colors; i++)
+    out += fmt::format(
+        "circle.s{0}, span.s{0} {{ fill: var(--s{0}); color: var(--s{0}); }}\n"
+        "polyline.s{0} {{ stroke: var(--s{0}); }}\n",
+        i);
+  return out + "polyline.d1 { stroke-dasharray: 8 4; }\npolyline.d2 { stroke-dasharray: 2 4; }\n";
+}
+
 std::string html_page(std::string_view title, std::string_view body, std::string_view footer) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<title>{0}</title>\n<style>\n"
-      ":root {{ color-scheme: light dark; --grid: #8884; --s0: #0072b2; --s1: #d55e00;"
-      " --s2: #009e73; }}\n"
-      "@media (prefers-color-scheme: dark) {{ :root {{ --s0: #56b4e9; --s1: #e69f00;"
-      " --s2: #2fd8a5; }} }}\n"
+      "<title>{0}</title>\n<style>\n:root {{ color-scheme: light dark; --grid: #8884; }}\n"
       "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; }}\n"
       "svg {{ width: 100%; }}\ntext {{ font-size: 12px; fill: currentColor; }}\n"
       ".grid {{ stroke: var(--grid); }}\n"
       ".mark {{ stroke: currentColor; stroke-dasharray: 4; }}\n"
-      "circle {{ fill-opacity: 0.6; }}\npolyline {{ stroke-width: 2; fill: none; }}\n"
-      "circle.s0, span.s0 {{ fill: var(--s0); color: var(--s0); }}\n"
-      "circle.s1, span.s1 {{ fill: var(--s1); color: var(--s1); }}\n"
-      "circle.s2, span.s2 {{ fill: var(--s2); color: var(--s2); }}\n"
-      "polyline.s0 {{ stroke: var(--s0); }}\npolyline.s1 {{ stroke: var(--s1); }}\n"
-      "polyline.s2 {{ stroke: var(--s2); }}\n"
+      "circle {{ fill-opacity: 0.6; }}\npolyline {{ stroke-width: 2; fill: none; }}\n{3}"
       "td, th {{ padding: 0.1em 1em 0.1em 0; text-align: left; }}\n"
       "footer {{ margin-top: 2em; border-top: 1px solid var(--grid); font-size: 13px;"
       " white-space: pre-line; }}\n"
       "</style>\n</head>\n<body>\n<h1>{0}</h1>\n{1}<footer>{2}</footer>\n</body>\n</html>\n",
-      html_escaped(title), body, html_escaped(footer));
+      html_escaped(title), body, html_escaped(footer), style_of_series());
 }
 
 std::string origin_of(const Context& context) {

@@ -37,6 +37,7 @@ std::string quantity(double value, std::string_view unit) {
       prefixes, [&](const Prefix& prefix) { return std::abs(amount) >= 0.9995 * prefix.factor; });
   if (found == prefixes.end()) --found;
   const double shown = amount / found->factor, size = std::abs(shown);
+  if (shown == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
   const int decimals = shown == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
   std::string out = fmt::format("{:.{}f}", shown, decimals);
   if (!found->name.empty()) out += fmt::format(" {}", found->name);
@@ -118,14 +119,21 @@ void Plot::add_column(double x, std::string_view text) {
       left_of(x), top, bottom, bottom + 18, html_escaped(text));
 }
 
+// "s2", or of the tenth series "s1 d1".
+static std::string class_of(size_t series) {
+  const std::string color = fmt::format("s{}", series % series_colors);
+  return series < series_colors ? color
+                                : fmt::format("{} d{}", color, 1 + series / series_colors % 2);
+}
+
 void Plot::add_dots(const std::vector<Point>& points, size_t series) {
   for (const Point& point : points)
-    drawn_ += fmt::format("<circle class=\"s{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>\n", series,
-                          left_of(point.x), top_of(point.y));
+    drawn_ += fmt::format("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>\n",
+                          class_of(series), left_of(point.x), top_of(point.y));
 }
 
 void Plot::add_line(const std::vector<Point>& points, size_t series) {
-  drawn_ += fmt::format("<polyline class=\"s{}\" points=\"", series);
+  drawn_ += fmt::format("<polyline class=\"{}\" points=\"", class_of(series));
   for (const Point& point : points) drawn_ += coordinates(point);
   drawn_ += "\"/>\n";
 }
@@ -150,7 +158,8 @@ std::string Plot::svg() const {
 std::string legend(const std::vector<std::string>& names) {
   std::string out = "<p>";
   for (size_t i = 0; i < names.size(); ++i)
-    out += fmt::format("<span class=\"s{}\">&#9632;</span> {}&emsp;", i, html_escaped(names[i]));
+    out += fmt::format("<span class=\"{}\">&#96{};</span>&nbsp;{}&emsp;", class_of(i),
+                       i < series_colors ? 32 : 33, html_escaped(names[i]));
   return out + "</p>\n";
 }
 

@@ -29,6 +29,9 @@ struct Point {
   double x = 0, y = 0;
 };
 
+// Colors of series; each has a class "sN" in a page.
+inline constexpr size_t series_colors = 8;
+
 class Plot {
  public:
   Plot(Axis x, Axis y) : x_(std::move(x)), y_(std::move(y)) {}
@@ -36,7 +39,7 @@ class Plot {
   // A tick of an axis with its text. Without these, axes have their own.
   void add_row(double y, std::string_view text);
   void add_column(double x, std::string_view text);
-  // `series` chooses the color.
+  // `series` chooses the color, and above the number of colors a broken line.
   void add_dots(const std::vector<Point>& points, size_t series);
   void add_line(const std::vector<Point>& points, size_t series);
   // A vertical line with its text.

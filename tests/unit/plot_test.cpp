@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "html.hpp"
+#include "rdtd/base/text.hpp"
+
 namespace rdtd {
 namespace {
 
@@ -56,6 +61,28 @@ TEST(Plot, TextIsEscaped) {
   plot.add_mark(0.5, "&");
   EXPECT_NE(plot.svg().find(">a&lt;b<"), std::string::npos);
   EXPECT_NE(plot.svg().find(">&amp;<"), std::string::npos);
+}
+
+// However many groups there are, each has a color in the page, and no two the same line.
+TEST(Plot, ColorsOfSeries) {
+  const std::string page = html_page("title", "", "");
+  std::set<std::string> classes;
+  for (size_t series = 0; series < 3 * series_colors; series++) {
+    Plot plot(axis_of({0, 1}, false, ""), axis_of({0, 1}, false, ""));
+    plot.add_line({{0, 0}, {1, 1}}, series);
+    const std::string svg = plot.svg();
+    const size_t begin = svg.find("<polyline class=\"") + 17;
+    const std::string found = svg.substr(begin, svg.find('"', begin) - begin);
+    EXPECT_TRUE(classes.insert(found).second) << found;
+    for (const std::string_view one : split(found, ' '))
+      EXPECT_TRUE(page.contains("polyline." + std::string(one) + " {")) << found;
+  }
+}
+
+TEST(Plot, Zero) {
+  EXPECT_EQ(quantity(-0.0, "MiB"), "0 MiB");
+  EXPECT_EQ(quantity(0, "s"), "0 s");
+  EXPECT_EQ(quantity(0, ""), "0");
 }
 
 }  // namespace
