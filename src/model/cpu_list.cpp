@@ -1,6 +1,8 @@
 #include "rdtd/model/cpu_list.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "rdtd/base/text.hpp"
 
@@ -36,5 +38,17 @@ std::string format_cpu_list(const CpuSet& cpus) {
 }
 
 std::string cpus_text(const CpuSet& cpus) { return cpus.empty() ? "none" : format_cpu_list(cpus); }
+
+CpuSet common(const CpuSet& a, const CpuSet& b) {
+  CpuSet out;
+  std::ranges::set_intersection(a, b, std::inserter(out, out.end()));
+  return out;
+}
+
+CpuSet without(const CpuSet& a, const CpuSet& b) {
+  CpuSet out;
+  std::ranges::set_difference(a, b, std::inserter(out, out.end()));
+  return out;
+}
 
 }  // namespace rdtd

@@ -1,24 +1,10 @@
 #include "cpu_steps.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace rdtd {
 
 namespace {
-
-CpuSet common(const CpuSet& a, const CpuSet& b) {
-  CpuSet out;
-  std::ranges::set_intersection(a, b, std::inserter(out, out.end()));
-  return out;
-}
-
-CpuSet without(const CpuSet& a, const CpuSet& b) {
-  CpuSet out;
-  std::ranges::set_difference(a, b, std::inserter(out, out.end()));
-  return out;
-}
 
 // The CPUs of all groups as the steps so far leave them. The kernel takes more than what a step
 // says (cpus_ctrl_write and cpus_mon_write in fs/resctrl/rdtgroup.c).

@@ -47,13 +47,6 @@ GroupState reachable(GroupState state, const std::map<std::string, Schemata>& ob
   return state;
 }
 
-// An offline CPU belongs to no group.
-CpuSet those_online(const CpuSet& cpus, const CpuSet& online) {
-  CpuSet out;
-  std::ranges::set_intersection(cpus, online, std::inserter(out, out.end()));
-  return out;
-}
-
 CpuSet cpus_of(const std::map<std::string, CpuSet>& mon_cpus, const std::string& mon_group) {
   const auto found = mon_cpus.find(mon_group);
   return found == mon_cpus.end() ? CpuSet{} : found->second;
@@ -62,7 +55,7 @@ CpuSet cpus_of(const std::map<std::string, CpuSet>& mon_cpus, const std::string&
 // Which other control group has one of these CPUs, so that a monitoring group cannot have it.
 std::string holder_of(const CpuSet& cpus, const GroupTarget& control, const Snapshot& snapshot) {
   for (const auto& [name, state] : snapshot.groups) {
-    const CpuSet theirs = is_pseudo(state.mode) ? CpuSet{} : those_online(cpus, state.cpus);
+    const CpuSet theirs = is_pseudo(state.mode) ? CpuSet{} : common(cpus, state.cpus);
     if (name != control.directory && !theirs.empty())
       return fmt::format("; group '{}' has {}", group_label(name), format_cpu_list(theirs));
   }
@@ -193,7 +186,7 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
     if (now.mode != target.state.mode)
       differs(fmt::format("mode {}", to_string(now.mode)),
               std::string(to_string(target.state.mode)));
-    const CpuSet cpus = those_online(target.state.cpus, online);
+    const CpuSet cpus = common(target.state.cpus, online);
     if (target.directory != root_group && now.cpus != cpus)
       differs("CPUs " + cpus_text(now.cpus), cpus_text(cpus));
     for (const std::string& group : target.mon_groups) {
@@ -203,7 +196,7 @@ std::vector<Difference> differences(const std::vector<GroupTarget>& targets,
       else if (!snapshot.mon_groups.contains(group))
         out.push_back({group, mon + " is not there"});
       else if (const CpuSet has = cpus_of(snapshot.mon_cpus, group),
-               wants = those_online(cpus_of(target.mon_cpus, group), online);
+               wants = common(cpus_of(target.mon_cpus, group), online);
                has != wants)
         out.push_back({group, fmt::format("{}: CPUs {}, granted {}{}", mon, cpus_text(has),
                                           cpus_text(wants), holder_of(wants, target, snapshot))});

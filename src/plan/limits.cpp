@@ -291,9 +291,7 @@ CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
   const Location& where = asked.where;
   CpuSet wanted = asked.value;
   if (snapshot_.possible_cpus) {
-    CpuSet missing;
-    std::ranges::set_difference(wanted, *snapshot_.possible_cpus,
-                                std::inserter(missing, missing.end()));
+    const CpuSet missing = without(wanted, *snapshot_.possible_cpus);
     if (!missing.empty())
       unsupported(where, fmt::format("this machine cannot have {}", cpus(missing)),
                   fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
@@ -301,8 +299,7 @@ CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
   }
   for (const auto& [name, state] : snapshot_.groups) {
     if (!is_foreign(name) || is_pseudo(state.mode)) continue;
-    CpuSet theirs;
-    std::ranges::set_intersection(wanted, state.cpus, std::inserter(theirs, theirs.end()));
+    const CpuSet theirs = common(wanted, state.cpus);
     if (!theirs.empty())
       error(where, fmt::format("{} belong{} to group '{}', which rdtd did not make", cpus(theirs),
                                theirs.size() == 1 ? "s" : "", name));
@@ -336,9 +333,9 @@ void Planner::warn_of_cpus_counted_by_others(const Group& group) {
     if (!is_foreign(directory)) continue;
     CpuSet leaving;
     if (control_group_of(directory) == root_group)
-      std::ranges::set_intersection(has, theirs, std::inserter(leaving, leaving.end()));
+      leaving = common(has, theirs);
     else if (control_group_of(directory) == own)
-      std::ranges::set_difference(theirs, has, std::inserter(leaving, leaving.end()));
+      leaving = without(theirs, has);
     if (!leaving.empty())
       warning(group.cpus ? group.cpus->where : group.name.where,
               fmt::format("monitoring group '{}', which rdtd did not make, loses {}",
@@ -358,8 +355,7 @@ void Planner::assign_monitor_cpus(const Group& group) {
       std::erase_if(wanted, [&](unsigned cpu) { return !target(&group).state.cpus.contains(cpu); });
     for (const auto& [other, cpus_of_other] : snapshot_.mon_cpus) {
       if (!is_foreign(other) || other == directory || control_group_of(other) != control) continue;
-      CpuSet theirs;
-      std::ranges::set_intersection(wanted, cpus_of_other, std::inserter(theirs, theirs.end()));
+      const CpuSet theirs = common(wanted, cpus_of_other);
       if (!theirs.empty())
         error(monitor.cpus.where,
               fmt::format("{} belong{} to monitoring group '{}', which rdtd did not make",

@@ -307,9 +307,8 @@ bool Transaction::touched_has(const CpuSet& cpus, const Snapshot& now) const {
 std::map<std::string, CpuSet> Transaction::mon_cpus_before(const Snapshot& now) const {
   std::map<std::string, CpuSet> out;
   for (const auto& [group, cpus] : before_.snapshot.mon_cpus) {
-    CpuSet lost = cpus;
-    if (const auto has = now.mon_cpus.find(group); has != now.mon_cpus.end())
-      for (const unsigned cpu : has->second) lost.erase(cpu);
+    const auto has = now.mon_cpus.find(group);
+    const CpuSet lost = has == now.mon_cpus.end() ? cpus : without(cpus, has->second);
     const std::string control(control_group_of(group));
     if (now.mon_groups.contains(group) && !lost.empty() &&
         (touched_.contains(control) || touched_has(lost, now)))
@@ -363,9 +362,8 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
   for (const auto& [group, state] : before_.snapshot.groups) {
     const auto has = now.groups.find(group);
     if (touched_.contains(group) || has == now.groups.end() || group == root_group) continue;
-    CpuSet lost = state.cpus;
-    for (const unsigned cpu : has->second.cpus) lost.erase(cpu);
-    if (touched_has(lost, now)) wanted.push_back({group, {has->second.mode, {}, state.cpus}});
+    if (touched_has(without(state.cpus, has->second.cpus), now))
+      wanted.push_back({group, {has->second.mode, {}, state.cpus}});
   }
   return transition(before_.capabilities, now, wanted, mon_groups, leaving, locks);
 }

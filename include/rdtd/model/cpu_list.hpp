@@ -14,6 +14,9 @@ using CpuSet = std::set<unsigned>;
 // Numbers and ranges with commas between them; the empty text is the empty set. Numbers to 65535.
 [[nodiscard]] std::optional<CpuSet> parse_cpu_list(std::string_view text);
 [[nodiscard]] std::string format_cpu_list(const CpuSet& cpus);
+// Those that are in both, and those of `a` that are not in `b`.
+[[nodiscard]] CpuSet common(const CpuSet& a, const CpuSet& b);
+[[nodiscard]] CpuSet without(const CpuSet& a, const CpuSet& b);
 // For people: "none" if it is empty.
 [[nodiscard]] std::string cpus_text(const CpuSet& cpus);
 
