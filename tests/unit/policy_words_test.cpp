@@ -5,7 +5,7 @@
 namespace rdtd::policy_words {
 namespace {
 
-const char* const counting =
+constexpr const char* counting =
     "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
 
 using test::diagnostics;
