@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
@@ -53,20 +54,20 @@ std::string taken_by(const std::vector<std::string>& others, std::string_view fi
 // Two groups may have had monitoring groups of one name.
 static void count_in_default_group(Policy& policy, std::vector<MonitorCpus> monitors) {
   if (monitors.empty()) return;
-  auto group =
-      std::ranges::find(policy.groups, "default", [](const Group& one) { return one.name.value; });
+  auto group = std::ranges::find_if(policy.groups,
+                                    [](const Group& one) { return one.name.value == "default"; });
   if (group == policy.groups.end()) {
     policy.groups.emplace_back().name = {"default", monitors.front().group.where};
     group = std::prev(policy.groups.end());
   }
-  for (MonitorCpus& monitor : monitors) {
-    const auto same = std::ranges::find(group->monitor_cpus, monitor.group.value,
-                                        [](const MonitorCpus& one) { return one.group.value; });
-    if (same == group->monitor_cpus.end())
+  std::map<std::string, size_t> known;
+  for (const MonitorCpus& monitor : group->monitor_cpus)
+    known.emplace(monitor.group.value, known.size());
+  for (MonitorCpus& monitor : monitors)
+    if (const auto [same, is_new] = known.emplace(monitor.group.value, known.size()); is_new)
       group->monitor_cpus.push_back(std::move(monitor));
     else
-      same->cpus.value.merge(monitor.cpus.value);
-  }
+      group->monitor_cpus[same->second].cpus.value.merge(monitor.cpus.value);
 }
 
 std::vector<Diagnostic> leave_out_groups(Policy& policy, const Capabilities& capabilities) {

@@ -94,9 +94,7 @@ class MonitorDivider {
     if (lists_.own.empty()) {
       if (!lists_.has_own)
         error(monitor,
-              fmt::format("group '{}' has no 'cpus' of which 'monitor_cpus' could be a "
-                          "part",
-                          name),
+              fmt::format("group '{}' has no 'cpus' of which 'monitor_cpus' could be a part", name),
               "write 'cpus' in the group, or 'monitor_cpus' in [group.default]");
       return false;
     }
