@@ -34,8 +34,9 @@ constexpr Cooldown rest_after_deep_look{400, {}, std::chrono::seconds(30)};
 // One of so many processes that look like root's is examined, and all once one was another user's.
 constexpr unsigned examined_part = 16;
 
-// As the process was started with, for the handler of SIGXCPU.
-rlimit real_time_limit{};
+// Microseconds of CPU time that a real-time thread may use without waiting: SIGXCPU and SIGKILL. A
+// lower limit that the process was started with stays.
+rlimit real_time_limit{4'000'000, 5'000'000};
 
 // For poll(2): rounded up, and so short that a new table and the end are noticed.
 std::chrono::milliseconds time_until(std::chrono::steady_clock::time_point time) {
@@ -57,11 +58,15 @@ void rest(int) {
 
 // SIGURG ends a wait for events; one with a timeout ends all the same.
 void handle_signals() {
-  (void)::getrlimit(RLIMIT_RTTIME, &real_time_limit);
+  rlimit inherited{};
+  (void)::getrlimit(RLIMIT_RTTIME, &inherited);
+  real_time_limit.rlim_cur = std::min(real_time_limit.rlim_cur, inherited.rlim_cur);
+  real_time_limit.rlim_max = std::min(real_time_limit.rlim_max, inherited.rlim_max);
   struct sigaction action{};
   action.sa_flags = SA_RESTART;
   action.sa_handler = rest;
   (void)::sigaction(SIGXCPU, &action, nullptr);
+  (void)::setrlimit(RLIMIT_RTTIME, &real_time_limit);
   action.sa_handler = [](int) {};
   (void)::sigaction(SIGURG, &action, nullptr);
 }

@@ -2,6 +2,7 @@
 #include "rdtd/daemon/classifier.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -428,6 +429,10 @@ TEST_F(ClassifierTest, AFailingSocketIsTriedAgain) {
 // The kernel sends it when the CPU time of a real-time thread comes near its limit.
 TEST_F(ClassifierTest, GoesOnAfterTheLimitOfRealTime) {
   start_all();
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_RTTIME, &limit), 0);
+  EXPECT_LE(limit.rlim_cur, 4'000'000);
+  EXPECT_LE(limit.rlim_max, 5'000'000);
   ASSERT_EQ(::raise(SIGXCPU), 0);
   const pid_t redis = processes.start({.name = "redis-server"});
   events_.exec(redis);
