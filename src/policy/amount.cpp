@@ -58,6 +58,13 @@ Parsed parse_percent(std::string_view text) {
   return Amount{Percent{*number}, std::string(text)};
 }
 
+constexpr std::string_view no_break_space = "\u00a0";
+
+// On the screen it looks like a correct amount.
+Parsed with_no_break_space(std::string_view text) {
+  return refused(fmt::format("'{}' has a no-break space, U+00A0", text), "write an ordinary space");
+}
+
 // "4-7" or "4": the way numbers of "ways 4-7".
 std::optional<Cbm> parse_way_range(std::string_view text) {
   const size_t dash = text.find('-');
@@ -106,9 +113,16 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   const std::string hint = fmt::format("write \"{}\"", example);
   if (second.find(range_sign) != std::string_view::npos)
     return refused(fmt::format("'{}' is not a range: it has more than two ends", text), hint);
+  if (second.starts_with('.'))
+    return refused(
+        fmt::format("'{}' is not a range: it has a dot too many", text),
+        fmt::format("write \"{}..{}\"", first,
+                    second.substr(std::min(second.find_first_not_of('.'), second.size()))));
   std::string completed(first);
-  if (parse_number(first))
-    completed += second.substr(std::min(second.find_first_not_of("0123456789."), second.size()));
+  const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());
+  if (parse_number(first) && unit == 0 && !second.empty())
+    return refused(fmt::format("'{}' is not a range: '{}' has no unit", text, first), hint);
+  if (parse_number(first)) completed += second.substr(unit);
   auto least = parse(completed), most = parse(second);
   for (const Parsed* end : {&least, &most})
     if (!*end)
@@ -148,6 +162,7 @@ bool is_within(const Amount& amount, const AmountRange& range) {
 
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
+  if (text.contains(no_break_space)) return with_no_break_space(text);
   if (text.find(range_sign) != std::string_view::npos && !text.starts_with("ways "))
     return parse_range(text, parse_cache_amount, "1..6 ways");
   const auto no_cache = [&] {
@@ -207,6 +222,7 @@ Parsed parse_control_amount(std::string_view text) {
 
 Parsed parse_bandwidth_amount(std::string_view text) {
   text = trim(text);
+  if (text.contains(no_break_space)) return with_no_break_space(text);
   if (text.find(range_sign) != std::string_view::npos)
     return parse_range(text, parse_bandwidth_amount, "10%..100%");
   if (text == "unlimited") return amount(text, Unlimited{});

@@ -88,6 +88,24 @@ std::optional<std::string> fraction(std::string_view text) {
   return fmt::format("{:.3g}%", 100.0 * *part / *whole);
 }
 
+// "50%" of "0.5".
+std::optional<std::string> share(const std::string& number) {
+  double value = 0;
+  const char* const end = number.data() + number.size();
+  if (!number.contains('.') || std::from_chars(number.data(), end, value).ptr != end ||
+      value <= 0 || value > 1)
+    return std::nullopt;
+  return fmt::format("{:.4g}%", value * 100);
+}
+
+// In KiB, of "262144B". No mask of adjacent ways ends in the digit b.
+std::optional<std::string> of_bytes(const std::string& number, std::string_view word) {
+  constexpr uint64_t kib = 1024;
+  const auto bytes = parse_unsigned<uint64_t>(number);
+  if (!bytes || *bytes == 0 || !is_one_of(word, {"b", "byte", "bytes"})) return std::nullopt;
+  return fmt::format("{} KiB", (*bytes - 1) / kib + 1);
+}
+
 std::string cache_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
     return "all";
@@ -100,11 +118,13 @@ std::string cache_candidate(std::string_view text) {
     return cache_candidate(
         fmt::format("{}{}", *count, text.substr(std::min(text.find(' '), text.size()))));
   if (text.starts_with("way ")) return fmt::format("ways {}", trim(text.substr(4)));
-  if (is_hexadecimal(text)) return fmt::format("0x{}", text);
   const auto [number, word] = split_quantity(text);
+  if (auto size = of_bytes(number, word)) return *std::move(size);
+  if (is_hexadecimal(text)) return fmt::format("0x{}", text);
   if (number.empty()) return std::string(text);
   if (word.starts_with('-')) return fmt::format("ways {}", text);
   if (word.empty()) {
+    if (auto percent = share(number)) return *std::move(percent);
     const auto value = parse_unsigned<unsigned>(number);
     return value && *value <= 32 ? fmt::format("{} way{}", number, *value == 1 ? "" : "s")
                                  : fmt::format("{}%", number);
@@ -150,6 +170,7 @@ std::string bandwidth_candidate(std::string_view text) {
   if (const auto percent = fraction(text)) return *percent;
   auto [number, word] = split_quantity(text);
   if (number.empty()) return std::string(text);
+  if (auto percent = word.empty() ? share(number) : std::nullopt) return *std::move(percent);
   if (is_one_of(word, {"", "percent", "pct", "per cent"})) return fmt::format("{}%", number);
   for (const std::string_view per_second : {"/s", "/sec", "ps"})
     if (word.ends_with(per_second)) word.resize(word.size() - per_second.size());

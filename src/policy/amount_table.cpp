@@ -26,9 +26,11 @@ std::string amount_meant(Resource resource, const toml::node& node) {
   if (const auto* number = node.as_integer()) {
     const int64_t value = number->get();
     const std::string mask = fmt::format("{:#x}", value);
-    if (number->flags() == toml::value_flags::format_as_hexadecimal && is_cache(resource) &&
-        parse_cache_amount(mask))
+    const bool is_mask = is_cache(resource) && parse_cache_amount(mask).has_value();
+    if (is_mask && number->flags() == toml::value_flags::format_as_hexadecimal)
       return fmt::format("quote it: \"{}\"", mask);
+    if (is_mask && number->flags() == toml::value_flags::format_as_binary)
+      return fmt::format("write \"{}\"", mask);
     if (value > 0 && value <= 32 && is_cache(resource))
       return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
     if (value > 0 && value <= 100) return fmt::format("write \"{}%\"", value);
@@ -138,6 +140,28 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
 
 }  // namespace
 
+namespace {
+
+// Other tools have the kind of an amount as a key: l3 = { ways = 4 }.
+std::string instead_of_words(std::string_view word, std::string_view key) {
+  const bool is_cache = key.starts_with('l');
+  const auto is = [word](std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  if (is({"min", "max", "least", "most", "from", "to"}))
+    return fmt::format("write a range: {} = \"{}\"", key, is_cache ? "2..4 ways" : "10%..100%");
+  if (is_cache && is({"code", "data", "unified"}))
+    return fmt::format("write {0}code = \"4 ways\" and {0}data = \"4 ways\"", key.substr(0, 2));
+  if (is_cache && is({"mask", "cbm", "bitmask"})) return fmt::format("write {} = \"0xf\"", key);
+  if (is_cache && is({"size", "bytes"})) return fmt::format("write {} = \"2 MiB\"", key);
+  if (is_cache && is({"ways", "way", "count"})) return fmt::format("write {} = \"4 ways\"", key);
+  if (is({"percent", "percentage", "value", "amount"}))
+    return fmt::format("write {} = \"50%\"", key);
+  return "write \"0\", \"0-1,4\" or \"*\"";
+}
+
+}  // namespace
+
 AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
                                const toml::key& key, const toml::node& node) {
   return read_table(in, holder, resource, key, node);
@@ -185,10 +209,11 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
   if (table.empty()) in.error(in.at(table), fmt::format("'{}' names no domain", key.str()));
   std::set<DomainId> named;
   for (const auto& [domain, value] : table) {
-    auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
     const bool others = domain.str() == "*";
     auto domains = others ? std::nullopt : read_domain(in, domain, key, named);
-    if (!amount || (!others && !domains)) continue;
+    if (!others && !domains) continue;
+    auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
+    if (!amount) continue;
     amount->domains = std::move(domains);
     amount->domains_where = in.at(domain);
     amounts.push_back(std::move(*amount));
@@ -208,10 +233,18 @@ std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in
   if (!ids) {
     in.error(in.at(domain),
              fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
-             "write \"0\", \"0-1,4\" or \"*\"");
+             instead_of_words(domain.str(), key.str()));
     return std::nullopt;
   }
+  uint64_t listed = 0;
+  for (const std::string_view part : split(domain.str(), ','))
+    listed +=
+        count_ids(parse_id_list(part, std::numeric_limits<uint32_t>::max()).value_or(IdList{}));
   const uint64_t count = count_ids(*ids);
+  if (listed != count) {
+    in.error(in.at(domain), fmt::format("'{}' lists a domain twice", domain.str()));
+    return std::nullopt;
+  }
   if (count > ids_left_) {
     in.error(in.at(domain),
              fmt::format("'{}' is more domains than a policy may list", domain.str()),

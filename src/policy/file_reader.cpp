@@ -84,7 +84,11 @@ void FileReader::read_named_tables(
   };
   for (const auto& [name, value] : entries) {
     const toml::table* table = value->as_table();
-    if ((table == nullptr || holds_values(*table)) && is_key(name->str()))
+    const auto* text = value->as_string();
+    if (text != nullptr && name->str() == "name" && !name_problem(text->get()))
+      error(at(*name), fmt::format("the name of the {} belongs in its header", key.str()),
+            "write " + table_title(key.str(), text->get()));
+    else if ((table == nullptr || holds_values(*table)) && is_key(name->str()))
       error(
           at(*name),
           fmt::format("the name of the {0} is missing: '{1}' is in [{0}]", key.str(), name->str()),

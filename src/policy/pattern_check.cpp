@@ -74,6 +74,11 @@ std::string_view last_component(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+Finding no_negation(std::string_view text) {
+  return {fmt::format("'{}' is a text that begins with '!': no condition negates", text),
+          "to leave processes alone, write group = \"leave\" in an earlier rule", false};
+}
+
 Check check_identity(ConditionKind kind, std::string_view text) {
   const bool is_user = kind == ConditionKind::user;
   if (is_whole_number(text)) {
@@ -82,6 +87,10 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                                is_user ? "user" : "group", highest_identity)};
   }
   const std::string_view noun = is_user ? "user" : "user group";
+  if (text.starts_with('!') && text.size() > 1) return no_negation(text);
+  if (is_user && (text.starts_with("uid:") || text.starts_with("uid=")))
+    return never(text, "the number stands alone",
+                 fmt::format("write user = \"{}\"", text.substr(4)));
   if (text == "*")
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  "name = \"*\" holds for every process");
@@ -345,9 +354,7 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
-  if (text.starts_with('!') && text.size() > 1)
-    return Finding{fmt::format("'{}' is a text that begins with '!': no condition negates", text),
-                   "to leave processes alone, write group = \"leave\" in an earlier rule", false};
+  if (text.starts_with('!') && text.size() > 1) return no_negation(text);
   if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
   if (auto found = check_kind(kind, text)) return found;
   return check_slip(kind, text, in_array);

@@ -56,6 +56,8 @@ bool is_number(std::string_view text) {
   if (take(text, "0b")) return take_digits(text, "01") && text.empty();
   if (!take(text, "+")) take(text, "-");
   if (text == "inf" || text == "nan") return true;
+  // TOML has no number with a zero in front.
+  if (text.size() > 1 && text[0] == '0' && (is_digit(text[1]) || text[1] == '_')) return false;
   if (!take_digits(text, digits)) return false;
   if (take(text, ".") && !take_digits(text, digits)) return false;
   if (!take(text, "e") && !take(text, "E")) return text.empty();
@@ -78,7 +80,7 @@ std::optional<std::string_view> boolean_meant(std::string_view text) {
 }
 
 std::string quoted(std::string_view text) {
-  for (const std::string_view mark : {"\u201c", "\u201d", "\u2018", "\u2019"}) {
+  for (const std::string_view mark : {"\u201c", "\u201d", "\u2018", "\u2019", "`"}) {
     if (text.starts_with(mark)) text.remove_prefix(mark.size());
     if (text.ends_with(mark)) text.remove_suffix(mark.size());
   }

@@ -95,7 +95,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"enabled enable disabled disable active", "name", commented_out},
     {"comment desc description note notes title", "name", as_comment},
     {"vms virtualmachine domain domname guest guestname libvirt machine qemu", "vm", {}},
-    {"vcpuid vcpupin", "vcpu", {}},
+    {"vcpuid vcpupin vcpus", "vcpu", {}},
     {"notname notunit notuser", "name", left_alone},
     {"anyof allof and or", "name",
      "all conditions of a rule must hold, and an array holds if one of its members does"},
@@ -109,7 +109,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"all any everything", "name", "name = \"*\" holds for every process"},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
     {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
-    {"cpus cpu cpuset cores core coreids cpulist vcpus affinity", "name",
+    {"cpus cpu cpuset cores core coreids cpulist affinity", "name",
      "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
      "matches"},
 });
@@ -118,7 +118,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
 constexpr auto of_groups = std::to_array<Synonym>({
     {"llc cache l3ways cacheways ways l3cat cat l3allocation l3schema l3cacheschema l3cache "
      "l3size cachesize llcways llcpercent l3percent cbm cbmmask mask l3mask cachemask capbm "
-     "camax cmax l3cmax cachetune cachelimit cacheconfig",
+     "cpbm cachetune cachelimit cacheconfig",
      "l3",
      {}},
     {"l2allocation l2ways l2cat l2cache l2schema l2size l2mask", "l2", {}},
@@ -136,7 +136,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
     {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
     {"limit", "l3", resource_keys},
-    {"clos cos closids rmid rmids", "l3", by_kernel},
+    {"clos cos closid closids rmid rmids partid pmg", "l3", by_kernel},
     {"inherit inherits extends template base from", "l3", no_templates},
     {"isolate isolation exclusiveways pinned lock locked", "exclusive", {}},
     {"hostname host onlyon machines when schedule time cron", "l3", one_policy},
@@ -145,11 +145,11 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"id cacheid domain domains socket node numa level", "l3", by_domain},
     {"schemata schema l3schemata", "l3", resource_keys},
     {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio l3max l3min l2max "
-     "mbnode mbwght gmb gsmba",
+     "mbnode mbwght gmb gsmba camax cmax l3cmax mbwmax mbwpbm mbpbm hardlim hardlimit softlim",
      "control", needs_control},
     {"controls", "control", {}},
     {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
-    {"cpu cpuset cores core coreids cpulist cpuids affinity vcpus", "cpus", {}},
+    {"cpu cpuset cores core coreids cpulist cpuids affinity", "cpus", {}},
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
     {"mode shareable shared share isolated dedicated private reserved", "exclusive",
      "groups share ways unless one of them has exclusive = true"},
@@ -165,15 +165,14 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"adoptexisting takeover existing", "adopt", {}},
     {"replace replaces overwrite force", "override", {}},
     {"name thread exe cmdline cgroup unit user usergroup userunit comm command process processes "
-     "program service slice scope container pod uid regex match rule rules",
+     "program service slice scope container pod uid regex match rule rules vm vcpu vcpus",
      "l3", needs_rule},
     {"pid pids tasks taskids task", "l3",
      "a [[rule]] puts processes in this group; use rdtctl assign for a PID"},
     {"monitor mon mongroup monitoring cmt mbm enablecmt enablembm enablemonitoring counters", "l3",
      in_rule},
     {"optional", "l3", "write unsupported = \"skip\" in [daemon]"},
-    {"kubernetes denypodannotation denycontainerannotation closid rdtclass", "l3",
-     runtime_settings},
+    {"kubernetes denypodannotation denycontainerannotation rdtclass", "l3", runtime_settings},
     {"enabled enable disabled disable active", "l3", commented_out},
 });
 

@@ -19,6 +19,9 @@ constexpr size_t most_parts = 16;       // of a dotted key
 constexpr unsigned deepest = 16;        // arrays and inline tables within each other
 
 constexpr std::string_view blank = " \t";
+constexpr std::string_view no_break_space = "\u00a0";
+constexpr std::string_view no_blank = "U+00A0, a no-break space, separates nothing";
+constexpr const char* ordinary = "write an ordinary space";
 
 bool is_bare(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -68,12 +71,19 @@ class Scanner {
   bool scan_multi_line_string(std::string_view quotes);
   bool scan_escape(bool multi_line);
   bool scan_end_of_line(std::string_view after);
+  bool fail_after_key(size_t begin, std::string_view key);
+  bool fail_in_header(size_t begin, std::string_view close, const Parts& parts);
   bool defined(size_t begin, size_t end, const NameTree::Outcome& outcome, Node& node);
 
   [[nodiscard]] char current() const { return place_.at < text_.size() ? text_[place_.at] : '\n'; }
   [[nodiscard]] bool at_end_of_line() const { return current() == '\n' || current() == '\r'; }
   [[nodiscard]] size_t end_of_line() const {
     return std::min(text_.find_first_of("\r\n", place_.at), text_.size());
+  }
+  // Whether the line's value is that of 'mode', a word, which is "on" in [guard].
+  [[nodiscard]] bool is_mode() const {
+    const auto line = text_.substr(place_.line_start, place_.at - place_.line_start);
+    return trim(line.substr(0, line.find('='))) == "mode";
   }
   void skip_blanks() {
     place_.at = std::min(text_.find_first_not_of(blank, place_.at), text_.size());
@@ -151,8 +161,7 @@ bool Scanner::scan_header() {
     return fail(begin, place_.at, fmt::format("a name must follow '{}'", open));
   Parts parts;
   if (!scan_key(parts, true)) return false;
-  if (!text_.substr(place_.at).starts_with(close))
-    return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
+  if (!text_.substr(place_.at).starts_with(close)) return fail_in_header(begin, close, parts);
   place_.at += close.size();
   const std::string_view title = text_.substr(begin, place_.at - begin);
   const auto node = is_array ? names_.define_array_element(parts, place_.line, title)
@@ -165,15 +174,7 @@ bool Scanner::scan_pair(Node table, unsigned depth) {
   Parts parts;
   if (!scan_key(parts, false)) return false;
   const std::string_view key = text_.substr(begin, place_.at - begin);
-  if (current() != '=') {
-    const std::string_view rest = text_.substr(begin, end_of_line() - begin);
-    const size_t equals = rest.find('=');
-    return fail(place_.at, place_.at + 1,
-                fmt::format("'=' is missing after the key '{}'", trim(key)),
-                equals == std::string_view::npos
-                    ? ""
-                    : fmt::format("quote the key: {}", quoted(trim(rest.substr(0, equals)))));
-  }
+  if (current() != '=') return fail_after_key(begin, trim(key));
   Node node{};
   if (!defined(begin, begin + trim(key).size(), names_.define_value(table, parts, place_.line),
                node))
@@ -181,6 +182,41 @@ bool Scanner::scan_pair(Node table, unsigned depth) {
   place_.at++;
   skip_blanks();
   return scan_value(node, depth);
+}
+
+// The key is followed by something else than '='.
+bool Scanner::fail_after_key(size_t begin, std::string_view key) {
+  const std::string_view found = text_.substr(place_.at, end_of_line() - place_.at);
+  if (found.starts_with(no_break_space))
+    return fail(place_.at, place_.at + no_break_space.size(), std::string(no_blank), ordinary);
+  std::string hint;
+  if (found.starts_with(':'))
+    hint = fmt::format("write {} = ...", key);
+  else if (const size_t equals = found.find('='); equals != std::string_view::npos)
+    hint = fmt::format("quote the key: {}",
+                       quoted(trim(text_.substr(begin, place_.at + equals - begin))));
+  return fail(place_.at, place_.at + 1, fmt::format("'=' is missing after the key '{}'", key),
+              std::move(hint));
+}
+
+// The name of a header is followed by something else than `close`.
+bool Scanner::fail_in_header(size_t begin, std::string_view close, const Parts& parts) {
+  const std::string_view rest = text_.substr(place_.at, end_of_line() - place_.at);
+  const size_t end = rest.find(']');
+  if (end == std::string_view::npos || end == 0)
+    return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
+  const bool is_kind =
+      parts.size() == 1 && is_bare(rest.front()) &&
+      (parts[0] == "group" || parts[0] == "partition" || parts[0] == "pseudo_lock");
+  const size_t length = first_character(rest).length;
+  if (is_kind)
+    return fail(place_.at, place_.at + length, fmt::format("'.' is missing after '{}'", parts[0]),
+                fmt::format("write [{}.{}]", parts[0], trim(rest.substr(0, end))));
+  const bool apart = blank.contains(text_[place_.at - 1]);
+  return fail(place_.at, place_.at + length,
+              apart ? fmt::format("unexpected '{}' after the name", rest.substr(0, length))
+                    : fmt::format("'{}' is not allowed in a name", rest.substr(0, length)),
+              "a name consists of letters, digits, '_' and '-'");
 }
 
 // Dotted or not, with the blanks behind it.
@@ -218,6 +254,8 @@ bool Scanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
     return fail(place_.at, place_.at + 1, fmt::format("a name must come before '{}'", current()));
   const std::string_view found =
       text_.substr(place_.at, first_character(text_.substr(place_.at)).length);
+  if (found == no_break_space)
+    return fail(place_.at, place_.at + found.size(), std::string(no_blank), ordinary);
   const std::string_view line = text_.substr(place_.at, end_of_line() - place_.at);
   const size_t end = line.find(in_header ? ']' : '=');
   if (end == std::string_view::npos || std::string_view("]}{,").contains(found))
@@ -304,13 +342,20 @@ bool Scanner::scan_plain(unsigned depth) {
   const size_t end = std::min(text_.find_first_of(ends, place_.at), text_.size());
   const std::string_view value = trim(text_.substr(place_.at, end - place_.at));
   if (value.empty()) return fail(place_.at, place_.at + 1, "a value is missing");
+  if (value.front() == '=' || value.front() == '>')
+    return fail(place_.at, place_.at + 1,
+                fmt::format("'{}' is not a value: one '=' is enough", value.front()));
+  if (value.starts_with(no_break_space))
+    return fail(place_.at, place_.at + no_break_space.size(), std::string(no_blank), ordinary);
   if (is_plain_value(value)) {
     place_.at += value.size();
     return true;
   }
   if (const auto boolean = boolean_meant(value))
     return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
-                fmt::format("write {}", *boolean));
+                is_mode() && (lower(value) == "on" || lower(value) == "off")
+                    ? fmt::format("quote it: \"{}\"", lower(value))
+                    : fmt::format("write {}", *boolean));
   if (value.back() == '"' || value.back() == '\'')
     return fail(place_.at, place_.at + value.size(),
                 fmt::format("the opening {} is missing", value.back()));

@@ -207,6 +207,118 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
     2 | l3 = { "0-999999" = "1 way" }
       |        ^~~~~~~~~~ write "*" for all domains
 )"},
+    {"[group.a]\nmb = \"10%...50%\"\n",
+     R"(p.toml:2:6: error: '10%...50%' is not a range: it has a dot too many
+    2 | mb = "10%...50%"
+      |      ^~~~~~~~~~~ write "10%..50%"
+)"},
+    {"[group.a]\nl3 = \"2...4 ways\"\n",
+     R"(p.toml:2:6: error: '2...4 ways' is not a range: it has a dot too many
+    2 | l3 = "2...4 ways"
+      |      ^~~~~~~~~~~~ write "2..4 ways"
+)"},
+    {"[group.a]\nl3 = \"0.5\"\nmb = \"0.25\"\n",
+     R"(p.toml:2:6: error: '0.5' is not a cache amount
+    2 | l3 = "0.5"
+      |      ^~~~~ write "50%"
+p.toml:3:6: error: '0.25' is not a bandwidth
+    3 | mb = "0.25"
+      |      ^~~~~~ write "25%"
+)"},
+    {"[group.a]\nl3 = \"262144B\"\n",
+     R"(p.toml:2:6: error: '262144B' is not a cache amount
+    2 | l3 = "262144B"
+      |      ^~~~~~~~~ write "256 KiB"
+)"},
+    {"[group.a]\nl3 = \"100 bytes\"\n",
+     R"(p.toml:2:6: error: '100 bytes' is not a cache amount
+    2 | l3 = "100 bytes"
+      |      ^~~~~~~~~~~ write "1 KiB"
+)"},
+    {"[group.a]\nl3 = 0b1111\n",
+     R"(p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an integer
+    2 | l3 = 0b1111
+      |      ^~~~~~ write "0xf"
+)"},
+    {"[group.a]\nmb = \"10..unlimited\"\n",
+     R"(p.toml:2:6: error: '10..unlimited' is not a range: '10' has no unit
+    2 | mb = "10..unlimited"
+      |      ^~~~~~~~~~~~~~~ write "10%..100%"
+)"},
+    {"[group.a]\nl3 = \"2..all\"\n",
+     R"(p.toml:2:6: error: '2..all' is not a range: '2' has no unit
+    2 | l3 = "2..all"
+      |      ^~~~~~~~ write "1..6 ways"
+)"},
+    {"[group.a]\nl3 = \"4\xc2\xa0"
+     "ways\"\nmb = \"50\xc2\xa0"
+     "%\"\n",
+     R"(p.toml:2:6: error: '4 ways' has a no-break space, U+00A0
+    2 | l3 = "4 ways"
+      |      ^~~~~~~~ write an ordinary space
+p.toml:3:6: error: '50 %' has a no-break space, U+00A0
+    3 | mb = "50 %"
+      |      ^~~~~~ write an ordinary space
+)"},
+    {"[group.a]\nl3 = { ways = 4 }\n",
+     R"(p.toml:2:8: error: 'ways' is not a list of domains: 'ways' is not a number
+    2 | l3 = { ways = 4 }
+      |        ^~~~ write l3 = "4 ways"
+)"},
+    {"[group.a]\nl3.ways = 4\n",
+     R"(p.toml:2:4: error: 'ways' is not a list of domains: 'ways' is not a number
+    2 | l3.ways = 4
+      |    ^~~~ write l3 = "4 ways"
+)"},
+    {"[group.a]\nl3 = { percent = 50 }\nmb = { percent = 50 }\n",
+     R"(p.toml:2:8: error: 'percent' is not a list of domains: 'percent' is not a number
+    2 | l3 = { percent = 50 }
+      |        ^~~~~~~ write l3 = "50%"
+p.toml:3:8: error: 'percent' is not a list of domains: 'percent' is not a number
+    3 | mb = { percent = 50 }
+      |        ^~~~~~~ write mb = "50%"
+)"},
+    {"[group.a]\nl3 = { mask = \"0xf\" }\n",
+     R"(p.toml:2:8: error: 'mask' is not a list of domains: 'mask' is not a number
+    2 | l3 = { mask = "0xf" }
+      |        ^~~~ write l3 = "0xf"
+)"},
+    {"[group.a]\nl3 = { min = \"2 ways\", max = \"4 ways\" }\n",
+     R"(p.toml:2:8: error: 'min' is not a list of domains: 'min' is not a number
+    2 | l3 = { min = "2 ways", max = "4 ways" }
+      |        ^~~ write a range: l3 = "2..4 ways"
+p.toml:2:24: error: 'max' is not a list of domains: 'max' is not a number
+    2 | l3 = { min = "2 ways", max = "4 ways" }
+      |                        ^~~ write a range: l3 = "2..4 ways"
+)"},
+    {"[group.a]\nmb = { min = 10 }\n",
+     R"(p.toml:2:8: error: 'min' is not a list of domains: 'min' is not a number
+    2 | mb = { min = 10 }
+      |        ^~~ write a range: mb = "10%..100%"
+)"},
+    {"[group.a]\nl3 = { code = \"0xf\", data = \"0xf0\" }\n",
+     R"(p.toml:2:8: error: 'code' is not a list of domains: 'code' is not a number
+    2 | l3 = { code = "0xf", data = "0xf0" }
+      |        ^~~~ write l3code = "4 ways" and l3data = "4 ways"
+p.toml:2:22: error: 'data' is not a list of domains: 'data' is not a number
+    2 | l3 = { code = "0xf", data = "0xf0" }
+      |                      ^~~~ write l3code = "4 ways" and l3data = "4 ways"
+)"},
+    {"[group.a]\nl3 = { size = \"2 MiB\" }\n",
+     R"(p.toml:2:8: error: 'size' is not a list of domains: 'size' is not a number
+    2 | l3 = { size = "2 MiB" }
+      |        ^~~~ write l3 = "2 MiB"
+)"},
+    {"[group.a]\nl3 = { \"0,0\" = \"1 way\" }\n",
+     R"(p.toml:2:8: error: '0,0' lists a domain twice
+    2 | l3 = { "0,0" = "1 way" }
+      |        ^~~~~
+)"},
+    {"[group.a]\nl3 = { \"0-1,1\" = \"1 way\", \"1\" = \"2 ways\" }\n",
+     R"(p.toml:2:8: error: '0-1,1' lists a domain twice
+    2 | l3 = { "0-1,1" = "1 way", "1" = "2 ways" }
+      |        ^~~~~~~
+)"},
 };
 
 TEST(PolicyAmounts, Errors) { expect_errors(amount_errors); }

@@ -226,6 +226,11 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"vm = 'qemu-1-web'",
      "warning: 'qemu-1-web' looks like libvirt's name for a process; 'vm' is the name that 'virsh "
      "list' shows | write \"web\""},
+    {"user = 'uid:1000'",
+     "error: 'uid:1000' can never match: the number stands alone | write user = \"1000\""},
+    {"user = '!root'",
+     "warning: '!root' is a text that begins with '!': no condition negates | to leave processes "
+     "alone, write group = \"leave\" in an earlier rule"},
     // Pods and containers.
     {"pod = ['default/web-*', '*/redis-0', 'kube-system/*', '*/*']", ""},
     {"container = ['redis', 'web_1', 'k8s*', '*']", ""},

@@ -175,6 +175,129 @@ constexpr PolicyAndErrors text_errors[] = {
     1 | a = [[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]
       |                      ^
 )"},
+    {"l3 == \"4 ways\"\n",
+     R"(p.toml:1:5: error: '=' is not a value: one '=' is enough
+    1 | l3 == "4 ways"
+      |     ^
+)"},
+    {"l3 => \"4 ways\"\n",
+     R"(p.toml:1:5: error: '>' is not a value: one '=' is enough
+    1 | l3 => "4 ways"
+      |     ^
+)"},
+    {"l3 := \"4 ways\"\n",
+     R"(p.toml:1:4: error: '=' is missing after the key 'l3'
+    1 | l3 := "4 ways"
+      |    ^ write l3 = ...
+)"},
+    {"l3: \"4 ways\"\n",
+     R"(p.toml:1:3: error: '=' is missing after the key 'l3'
+    1 | l3: "4 ways"
+      |   ^ write l3 = ...
+)"},
+    {"l3\xc2\xa0"
+     "= \"4 ways\"\n",
+     R"(p.toml:1:3: error: U+00A0, a no-break space, separates nothing
+    1 | l3 = "4 ways"
+      |   ^ write an ordinary space
+)"},
+    {"l3 =\xc2\xa0"
+     "\"4 ways\"\n",
+     R"(p.toml:1:5: error: U+00A0, a no-break space, separates nothing
+    1 | l3 = "4 ways"
+      |     ^ write an ordinary space
+)"},
+    {"\xc2\xa0"
+     "l3 = \"4 ways\"\n",
+     R"(p.toml:1:1: error: U+00A0, a no-break space, separates nothing
+    1 |  l3 = "4 ways"
+      | ^ write an ordinary space
+)"},
+    {"a = `4 ways`\n",
+     R"(p.toml:1:5: error: '`4 ways`' is not in quotes
+    1 | a = `4 ways`
+      |     ^~~~~~~~ quote it: "4 ways"
+)"},
+    {"[group a]\n",
+     R"(p.toml:1:8: error: '.' is missing after 'group'
+    1 | [group a]
+      |        ^ write [group.a]
+)"},
+    {"[group.a b]\n",
+     R"(p.toml:1:10: error: unexpected 'b' after the name
+    1 | [group.a b]
+      |          ^ a name consists of letters, digits, '_' and '-'
+)"},
+    {"[group.gr\xc3\xb6"
+     "\xc3\x9f"
+     "e]\n",
+     R"(p.toml:1:10: error: 'ö' is not allowed in a name
+    1 | [group.größe]
+      |          ^ a name consists of letters, digits, '_' and '-'
+)"},
+    {"[group.a/b]\n",
+     R"(p.toml:1:9: error: '/' is not allowed in a name
+    1 | [group.a/b]
+      |         ^ a name consists of letters, digits, '_' and '-'
+)"},
+    {"[[rule x]]\n",
+     R"(p.toml:1:8: error: unexpected 'x' after the name
+    1 | [[rule x]]
+      |        ^ a name consists of letters, digits, '_' and '-'
+)"},
+    {"mode = 0660\n",
+     R"(p.toml:1:8: error: '0660' is not in quotes
+    1 | mode = 0660
+      |        ^~~~ quote it: "0660"
+)"},
+    {"[guard]\nmode = on\n",
+     R"(p.toml:2:8: error: 'on' is not a value
+    2 | mode = on
+      |        ^~ quote it: "on"
+)"},
+    {"[guard]\nmode = Off\n",
+     R"(p.toml:2:8: error: 'Off' is not in quotes
+    2 | mode = Off
+      |        ^~~ quote it: "Off"
+)"},
+    {"[group.a]\nexclusive = on\n",
+     R"(p.toml:2:13: error: 'on' is not a value
+    2 | exclusive = on
+      |             ^~ write true
+)"},
+    {"[daemon]\nreaders = [0644]\n",
+     R"(p.toml:2:12: error: '0644' is not in quotes
+    2 | readers = [0644]
+      |            ^~~~ quote it: "0644"
+)"},
+    {"[group\n",
+     R"(p.toml:1:1: error: ']' is missing after the name
+    1 | [group
+      | ^~~~~~
+)"},
+    {"[a.b c\n",
+     R"(p.toml:1:1: error: ']' is missing after the name
+    1 | [a.b c
+      | ^~~~~
+)"},
+    {"[group]\nname = \"a\"\nl3 = \"4 ways\"\n",
+     R"(p.toml:2:1: error: the name of the group belongs in its header
+    2 | name = "a"
+      | ^~~~ write [group.a]
+p.toml:3:1: error: the name of the group is missing: 'l3' is in [group]
+    3 | l3 = "4 ways"
+      | ^~ write [group.NAME] instead of [group]
+)"},
+    {"[partition]\nname = \"x\"\n",
+     R"(p.toml:2:1: error: the name of the partition belongs in its header
+    2 | name = "x"
+      | ^~~~ write [partition.x]
+)"},
+    {"[group]\nname = \"a b\"\n",
+     R"(p.toml:2:8: error: 'name' must be a table, not a string
+    2 | name = "a b"
+      |        ^~~~~ write [group.name]
+)"},
 };
 
 TEST(PolicyText, Errors) { expect_errors(text_errors); }
