@@ -158,6 +158,20 @@ void Planner::set_controls() {
         cap != group.amounts.end() && is_cap_a_control())
       set_once(std::string(to_string(Resource::MB)), cap->second);
     for (const auto& [name, table] : group.controls) set_once(name, table);
+    if (is_cap_a_control()) lift_cap(group);
+  }
+}
+
+// Without 'mb' bandwidth is unlimited, also where an earlier policy has left a cap.
+void Planner::lift_cap(const Group& group) {
+  const auto& [resource, control] = *find_control(std::string(to_string(Resource::MB)));
+  GroupTarget& of = target(&group);
+  if (of.directory == root_group || !control.maximum || !snapshot_.owned.contains(of.directory))
+    return;
+  for (const DomainId domain : control.domains) {
+    const auto now = value_now(snapshot_, of.directory, resource, domain);
+    if (now && *now != *control.maximum && !value_in(of.state.schemata, resource, domain))
+      of.state.schemata[resource][domain] = *control.maximum;
   }
 }
 

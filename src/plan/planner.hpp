@@ -193,6 +193,7 @@ class Planner {
   [[nodiscard]] const std::pair<const Resource, Control>* find_control(
       const std::string& name) const;
   [[nodiscard]] bool is_cap_a_control() const;
+  void lift_cap(const Group& group);
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);

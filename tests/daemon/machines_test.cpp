@@ -176,6 +176,18 @@ TEST_F(MachinesInForce, ControlsOfBefore) {
   EXPECT_EQ(hard_limit(""), "MB_HLIM:0=1;1=0");
 }
 
+// Where 'mb' is a control, bandwidth is unlimited without it, as it is where it is none: also if
+// the cap was left by a policy that this daemon has not seen.
+TEST_F(MachinesInForce, ACapOfBeforeIsLifted) {
+  use(native());
+  ASSERT_EQ(reload("[group.a]\n"), "");
+  ASSERT_TRUE(kernel.resctrl.write("a/schemata", "MB_MAX:0=20;1=20\n"));
+  ASSERT_EQ(reload("[group.a]\nmb = { \"0\" = \"50%\" }\n"), "");
+  EXPECT_EQ(schemata("a"), "L3:0-1=fffff MB_MAX:0=50;1=100 MB_MIN:0-1=0");
+  ASSERT_EQ(reload("[group.a]\n"), "");
+  EXPECT_EQ(schemata("a"), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
+}
+
 // A row that cannot be written at a reset keeps no group there.
 TEST_F(MachinesInForce, AResetRemovesGroupsWhateverTheControls) {
   use(arm());
