@@ -159,16 +159,19 @@ std::string missing(const CLI::App& app) {
 
 // CLI11 says which option it is only at the beginning of its text, or behind a colon.
 std::string wrong_count(const CLI::App& app, const std::string& said) {
+  const CLI::Option* of = nullptr;
+  size_t first = std::string::npos;
   for (const CLI::Option* option : possible_options(app)) {
     const std::string name = name_of(*option);
     const size_t at = said.find(name);
-    if (at == std::string::npos || (said + " ").find_first_of(": ", at) != at + name.size())
-      continue;
-    if (!takes_value(*option)) return name + " takes no value";
-    if (option->count() > 1) return name + " is given more than once";
-    return fmt::format("{} requires {}", name, option->get_type_name());
+    if (at >= first || (said + " ").find_first_of(": ", at) != at + name.size()) continue;
+    of = option;
+    first = at;
   }
-  return "a value is missing, or one too many is given";
+  if (of == nullptr) return "a value is missing, or one too many is given";
+  if (!takes_value(*of)) return name_of(*of) + " takes no value";
+  if (of->count() > 1) return name_of(*of) + " is given more than once";
+  return fmt::format("{} requires {}", name_of(*of), of->get_type_name());
 }
 
 // A check that CLI11 carries out on each value.
@@ -192,10 +195,17 @@ std::string value_text(const CLI::Option& option, const std::string& value) {
 
 std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std::string>& marked) {
   std::vector<std::string> command = verb.remaining();
-  if (!command.empty() && command.front().starts_with('-'))
+  if (!command.empty() && command.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : options_of(verb, false))
+      if (name_of(*option).starts_with("--")) names.push_back(name_of(*option).substr(2));
+    const std::string given = command.front().substr(0, command.front().find('='));
+    const auto meant = given.starts_with("--") ? name_meant(given.substr(2), names) : std::nullopt;
     throw UsageError{
-        fmt::format("unknown option '{}' of {}: '--' precedes a command that begins with '-'",
-                    command.front(), verb.get_name())};
+        fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(),
+                    meant ? fmt::format("; did you mean '--{}'?", *meant)
+                          : std::string(": '--' precedes a command that begins with '-'"))};
+  }
   command.insert(command.end(), marked.begin(), marked.end());
   return command;
 }
@@ -231,7 +241,12 @@ std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error) 
   const auto is = [&](CLI::ExitCodes code) {
     return error.get_exit_code() == static_cast<int>(code);
   };
-  if (const auto rest = app.remaining(true); !rest.empty() && is(CLI::ExitCodes::ExtrasError))
+  const CLI::App* verb = given_verb(app);
+  const auto rest = app.remaining(true);
+  // What is missing may be the value of an option that is not known.
+  const bool is_unknown = !rest.empty() && rest.front().starts_with('-') &&
+                          (verb == nullptr || !verb->get_prefix_command());
+  if (!rest.empty() && (is(CLI::ExitCodes::ExtrasError) || is_unknown))
     return unexpected(app, rest.front());
   if (is(CLI::ExitCodes::RequiredError)) return missing(app);
   return wrong_count(app, error.what());

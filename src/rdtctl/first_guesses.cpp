@@ -78,6 +78,7 @@ class Guess {
   size_t rewrite_form(size_t at);
   void rewrite_arguments();
   void rewrite_subject();
+  void rewrite_pids();
   void rewrite_assign();
   void rewrite_run();
   void rewrite_load();
@@ -173,6 +174,16 @@ void Guess::rewrite_verb() {
 // "-o json", "--output json", "--format json" at `at`. Returns the place of the next word.
 size_t Guess::rewrite_form(size_t at) {
   const std::string form = words_[at + 1];
+  if (verb() == "list" && form == "name") {
+    erase(at, 2);
+    insert(at, "--names");
+    return at + 1;
+  }
+  // procps' top sorts by it.
+  if (verb() == "top" && !is_one_of(form, {"json", "text", "table", "wide"})) {
+    words_[at] = "--sort";
+    return at + 2;
+  }
   if (!is_one_of(form, {"json", "text", "table", "wide"})) {
     advice_ = fmt::format("'{} {}': the output is text, or JSON with -o json", words_[at], form);
     return words_.size();
@@ -194,7 +205,8 @@ size_t Guess::rewrite_option(size_t at) {
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
     words_[at] = "--color=always";
   const std::string of = at < verb_ ? "" : verb();
-  if (of == "run" && word == "--wait" && !is_number(next.substr(0, next.find('.')))) {
+  if (of == "run" && word == "--wait" &&
+      !is_number(in_seconds(next).substr(0, in_seconds(next).find('.')))) {
     words_[at] = "--wait=1e9";  // until there is one
     return at + 1;
   }
@@ -203,6 +215,11 @@ size_t Guess::rewrite_option(size_t at) {
       words_[at] = name + "=" + in_seconds(word.substr(name.size() + 1));
     else if (!next.empty())
       words_[at + 1] = in_seconds(next);
+  }
+  // Of numactl; of others it is a class.
+  if (of == "run" && word == "-C" && is_number(next.substr(0, next.find_first_of(",-")))) {
+    words_[at] = "--cpus";
+    return at + 2;
   }
   // "-json", as Go's programs have them.
   if (const std::string long_one = "-" + name; name.size() > 2 && name[1] != '-' &&
@@ -234,10 +251,13 @@ size_t Guess::rewrite_option(size_t at) {
 }
 
 void Guess::rewrite_options() {
+  bool has_file = false;  // of record
   for (size_t at = 0; at < words_.size() && !ended();) {
     if (words_[at] == "--") return;
     if (is_option(words_[at]))
       at = rewrite_option(at);
+    else if (at > verb_ && verb() == "record" && !std::exchange(has_file, true))
+      at++;
     else if (at > verb_ && executes())
       return;  // the command
     else
@@ -245,12 +265,28 @@ void Guess::rewrite_options() {
   }
 }
 
+// "--pid 1" and "--pid=1" of verbs that take PIDs bare.
+void Guess::rewrite_pids() {
+  for (size_t i = verb_ + 1; i < words_.size() && words_[i] != "--"; i++) {
+    if (words_[i] != "--pid" && !words_[i].starts_with("--pid=")) continue;
+    const bool is_apart = words_[i] == "--pid";
+    if (is_apart ? i + 1 == words_.size() : words_[i] == "--pid=") {
+      advice_ = fmt::format("--pid of {} requires PID", verb());
+      return;
+    }
+    if (is_apart)
+      erase(i);
+    else
+      words_[i].erase(0, std::string_view("--pid=").size());
+  }
+}
+
 // A bare word that is no PID is a unit; watch has both behind an option, explain and assign take a
 // PID bare.
 void Guess::rewrite_subject() {
   const bool pid_needs_option = verb() == "watch";
-  for (size_t i = verb_ + 1; !pid_needs_option && i + 1 < words_.size(); i++)
-    if (words_[i] == "--pid") erase(i);
+  if (!pid_needs_option) rewrite_pids();
+  if (ended()) return;
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   if (bare.size() != 1) return;
   if (verb() == "explain" && words_[bare.front()] == "guard")
@@ -264,8 +300,8 @@ void Guess::rewrite_subject() {
 // "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group. "assign GROUP
 // UNIT" and "assign UNIT GROUP": a unit has its type, or stands where the group is given.
 void Guess::rewrite_assign() {
-  for (size_t i = verb_ + 1; i + 1 < words_.size(); i++)
-    if (words_[i] == "--pid") erase(i);
+  rewrite_pids();
+  if (ended()) return;
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   std::vector<size_t> names;
   std::ranges::copy_if(bare, std::back_inserter(names),
@@ -301,9 +337,12 @@ void Guess::rewrite_load() {
       }) > 0) {
     find_verb();
     words_[verb_] = "plan";
-  } else if (!bare_words(verb_ + 1).empty()) {
-    advice_ = std::string(meaning_of_option("apply", "--file")->sentence);
-    advice_ = fmt::format("{} takes no files: {}", verb(), advice_);
+  } else if (const std::vector<size_t> bare = bare_words(verb_ + 1); !bare.empty()) {
+    const bool is_file = words_[bare.front()].find_first_of("./-") != std::string::npos;
+    advice_ = is_file ? fmt::format("{} takes no files: {}", verb(),
+                                    meaning_of_option("apply", "--file")->sentence)
+                      : fmt::format("{} takes no argument: it puts all files of /etc/rdtd in force",
+                                    verb());
   }
 }
 
@@ -320,8 +359,9 @@ void Guess::rewrite_arguments() {
   if (name == "assign") rewrite_assign();
   if (name == "run") rewrite_run();
   // A word behind an option that is not known may be its value.
+  if (has_unknown_option()) return;
   if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
-      !has_unknown_option())
+      !given({"--rules"}))
     words_[verb_] = "show";
   if (const std::vector<size_t> bare = bare_words(verb_ + 1); name == "top" && !bare.empty())
     advice_ = fmt::format("top shows all groups; 'rdtctl show {}' shows one", words_[bare.front()]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -157,12 +158,25 @@ bool calls_pqos(std::string_view text) {
   });
 }
 
+// "cpu,memory" or "*": cgrules.conf has no other sign of what it is.
+bool are_controllers(std::string_view text) {
+  constexpr std::array<std::string_view, 17> known = {
+      "*",       "cpu",     "cpuset",  "cpuacct", "memory",   "blkio",
+      "io",      "devices", "freezer", "net_cls", "net_prio", "perf_event",
+      "hugetlb", "pids",    "rdma",    "misc",    "systemd"};
+  return std::ranges::all_of(split(text, ','), [&](std::string_view one) {
+    return one.starts_with("name=") || std::ranges::find(known, one) != known.end();
+  });
+}
+
 // What a file of a known other kind is, and what to do with it.
 std::optional<std::string> known_other(std::string_view whole) {
   std::string text;
   for (const std::string_view line : split(whole, '\n'))
     if (!trim(line).starts_with('#')) text += std::string(line) + '\n';
   const auto has = [&](std::string_view word) { return text.contains(word); };
+  if (text.starts_with("group ") && has("{"))
+    return "it is libcgroup's cgconfig.conf, which has no caches: import cgrules.conf";
   if (has("rdt_config_file"))
     return "it names the file that has the classes: import that of 'rdt_config_file'";
   if (has("\"intelRdt\""))
@@ -196,7 +210,8 @@ ImportedText import_foreign(std::string_view text) {
           return word.starts_with("-e") || word.starts_with("-a") || word.starts_with("--alloc");
         }))
       return import_pqos(text);
-    if (words.size() == 3 || words.size() == 4) return import_cgrules(text);
+    if ((words.size() == 3 || words.size() == 4) && are_controllers(words[1]))
+      return import_cgrules(text);
     break;
   }
   return std::unexpected(

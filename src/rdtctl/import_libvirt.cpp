@@ -62,6 +62,32 @@ std::string value_of(const Attributes& attributes, const char* key) {
   return found == attributes.end() ? "" : found->second;
 }
 
+// The policy language knows binary units only. libvirt refuses what is no number of ways.
+std::string binary_size(uint64_t bytes) {
+  constexpr uint64_t kib = 1024, mib = kib * kib;
+  return bytes % mib == 0 ? fmt::format("{} MiB", bytes / mib)
+                          : fmt::format("{} KiB", (bytes + kib - 1) / kib);
+}
+
+// "0-3,^2": without 2.
+std::optional<CpuSet> parse_vcpus(std::string_view text) {
+  CpuSet out;
+  for (std::string_view part : split(text, ',')) {
+    part = trim(part);
+    const bool removes = part.starts_with('^');
+    if (removes) part.remove_prefix(1);
+    const auto cpus = parse_cpu_list(part);
+    if (!cpus || cpus->empty()) return std::nullopt;
+    for (const unsigned cpu : *cpus) {
+      if (removes)
+        out.erase(cpu);
+      else
+        out.insert(cpu);
+    }
+  }
+  return out;
+}
+
 std::optional<std::string> DomainReader::read(std::string_view text) {
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(
       XML_ParserCreate(nullptr), XML_ParserFree);
@@ -104,9 +130,9 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   const auto line = XML_GetCurrentLineNumber(parser_);
   if (element == "domain" && !name.empty()) fail(fmt::format("line {}: a second machine", line));
   if (element == "cachetune" || element == "memorytune") {
-    const auto vcpus = parse_cpu_list(value_of(attributes, "vcpus"));
+    const auto vcpus = parse_vcpus(value_of(attributes, "vcpus"));
     if (!vcpus || vcpus->empty())
-      return fail(fmt::format("line {}: {} has no vcpus", line, element));
+      return fail(fmt::format("line {}: {} needs vcpus, such as '0-3,^2'", line, element));
     vcpus_ = format_cpu_list(*vcpus);
     (void)tuning(vcpus_);
   } else if (parent == "cachetune" && element == "cache") {
@@ -114,7 +140,7 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   } else if (parent == "memorytune" && element == "node") {
     add_bandwidth(attributes);
   } else if (parent == "cachetune" && element == "monitor") {
-    const auto vcpus = parse_cpu_list(value_of(attributes, "vcpus"));
+    const auto vcpus = parse_vcpus(value_of(attributes, "vcpus"));
     if (vcpus && !vcpus->empty() && !vcpus_.empty())
       tuning(vcpus_).monitored.push_back(format_cpu_list(*vcpus));
   }
@@ -124,15 +150,16 @@ void DomainReader::add_cache(const Attributes& attributes) {
   static const std::map<std::string, std::string> keys = {
       {"3 both", "l3"}, {"3 code", "l3code"}, {"3 data", "l3data"},
       {"2 both", "l2"}, {"2 code", "l2code"}, {"2 data", "l2data"}};
-  static const std::map<std::string, std::string> units = {
-      {"", "KiB"},  {"KiB", "KiB"}, {"k", "KiB"}, {"K", "KiB"}, {"MiB", "MiB"},
-      {"M", "MiB"}, {"GiB", "GiB"}, {"G", "GiB"}, {"B", "B"},   {"bytes", "B"},
-      {"KB", "KB"}, {"MB", "MB"},   {"GB", "GB"}};
+  static const std::map<std::string, uint64_t> units = {
+      {"", 1 << 10},  {"KiB", 1 << 10}, {"k", 1 << 10}, {"K", 1 << 10},   {"MiB", 1 << 20},
+      {"M", 1 << 20}, {"GiB", 1 << 30}, {"G", 1 << 30}, {"B", 1},         {"b", 1},
+      {"bytes", 1},   {"byte", 1},      {"KB", 1000},   {"MB", 1000'000}, {"GB", 1000'000'000}};
+  constexpr uint64_t largest = uint64_t{1} << 32;  // of a number, and no sum of caches is larger
   const auto key = keys.find(value_of(attributes, "level") + " " + value_of(attributes, "type"));
   const auto unit = units.find(value_of(attributes, "unit"));
   const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
   const auto size = parse_unsigned<uint64_t>(value_of(attributes, "size"));
-  if (key == keys.end() || unit == units.end() || !domain || !size)
+  if (key == keys.end() || unit == units.end() || !domain || !size || *size > largest)
     return fail(
         fmt::format("line {}: a cache needs id, level (2 or 3), type (both, code or data), "
                     "size and unit (KiB, MiB, ...)",
@@ -140,7 +167,7 @@ void DomainReader::add_cache(const Attributes& attributes) {
   if (vcpus_.empty()) return;
   Tuning& to = tuning(vcpus_);
   to.has_cache = true;
-  to.amounts[key->second][std::to_string(*domain)] = fmt::format("{} {}", *size, unit->second);
+  to.amounts[key->second][std::to_string(*domain)] = binary_size(*size * unit->second);
 }
 
 void DomainReader::add_bandwidth(const Attributes& attributes) {

@@ -9,7 +9,6 @@
 
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
@@ -22,30 +21,64 @@ struct ServiceClass {
   std::vector<std::string> pids;
 };
 
-// "llc@0,1:2d" or "core:1".
-struct PqosTarget {
-  std::string what, domains, number;
-  char half = '\0';  // 'c', 'd'
+// The part before the colon, "llc@0,1", and that behind it, "1=0xf,2d=0xf0" or "1=0-3,7".
+struct PqosEntry {
+  std::string what, domains;
+  std::string_view classes;
 };
 
-std::optional<PqosTarget> parse_target(std::string_view text) {
+std::optional<PqosEntry> parse_entry(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  PqosTarget out;
+  PqosEntry out;
+  out.classes = text.substr(colon + 1);
   std::string_view what = text.substr(0, colon);
-  std::string_view number = trim(text.substr(colon + 1));
   if (const size_t at = what.find('@'); at != std::string_view::npos) {
-    out.domains = what.substr(at + 1);
+    out.domains = trim(what.substr(at + 1));
     what = what.substr(0, at);
   }
-  if (number.ends_with('c') || number.ends_with('d')) {
-    out.half = number.back();
-    number.remove_suffix(1);
-  }
-  if (!parse_unsigned<unsigned>(number)) return std::nullopt;
   out.what = lower(trim(what));
-  out.number = number;
   return out;
+}
+
+// "2d=0xf0": of the data of class 2.
+struct PqosClass {
+  unsigned number = 0;
+  std::string half;  // "code", "data"
+  std::string value;
+};
+
+std::optional<PqosClass> parse_class(std::string_view text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string_view::npos) return std::nullopt;
+  PqosClass out;
+  out.value = trim(text.substr(sign + 1));
+  std::string number = lower(trim(text.substr(0, sign)));
+  if (number.ends_with('c') || number.ends_with('d')) {
+    out.half = number.ends_with('c') ? "code" : "data";
+    number.pop_back();
+  }
+  const auto parsed = parse_unsigned<unsigned>(number);
+  if (!parsed) return std::nullopt;
+  out.number = *parsed;
+  return out;
+}
+
+// Decimal unless it begins with 0x, as pqos reads all its numbers.
+std::optional<uint64_t> parse_number(std::string_view text) {
+  const std::string number = lower(text);
+  if (!number.starts_with("0x")) return parse_unsigned<uint64_t>(number);
+  return parse_unsigned<uint64_t>(std::string_view(number).substr(2), 16);
+}
+
+// What this amount of pqos is in the policy language. AMD's bandwidths are in 1/8 GB/s.
+std::string amount_of(const std::string& what, uint64_t value) {
+  constexpr uint64_t most_percent = 100;
+  if (what == "llc" || what == "l3" || what == "l2") return fmt::format("0x{:x}", value);
+  if (what == "mba_max") return fmt::format("{} MB/s", value);
+  if (what == "smba" || value > most_percent)
+    return fmt::format("{} GB/s", static_cast<double>(value) / 8);
+  return fmt::format("{}%", value);
 }
 
 class PqosImport {
@@ -65,44 +98,36 @@ std::string not_pqos(std::string_view entry) {
   return fmt::format("'{}' is no definition or assignment of pqos", printable(entry));
 }
 
-std::optional<std::string> PqosImport::define(std::string_view entry) {
-  const size_t sign = entry.find('=');
-  const auto target =
-      sign == std::string_view::npos ? std::nullopt : parse_target(entry.substr(0, sign));
-  if (!target) return not_pqos(entry);
-  const std::string_view value = trim(entry.substr(sign + 1));
-  const std::string half = target->half == 'c' ? "code" : target->half == 'd' ? "data" : "";
-  std::string key;
-  std::string amount;
-  if (target->what == "llc" || target->what == "l3" || target->what == "l2") {
-    key = (target->what == "l2" ? "l2" : "l3") + half;
-    amount = value.starts_with("0x") ? std::string(value) : fmt::format("0x{}", value);
-    if (!parse_cache_amount(amount)) return not_pqos(entry);
-  } else if (target->what == "mba" || target->what == "mba_max") {
-    key = "mb";
-    amount = fmt::format("{}{}", value, target->what == "mba" ? "%" : " MB/s");
-    if (!parse_bandwidth_amount(amount)) return not_pqos(entry);
-  } else {
-    return not_pqos(entry);
+std::optional<std::string> PqosImport::define(std::string_view text) {
+  static const std::map<std::string, std::string> keys = {{"llc", "l3"},     {"l3", "l3"},
+                                                          {"l2", "l2"},      {"mba", "mb"},
+                                                          {"mba_max", "mb"}, {"smba", "smba"}};
+  const auto entry = parse_entry(text);
+  const auto key = entry ? keys.find(entry->what) : keys.end();
+  if (key == keys.end()) return not_pqos(text);
+  const bool is_cache = key->second.starts_with('l');
+  for (const std::string_view part : split(entry->classes, ',')) {
+    const auto one = parse_class(part);
+    const auto value = one ? parse_number(one->value) : std::nullopt;
+    if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text);
+    classes_[one->number]
+        .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains] =
+        amount_of(entry->what, *value);
   }
-  ServiceClass& of = classes_[*parse_unsigned<unsigned>(target->number)];
-  of.amounts[key][target->domains.empty() ? "*" : target->domains] = amount;
   return std::nullopt;
 }
 
-std::optional<std::string> PqosImport::assign(std::string_view entry) {
-  const size_t sign = entry.find('=');
-  const auto target =
-      sign == std::string_view::npos ? std::nullopt : parse_target(entry.substr(0, sign));
-  if (!target) return not_pqos(entry);
-  const std::string value(trim(entry.substr(sign + 1)));
-  ServiceClass& of = classes_[*parse_unsigned<unsigned>(target->number)];
-  if (target->what == "pid")
-    of.pids.push_back(value);
-  else if (target->what == "core" || target->what == "llc" || target->what == "cos")
-    of.cpus += (of.cpus.empty() ? "" : ",") + value;
+std::optional<std::string> PqosImport::assign(std::string_view text) {
+  const auto entry = parse_entry(text);
+  const auto one = entry ? parse_class(entry->classes) : std::nullopt;
+  if (!one || !one->half.empty()) return not_pqos(text);
+  ServiceClass& of = classes_[one->number];
+  if (entry->what == "pid")
+    of.pids.push_back(one->value);
+  else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos")
+    of.cpus += (of.cpus.empty() ? "" : ",") + one->value;
   else
-    return not_pqos(entry);
+    return not_pqos(text);
   return std::nullopt;
 }
 

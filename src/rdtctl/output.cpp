@@ -74,6 +74,7 @@ void print_json(const Context& context, JsonValue value) {
 
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows) {
+  if (quiet) return;
   Rows cells = rows;
   for (auto& row : cells)
     for (std::string& cell : row) cell = printable(cell.empty() ? "-" : cell);

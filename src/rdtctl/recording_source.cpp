@@ -39,6 +39,8 @@ std::expected<ReadRecording, int> read_file(const std::string& file, const Perio
   if (read) return std::move(*read);
   Unreadable bad = std::move(read.error());
   bad.error.path = file;
+  if (bad.error.code == ENOENT && parent.empty() && !file.contains('.'))
+    bad.error.detail = fmt::format("a group is named by -g {}", file);
   if (bad.why.empty()) return std::unexpected(report_file(bad.error));
   note("rdtctl: {}\n", bad.text());
   return std::unexpected(static_cast<int>(Exit::failed));

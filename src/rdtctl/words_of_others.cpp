@@ -32,14 +32,18 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
      "hw, topology, machine, cluster-info, -d, -D",
      "info"},
-    {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload", "reload"},
+    {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload, reload rdtd, reload "
+     "rdtd.service, reload all, apply all, apply rdtd",
+     "reload"},
     {"version, -V", "--version"},
     {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, stats --no-stream",
      "top"},
+    {"top nodes, top node, top pods, top groups, top all", "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules",
      "status --rules"},
     {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, "
-     "locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service",
+     "locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service, "
+     "is-active rdtd, is-active rdtd.service, is-failed rdtd, is-failed rdtd.service",
      "status"},
     {"ways, map, draw, tree, du, cache, pools", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
@@ -90,8 +94,9 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"unassign, release, detach",
      "'rdtctl assign -g default PID' moves a process out of its group"},
     {"pqos, -r, -I, -i, -p, -S, -f",
-     "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top'; -e and -a are tables of a "
-     "policy, which 'rdtctl import --from FILE' writes from a pqos command line"},
+     "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top', -p 'rdtctl watch --pid PID'; "
+     "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
+     "command line"},
     {"guard on, guard off, guard enable, guard disable",
      "write mode = \"on\", \"shadow\" or \"off\" in [guard], then run 'rdtctl reload'"},
     {"observer, observe",
@@ -137,7 +142,10 @@ constexpr std::string_view see_plan =
     "'rdtctl plan' shows what a load would change; this verb has no trial";
 
 constexpr auto option_guesses = std::to_array<OptionGuess>({
-    {"top", "--iterations", "-n"},
+    {"top", "--iterations --count", "-n"},
+    {"top", "-k", "--sort"},
+    {"top", "--replay", "--play"},
+    {"top", "-g --group --filter", "", "top shows all groups; 'rdtctl show GROUP' shows one"},
     {"top", "-c -H -E -e -I -S -w", "",
      "top shows what groups use; 'rdtctl watch --pid PID' shows one process"},
     {"top", "--once --batch", "-b"},
@@ -163,6 +171,11 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
      "--unit UNIT is permanent; for others write a [[rule]] in the policy"},
     {"assign reset adopt", "--dry-run -n", "", see_plan},
     {"assign explain", "-p", "--pid"},
+    {"explain", "--vm --vcpu --machine", "",
+     "describe a process of a virtual machine by --cgroup PATH and --name NAME"},
+    {"metrics", "-o", "--output"},
+    {"record", "-o --output", "+"},
+    {"import", "-o --output", "", "the policy is printed: redirect it, rdtctl import > FILE"},
     {"check plan", "-f --file --filename --config", "+"},
     {"check", "--strict --werror", "",
      "warnings do not prevent loading; 'rdtctl check -j' has them as data"},
