@@ -103,7 +103,9 @@ void FileReader::read_named_tables(
 std::optional<Located<std::string>> FileReader::string(const toml::key& key,
                                                        const toml::node& node) const {
   if (const auto* value = node.as_string()) return Located<std::string>{value->get(), at(node)};
-  wrong_type(key, node, "a string");
+  const auto* number = node.as_integer();
+  wrong_type(key, node, "a string",
+             number == nullptr ? "" : fmt::format("write {} = \"{}\"", key.str(), number->get()));
   return std::nullopt;
 }
 

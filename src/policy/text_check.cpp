@@ -28,6 +28,12 @@ bool is_bare(char c) {
          c == '_';
 }
 
+std::string_view without_quotes(std::string_view text) {
+  const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
+                         (text.front() == '"' || text.front() == '\'');
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 // Reads the text once from front to back. Each function leaves `place_.at` behind the thing that it
 // has read, or sets `error_` and returns false.
 class Scanner {
@@ -205,13 +211,14 @@ bool Scanner::fail_in_header(size_t begin, std::string_view close, const Parts& 
   const size_t end = rest.find(']');
   if (end == std::string_view::npos || end == 0)
     return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
+  const std::string_view name = without_quotes(trim(rest.substr(0, end)));
   const bool is_kind =
-      parts.size() == 1 && is_bare(rest.front()) &&
+      parts.size() == 1 && std::ranges::all_of(name, is_bare) &&
       (parts[0] == "group" || parts[0] == "partition" || parts[0] == "pseudo_lock");
   const size_t length = first_character(rest).length;
   if (is_kind)
     return fail(place_.at, place_.at + length, fmt::format("'.' is missing after '{}'", parts[0]),
-                fmt::format("write [{}.{}]", parts[0], trim(rest.substr(0, end))));
+                fmt::format("write [{}.{}]", parts[0], name));
   const bool apart = blank.contains(text_[place_.at - 1]);
   return fail(place_.at, place_.at + length,
               apart ? fmt::format("unexpected '{}' after the name", rest.substr(0, length))

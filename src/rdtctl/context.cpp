@@ -4,6 +4,7 @@
 #include "no_policy.hpp"
 #include "print.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <iterator>
 
 #include "rdtd/base/directory.hpp"
+#include "rdtd/base/unique_fd.hpp"
 #include "rdtd/rules/users.hpp"
 #include "rdtd/proc/users.hpp"
 #include "rdtd/resctrl/ownership.hpp"
@@ -136,11 +138,11 @@ std::expected<Planned, int> plan_on(const Context& context, TreeMachine machine,
   return Planned{std::move(machine), std::move(prepared->policy), std::move(prepared->plan)};
 }
 
-PolicyFile read_stdin() {
-  auto text = read_all(STDIN_FILENO, "standard input", policy_file_limit);
-  if (text) return {.path = "<stdin>", .text = std::move(*text), .problem = {}};
+PolicyFile read_stream(int fd, const std::string& name) {
+  auto text = read_all(fd, name, policy_file_limit);
+  if (text) return {.path = name, .text = std::move(*text), .problem = {}};
   const bool large = text.error().code == EFBIG;
-  return {.path = "<stdin>",
+  return {.path = name,
           .state = PolicyFile::State::unreadable,
           .text = {},
           .problem = large ? "is larger than 1 MiB, which no policy is"
@@ -151,8 +153,15 @@ PolicyFile read_stdin() {
 
 std::vector<PolicyFile> read_policy_files(const std::vector<std::string>& paths) {
   std::vector<PolicyFile> out;
-  for (const std::string& path : paths)
-    out.push_back(path == "-" ? read_stdin() : read_policy_file(path));
+  for (const std::string& path : paths) {
+    // A pipe that a user names is to be read: rdtctl check <(command).
+    std::error_code unknown;
+    const bool is_pipe = std::filesystem::is_fifo(path, unknown);
+    const UniqueFd pipe(is_pipe ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1);
+    out.push_back(path == "-" ? read_stream(STDIN_FILENO, "<stdin>")
+                  : pipe      ? read_stream(pipe.get(), path)
+                              : read_policy_file(path));
+  }
   return out;
 }
 

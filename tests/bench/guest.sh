@@ -1,5 +1,6 @@
 #!/bin/bash
-# In the guest: rdtd and the bare listener in turn, block by block, in one run. Prints a table.
+# In the guest: rdtd, rdtd beside rdtd-observer, and the bare listener in turn, block by block, in one
+# run. Prints a table.
 # shellcheck source=../vm/guest/lib.sh
 source /opt/rdtd-tests/lib.sh
 bench=/opt/rdtd-tests/rdtd-bench
@@ -18,44 +19,53 @@ rss_kib() { awk '/^VmRSS/ {print $2}' "/proc/$1/status"; }
 summary() { sort -n "$1" | awk '{v[NR] = $1; late += $1 < 0} END {printf "%9.0f %9.0f %6d", v[int(NR * 0.5) + 1], v[int(NR * 0.99)], late}'; }
 # The stopped one has all the events of the other's turn to catch up on before its own begins.
 turn() { kill -STOP "$2"; kill -CONT "$1"; sleep "$3"; }
+# take WHO SECONDS: its turn; leaves the process that hears the events in $me.
+take() {
+  local other=$bare
+  me=$rdtd
+  if [[ $1 == bare ]]; then me=$bare other=$rdtd; fi
+  if [[ $1 == observed ]]; then kill -CONT "$observer"; else kill -STOP "$observer"; fi
+  turn "$me" "$other" "$2"
+}
 
 # A daemon that is stopped for the other's turn answers no watchdog, and a reconcile has no part in
 # what is measured.
 mkdir -p /etc/systemd/system/rdtd.service.d
-printf '[Service]\nWatchdogSec=0\n' >/etc/systemd/system/rdtd.service.d/bench.conf
+mkdir -p /etc/systemd/system/rdtd-observer.service.d
+for unit in rdtd rdtd-observer; do printf '[Service]\nWatchdogSec=0\n' >/etc/systemd/system/$unit.service.d/bench.conf; done
 systemctl daemon-reload
 systemd-sysusers rdtd.conf
 
-printf '%-6s %7s %-5s %9s %9s %6s %12s %9s\n' load rules who "p50 us" "p99 us" late "CPU us/exec" "RSS KiB"
+printf '%-6s %7s %-8s %9s %9s %6s %12s %9s\n' load rules who "p50 us" "p99 us" late "CPU us/exec" "RSS KiB"
 for rules in 10 10000; do
   policy_of $rules >/etc/rdtd/10-bench.toml
   systemctl restart rdtd.service || exit 1
-  rdtd=$(systemctl show -P MainPID rdtd)
+  systemctl start rdtd-observer.service || exit 1
+  rdtd=$(systemctl show -P MainPID rdtd) observer=$(systemctl show -P MainPID rdtd-observer)
   chrt -f 1 "$bench" listen "$resctrl/bench/tasks" >/dev/null & bare=$!
   sleep 1
   rm -f /tmp/*.latency
-  declare -A cpu=([rdtd]=0 [bare]=0)
+  declare -A cpu=([rdtd]=0 [observed]=0 [bare]=0)
   for ((block = 0; block < blocks; block++)); do
-    for who in rdtd bare; do
-      if [[ $who == rdtd ]]; then me=$rdtd other=$bare; else me=$bare other=$rdtd; fi
-      turn $me $other 0.5
+    for who in rdtd observed bare; do
+      take $who 0.5
       before=$(cpu_usec $me)
       "$bench" steady /tmp/bench-child $each bench >>/tmp/steady-$who.latency
       cpu[$who]=$((cpu[$who] + $(cpu_usec $me) - before))
     done
   done
-  for who in rdtd bare; do
-    if [[ $who == rdtd ]]; then me=$rdtd; else me=$bare; fi
-    printf '%-6s %7d %-5s %s %12d %9d\n' steady $rules $who "$(summary /tmp/steady-$who.latency)" $((cpu[$who] / (blocks * each))) "$(rss_kib $me)"
+  for who in rdtd observed bare; do
+    if [[ $who == bare ]]; then me=$bare; else me=$rdtd; fi
+    printf '%-6s %7d %-8s %s %12d %9d\n' steady $rules $who "$(summary /tmp/steady-$who.latency)" $((cpu[$who] / (blocks * each))) "$(rss_kib $me)"
   done
-  for who in rdtd bare; do
-    if [[ $who == rdtd ]]; then me=$rdtd other=$bare; else me=$bare other=$rdtd; fi
-    turn $me $other 3
+  for who in rdtd observed bare; do
+    take $who 3
     before=$(cpu_usec $me)
     "$bench" burst /tmp/bench-child "$burst" bench >/tmp/burst-$who.latency
-    printf '%-6s %7d %-5s %s %12d %9d\n' burst $rules $who "$(summary /tmp/burst-$who.latency)" $((($(cpu_usec $me) - before) / burst)) "$(rss_kib $me)"
+    printf '%-6s %7d %-8s %s %12d %9d\n' burst $rules $who "$(summary /tmp/burst-$who.latency)" $((($(cpu_usec $me) - before) / burst)) "$(rss_kib $me)"
   done
-  kill -CONT "$rdtd"; kill -9 "$bare"; wait "$bare" 2>/dev/null
+  kill -CONT "$rdtd" "$observer"; kill -9 "$bare"; wait "$bare" 2>/dev/null
+  systemctl stop rdtd-observer.service
 done
 
 echo

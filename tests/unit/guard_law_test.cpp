@@ -157,7 +157,9 @@ TEST(GuardLaw, GivesAllBackOnceTheNeighbourIsGone) {
 
 TEST(GuardLaw, GivesAllBackOnceNobodyNeedsProtection) {
   Plant plant({{"redis", [](double t) { return t < 60 ? 4 : 0; }}, {"batch", steadily(10)}});
-  EXPECT_TRUE(plant.run(300).guard.amounts().empty());
+  const Ran ran = plant.run(300);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_EQ(steps_between(ran, 62, 300), 1U);
 }
 
 // A protected program that fills most of the domain alone: the neighbour's limit is of no use then.

@@ -8,6 +8,11 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors amount_errors[] = {
+    {"[group.a]\npartition = 3\n",
+     R"(p.toml:2:13: error: 'partition' must be a string, not an integer
+    2 | partition = 3
+      |             ^ write partition = "3"
+)"},
     {"[group.a]\nl3 = \"rest\"\n",
      R"(p.toml:2:6: error: 'rest' is not a cache amount
     2 | l3 = "rest"

@@ -10,6 +10,11 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors text_errors[] = {
+    {"[group \"a\"]\n",
+     R"(p.toml:1:8: error: '.' is missing after 'group'
+    1 | [group "a"]
+      |        ^ write [group.a]
+)"},
     {"[\n",
      R"(p.toml:1:1: error: a name must follow '['
     1 | [
