@@ -9,7 +9,9 @@
 namespace rdtd {
 
 std::optional<CpuSet> parse_cpu_list(std::string_view text) {
+  constexpr size_t most_listed = size_t{4} << 16;
   CpuSet cpus;
+  size_t listed = 0;
   text = trim(text);
   if (text.empty()) return cpus;
   for (const std::string_view part : split(text, ',')) {
@@ -19,7 +21,9 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
                           ? first
                           : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
     if (!first || !last || *last < *first) return std::nullopt;
-    for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpu);
+    // A list that names each CPU again and again is none.
+    if ((listed += *last - *first + 1U) > most_listed) return std::nullopt;
+    for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpus.end(), cpu);
   }
   return cpus;
 }

@@ -28,6 +28,8 @@ std::optional<Resource> find_resource(std::string_view name, const std::set<Reso
 
 std::optional<DomainValues> parse_values(const Resource& resource, std::string_view text) {
   DomainValues out;
+  // So the kernel writes a resource of which no CPU has a domain.
+  if (trim(text).empty()) return out;
   for (const std::string_view part : split(text, ';')) {
     const size_t equals = part.find('=');
     if (equals == std::string_view::npos) return std::nullopt;

@@ -334,14 +334,17 @@ std::optional<GuardStep> Guard::give_back(const DomainTraffic& domain, Place& pl
   pair.wanted_at.reset();
   if (rate_in(domain, *found) > active_rate) pair.wanted_at = now_;
   std::string reason = why_quiet(domain, place);
+  // Slowly only where somebody could suffer.
+  if (protected_rate(domain) <= active_rate) {
+    place.cut.reset();
+    place.wait = settle_samples;
+    return step_of(domain, *found, pair, pair.range.most, std::move(reason));
+  }
   place.rest();
   place.wait = settle_samples;
-  // Slowly only for somebody who could suffer.
-  const bool all = protected_rate(domain) <= active_rate;
   const double rise =
       std::max(rise_of(pair.range), mb_.percent == pair.range.percent ? mb_.step : 0);
-  return step_of(domain, *found, pair,
-                 all ? pair.range.most : std::min(pair.range.most, pair.amount + rise),
+  return step_of(domain, *found, pair, std::min(pair.range.most, pair.amount + rise),
                  std::move(reason));
 }
 

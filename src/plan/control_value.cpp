@@ -77,6 +77,9 @@ ControlNumber control_value(const Amount& amount, const Resource& name, const Co
   // A share that is too small for the kernel becomes the smallest one, as for MB.
   if (!std::holds_alternative<Number>(amount.value))
     value = std::max<uint64_t>(value, control.minimum.value_or(0));
+  // As a fraction with few bits, the whole can be a little more than the kernel takes.
+  if (std::holds_alternative<Percent>(amount.value))
+    value = std::min<uint64_t>(value, control.maximum.value_or(UINT32_MAX));
   const uint64_t least = control.minimum.value_or(0), most = control.maximum.value_or(UINT32_MAX);
   if (value < least || value > most)
     return std::unexpected(ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}",

@@ -166,8 +166,8 @@ void Planner::set_controls() {
 void Planner::lift_cap(const Group& group) {
   const auto& [resource, control] = *find_control(std::string(to_string(Resource::MB)));
   GroupTarget& of = target(&group);
-  if (of.directory == root_group || !control.maximum || !snapshot_.owned.contains(of.directory))
-    return;
+  const bool is_ours = of.directory == root_group || snapshot_.owned.contains(of.directory);
+  if (!control.maximum || !is_ours) return;
   for (const DomainId domain : control.domains) {
     const auto now = value_now(snapshot_, of.directory, resource, domain);
     if (now && *now != *control.maximum && !value_in(of.state.schemata, resource, domain))

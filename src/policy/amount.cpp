@@ -58,8 +58,6 @@ Parsed parse_percent(std::string_view text) {
   return Amount{Percent{*number}, std::string(text)};
 }
 
-constexpr std::string_view no_break_space = "\u00a0";
-
 // On the screen it looks like a correct amount.
 Parsed with_no_break_space(std::string_view text) {
   return refused(fmt::format("'{}' has a no-break space, U+00A0", text), "write an ordinary space");
@@ -113,11 +111,12 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   const std::string hint = fmt::format("write \"{}\"", example);
   if (second.find(range_sign) != std::string_view::npos)
     return refused(fmt::format("'{}' is not a range: it has more than two ends", text), hint);
-  if (second.starts_with('.'))
+  if (second.starts_with('.')) {
+    const auto last = second.substr(std::min(second.find_first_not_of('.'), second.size()));
     return refused(
         fmt::format("'{}' is not a range: it has a dot too many", text),
-        fmt::format("write \"{}..{}\"", first,
-                    second.substr(std::min(second.find_first_not_of('.'), second.size()))));
+        first.empty() || last.empty() ? hint : fmt::format("write \"{}..{}\"", first, last));
+  }
   std::string completed(first);
   const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());
   if (parse_number(first) && unit == 0 && !second.empty())
@@ -209,6 +208,7 @@ Parsed parse_cache_amount(std::string_view text) {
 
 Parsed parse_control_amount(std::string_view text) {
   text = trim(text);
+  if (text.contains(no_break_space)) return with_no_break_space(text);
   if (const auto number = parse_unsigned<uint32_t>(text)) return amount(text, Number{*number});
   // A share of nothing is one, unlike in a cache.
   if (text.ends_with('%') && parse_number(trim(text.substr(0, text.size() - 1))) == 0.0)

@@ -138,23 +138,23 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
   return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
 }
 
-}  // namespace
-
-namespace {
-
-// Other tools have the kind of an amount as a key: l3 = { ways = 4 }.
-std::string instead_of_words(std::string_view word, std::string_view key) {
-  const bool is_cache = key.starts_with('l');
+// Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
+std::string instead_of_words(std::string_view word, std::string_view key,
+                             AmountReader::Holder holder, const std::optional<Resource>& of) {
   const auto is = [word](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
-  if (is({"min", "max", "least", "most", "from", "to"}))
-    return fmt::format("write a range: {} = \"{}\"", key, is_cache ? "2..4 ways" : "10%..100%");
-  if (is_cache && is({"code", "data", "unified"}))
+  if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
+  const bool has_range =
+      holder != AmountReader::Holder::other && !key.ends_with("code") && !key.ends_with("data");
+  const bool cache = is_cache(*of);
+  if (has_range && is({"min", "max", "least", "most", "from", "to"}))
+    return fmt::format("write a range: {} = \"{}\"", key, cache ? "2..4 ways" : "10%..100%");
+  if (cache && is({"code", "data", "unified"}))
     return fmt::format("write {0}code = \"4 ways\" and {0}data = \"4 ways\"", key.substr(0, 2));
-  if (is_cache && is({"mask", "cbm", "bitmask"})) return fmt::format("write {} = \"0xf\"", key);
-  if (is_cache && is({"size", "bytes"})) return fmt::format("write {} = \"2 MiB\"", key);
-  if (is_cache && is({"ways", "way", "count"})) return fmt::format("write {} = \"4 ways\"", key);
+  if (cache && is({"mask", "cbm", "bitmask"})) return fmt::format("write {} = \"0xf\"", key);
+  if (cache && is({"size", "bytes"})) return fmt::format("write {} = \"2 MiB\"", key);
+  if (cache && is({"ways", "way", "count"})) return fmt::format("write {} = \"4 ways\"", key);
   if (is({"percent", "percentage", "value", "amount"}))
     return fmt::format("write {} = \"50%\"", key);
   return "write \"0\", \"0-1,4\" or \"*\"";
@@ -210,7 +210,7 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
   std::set<DomainId> named;
   for (const auto& [domain, value] : table) {
     const bool others = domain.str() == "*";
-    auto domains = others ? std::nullopt : read_domain(in, domain, key, named);
+    auto domains = others ? std::nullopt : read_domain(in, {domain, key, holder, resource}, named);
     if (!others && !domains) continue;
     auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
     if (!amount) continue;
@@ -226,14 +226,14 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
 
 // Nothing if the key is no list of domains, or lists one that is in `named` already.
 std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in,
-                                                            const toml::key& domain,
-                                                            const toml::key& key,
+                                                            const DomainKey& what,
                                                             std::set<DomainId>& named) {
+  const auto& [domain, key, holder, resource] = what;
   const auto ids = parse_id_list(domain.str(), std::numeric_limits<uint32_t>::max());
   if (!ids) {
     in.error(in.at(domain),
              fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
-             instead_of_words(domain.str(), key.str()));
+             instead_of_words(domain.str(), key.str(), holder, resource));
     return std::nullopt;
   }
   uint64_t listed = 0;

@@ -32,8 +32,15 @@ class AmountReader {
                          const toml::key& key, const toml::node& node);
   AmountTable read_domains(const FileReader& in, Holder holder, const Of& resource,
                            const toml::key& key, const toml::table& table);
-  std::optional<std::set<DomainId>> read_domain(const FileReader& in, const toml::key& domain,
-                                                const toml::key& key, std::set<DomainId>& named);
+  // A key that lists domains, in the table of `key`.
+  struct DomainKey {
+    const toml::key& domain;
+    const toml::key& key;
+    Holder holder;
+    const Of& resource;
+  };
+  std::optional<std::set<DomainId>> read_domain(const FileReader& in, const DomainKey& what,
+                                                std::set<DomainId>& named);
 
   uint64_t ids_left_ = 1 << 18;
 };

@@ -104,8 +104,11 @@ std::optional<Located<std::string>> FileReader::string(const toml::key& key,
                                                        const toml::node& node) const {
   if (const auto* value = node.as_string()) return Located<std::string>{value->get(), at(node)};
   const auto* number = node.as_integer();
+  const bool is_name = key.str() == "partition" || key.str() == "group";
   wrong_type(key, node, "a string",
-             number == nullptr ? "" : fmt::format("write {} = \"{}\"", key.str(), number->get()));
+             number != nullptr && is_name && number->flags() == toml::value_flags::none
+                 ? fmt::format("write {} = \"{}\"", key.str(), number->get())
+                 : "");
   return std::nullopt;
 }
 

@@ -88,7 +88,8 @@ Check check_identity(ConditionKind kind, std::string_view text) {
   }
   const std::string_view noun = is_user ? "user" : "user group";
   if (text.starts_with('!') && text.size() > 1) return no_negation(text);
-  if (is_user && (text.starts_with("uid:") || text.starts_with("uid=")))
+  if (is_user && (text.starts_with("uid:") || text.starts_with("uid=")) &&
+      is_whole_number(text.substr(4)))
     return never(text, "the number stands alone",
                  fmt::format("write user = \"{}\"", text.substr(4)));
   if (text == "*")

@@ -19,9 +19,6 @@ constexpr size_t most_parts = 16;       // of a dotted key
 constexpr unsigned deepest = 16;        // arrays and inline tables within each other
 
 constexpr std::string_view blank = " \t";
-constexpr std::string_view no_break_space = "\u00a0";
-constexpr std::string_view no_blank = "U+00A0, a no-break space, separates nothing";
-constexpr const char* ordinary = "write an ordinary space";
 
 bool is_bare(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -77,6 +74,10 @@ class Scanner {
   bool scan_multi_line_string(std::string_view quotes);
   bool scan_escape(bool multi_line);
   bool scan_end_of_line(std::string_view after);
+  bool fail_at_blank(size_t at) {
+    return fail(at, at + no_break_space.size(), "U+00A0, a no-break space, separates nothing",
+                "write an ordinary space");
+  }
   bool fail_after_key(size_t begin, std::string_view key);
   bool fail_in_header(size_t begin, std::string_view close, const Parts& parts);
   bool defined(size_t begin, size_t end, const NameTree::Outcome& outcome, Node& node);
@@ -85,11 +86,6 @@ class Scanner {
   [[nodiscard]] bool at_end_of_line() const { return current() == '\n' || current() == '\r'; }
   [[nodiscard]] size_t end_of_line() const {
     return std::min(text_.find_first_of("\r\n", place_.at), text_.size());
-  }
-  // Whether the line's value is that of 'mode', a word, which is "on" in [guard].
-  [[nodiscard]] bool is_mode() const {
-    const auto line = text_.substr(place_.line_start, place_.at - place_.line_start);
-    return trim(line.substr(0, line.find('='))) == "mode";
   }
   void skip_blanks() {
     place_.at = std::min(text_.find_first_not_of(blank, place_.at), text_.size());
@@ -107,6 +103,7 @@ class Scanner {
   NameTree names_{file_};
   size_t definitions_ = 0;
   Node table_ = Node::root;  // of the last header
+  std::string_view key_;     // the last part of the last key
   std::optional<Diagnostic> error_;
 };
 
@@ -185,6 +182,7 @@ bool Scanner::scan_pair(Node table, unsigned depth) {
   if (!defined(begin, begin + trim(key).size(), names_.define_value(table, parts, place_.line),
                node))
     return false;
+  key_ = parts.back();
   place_.at++;
   skip_blanks();
   return scan_value(node, depth);
@@ -193,8 +191,7 @@ bool Scanner::scan_pair(Node table, unsigned depth) {
 // The key is followed by something else than '='.
 bool Scanner::fail_after_key(size_t begin, std::string_view key) {
   const std::string_view found = text_.substr(place_.at, end_of_line() - place_.at);
-  if (found.starts_with(no_break_space))
-    return fail(place_.at, place_.at + no_break_space.size(), std::string(no_blank), ordinary);
+  if (found.starts_with(no_break_space)) return fail_at_blank(place_.at);
   std::string hint;
   if (found.starts_with(':'))
     hint = fmt::format("write {} = ...", key);
@@ -207,13 +204,15 @@ bool Scanner::fail_after_key(size_t begin, std::string_view key) {
 
 // The name of a header is followed by something else than `close`.
 bool Scanner::fail_in_header(size_t begin, std::string_view close, const Parts& parts) {
-  const std::string_view rest = text_.substr(place_.at, end_of_line() - place_.at);
+  std::string_view rest = text_.substr(place_.at, end_of_line() - place_.at);
+  if (rest.starts_with(no_break_space)) return fail_at_blank(place_.at);
+  rest = rest.substr(0, rest.find('#'));
   const size_t end = rest.find(']');
   if (end == std::string_view::npos || end == 0)
     return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
   const std::string_view name = without_quotes(trim(rest.substr(0, end)));
   const bool is_kind =
-      parts.size() == 1 && std::ranges::all_of(name, is_bare) &&
+      parts.size() == 1 && !name.empty() && std::ranges::all_of(name, is_bare) &&
       (parts[0] == "group" || parts[0] == "partition" || parts[0] == "pseudo_lock");
   const size_t length = first_character(rest).length;
   if (is_kind)
@@ -261,8 +260,7 @@ bool Scanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
     return fail(place_.at, place_.at + 1, fmt::format("a name must come before '{}'", current()));
   const std::string_view found =
       text_.substr(place_.at, first_character(text_.substr(place_.at)).length);
-  if (found == no_break_space)
-    return fail(place_.at, place_.at + found.size(), std::string(no_blank), ordinary);
+  if (found == no_break_space) return fail_at_blank(place_.at);
   const std::string_view line = text_.substr(place_.at, end_of_line() - place_.at);
   const size_t end = line.find(in_header ? ']' : '=');
   if (end == std::string_view::npos || std::string_view("]}{,").contains(found))
@@ -349,20 +347,23 @@ bool Scanner::scan_plain(unsigned depth) {
   const size_t end = std::min(text_.find_first_of(ends, place_.at), text_.size());
   const std::string_view value = trim(text_.substr(place_.at, end - place_.at));
   if (value.empty()) return fail(place_.at, place_.at + 1, "a value is missing");
-  if (value.front() == '=' || value.front() == '>')
+  if (place_.at > 0 && text_[place_.at - 1] == '=' &&
+      (value.front() == '=' || value.front() == '>'))
     return fail(place_.at, place_.at + 1,
                 fmt::format("'{}' is not a value: one '=' is enough", value.front()));
-  if (value.starts_with(no_break_space))
-    return fail(place_.at, place_.at + no_break_space.size(), std::string(no_blank), ordinary);
+  if (const size_t at = value.find(no_break_space); at != std::string_view::npos)
+    return fail_at_blank(place_.at + at);
   if (is_plain_value(value)) {
     place_.at += value.size();
     return true;
   }
+  // A word in [guard].
+  if (key_ == "mode" && (lower(value) == "on" || lower(value) == "off"))
+    return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
+                fmt::format("write \"{}\"", lower(value)));
   if (const auto boolean = boolean_meant(value))
     return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
-                is_mode() && (lower(value) == "on" || lower(value) == "off")
-                    ? fmt::format("quote it: \"{}\"", lower(value))
-                    : fmt::format("write {}", *boolean));
+                fmt::format("write {}", *boolean));
   if (value.back() == '"' || value.back() == '\'')
     return fail(place_.at, place_.at + value.size(),
                 fmt::format("the opening {} is missing", value.back()));
@@ -442,6 +443,7 @@ bool Scanner::scan_end_of_line(std::string_view after) {
   if (current() == '#' && place_.at < text_.size()) place_.at = end_of_line();
   if (at_end_of_line()) return true;
   const std::string_view found = trim(text_.substr(place_.at, end_of_line() - place_.at));
+  if (found.starts_with(no_break_space)) return fail_at_blank(place_.at);
   return fail(place_.at, place_.at + found.size(),
               fmt::format("unexpected '{}' after {}", found, after));
 }

@@ -180,7 +180,8 @@ size_t Guess::rewrite_form(size_t at) {
     return at + 1;
   }
   // procps' top sorts by it.
-  if (verb() == "top" && !is_one_of(form, {"json", "text", "table", "wide"})) {
+  if (verb() == "top" && words_[at] == "-o" &&
+      !is_one_of(form, {"json", "text", "table", "wide"})) {
     words_[at] = "--sort";
     return at + 2;
   }
@@ -338,7 +339,8 @@ void Guess::rewrite_load() {
     find_verb();
     words_[verb_] = "plan";
   } else if (const std::vector<size_t> bare = bare_words(verb_ + 1); !bare.empty()) {
-    const bool is_file = words_[bare.front()].find_first_of("./-") != std::string::npos;
+    const std::string& word = words_[bare.front()];
+    const bool is_file = word == "-" || word.find_first_of("./") != std::string::npos;
     advice_ = is_file ? fmt::format("{} takes no files: {}", verb(),
                                     meaning_of_option("apply", "--file")->sentence)
                       : fmt::format("{} takes no argument: it puts all files of /etc/rdtd in force",

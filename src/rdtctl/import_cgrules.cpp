@@ -160,10 +160,10 @@ bool calls_pqos(std::string_view text) {
 
 // "cpu,memory" or "*": cgrules.conf has no other sign of what it is.
 bool are_controllers(std::string_view text) {
-  constexpr std::array<std::string_view, 17> known = {
-      "*",       "cpu",     "cpuset",  "cpuacct", "memory",   "blkio",
-      "io",      "devices", "freezer", "net_cls", "net_prio", "perf_event",
-      "hugetlb", "pids",    "rdma",    "misc",    "systemd"};
+  constexpr std::array<std::string_view, 20> known = {
+      "*",       "cpu",     "cpuset",  "cpuacct",  "memory",     "blkio",   "io",
+      "devices", "freezer", "net_cls", "net_prio", "perf_event", "hugetlb", "pids",
+      "rdma",    "misc",    "systemd", "debug",    "ns",         "bfqio"};
   return std::ranges::all_of(split(text, ','), [&](std::string_view one) {
     return one.starts_with("name=") || std::ranges::find(known, one) != known.end();
   });
@@ -175,7 +175,8 @@ std::optional<std::string> known_other(std::string_view whole) {
   for (const std::string_view line : split(whole, '\n'))
     if (!trim(line).starts_with('#')) text += std::string(line) + '\n';
   const auto has = [&](std::string_view word) { return text.contains(word); };
-  if (text.starts_with("group ") && has("{"))
+  const std::string_view content = trim(text);
+  if ((content.starts_with("group ") || content.starts_with("mount {")) && has("{"))
     return "it is libcgroup's cgconfig.conf, which has no caches: import cgrules.conf";
   if (has("rdt_config_file"))
     return "it names the file that has the classes: import that of 'rdt_config_file'";

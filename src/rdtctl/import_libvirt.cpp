@@ -69,22 +69,42 @@ std::string binary_size(uint64_t bytes) {
                           : fmt::format("{} KiB", (bytes + kib - 1) / kib);
 }
 
+constexpr uint64_t largest = uint64_t{1} << 40;  // bytes of a cache
+
+// "KiB", "k" and "KB" of libvirt, in small or capital letters; without a unit, KiB.
+std::optional<uint64_t> bytes_of_unit(std::string_view text) {
+  const std::string unit = lower(text);
+  if (unit.empty()) return 1024;
+  if (unit == "b" || unit == "byte" || unit == "bytes") return 1;
+  const std::string_view rest = std::string_view(unit).substr(1);
+  const size_t power = std::string_view("kmgt").find(unit.front());
+  if (power == std::string_view::npos || !(rest.empty() || rest == "ib" || rest == "b"))
+    return std::nullopt;
+  uint64_t out = 1;
+  for (size_t i = 0; i <= power; i++) out *= rest == "b" ? 1000 : 1024;
+  return out;
+}
+
 // "0-3,^2": without 2.
 std::optional<CpuSet> parse_vcpus(std::string_view text) {
-  CpuSet out;
-  for (std::string_view part : split(text, ',')) {
+  constexpr size_t most_parts = 1024;
+  const auto parts = split(text, ',');
+  if (parts.size() > most_parts) return std::nullopt;
+  std::string listed;
+  std::vector<unsigned> excepted;
+  for (std::string_view part : parts) {
     part = trim(part);
-    const bool removes = part.starts_with('^');
-    if (removes) part.remove_prefix(1);
-    const auto cpus = parse_cpu_list(part);
-    if (!cpus || cpus->empty()) return std::nullopt;
-    for (const unsigned cpu : *cpus) {
-      if (removes)
-        out.erase(cpu);
-      else
-        out.insert(cpu);
+    if (!part.starts_with('^')) {
+      listed += (listed.empty() ? "" : ",") + std::string(part);
+    } else if (const auto cpu = parse_unsigned<uint16_t>(part.substr(1))) {
+      excepted.push_back(*cpu);
+    } else {
+      return std::nullopt;
     }
   }
+  auto out = parse_cpu_list(listed);
+  if (out)
+    for (const unsigned cpu : excepted) out->erase(cpu);
   return out;
 }
 
@@ -150,16 +170,11 @@ void DomainReader::add_cache(const Attributes& attributes) {
   static const std::map<std::string, std::string> keys = {
       {"3 both", "l3"}, {"3 code", "l3code"}, {"3 data", "l3data"},
       {"2 both", "l2"}, {"2 code", "l2code"}, {"2 data", "l2data"}};
-  static const std::map<std::string, uint64_t> units = {
-      {"", 1 << 10},  {"KiB", 1 << 10}, {"k", 1 << 10}, {"K", 1 << 10},   {"MiB", 1 << 20},
-      {"M", 1 << 20}, {"GiB", 1 << 30}, {"G", 1 << 30}, {"B", 1},         {"b", 1},
-      {"bytes", 1},   {"byte", 1},      {"KB", 1000},   {"MB", 1000'000}, {"GB", 1000'000'000}};
-  constexpr uint64_t largest = uint64_t{1} << 32;  // of a number, and no sum of caches is larger
   const auto key = keys.find(value_of(attributes, "level") + " " + value_of(attributes, "type"));
-  const auto unit = units.find(value_of(attributes, "unit"));
+  const auto unit = bytes_of_unit(value_of(attributes, "unit"));
   const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
   const auto size = parse_unsigned<uint64_t>(value_of(attributes, "size"));
-  if (key == keys.end() || unit == units.end() || !domain || !size || *size > largest)
+  if (key == keys.end() || !unit || !domain || !size || *size == 0 || *size > largest / *unit)
     return fail(
         fmt::format("line {}: a cache needs id, level (2 or 3), type (both, code or data), "
                     "size and unit (KiB, MiB, ...)",
@@ -167,7 +182,7 @@ void DomainReader::add_cache(const Attributes& attributes) {
   if (vcpus_.empty()) return;
   Tuning& to = tuning(vcpus_);
   to.has_cache = true;
-  to.amounts[key->second][std::to_string(*domain)] = binary_size(*size * unit->second);
+  to.amounts[key->second][std::to_string(*domain)] = binary_size(*size * *unit);
 }
 
 void DomainReader::add_bandwidth(const Attributes& attributes) {

@@ -9,6 +9,7 @@
 
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
@@ -110,9 +111,12 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     const auto one = parse_class(part);
     const auto value = one ? parse_number(one->value) : std::nullopt;
     if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text);
+    std::string amount = amount_of(entry->what, *value);
+    if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
+      return not_pqos(text);
     classes_[one->number]
         .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains] =
-        amount_of(entry->what, *value);
+        std::move(amount);
   }
   return std::nullopt;
 }

@@ -310,7 +310,8 @@ int verbs::info(const Context& context) {
   for (const auto& [name, text] : facts.lines) name_width = std::max(name_width, name.size() + 1);
   for (const auto& [name, text] : facts.lines) {
     const std::string lines =
-        break_lines(fmt::format("{:<{}}{}", name, name_width, text), text_width, name_width);
+        break_lines(fmt::format("{:<{}}{}", name, name_width, text.empty() ? "none" : text),
+                    text_width, name_width);
     print("{}{}\n", emphasized(context, lines.substr(0, name_width)), lines.substr(name_width));
   }
   return Exit::ok;

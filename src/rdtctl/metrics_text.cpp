@@ -59,7 +59,7 @@ std::string help_of(const std::string& counter) {
 }
 
 // What is not counted is left out. A node's figures are apart from those of the domain that
-// includes them.
+// includes them. Counters of one name that are not those of an L3 cache say of what they are.
 void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) {
   struct Family {
     std::string counter;
@@ -73,6 +73,8 @@ void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) 
     if (is_mon_group(of.group))
       labels += "," + label("mon_group", of.group.substr(of.group.rfind('/') + 1));
     labels += "," + label(label_name, to_string(of.domain));
+    if (label_name == "domain" && of.resource != "L3")
+      labels += "," + label("resource", of.resource);
     for (const auto& [counter, value] : of.counters) {
       if (std::holds_alternative<NoCount>(value)) continue;
       Family& family =

@@ -29,8 +29,9 @@ std::expected<Period, int> period_of(const verbs::RecordingSource& source) {
   return out;
 }
 
-std::expected<ReadRecording, int> read_file(const std::string& file, const Period& period,
-                                            const UseSample& use) {
+std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source,
+                                            const Period& period, const UseSample& use) {
+  const std::string& file = source.file;
   const std::filesystem::path path(file);
   const std::string parent = path.parent_path().string();
   const auto directory = Directory::open(parent.empty() ? "." : parent);
@@ -39,7 +40,7 @@ std::expected<ReadRecording, int> read_file(const std::string& file, const Perio
   if (read) return std::move(*read);
   Unreadable bad = std::move(read.error());
   bad.error.path = file;
-  if (bad.error.code == ENOENT && parent.empty() && !file.contains('.'))
+  if (bad.error.code == ENOENT && parent.empty() && source.has_group && !file.contains('.'))
     bad.error.detail = fmt::format("a group is named by -g {}", file);
   if (bad.why.empty()) return std::unexpected(report_file(bad.error));
   note("rdtctl: {}\n", bad.text());
@@ -72,7 +73,7 @@ std::expected<ReadRecording, int> read_samples(const Context& context,
   if (period) period->lead_usec = lead_usec;
   if (!period) return std::unexpected(period.error());
   auto read =
-      source.file.empty() ? read_kept(context, *period, use) : read_file(source.file, *period, use);
+      source.file.empty() ? read_kept(context, *period, use) : read_file(source, *period, use);
   if (!read || read->samples > 0) return read;
   const char* what = source.file.empty() ? "the history" : source.file.c_str();
   if (source.since.empty() && source.until.empty())

@@ -102,6 +102,7 @@ void VerbTable::add_recording() {
 
 // Without FILE, it is what rdtd-observer keeps.
 void VerbTable::add_source(CLI::App& verb, verbs::RecordingSource& source) {
+  source.has_group = true;
   refuse_empty(*verb.add_option("FILE", source.file,
                                 "What rdtctl record has written; default is what rdtd-observer "
                                 "has"));

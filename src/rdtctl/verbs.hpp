@@ -52,6 +52,7 @@ int explain_described(const Context& context, ProcessDescription process);
 struct RecordingSource {
   std::string file;          // "": what rdtd-observer keeps
   std::string since, until;  // "": without a limit
+  bool has_group = false;    // the verb takes -g
 };
 struct BlameOptions {
   RecordingSource source;

@@ -73,7 +73,8 @@ Control ControlReader::read_generic(const Resource& row, const std::string& dire
   return out;
 }
 
-// As MB and L3 have them: bandwidth_gran is there for percentages only.
+// As MB and L3 have them: bandwidth_gran is there for percentages, and for AMD's rates, which are
+// not linear by that file and whose unit it does not say.
 Control ControlReader::read_plain(const Resource& row, const std::string& directory) const {
   Control out;
   if (row.is_bitmap()) {
@@ -85,7 +86,7 @@ Control ControlReader::read_plain(const Resource& row, const std::string& direct
   if (!granularity) return out;
   out.granularity = std::max(1U, *granularity);
   out.minimum = number(directory + "min_bandwidth");
-  out.unit = "percent";
+  if (number(directory + "delay_linear") != 0) out.unit = "percent";
   return out;
 }
 

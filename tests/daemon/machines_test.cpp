@@ -184,8 +184,12 @@ TEST_F(MachinesInForce, ACapOfBeforeIsLifted) {
   ASSERT_TRUE(kernel.resctrl.write("a/schemata", "MB_MAX:0=20;1=20\n"));
   ASSERT_EQ(reload("[group.a]\nmb = { \"0\" = \"50%\" }\n"), "");
   EXPECT_EQ(schemata("a"), "L3:0-1=fffff MB_MAX:0=50;1=100 MB_MIN:0-1=0");
+  ASSERT_TRUE(kernel.resctrl.write("schemata", "MB_MAX:0=20;1=20\n"));
   ASSERT_EQ(reload("[group.a]\n"), "");
   EXPECT_EQ(schemata("a"), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB_MAX:0-1=20 MB_MIN:0-1=0");
+  ASSERT_EQ(reload("[group.a]\n[group.default]\nl3 = \"all\"\n"), "");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
 }
 
 // A row that cannot be written at a reset keeps no group there.

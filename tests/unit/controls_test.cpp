@@ -31,6 +31,8 @@ TEST(Controls, Amounts) {
   share.unit = "all";
   share.resolution = 64;
   share.maximum = 64;
+  Control below_whole = share;
+  below_whole.maximum = 63;
   Control rate;
   rate.unit = "GBps";
   rate.resolution = 8;
@@ -72,6 +74,8 @@ TEST(Controls, Amounts) {
       {"1%", number, share, "1"},
       {"50%", number, share, "32"},
       {"100%", number, share, "64"},
+      {"100%", number, below_whole, "63"},
+      {"64", number, below_whole, "'64' is out of range: NAME takes 0 to 63 []"},
       {"100 GB/s", number, rate, "800"},
       {"130 MB/s", number, rate, "2"},
       {"2000 GB/s", number, rate, "'2000 GB/s' is out of range: NAME takes 0 to 8192 []"},

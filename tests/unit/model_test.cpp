@@ -50,6 +50,7 @@ TEST(Schemata, ReadsWhatEveryKernelWrites) {
       {"MB:0=10\nL3:0=f\n", "L3:0=f\nMB:0=10\n"},
       {"L3CODE:0=f\nL3DATA:0=f0\n", "L3CODE:0=f\nL3DATA:0=f0\n"},
       {"NEW:0=1\nL2:3=3\n", "L2:3=3\n"},
+      {"    MB:\n    L3:0=f\n", "L3:0=f\n"},
       {"", ""}};
   for (const auto& row : rows) {
     const auto parsed = parse_schemata(row.text);

@@ -8,6 +8,16 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors amount_errors[] = {
+    {"[partition.p]\nl3 = { min = \"2 ways\" }\n",
+     R"(p.toml:2:8: error: 'min' is not a list of domains: 'min' is not a number
+    2 | l3 = { min = "2 ways" }
+      |        ^~~ write "0", "0-1,4" or "*"
+)"},
+    {"[group.a]\nl3 = \"...8 ways\"\n",
+     R"(p.toml:2:6: error: '...8 ways' is not a range: it has a dot too many
+    2 | l3 = "...8 ways"
+      |      ^~~~~~~~~~~ write "1..6 ways"
+)"},
     {"[group.a]\npartition = 3\n",
      R"(p.toml:2:13: error: 'partition' must be a string, not an integer
     2 | partition = 3

@@ -10,6 +10,21 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors text_errors[] = {
+    {"guard = { mode = off }\n",
+     R"(p.toml:1:18: error: 'off' is not in quotes
+    1 | guard = { mode = off }
+      |                  ^~~ write "off"
+)"},
+    {"[group.a  # see [b]\n",
+     R"(p.toml:1:1: error: ']' is missing after the name
+    1 | [group.a  # see [b]
+      | ^~~~~~~~~~
+)"},
+    {"a = >50%\n",
+     R"(p.toml:1:5: error: '>50%' is not in quotes
+    1 | a = >50%
+      |     ^~~~ quote it: ">50%"
+)"},
     {"[group \"a\"]\n",
      R"(p.toml:1:8: error: '.' is missing after 'group'
     1 | [group "a"]
@@ -256,14 +271,14 @@ constexpr PolicyAndErrors text_errors[] = {
       |        ^~~~ quote it: "0660"
 )"},
     {"[guard]\nmode = on\n",
-     R"(p.toml:2:8: error: 'on' is not a value
+     R"(p.toml:2:8: error: 'on' is not in quotes
     2 | mode = on
-      |        ^~ quote it: "on"
+      |        ^~ write "on"
 )"},
     {"[guard]\nmode = Off\n",
      R"(p.toml:2:8: error: 'Off' is not in quotes
     2 | mode = Off
-      |        ^~~ quote it: "Off"
+      |        ^~~ write "off"
 )"},
     {"[group.a]\nexclusive = on\n",
      R"(p.toml:2:13: error: 'on' is not a value

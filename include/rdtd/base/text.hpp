@@ -22,6 +22,9 @@ template <std::unsigned_integral T>
   return value;
 }
 
+// U+00A0, which looks like a blank.
+inline constexpr std::string_view no_break_space = "\u00a0";
+
 // The parts between the separators; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
