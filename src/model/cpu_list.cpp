@@ -22,7 +22,8 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
                           : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
     if (!first || !last || *last < *first) return std::nullopt;
     // A list that names each CPU again and again is none.
-    if ((listed += *last - *first + 1U) > most_listed) return std::nullopt;
+    listed += *last - *first + 1U;
+    if (listed > most_listed) return std::nullopt;
     for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpus.end(), cpu);
   }
   return cpus;

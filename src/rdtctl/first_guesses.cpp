@@ -255,14 +255,13 @@ void Guess::rewrite_options() {
   bool has_file = false;  // of record
   for (size_t at = 0; at < words_.size() && !ended();) {
     if (words_[at] == "--") return;
-    if (is_option(words_[at]))
+    if (is_option(words_[at])) {
       at = rewrite_option(at);
-    else if (at > verb_ && verb() == "record" && !std::exchange(has_file, true))
-      at++;
-    else if (at > verb_ && executes())
-      return;  // the command
-    else
-      at++;
+      continue;
+    }
+    const bool is_file = at > verb_ && verb() == "record" && !std::exchange(has_file, true);
+    if (at > verb_ && executes() && !is_file) return;  // the command
+    at++;
   }
 }
 
