@@ -2,9 +2,9 @@
 #include "rdtd/daemon/classifier.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
