@@ -104,6 +104,10 @@ bool Planner::is_alone_in_partition(const GroupTarget& group) const {
 // divide.
 void Planner::decide_modes() {
   if (caches_.empty()) return;
+  // One whose ways nobody knows may share them with anybody.
+  if (std::ranges::any_of(snapshot_.unreadable,
+                          [this](const std::string& name) { return is_foreign(name); }))
+    return;
   std::map<const GroupTarget*, bool> shares;
   for (const Cache& cache : caches_) {
     const auto& [resource, parts, info] = cache;
@@ -171,6 +175,20 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
   report(cache.resource, found, Severity::warning);
 }
 
+// One warning for each, at the first thing of the policy that claims ways for itself.
+void Planner::warn_of_unreadable_groups() {
+  const auto exclusive = std::ranges::find_if(policy_.groups, &Group::exclusive);
+  const bool claims = exclusive != policy_.groups.end();
+  if (!claims && policy_.partitions.empty()) return;
+  const auto& claimed = claims ? exclusive->name : policy_.partitions.front().name;
+  for (const std::string& name : snapshot_.unreadable)
+    if (is_foreign(name))
+      warning(claimed.where,
+              fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
+                          "'{}', and the kernel's exclusive mode is not set",
+                          name, claims ? "exclusive to" : "of partition", claimed.value));
+}
+
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   make_targets();
   find_mon_groups();
@@ -198,6 +216,7 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   assign_cpus();
   if (!has_errors(diagnostics_)) {
     for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
+    warn_of_unreadable_groups();
     decide_modes();
     check_new_regions();
   }

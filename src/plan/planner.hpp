@@ -200,6 +200,7 @@ class Planner {
   void assign_monitor_cpus(const Group& group);
   void warn_of_cpus_counted_by_others(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
+  void warn_of_unreadable_groups();
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();
   [[nodiscard]] bool is_foreign(const std::string& directory) const {

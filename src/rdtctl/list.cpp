@@ -83,6 +83,8 @@ int verbs::list(const Context& context, bool only_names) {
     json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
     if (const auto unknown = unknown_rows(*machine); !unknown.empty())
       json["unknown_controls"] = unknown;
+    if (const auto& hidden = machine->snapshot.unreadable; !hidden.empty())
+      json["unreadable"] = hidden;
     print_json(context, json);
     return Exit::ok;
   }
@@ -99,6 +101,8 @@ int verbs::list(const Context& context, bool only_names) {
     print("\nNot shown: {}; rdtd does not know {} of schemata, and leaves {} alone\n",
           join(unknown, ", "), unknown.size() == 1 ? "this row" : "these rows",
           unknown.size() == 1 ? "it" : "them");
+  if (const auto& hidden = machine->snapshot.unreadable; !hidden.empty())
+    print("\nCannot be read: {}\n", join(std::vector(hidden.begin(), hidden.end()), ", "));
   return Exit::ok;
 }
 
@@ -106,6 +110,10 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   const std::string directory = group_directory(group);
+  if (machine->snapshot.unreadable.contains(directory)) {
+    note("rdtctl: group '{}' cannot be read, or says what this rdtctl does not know\n", group);
+    return Exit::failed;
+  }
   if (!machine->snapshot.groups.contains(directory)) {
     std::vector<std::string> names;
     for (const auto& [name, state] : machine->snapshot.groups) names.push_back(group_label(name));

@@ -229,6 +229,37 @@ TEST(ForeignGroups, PartitionsWithoutGroupsWhereOthersAreInTheWay) {
       "make, and 1 must be left to default; ");
 }
 
+// Nobody knows its ways.
+TEST(ForeignGroups, UnreadableOnesKeepTheKernelsModeAway) {
+  Capabilities capabilities = machine(8, 1);
+  Snapshot snapshot = untouched(capabilities);
+  const std::string exclusive = "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n";
+  const std::string partition = "[partition.p]\nl3 = \"4 ways\"\n";
+  const std::string inside = partition + "[group.a]\npartition = \"p\"\nl3 = \"2 ways\"\n";
+  const auto warnings = [&](const std::string& policy) {
+    const auto plan = make_plan(test::parse(policy).policy, capabilities, snapshot);
+    std::string text;
+    for (const Diagnostic& warning : plan->warnings) text += warning.message + "; ";
+    return text;
+  };
+  const auto mode = [&] {
+    return make_plan(test::parse(exclusive).policy, capabilities, snapshot)
+        ->groups.front()
+        .state.mode;
+  };
+  EXPECT_EQ(mode(), Mode::exclusive);
+  EXPECT_EQ(warnings(exclusive) + warnings(inside), "");
+  snapshot.unreadable = {"odd"};
+  EXPECT_EQ(mode(), Mode::shareable);
+  EXPECT_EQ(warnings(exclusive),
+            "group 'odd', which rdtd did not make, cannot be read: it may fill ways exclusive to "
+            "'a', and the kernel's exclusive mode is not set; ");
+  EXPECT_EQ(warnings(inside),
+            "group 'odd', which rdtd did not make, cannot be read: it may fill ways of partition "
+            "'p', and the kernel's exclusive mode is not set; ");
+  EXPECT_EQ(warnings("[group.a]\nl3 = \"2 ways\"\n"), "");
+}
+
 // What a group of another tool that cannot be read, or not be understood, has: a CLOSID and an
 // RMID.
 TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {
