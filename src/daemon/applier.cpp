@@ -385,11 +385,14 @@ Result<void> Applier::remove_all() {
   places_.clear();
   auto machine = read_machine();
   if (!machine) return std::unexpected(machine.error());
-  Plan default_group;
-  default_group.groups.emplace_back();
-  restore_controls(default_group, machine->snapshot, std::exchange(controls_before_, {}));
+  machine->snapshot.controls_before = std::exchange(controls_before_, {});
+  std::vector<GroupTarget> default_group(1);
+  restore_controls(default_group, machine->snapshot);
+  const Schemata& before = default_group.front().state.schemata;
   // The groups go, whether or not that can be written.
-  auto restored = carry_out(default_group.changes.steps, *machine);
+  Result<void> restored;
+  if (!before.empty())
+    restored = carry_out({WriteSchemata{std::string(root_group), {}, before}}, *machine);
   auto removed = resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
                                               system_.device_holder);
   return removed ? std::move(restored) : std::move(removed);

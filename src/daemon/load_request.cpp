@@ -38,7 +38,6 @@ std::optional<Applier::Loaded> Applier::load_known(const Request& request, const
   auto policy = known_policy(request, before);
   if (!policy) return std::nullopt;
   auto prepared = prepare_known(std::move(*policy), before.text_warnings, machine);
-  if (prepared) restore_controls(prepared->plan, machine.snapshot, controls_before_);
   if (!prepared || !prepared->missing.empty() ||
       !holders_of(prepared->plan.changes.steps, machine.snapshot).empty())
     return std::nullopt;
@@ -50,6 +49,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request,
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
   machine->snapshot.to_adopt = request.adopt;
+  machine->snapshot.controls_before = controls_before_;
   if (request.leases.empty()) machine->snapshot.places = places_;
   if (auto known = load_known(request, *machine, before)) return std::move(*known);
   return load_texts(request, std::move(*machine), before);
@@ -71,7 +71,6 @@ std::expected<Applier::Loaded, Refusal> Applier::load_texts(const Request& reque
     prepared = prepare_again();
   }
   if (!prepared) return std::unexpected(refusal(prepared.error()));
-  restore_controls(prepared->plan, machine.snapshot, controls_before_);
   Users users = request.ask_for_users ? look_up_users(prepared->policy, system_.users, before.users,
                                                       prepared->warnings)
                                       : before.users;

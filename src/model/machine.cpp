@@ -51,7 +51,7 @@ void find_unlimited(Capabilities& capabilities, const Snapshot& snapshot) {
       if (const auto values = group.schemata.find(resource); values != group.schemata.end())
         for (const auto& [domain, value] : values->second) highest = std::max(highest, value);
     for (auto& [domain, unlimited] : info.unlimited)
-      unlimited = std::max(unlimited, std::bit_ceil(std::min(highest, uint32_t{1} << 31)));
+      if (highest > unlimited) unlimited = std::bit_ceil(std::min(highest, uint32_t{1} << 31));
   }
 }
 

@@ -36,6 +36,11 @@ ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
     return std::unexpected(ControlRefusal{
         fmt::format("'{}' has gaps; masks of {} must be contiguous", amount.text, name.name()),
         {}});
+  if (mask.count() < control.min_bits)
+    return std::unexpected(ControlRefusal{
+        fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",
+                    amount.text, name.name(), control.min_bits),
+        {}});
   return mask.bits;
 }
 

@@ -65,21 +65,14 @@ ControlValues values_before(const Plan& plan, const Capabilities& capabilities,
   return out;
 }
 
-void restore_controls(Plan& plan, const Snapshot& snapshot, const ControlValues& record) {
-  for (GroupTarget& target : plan.groups) {
-    const auto before = record.find(target.directory);
-    if (before == record.end()) continue;
-    WriteSchemata step{target.directory, {}, {}};
+void restore_controls(std::vector<GroupTarget>& targets, const Snapshot& snapshot) {
+  for (GroupTarget& target : targets) {
+    const auto before = snapshot.controls_before.find(target.directory);
+    if (before == snapshot.controls_before.end()) continue;
     for (const auto& [resource, values] : before->second)
-      for (const auto& [domain, value] : values) {
-        const auto now = value_now(snapshot, target.directory, resource, domain);
-        if (!now || value_in(target.state.schemata, resource, domain)) continue;
-        target.state.schemata[resource][domain] = value;
-        if (*now == value) continue;
-        step.before[resource][domain] = *now;
-        step.after[resource][domain] = value;
-      }
-    if (!step.after.empty()) plan.changes.steps.emplace_back(std::move(step));
+      for (const auto& [domain, value] : values)
+        if (value_now(snapshot, target.directory, resource, domain))
+          target.state.schemata[resource].try_emplace(domain, value);
   }
 }
 
@@ -173,6 +166,35 @@ void Planner::lift_cap(const Group& group) {
     if (now && *now != *control.maximum && !value_in(of.state.schemata, resource, domain))
       of.state.schemata[resource][domain] = *control.maximum;
   }
+}
+
+// AMD's limit of a node is one for all its domains together, and bounds the limit of each: the
+// kernel reads that as no more than the node's.
+void Planner::bound_by_nodes() {
+  for (const auto& [row, control] : capabilities_.controls)
+    for (const auto& [bounded, info] : capabilities_.bandwidths)
+      if (control.resource == bounded.name() && info.unit == BandwidthUnit::eighth_gbps &&
+          rate_of_unit(control) != 0)
+        for (GroupTarget& group : targets_) bound(group, row, control, bounded);
+}
+
+void Planner::bound(GroupTarget& group, const Resource& by, const Control& node,
+                    const Resource& bounded) {
+  uint64_t least = UINT64_MAX, most = 0;
+  for (const DomainId domain : node.domains) {
+    auto value = value_in(group.state.schemata, by, domain);
+    if (!value) value = value_now(snapshot_, group.directory, by, domain);
+    if (!value) value = node.maximum;
+    if (!value) continue;
+    const uint64_t bytes = uint64_t{*value} * node.scale * rate_of_unit(node) / node.resolution;
+    least = std::min(least, bytes / unit_bytes(BandwidthUnit::eighth_gbps));
+    most = std::max(most, bytes / unit_bytes(BandwidthUnit::eighth_gbps));
+  }
+  DomainValues& values = group.state.schemata[bounded];
+  for (auto& [domain, value] : values)
+    if (value > most) value = static_cast<uint32_t>(most);
+  // resctrl does not say which domains are of which node: a value between is left to the kernel.
+  std::erase_if(values, [&](const auto& value) { return least < value.second; });
 }
 
 bool Planner::is_cap_a_control() const {

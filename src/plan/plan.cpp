@@ -9,6 +9,7 @@
 #include "bandwidth.hpp"
 #include "planner.hpp"
 #include "rdtd/model/footprint.hpp"
+#include "rdtd/plan/controls.hpp"
 
 namespace rdtd {
 
@@ -74,7 +75,14 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
               info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
 }
 
+void Planner::warn_of_no_limit(Resource resource, const DomainAmount& line, uint32_t unlimited) {
+  const Located<Amount>& amount = form_for(line, capabilities_.bandwidths.at(resource));
+  warning(amount.where, fmt::format("'{}' is no limit: {} counts up to {} GB/s here",
+                                    amount.value.text, to_string(resource), unlimited / 8));
+}
+
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
+  std::set<const DomainAmount*> too_high;
   for (const auto& [domain, unlimited] : info.unlimited) {
     for (GroupTarget& group : targets_)
       group.state.schemata[resource][domain] =
@@ -89,6 +97,11 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
       else
         refuse_bandwidth(resource, info, *line);
       if (value && *value < unlimited) target(&group).state.schemata[resource][domain] = *value;
+      const bool is_rate = value && info.unit == BandwidthUnit::eighth_gbps &&
+                           std::holds_alternative<Rate>(amount.value);
+      if (is_rate && *bandwidth_value(amount, info, UINT32_MAX) > unlimited &&
+          too_high.insert(line).second)
+        warn_of_no_limit(resource, *line, unlimited);
     }
   }
 }
@@ -163,9 +176,10 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
       if (group.exclusive && divided(group.amounts))
         look(group.name.where, mask_of(group), domain,
              fmt::format("exclusive to '{}'", group.name.value));
-    for (const Partition& partition : policy_.partitions) {
+    for (size_t i = 0; i < policy_.partitions.size(); ++i) {
+      const Partition& partition = policy_.partitions[i];
       if (!divided(partition.amounts)) continue;
-      Cbm mask;
+      Cbm mask = footprint(partition_targets_[i].state.schemata, cache.resource, domain);
       if (const auto members = members_.find(partition.name.value); members != members_.end())
         for (const Group* group : members->second) mask = mask | mask_of(*group);
       look(partition.name.where, mask, domain,
@@ -183,10 +197,11 @@ void Planner::warn_of_unreadable_groups() {
   const auto& claimed = claims ? exclusive->name : policy_.partitions.front().name;
   for (const std::string& name : snapshot_.unreadable)
     if (is_foreign(name))
-      warning(claimed.where,
-              fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
-                          "'{}', and the kernel's exclusive mode is not set",
-                          name, claims ? "exclusive to" : "of partition", claimed.value));
+      warning(
+          claimed.where,
+          fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
+                      "'{}', and the kernel's exclusive mode is not set",
+                      name, claims ? "exclusive to" : "of partition", claimed.value));
 }
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
@@ -213,6 +228,8 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
     set_controls();
   }
+  restore_controls(targets_, snapshot_);
+  bound_by_nodes();
   assign_cpus();
   if (!has_errors(diagnostics_)) {
     for (const Cache& cache : caches_) warn_of_foreign_groups(cache);

@@ -185,6 +185,7 @@ class Planner {
               const std::string& hint = {});
 
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
+  void warn_of_no_limit(Resource resource, const DomainAmount& line, uint32_t unlimited);
   [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,
                                   uint32_t unlimited) const;
   void refuse_bandwidth(Resource resource, const BandwidthInfo& info, const DomainAmount& line);
@@ -194,6 +195,8 @@ class Planner {
       const std::string& name) const;
   [[nodiscard]] bool is_cap_a_control() const;
   void lift_cap(const Group& group);
+  void bound_by_nodes();
+  void bound(GroupTarget& group, const Resource& by, const Control& node, const Resource& bounded);
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);

@@ -181,7 +181,9 @@ void add_unknown_controls(const TreeMachine& machine, Facts& out) {
 
 void add_monitoring(const TreeMachine& machine, Facts& out) {
   const auto& rmids = machine.capabilities.num_rmids;
-  if (!rmids) {
+  const auto monitoring = resctrl::monitoring_directories(machine.tree.filesystem())
+                              .value_or(std::vector<std::string>{});
+  if (monitoring.empty()) {
     out.lines.emplace_back("Counters", "none: the kernel does not monitor here");
     return;
   }
@@ -190,26 +192,27 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
     if (!is_pseudo(state.mode)) groups++;
   const size_t used = groups + machine.snapshot.mon_groups.size();
   const auto each = machine.capabilities.rmids_of_closid();
-  const std::string free = !machine.capabilities.rmids_per_closid
+  const std::string free = !rmids ? std::string("the kernel does not say how many there are")
+                           : !machine.capabilities.rmids_per_closid
                                ? fmt::format("{} free", *rmids - std::min<size_t>(*rmids, used))
                            : each ? fmt::format("{} for each CLOSID", *each)
                                   : "each CLOSID has its own";
   out.lines.emplace_back(
-      "RMIDs", fmt::format("{}: {}, {}; {}", *rmids, counted(groups, "control group"),
+      "RMIDs", fmt::format("{}{}, {}; {}", rmids ? fmt::format("{}: ", *rmids) : "",
+                           counted(groups, "control group"),
                            counted(machine.snapshot.mon_groups.size(), "monitoring group"), free));
   std::vector<std::string> events;
-  for (const std::string& name : resctrl::monitoring_directories(machine.tree.filesystem())
-                                     .value_or(std::vector<std::string>{})) {
+  for (const std::string& name : monitoring) {
     const std::string features = info(machine, fmt::format("{}/mon_features", name));
     for (const std::string_view event : split(features, '\n'))
       if (!trim(event).empty()) events.emplace_back(trim(event));
   }
   std::string text = join(events, ", ");
   out.lines.emplace_back("Counters", text);
-  out.json["monitoring"] = {{"rmids", *rmids},
-                            {"control_groups", groups},
+  out.json["monitoring"] = {{"control_groups", groups},
                             {"monitoring_groups", machine.snapshot.mon_groups.size()},
                             {"events", events}};
+  if (rmids) out.json["monitoring"]["rmids"] = *rmids;
 }
 
 JsonValue counters_json(const std::map<DomainId, unsigned>& counters) {

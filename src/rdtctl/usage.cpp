@@ -60,6 +60,8 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
   const Before earlier(before);
   std::vector<Usage> out;
+  // What several kinds of domains count, caches and nodes, is the same: it is not added up.
+  std::map<std::pair<std::string, std::string>, std::string> counted_by;
   for (const DomainCounters& of : now.counters) {
     // The domain that a node is part of includes it.
     if (domains == Domains::summed && of.resource.starts_with("sub_")) continue;
@@ -68,6 +70,8 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
       if (domains == Domains::apart) out.back().domain = {of.resource, of.domain};
     }
     for (const auto& [name, value] : of.counters) {
+      const auto [kind, first] = counted_by.try_emplace({of.group, name}, of.resource);
+      if (domains == Domains::summed && kind->second != of.resource) continue;
       Used& used = out.back().counters[name];
       const auto counted = number(value);
       if (!counted && !used.reason) used.reason = std::get<NoCount>(value);

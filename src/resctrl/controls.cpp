@@ -69,24 +69,34 @@ Control ControlReader::read_generic(const Resource& row, const std::string& dire
   out.resolution = std::max(1U, number(directory + "resolution").value_or(1));
   out.unit = text(directory + "unit");
   out.scope = text(directory + "scope");
+  out.resource = split(directory, '/')[1];
   out.sparse = text(directory + "type").contains("sparse");
+  out.min_bits = number(directory + "min_bits").value_or(0);
   return out;
 }
 
 // As MB and L3 have them: bandwidth_gran is there for percentages, and for AMD's rates, which are
-// not linear by that file and whose unit it does not say.
+// not linear by that file and whose unit it does not say. Those of a whole node count GB/s.
 Control ControlReader::read_plain(const Resource& row, const std::string& directory) const {
   Control out;
   if (row.is_bitmap()) {
     out.maximum = number(directory + "cbm_mask", 16);
     out.sparse = number(directory + "sparse_masks") == 1;
+    out.min_bits = number(directory + "min_cbm_bits").value_or(0);
     return out;
   }
   const auto granularity = number(directory + "bandwidth_gran");
   if (!granularity) return out;
   out.granularity = std::max(1U, *granularity);
   out.minimum = number(directory + "min_bandwidth");
-  if (number(directory + "delay_linear") != 0) out.unit = "percent";
+  // openEuler describes its priorities and its switch of the hard limit like this too.
+  const bool is_amount = !row.name().ends_with("PRI") && !row.name().ends_with("HDL");
+  if (is_amount && number(directory + "delay_linear") != 0) {
+    out.unit = "percent";
+  } else if (const bool slow = row.name() == "GSMBA"; slow || row.name() == "GMB") {
+    out.unit = "GBps";
+    out.resource = to_string(slow ? Resource::SMBA : Resource::MB);
+  }
   return out;
 }
 

@@ -127,38 +127,44 @@ void cap_rates(const Filesystem& filesystem, Schemata& schemata) {
   for (auto& [domain, value] : rates->second) value = std::min(value, highest);
 }
 
-uint32_t unlimited_value(const BandwidthInfo& bandwidth) {
+// `maximum`: by the kernel's description, which most kernels lack.
+uint32_t unlimited_value(const BandwidthInfo& bandwidth, std::optional<uint32_t> maximum) {
   switch (bandwidth.unit) {
     case BandwidthUnit::percent: return 100;
     case BandwidthUnit::mbps: return highest_rate(bandwidth.bandwidth_gran);
     // The processor states it as a number of bits, at least these; see find_unlimited.
-    case BandwidthUnit::eighth_gbps: return 2048;
+    case BandwidthUnit::eighth_gbps: return maximum.value_or(2048);
   }
   return 0;
 }
 
-BandwidthInfo read_bandwidth(InfoReader& info, Resource resource, const DomainValues& root,
-                             const MountOptions& mount) {
+BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource resource,
+                             const DomainValues& root, const MountOptions& mount) {
   BandwidthInfo bandwidth;
   bandwidth.bandwidth_gran = std::max(1U, info.number("bandwidth_gran"));
   bandwidth.min_bandwidth = info.number("min_bandwidth");
   bandwidth.num_closids = info.number("num_closids");
   bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0, root, mount);
-  const uint32_t unlimited = unlimited_value(bandwidth);
+  const uint32_t unlimited = unlimited_value(bandwidth, controls.read(resource).maximum);
   for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
   return bandwidth;
 }
 
 // resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
-// RMIDs than CLOSIDs, which no x86 processor has.
+// RMIDs than CLOSIDs, which no x86 processor has. Without caches, its steps of MB are a power of
+// two of the whole; those of Intel are 10%.
 // `num_rmids`: the largest one, without that of packages, which may be small on x86 too.
 bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
   const auto is_shareable = [](const auto& cache) {
     return cache.second.shareable_bits == cache.second.cbm_mask;
   };
-  return !capabilities.divides_nothing() &&
-         (num_rmids < capabilities.num_closids() ||
-          (!capabilities.caches.empty() && std::ranges::all_of(capabilities.caches, is_shareable)));
+  const auto has_other_steps = [](const auto& bandwidth) {
+    return bandwidth.second.unit == BandwidthUnit::percent && bandwidth.second.bandwidth_gran != 10;
+  };
+  if (capabilities.divides_nothing()) return false;
+  if (num_rmids < capabilities.num_closids()) return true;
+  return capabilities.caches.empty() ? std::ranges::any_of(capabilities.bandwidths, has_other_steps)
+                                     : std::ranges::all_of(capabilities.caches, is_shareable);
 }
 
 void append_assignments(const Filesystem& filesystem, const std::string& group,
@@ -247,7 +253,7 @@ Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesy
 
 bool is_group(const Filesystem::Entry& entry) {
   return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" &&
-         entry.name != "mon_data" && !entry.name.starts_with('.');
+         entry.name != "mon_data";
 }
 
 MountOptions read_copied_mount_options(const Filesystem& filesystem) {
@@ -340,7 +346,7 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
       out.caches[resource] = read_cache(info);
       out.caches[resource].way_bytes = way_sizes(size_text, resource, values);
     } else {
-      out.bandwidths[resource] = read_bandwidth(info, resource, values, mount);
+      out.bandwidths[resource] = read_bandwidth(info, controls, resource, values, mount);
     }
     if (info.error()) return std::unexpected(*info.error());
   }

@@ -122,6 +122,7 @@ inline fake::Machine amd_nodes() {
   gmb.most = gmb.initial = 8192;
   gmb.described_in = "MB";
   gmb.unit_name = "GBps";
+  gmb.bounds = "MB";
   return machine;
 }
 

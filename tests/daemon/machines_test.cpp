@@ -135,7 +135,7 @@ const std::vector<Controls>& controls() {
       {"a limit of a node", amd_nodes(),
        "[group.a]\nmb = \"300 GB/s\"\ncontrol = { GMB = \"100 GB/s\" }\n",
        "default shareable 0-3 L3:0=ffff MB:0=8192 SMBA:0=8192 GMB:0=8192\n"
-       "a shareable  L3:0=ffff MB:0=2400 SMBA:0=8192 GMB:0=100\n"},
+       "a shareable  L3:0=ffff MB:0=800 SMBA:0=8192 GMB:0=100\n"},
       {"in the default group", arm(), "[group.default]\ncontrol.MB_HLIM = 1\n[group.a]\n",
        "default shareable 0-3 L3:0-1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=1 "
        "MB_NODE:0-1,65536=100\n"
@@ -174,6 +174,38 @@ TEST_F(MachinesInForce, ControlsOfBefore) {
   EXPECT_EQ(hard_limit(""), "MB_HLIM:0-1=0 M");
   ASSERT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
   EXPECT_EQ(hard_limit(""), "MB_HLIM:0=1;1=0");
+}
+
+// The kernel reads MB as no more than the limit of its node: the plan grants what will be read, and
+// a later policy gets it back.
+TEST_F(MachinesInForce, ALimitOfANodeBoundsThoseOfItsDomains) {
+  use(amd_nodes());
+  const auto bandwidth = [&](const std::string& group) {
+    const std::string text = schemata(group);
+    return text.substr(text.find("MB:"));
+  };
+  const auto settles = [&] {
+    manager->reconciler().reconcile();
+    run();
+    EXPECT_EQ(drift, std::vector<std::string>{});
+    EXPECT_EQ(problems(), std::vector<std::string>{});
+  };
+  ASSERT_EQ(reload("[group.a]\ncontrol.GMB = \"100 GB/s\"\n[group.b]\nmb = \"50 GB/s\"\n"), "");
+  EXPECT_EQ(bandwidth("a"), "MB:0=800 SMBA:0=8192 GMB:0=100");
+  EXPECT_EQ(bandwidth("b"), "MB:0=400 SMBA:0=8192 GMB:0=8192");
+  settles();
+  ASSERT_EQ(reload("[group.a]\ncontrol.GMB = \"200 GB/s\"\n[group.b]\ncontrol.GMB = 1\n"), "");
+  EXPECT_EQ(bandwidth("a"), "MB:0=1600 SMBA:0=8192 GMB:0=200");
+  EXPECT_EQ(bandwidth("b"), "MB:0=8 SMBA:0=8192 GMB:0=1");
+  settles();
+  ASSERT_EQ(reload("[group.a]\n[group.b]\nmb = \"50 GB/s\"\n"), "");
+  EXPECT_EQ(bandwidth("a"), "MB:0=8192 SMBA:0=8192 GMB:0=8192");
+  EXPECT_EQ(bandwidth("b"), "MB:0=400 SMBA:0=8192 GMB:0=8192");
+  settles();
+  ASSERT_TRUE(kernel.resctrl.write("a/schemata", "GMB:0=10\n"));
+  ASSERT_EQ(reload("[group.a]\n[group.b]\n"), "");
+  EXPECT_EQ(bandwidth("a"), "MB:0=80 SMBA:0=8192 GMB:0=10");
+  settles();
 }
 
 // Where 'mb' is a control, bandwidth is unlimited without it, as it is where it is none: also if
@@ -268,7 +300,7 @@ const std::vector<Skipped>& skipped() {
        "data shareable  L3:0=fffc MB:0=64 SMBA:0=2048\n"},
       {"AMD with a limit of a node", amd_nodes(), "batch/web",
        "default shareable 0,2-3 L3:0=fffc MB:0=8192 SMBA:0=8192 GMB:0=8192\n"
-       "batch exclusive 1 L3:0=3 MB:0=8192 SMBA:0=8 GMB:0=100\n"
+       "batch exclusive 1 L3:0=3 MB:0=800 SMBA:0=8 GMB:0=100\n"
        "data shareable  L3:0=fffc MB:0=64 SMBA:0=8192 GMB:0=8192\n"},
       {"no bandwidth", haswell(), "batch/web",
        "default shareable 0,2-3 L3:0=ffffc;1=fffff\n"

@@ -48,6 +48,8 @@ struct Control {
   std::string described_in;      // "MB": by info/MB/resource_schemata/NAME; empty: by info/NAME
   std::string unit_name, scope;  // in that description
   bool says_steps = false;       // info/NAME has bandwidth_gran and min_bandwidth
+  // AMD's limit of a node in GB/s: this row reads as no more than it. Empty: it bounds none.
+  std::string bounds;
 
   // No restriction: all ways, or the highest bandwidth.
   [[nodiscard]] uint32_t unlimited() const;

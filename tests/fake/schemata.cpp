@@ -333,12 +333,21 @@ Answer<std::string> Resctrl::schemata_text(const Group& group) {
   return out;
 }
 
+// By the limit of a node; there is one node.
+uint32_t Resctrl::bound_of(const Resource& resource, unsigned closid) {
+  constexpr uint32_t eighths = 8;
+  for (const auto& [row, control] : machine.controls)
+    if (control.bounds == resource.name())
+      return values[row][control.domains.begin()->first][closid] * eighths;
+  return UINT32_MAX;
+}
+
 std::string Resctrl::domain_values(Resource resource, unsigned closid) {
   const size_t width = machine.release.pads_values ? value_width(machine) : 0;
   std::string out;
   for (const auto& [id, domain] : machine.controls.at(resource).domains) {
     if (!is_online(resource, id)) continue;
-    const uint32_t value = values[resource][id][closid];
+    const uint32_t value = std::min(values[resource][id][closid], bound_of(resource, closid));
     out += fmt::format("{}{}=", out.empty() ? "" : ";", to_string(id));
     out += resource.is_bitmap() ? fmt::format("{:0{}x}", value, width)
                                 : fmt::format("{:{}}", value, width);

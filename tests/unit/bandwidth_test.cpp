@@ -32,7 +32,6 @@ TEST(Bandwidth, Amounts) {
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "800 MiB/s", 7},
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "1 KB/s", 1},
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "255.9 GB/s", 2048},
-      {BandwidthUnit::eighth_gbps, 1, 0, 2048, "999999999 GB/s", 2048},
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "unlimited", 2048},
       {BandwidthUnit::mbps, 1, 10, 4294967295, "800 MiB/s", 800},
       {BandwidthUnit::mbps, 10, 10, 4294967290, "8 GB/s", 7630},
@@ -54,6 +53,30 @@ TEST(Bandwidth, Amounts) {
                           row.value))
         << to_string(row.unit) << " " << row.amount;
   }
+}
+
+// The most that eighths of a GB/s count up to.
+TEST(Bandwidth, RatesThatLimitNothing) {
+  Capabilities capabilities;
+  BandwidthInfo& mb = capabilities.bandwidths[Resource::MB];
+  mb.num_closids = 16;
+  mb.unit = BandwidthUnit::eighth_gbps;
+  mb.unlimited = {{DomainId{0}, 2048}, {DomainId{1}, 2048}};
+  Snapshot snapshot;
+  snapshot.groups[""].schemata[Resource::MB] = mb.unlimited;
+  const auto warnings = [&](const std::string& amount) {
+    const auto plan =
+        make_plan(test::parse("[group.a]\nmb = " + amount + "\n").policy, capabilities, snapshot);
+    std::string text;
+    for (const Diagnostic& warning : plan->warnings) text += warning.message + "; ";
+    return text;
+  };
+  EXPECT_EQ(warnings("\"256 GB/s\"") + warnings("\"unlimited\""), "");
+  EXPECT_EQ(warnings("\"257 GB/s\""), "'257 GB/s' is no limit: MB counts up to 256 GB/s here; ");
+  EXPECT_EQ(warnings("\"999999999 GB/s\""),
+            "'999999999 GB/s' is no limit: MB counts up to 256 GB/s here; ");
+  EXPECT_EQ(warnings("[\"50%\", \"300 GB/s\"]"),
+            "'300 GB/s' is no limit: MB counts up to 256 GB/s here; ");
 }
 
 TEST(Bandwidth, PercentIsRefusedOnMachinesWithRates) {

@@ -39,6 +39,8 @@ TEST(Controls, Amounts) {
   rate.maximum = 8192;
   Control mask;
   mask.maximum = 0xff;
+  Control two_ways = mask;
+  two_ways.min_bits = 2;
   Control gaps = mask;
   gaps.sparse = true;
   const Resource number("NAME", false), bitmap("MASK", true);
@@ -86,6 +88,9 @@ TEST(Controls, Amounts) {
       {"0xf0", number, rate,
        "unsupported: '0xf0' is a mask, and NAME counts GBps here [write the number for schemata]"},
       {"0xf0", bitmap, mask, "f0"},
+      {"0x4", bitmap, two_ways,
+       "'0x4' is too little: a mask of MASK has at least 2 ways (min_cbm_bits) []"},
+      {"0xc", bitmap, two_ways, "c"},
       {"0x5", bitmap, mask, "'0x5' has gaps; masks of MASK must be contiguous []"},
       {"0x5", bitmap, gaps, "5"},
       {"0x100", bitmap, mask, "'0x100' is out of range: the mask of MASK is 0xff []"},

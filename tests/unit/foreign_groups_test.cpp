@@ -229,6 +229,23 @@ TEST(ForeignGroups, PartitionsWithoutGroupsWhereOthersAreInTheWay) {
       "make, and 1 must be left to default; ");
 }
 
+// Ways that a partition leaves idle are its own too.
+TEST(ForeignGroups, InIdleWaysOfAPartition) {
+  const Capabilities capabilities = machine(8, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["other"] = group_state("L3:0=f0\nMB:0=100\n");
+  const auto plan = make_plan(
+      test::parse("[partition.p]\nl3 = \"6 ways\"\n[group.a]\npartition = \"p\"\nl3 = \"0x3\"\n")
+          .policy,
+      capabilities, snapshot);
+  ASSERT_TRUE(plan);
+  std::string text = schemata_line(plan->partitions.front().state.schemata);
+  for (const Diagnostic& warning : plan->warnings) text += "; " + warning.message;
+  EXPECT_EQ(text,
+            "L3:0=3f; group 'other', which rdtd did not make, can fill ways 4-5 of L3 domain 0, "
+            "which are of partition 'p'");
+}
+
 // Nobody knows its ways.
 TEST(ForeignGroups, UnreadableOnesKeepTheKernelsModeAway) {
   Capabilities capabilities = machine(8, 1);

@@ -371,6 +371,7 @@ TEST(Usage, EveryKindOfCounter) {
                    {counted("", "L3", 0, {{"mbm_total_bytes", n << 20}}),
                     counted("", "sub_L3", 0, {{"mbm_total_bytes", n << 19}}),
                     counted("", "sub_L3", 1, {{"mbm_total_bytes", n << 19}}),
+                    counted("", "NODE", 0, {{"mbm_total_bytes", n << 20}}),
                     counted("", "PERF_PKG", 0,
                             {{"core_energy", 2.5 * second},
                              {"activity", 0.5 * second},
@@ -389,6 +390,7 @@ TEST(Usage, EveryKindOfCounter) {
             "default 0 | mbm_total_bytes 1.0 MiB/s\n"
             "default sub_L3 0 | mbm_total_bytes 0.5 MiB/s\n"
             "default sub_L3 1 | mbm_total_bytes 0.5 MiB/s\n"
+            "default NODE 0 | mbm_total_bytes 1.0 MiB/s\n"
             "default PERF_PKG 0 | activity 0.500 F/s | core_energy 2.5 W | uops_retired 1000/s\n"
             "a 0 | llc_occupancy Unavailable | mbm_local_bytes Unassigned | mbm_total_bytes "
             "Error\n");

@@ -1,5 +1,6 @@
 // Reading a machine: the mount options, the unit of bandwidth, and groups that vanish or cannot be
 // read.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -217,6 +218,58 @@ TEST(Read, Controls) {
     EXPECT_EQ(machine->capabilities.num_closids(), 8);
     EXPECT_EQ(schemata_line(machine->snapshot.groups.at("").schemata),
               "L3:0=f L3PBM:0=ff MBMIN:0=10 MB_HLIM:0=0 MB_NODE:0=100;65536=50");
+  }
+}
+
+// The limits of a node on AMD, in GB/s, and openEuler's priorities, as kernels without the generic
+// description show them.
+TEST(Read, PlainControls) {
+  auto files = group_files("", "GMB:0=2048\nGSMBA:0=2048\nMBPRI:0=7\nMBHDL:0=1\nL3PBM:0=ff\n",
+                           "0\n", "shareable\n");
+  for (const char* name : {"GMB", "GSMBA", "MBPRI", "MBHDL"}) {
+    const std::string directory = std::string("info/") + name + "/";
+    files[directory + "bandwidth_gran"] = "1\n";
+    files[directory + "min_bandwidth"] = "1\n";
+  }
+  files["info/GMB/delay_linear"] = files["info/GSMBA/delay_linear"] = "0\n";
+  files["info/L3PBM/cbm_mask"] = "ff\n";
+  files["info/L3PBM/min_cbm_bits"] = "2\n";
+  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  ASSERT_TRUE(machine) << machine.error().text();
+  std::string text;
+  for (const auto& [resource, control] : machine->capabilities.controls)
+    text += fmt::format("{}: {}, of '{}', {} bits\n", resource.name(), describe(resource, control),
+                        control.resource, control.min_bits);
+  EXPECT_EQ(text,
+            "GMB: GBps, of 'MB', 0 bits\n"
+            "GSMBA: GBps, of 'SMBA', 0 bits\n"
+            "L3PBM: a bit mask without gaps, of ff, of '', 2 bits\n"
+            "MBHDL: a number, of '', 0 bits\n"
+            "MBPRI: a number, of '', 0 bits\n");
+}
+
+// The most that AMD's rates count up to: as described, or else as groups have it.
+TEST(Read, HighestRate) {
+  const struct {
+    const char* value;
+    const char* maximum;
+    uint32_t unlimited;
+  } rows[] = {{"100", nullptr, 2048},
+              {"3000", nullptr, 4096},
+              {"8192", nullptr, 8192},
+              {"100", "8191\n", 8191},
+              {"8191", "8191\n", 8191}};
+  for (const auto& row : rows) {
+    auto files = group_files("", fmt::format("MB:0={}\n", row.value), "0\n", "shareable\n");
+    files["info/MB/bandwidth_gran"] = "1\n";
+    files["info/MB/min_bandwidth"] = "1\n";
+    files["info/MB/num_closids"] = "16\n";
+    files["info/MB/delay_linear"] = "0\n";
+    if (row.maximum != nullptr) files["info/MB/resource_schemata/MB/max"] = row.maximum;
+    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    ASSERT_TRUE(machine) << machine.error().text();
+    EXPECT_EQ(machine->capabilities.bandwidths.at(Resource::MB).unlimited,
+              (std::map<DomainId, uint32_t>{{DomainId{0}, row.unlimited}}));
   }
 }
 

@@ -22,9 +22,11 @@ struct Control {
   unsigned granularity = 1;
   // A number times `scale`, divided by `resolution`, is an amount in the unit.
   uint32_t scale = 1, resolution = 1;
-  std::string scope;                    // what a domain is: "L3", "NODE"; empty: not known
+  std::string scope;     // what a domain is: "L3", "NODE"; empty: not known
+  std::string resource;  // what it controls: "MB" for MB_HLIM and GMB; empty: not known
   std::optional<unsigned> num_closids;  // if it has fewer
   bool sparse = false;                  // a bit mask may have gaps
+  unsigned min_bits = 0;                // the fewest ways that a bit mask may have
   std::set<DomainId> domains;
   bool operator==(const Control&) const = default;
 };

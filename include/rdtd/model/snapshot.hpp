@@ -47,6 +47,9 @@ inline constexpr std::string_view io_group = "info";
 // That of the control group which the monitoring group is in; of a control group, its own.
 [[nodiscard]] std::string_view control_group_of(std::string_view directory);
 
+// Of controls that the language has no word for, by group.
+using ControlValues = std::map<std::string, Schemata>;
+
 struct Snapshot {
   std::map<std::string, GroupState> groups;  // control groups, the root included
   // Made by rdtd, for the root set by it, and for the I/O devices enabled by it; the others are not
@@ -81,6 +84,8 @@ struct Snapshot {
   std::string unrecordable;
   // The masks that groups of rdtd had before leases displaced them: the places that they keep.
   std::map<std::string, Schemata> places;
+  // What groups had before the policy in force set it: values_before() in plan/controls.hpp.
+  ControlValues controls_before;
 
   // The pseudo-locked regions that rdtd made.
   [[nodiscard]] std::vector<std::string> own_locks() const;

@@ -9,14 +9,12 @@
 
 namespace rdtd {
 
-using ControlValues = std::map<std::string, Schemata>;  // by group
-
 // What the groups of a plan had of the controls that it sets, before any policy set them: from the
 // record of the policy before, or as they are now. A new group gets what the default group had.
 [[nodiscard]] ControlValues values_before(const Plan& plan, const Capabilities& capabilities,
                                           const Snapshot& snapshot, const ControlValues& record);
 
-// Adds to a plan what is in the record and what it does not set itself.
-void restore_controls(Plan& plan, const Snapshot& snapshot, const ControlValues& record);
+// Adds to the targets what is in the record of the snapshot and what they do not set themselves.
+void restore_controls(std::vector<GroupTarget>& targets, const Snapshot& snapshot);
 
 }  // namespace rdtd
