@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
-#include "rdtd/model/guard_status.hpp"
 #include "rdtd/policy/guard_lease.hpp"
 #include "rdtd/policy/policy.hpp"
 
@@ -118,12 +117,9 @@ std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {
   return std::nullopt;
 }
 
-// polkit lets rdtd-observer have the lease of the guard, whatever it says: that must be all that
-// who controls the observer can have.
 std::optional<Refusal> LeaseJobs::refuse_guard(const std::string& name, const std::string& policy,
                                                uid_t uid) const {
-  if (name != guard_lease_name || uid == 0) return std::nullopt;
-  const auto beyond = beyond_ranges(core_.state.in_force->policy, lease_file(name, policy));
+  const auto beyond = beyond_guard(core_.state.in_force->policy, lease_file(name, policy), uid);
   if (!beyond) return std::nullopt;
   return Refusal{Refusal::Kind::not_permitted,
                  fmt::format("lease '{}' may only change mb within the ranges of the policy: {}",

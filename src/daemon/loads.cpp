@@ -11,6 +11,7 @@
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/guard_lease.hpp"
 
 namespace rdtd {
 
@@ -159,12 +160,21 @@ void Loads::note_look(const Result<SweepResult>& swept,
   all_examined_ = swept && swept->unknown + swept->refused == 0;
 }
 
+// Whether the policy has narrowed the ranges of the guard since its lease was given.
+bool Loads::goes_beyond(const Policy& policy) const {
+  return std::ranges::any_of(core_.leases.all(), [&](const Leases::Lease& lease) {
+    return beyond_guard(policy, lease_file(lease.name, lease.policy), lease.uid).has_value();
+  });
+}
+
 // Adds to a load the leases that still fit. The others end once it has succeeded: the policy files
 // do not wait for them.
 std::expected<Loads::LeasesThatEnd, Refusal> Loads::fit_leases(Applier::Request& request) {
   const InForce& now = *core_.state.in_force;
   request.leases = core_.leases.files();
-  if (request.leases.empty() || core_.applier.load(request, now)) return LeasesThatEnd{};
+  if (request.leases.empty()) return LeasesThatEnd{};
+  const auto whole = core_.applier.load(request, now);
+  if (whole && !goes_beyond(whole->prepared.policy)) return LeasesThatEnd{};
   LeasesThatEnd unfit;
   const std::vector<PolicyFile> all = std::exchange(request.leases, {});
   // An error of the policy itself is reported without those that leases have with it.
@@ -173,11 +183,15 @@ std::expected<Loads::LeasesThatEnd, Refusal> Loads::fit_leases(Applier::Request&
     return std::unexpected(alone.error());
   for (size_t i = 0; i < all.size(); i++) {
     request.leases.push_back(all[i]);
+    const Leases::Lease& lease = core_.leases.all()[i];
     const auto loaded = core_.applier.load(request, now);
-    if (loaded) continue;
+    const auto beyond =
+        loaded ? beyond_guard(loaded->prepared.policy, all[i], lease.uid) : std::nullopt;
+    if (loaded && !beyond) continue;
     request.leases.pop_back();
-    unfit.emplace(core_.leases.all()[i].name, fmt::format("the policy has no place for it:\n{}",
-                                                          trim(loaded.error().text_for(false))));
+    unfit.emplace(lease.name, beyond ? "with the changed policy, " + printable(*beyond)
+                                     : fmt::format("the policy has no place for it:\n{}",
+                                                   trim(loaded.error().text_for(false))));
   }
   return unfit;
 }

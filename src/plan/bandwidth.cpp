@@ -28,7 +28,10 @@ std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInf
   // Nobody asks for no bandwidth at all, which 0 would mean on AMD.
   value = round_up(std::max<uint64_t>(value, 1), info.bandwidth_gran);
   if (info.unit != BandwidthUnit::mbps) value = std::max<uint64_t>(value, info.min_bandwidth);
-  return static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
+  const auto rounded = static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
+  // What the kernel takes for all of it.
+  if (percent_here && percent_as_read(rounded, info.bandwidth_gran) >= unlimited) return unlimited;
+  return rounded;
 }
 
 const Located<Amount>& form_for(const DomainAmount& line, const BandwidthInfo& info) {

@@ -190,11 +190,36 @@ void Planner::bound(GroupTarget& group, const Resource& by, const Control& node,
     least = std::min(least, bytes / unit_bytes(BandwidthUnit::eighth_gbps));
     most = std::max(most, bytes / unit_bytes(BandwidthUnit::eighth_gbps));
   }
+  // resctrl does not say which domains are of which node: between the limits of two nodes, what the
+  // policy asks for becomes the lower one, and what it leaves open is left to the kernel.
+  const BandwidthInfo& info = capabilities_.bandwidths.at(bounded);
+  const auto is_open = [&](DomainId domain, uint32_t value) {
+    return least != most && value >= info.unlimited.at(domain);
+  };
   DomainValues& values = group.state.schemata[bounded];
-  for (auto& [domain, value] : values)
-    if (value > most) value = static_cast<uint32_t>(most);
-  // resctrl does not say which domains are of which node: a value between is left to the kernel.
-  std::erase_if(values, [&](const auto& value) { return least < value.second; });
+  std::erase_if(values, [&](const auto& entry) {
+    const auto now = value_now(snapshot_, group.directory, bounded, entry.first);
+    return is_open(entry.first, entry.second) && (!now || *now >= least);
+  });
+  for (auto& [domain, value] : values) {
+    if (value <= least) continue;
+    if (least != most && !is_open(domain, value)) warn_of_nodes(group, bounded, least);
+    value = static_cast<uint32_t>(least);
+  }
+}
+
+void Planner::warn_of_nodes(const GroupTarget& group, const Resource& bounded, uint64_t least) {
+  for (const Group& of : policy_.groups) {
+    const auto table = of.amounts.find(bounded);
+    if (group_directory(of.name.value) != group.directory || table == of.amounts.end()) continue;
+    const Location& where = table->second.front().amount.where;
+    const std::string text = fmt::format(
+        "{} of '{}' is {} GB/s at most, the least limit of its nodes: resctrl does not "
+        "say which domains are of which node",
+        bounded.name(), of.name.value, static_cast<double>(least) / 8);
+    if (std::ranges::find(diagnostics_, text, &Diagnostic::message) == diagnostics_.end())
+      warning(where, text);
+  }
 }
 
 bool Planner::is_cap_a_control() const {

@@ -196,6 +196,7 @@ class Planner {
   [[nodiscard]] bool is_cap_a_control() const;
   void lift_cap(const Group& group);
   void bound_by_nodes();
+  void warn_of_nodes(const GroupTarget& group, const Resource& bounded, uint64_t least);
   void bound(GroupTarget& group, const Resource& by, const Control& node, const Resource& bounded);
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();

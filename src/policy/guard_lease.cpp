@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rdtd/model/guard_status.hpp"
 #include "rdtd/policy/parse.hpp"
 
 namespace rdtd {
@@ -44,7 +45,8 @@ const AmountTable* bandwidth_of(const Policy& policy, const std::string& group) 
 
 }  // namespace
 
-std::optional<std::string> beyond_ranges(const Policy& policy, const PolicyFile& lease) {
+std::optional<std::string> beyond_guard(const Policy& policy, const PolicyFile& lease, uid_t uid) {
+  if (uid == 0 || lease.path != lease_file(guard_lease_name, {}).path) return std::nullopt;
   // Its errors are the load's to report. Read by itself, it may have some that it has not there.
   const ParsedPolicy parsed = parse_lease(lease);
   if (!parsed.policy.rules.empty()) return "it has a rule";

@@ -59,12 +59,24 @@ bool no_limit(const BandwidthInfo& info, const DomainValues& values) {
   });
 }
 
+// What the kernel starts with is not known. Of a control whose ends are known it is mostly one of
+// them.
+bool is_at_end(const Control& control, const DomainValues& values) {
+  if (!control.minimum || !control.maximum) return true;
+  return std::ranges::all_of(values, [&](const auto& value) {
+    return value.second <= *control.minimum || value.second >= *control.maximum;
+  });
+}
+
 // A row that the language has no word for, if the group has another value than the default group.
 void add_control(const Capabilities& capabilities, const std::string& group,
                  const Resource& resource, const DomainValues& values, const Schemata& root,
                  std::vector<Line>& lines) {
   const auto found = root.find(resource);
-  if (found != root.end() && found->second == values) return;
+  const bool is_root = group == root_group;
+  if (is_root ? is_at_end(capabilities.controls.at(resource), values)
+              : found != root.end() && found->second == values)
+    return;
   lines.push_back(
       {group,
        fmt::format("control.{} = {}", resource.name(), amounts(capabilities, resource, values)),
@@ -86,7 +98,9 @@ void add_values(const Capabilities& capabilities, const std::string& group, Reso
 bool is_untouched_root(const Capabilities& capabilities, const GroupState& state) {
   return std::ranges::all_of(state.schemata, [&](const auto& entry) {
     const auto& [resource, values] = entry;
-    if (capabilities.controls.contains(resource)) return true;
+    if (const auto control = capabilities.controls.find(resource);
+        control != capabilities.controls.end())
+      return is_at_end(control->second, values);
     if (!is_cache(resource)) return no_limit(capabilities.bandwidths.at(resource), values);
     const Cbm all = capabilities.caches.at(resource).cbm_mask;
     return std::ranges::all_of(values, [&](const auto& value) { return Cbm{value.second} == all; });
@@ -226,8 +240,12 @@ bool refuse(std::vector<Line>& lines, const Diagnostic& error) {
     return true;
   }
   // A group that is taken over without one of its limits would lose that limit.
-  for (size_t i = index; !lines[i].heading; i--)
-    if (lines[i].adopts) lines[i].refusal = "not all of the group is imported";
+  size_t heading = index;
+  while (!lines[heading].heading) heading--;
+  if (heading + 1 >= lines.size() || !lines[heading + 1].adopts) return true;
+  lines[heading].refusal = "not all of it can be in a policy";
+  for (size_t i = heading + 1; i < lines.size() && !lines[i].heading; i++)
+    lines[i].dropped = lines[i].refusal.empty();
   return true;
 }
 
@@ -258,8 +276,13 @@ bool refuse_all(std::vector<Line>& lines, const std::vector<Diagnostic>& errors)
   return refused;
 }
 
-ImportedPolicy print(const std::vector<Line>& lines) {
+ImportedPolicy print(const std::vector<Line>& lines, const Snapshot& snapshot) {
   ImportedPolicy out;
+  for (const std::string& name : snapshot.unreadable) {
+    out.notes.push_back(
+        fmt::format("group '{}' is not imported: it cannot be read", printable(group_label(name))));
+    out.text += fmt::format("\n# {}\n", out.notes.back());
+  }
   for (const Line& line : lines) {
     if (line.heading) out.text += "\n";
     if (!line.remark.empty() && line.refusal.empty()) {
@@ -290,9 +313,9 @@ ImportedPolicy import_policy(const Capabilities& capabilities, const Snapshot& s
   // Each pass refuses at least one line, and nearly always the first one finds all.
   while (true) {
     const std::vector<Diagnostic> errors = check(lines, capabilities, snapshot);
-    if (!has_errors(errors)) return print(lines);
+    if (!has_errors(errors)) return print(lines, snapshot);
     if (refuse_all(lines, errors)) continue;
-    ImportedPolicy out = print(lines);
+    ImportedPolicy out = print(lines, snapshot);
     for (const Diagnostic& error : errors) out.notes.push_back(printable(error.message));
     return out;
   }

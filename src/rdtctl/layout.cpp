@@ -243,6 +243,9 @@ int verbs::layout(const Context& context) {
       print("{}", Styled{look.picture});
     }
   }
+  if (const auto& hidden = planned->machine.snapshot.unreadable;
+      context.json == Json::off && !hidden.empty())
+    print("\nCannot be read: {}\n", join(std::vector(hidden.begin(), hidden.end()), ", "));
   if (context.json == Json::off && first)
     print("resctrl offers no cache to divide here; 'rdtctl plan' shows what else there is.\n");
   if (context.json != Json::off)

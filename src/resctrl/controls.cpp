@@ -57,6 +57,7 @@ Control ControlReader::read(const Resource& row) {
   const std::string plain = fmt::format("info/{}/", row.name());
   Control out = generic.empty() ? read_plain(row, plain) : read_generic(row, generic);
   out.num_closids = number(plain + "num_closids");
+  if (!out.num_closids) out.num_closids = number(fmt::format("info/{}/num_closids", out.resource));
   return out;
 }
 

@@ -127,6 +127,23 @@ void cap_rates(const Filesystem& filesystem, Schemata& schemata) {
   for (auto& [domain, value] : rates->second) value = std::min(value, highest);
 }
 
+// So that a percentage reads as it was written, see percent_as_read().
+void restore_percentages(const Filesystem& filesystem, Schemata& schemata) {
+  constexpr uint32_t whole = 100;
+  const auto shares = schemata.find(Resource::MB);
+  if (shares == schemata.end() || largest(shares->second) > whole) return;
+  if (std::ranges::all_of(shares->second, [](const auto& share) { return share.second == whole; }))
+    return;
+  InfoReader info(filesystem, to_string(Resource::MB));
+  const unsigned step = info.number_or("bandwidth_gran", 10, 0);
+  if (step == 0) return;
+  std::map<uint32_t, uint32_t> written;
+  for (uint32_t value = step; value < whole; value += step)
+    if (const uint32_t read = percent_as_read(value, step); read != whole) written[read] = value;
+  for (auto& [domain, value] : shares->second)
+    if (const auto found = written.find(value); found != written.end()) value = found->second;
+}
+
 // `maximum`: by the kernel's description, which most kernels lack.
 uint32_t unlimited_value(const BandwidthInfo& bandwidth, std::optional<uint32_t> maximum) {
   switch (bandwidth.unit) {
@@ -294,6 +311,7 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
     if (!schemata) return misread(filesystem, file, schemata.error().text());
     state.schemata = std::move(*schemata);
     cap_rates(filesystem, state.schemata);
+    restore_percentages(filesystem, state.schemata);
   }
   // A pseudo-locked group has no CPUs: its `cpus_list` shows those of the domain.
   if (!is_pseudo(state.mode)) {

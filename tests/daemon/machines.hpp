@@ -115,8 +115,10 @@ inline fake::Machine native() {
 }
 
 // A limit for all sockets of a node together, and rates of more bits.
-inline fake::Machine amd_nodes() {
+inline fake::Machine amd_nodes(unsigned nodes = 1) {
   fake::Machine machine = fake::amd();
+  for (auto& [resource, control] : machine.controls)
+    for (unsigned i = 1; i < nodes; i++) control.domains[DomainId{i}] = control.domains.at({});
   for (auto& [resource, control] : machine.controls) control.most_eighths = 8192;
   fake::Control& gmb = add_control(machine, "GMB");
   gmb.most = gmb.initial = 8192;

@@ -136,6 +136,15 @@ const std::vector<Controls>& controls() {
        "[group.a]\nmb = \"300 GB/s\"\ncontrol = { GMB = \"100 GB/s\" }\n",
        "default shareable 0-3 L3:0=ffff MB:0=8192 SMBA:0=8192 GMB:0=8192\n"
        "a shareable  L3:0=ffff MB:0=800 SMBA:0=8192 GMB:0=100\n"},
+      {"limits of nodes that differ", amd_nodes(2),
+       "[group.a]\nmb = \"300 GB/s\"\ncontrol.GMB = { \"0\" = \"100 GB/s\", \"1\" = \"200 GB/s\" "
+       "}\n"
+       "[group.b]\ncontrol.GMB = { \"0\" = \"100 GB/s\" }\n[group.c]\nmb = \"50 GB/s\"\n"
+       "control.GMB = { \"0\" = \"100 GB/s\" }\n",
+       "default shareable 0-3 L3:0-1=ffff MB:0-1=8192 SMBA:0-1=8192 GMB:0-1=8192\n"
+       "a shareable  L3:0-1=ffff MB:0-1=800 SMBA:0-1=8192 GMB:0=100;1=200\n"
+       "b shareable  L3:0-1=ffff MB:0=800;1=8192 SMBA:0-1=8192 GMB:0=100;1=8192\n"
+       "c shareable  L3:0-1=ffff MB:0-1=400 SMBA:0-1=8192 GMB:0=100;1=8192\n"},
       {"in the default group", arm(), "[group.default]\ncontrol.MB_HLIM = 1\n[group.a]\n",
        "default shareable 0-3 L3:0-1=ffff MB:0-1=100 L3_MAX:0-1=100 MB_HLIM:0-1=1 "
        "MB_NODE:0-1,65536=100\n"
@@ -206,6 +215,25 @@ TEST_F(MachinesInForce, ALimitOfANodeBoundsThoseOfItsDomains) {
   ASSERT_EQ(reload("[group.a]\n[group.b]\n"), "");
   EXPECT_EQ(bandwidth("a"), "MB:0=80 SMBA:0=8192 GMB:0=10");
   settles();
+}
+
+// MPAM with few bits reads another percentage than was written.
+TEST_F(MachinesInForce, PercentagesThatMpamRounds) {
+  fake::Machine machine = arm();
+  fake::Control& mb = machine.controls.at(Resource::MB);
+  mb.fraction_bits = 6;
+  mb.bandwidth_gran = mb.min_bandwidth = 2;
+  use(machine);
+  for (int percent = 1; percent <= 100; percent++) {
+    SCOPED_TRACE(percent);
+    ASSERT_EQ(reload(fmt::format("[group.a]\nmb = \"{}%\"\n", percent)), "");
+    manager->reconciler().reconcile();
+    run();
+    EXPECT_EQ(drift, std::vector<std::string>{});
+  }
+  ASSERT_EQ(reload("[group.a]\nmb = \"10%\"\n"), "");
+  const std::string text = *kernel.resctrl.read("a/schemata");
+  EXPECT_TRUE(text.contains("    MB:0=   9;1=   9\n")) << text;
 }
 
 // Where 'mb' is a control, bandwidth is unlimited without it, as it is where it is none: also if

@@ -182,6 +182,30 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   EXPECT_EQ(lease("[group.web]\namend = true\nmb = \"40%\"\n"), "");
 }
 
+// A policy that narrows a range takes back what the guard holds below it.
+TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
+  const auto with = [&](const std::string& amount) {
+    return "[group.batch]\nmb = { \"0\" = \"" + amount + "\" }\n";
+  };
+  policy = with("10%..90%");
+  ASSERT_EQ(load(), "");
+  const char* text = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
+  for (const uid_t user : {0, 981}) {
+    ASSERT_EQ(reload(with("10%..90%")), "");
+    ASSERT_EQ(lease(text, user), "");
+    ASSERT_EQ(reload(with("20%..80%")), "");
+    EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0=20;1=100");
+    ASSERT_EQ(reload(with("30%..90%")), "");
+    // That of root is no guard's.
+    EXPECT_EQ(schemata("batch"),
+              user == 0 ? "L3:0-1=fffff MB:0=20;1=100" : "L3:0-1=fffff MB:0=90;1=100");
+    EXPECT_EQ(manager->core().leases.contains("guard"), user == 0);
+    held.reset();
+    manager->leases().end_abandoned();
+    run(std::chrono::seconds(1));
+  }
+}
+
 TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
   const pid_t tar = processes.start({.name = "tar"});
   policy = web_and_batch;

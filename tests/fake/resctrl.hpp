@@ -215,7 +215,7 @@ class Resctrl {
   [[nodiscard]] int initialize_cache(Resource resource, unsigned closid);
   [[nodiscard]] Cbm initial_mask(Resource resource, DomainId id, unsigned closid) const;
   [[nodiscard]] Answer<std::string> schemata_text(const Group& group);
-  [[nodiscard]] uint32_t bound_of(const Resource& resource, unsigned closid);
+  [[nodiscard]] uint32_t bound_of(const Resource& resource, DomainId id, unsigned closid);
   [[nodiscard]] std::string domain_values(Resource resource, unsigned closid);
   [[nodiscard]] Answer<std::string> size_text(const Group& group);
   [[nodiscard]] std::string bit_usage_text(Resource resource) const;

@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <array>
 #include <bit>
+#include <cerrno>
+#include <cmath>
 #include <utility>
 
 #include "fake/kernel_text.hpp"
@@ -215,6 +216,18 @@ int Resctrl::parse_domains(Group& group, Resource resource, std::string_view tex
   return 0;
 }
 
+namespace {
+
+// MPAM: the fraction whose upper end is nearest, as the percentage that is nearest to that end.
+uint32_t kept_of(const Control& control, uint32_t percent) {
+  if (control.fraction_bits == 0) return percent;
+  const double parts = 1U << control.fraction_bits;
+  const double nearest = std::clamp(std::floor(percent / 100.0 * parts + 0.5), 1.0, parts);
+  return static_cast<uint32_t>(std::floor(nearest / parts * 100 + 0.5));
+}
+
+}  // namespace
+
 bool Resctrl::parse_bandwidth(const Group& group, Resource resource, DomainId id,
                               std::string_view text, Staged& staged) {
   const Control& control = machine.controls.at(resource);
@@ -246,7 +259,7 @@ bool Resctrl::parse_bandwidth(const Group& group, Resource resource, DomainId id
     return false;
   }
   const unsigned step = control.bandwidth_gran;
-  staged[{resource, id}] = (value + step - 1) / step * step;
+  staged[{resource, id}] = kept_of(control, (value + step - 1) / step * step);
   return true;
 }
 
@@ -333,12 +346,11 @@ Answer<std::string> Resctrl::schemata_text(const Group& group) {
   return out;
 }
 
-// By the limit of a node; there is one node.
-uint32_t Resctrl::bound_of(const Resource& resource, unsigned closid) {
+// By the limit of the node of this domain, which has the same number.
+uint32_t Resctrl::bound_of(const Resource& resource, DomainId id, unsigned closid) {
   constexpr uint32_t eighths = 8;
   for (const auto& [row, control] : machine.controls)
-    if (control.bounds == resource.name())
-      return values[row][control.domains.begin()->first][closid] * eighths;
+    if (control.bounds == resource.name()) return values[row][id][closid] * eighths;
   return UINT32_MAX;
 }
 
@@ -347,7 +359,7 @@ std::string Resctrl::domain_values(Resource resource, unsigned closid) {
   std::string out;
   for (const auto& [id, domain] : machine.controls.at(resource).domains) {
     if (!is_online(resource, id)) continue;
-    const uint32_t value = std::min(values[resource][id][closid], bound_of(resource, closid));
+    const uint32_t value = std::min(values[resource][id][closid], bound_of(resource, id, closid));
     out += fmt::format("{}{}=", out.empty() ? "" : ";", to_string(id));
     out += resource.is_bitmap() ? fmt::format("{:0{}x}", value, width)
                                 : fmt::format("{:{}}", value, width);

@@ -27,6 +27,10 @@ TEST(Bandwidth, Amounts) {
       {BandwidthUnit::percent, 10, 20, 100, "1%", 20},
       {BandwidthUnit::percent, 7, 7, 100, "99.5%", 100},
       {BandwidthUnit::percent, 2, 2, 100, "0.1%", 2},
+      {BandwidthUnit::percent, 2, 2, 100, "9%", 10},
+      {BandwidthUnit::percent, 2, 2, 100, "98%", 98},
+      {BandwidthUnit::percent, 7, 6, 100, "91%", 91},
+      {BandwidthUnit::percent, 7, 6, 100, "92%", 100},
       {BandwidthUnit::percent, 10, 10, 100, "unlimited", 100},
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "8 GB/s", 64},
       {BandwidthUnit::eighth_gbps, 1, 0, 2048, "800 MiB/s", 7},
@@ -53,6 +57,19 @@ TEST(Bandwidth, Amounts) {
                           row.value))
         << to_string(row.unit) << " " << row.amount;
   }
+}
+
+// MPAM keeps a percentage as a fraction of few bits.
+TEST(Bandwidth, PercentagesAsTheyAreRead) {
+  const struct {
+    unsigned bandwidth_gran;
+    uint32_t written, read;
+  } rows[] = {{10, 10, 10}, {5, 15, 15},  {1, 33, 33},    {2, 10, 9},   {2, 12, 13},  {2, 50, 50},
+              {2, 2, 2},    {4, 4, 3},    {7, 49, 50},    {7, 98, 100}, {13, 13, 13}, {13, 26, 25},
+              {25, 25, 25}, {50, 50, 50}, {50, 100, 100}, {2, 100, 100}};
+  for (const auto& row : rows)
+    EXPECT_EQ(percent_as_read(row.written, row.bandwidth_gran), row.read)
+        << row.bandwidth_gran << " " << row.written;
 }
 
 // The most that eighths of a GB/s count up to.

@@ -106,9 +106,33 @@ TEST(Import, AGroupThatIsNotWholeIsNotAdopted) {
   snapshot.groups["a"] = group_state("L3CODE:0=3;1=3\nL3DATA:0=5;1=5\nMB:0=50;1=50\nL2:0=1;1=1");
   EXPECT_EQ(
       import_policy(capabilities, snapshot).text,
-      "\n[group.a]\n# adopt = true is not imported: not all of the group is imported\nl3code = "
-      "\"0x3\"\n# l3data = \"0x5\" is not imported: a: '0x5' has gaps; masks of L3 domains 0-1 "
-      "must be contiguous\nmb = \"50%\"\n");
+      "\n# [group.a] is not imported: not all of it can be in a policy\n# l3data = \"0x5\" is not "
+      "imported: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n");
+  snapshot.owned = {"a"};
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.a]\nl3code = \"0x3\"\n# l3data = \"0x5\" is not imported: a: '0x5' has gaps; "
+            "masks of L3 domains 0-1 must be contiguous\nmb = \"50%\"\n");
+}
+
+// The values of the default group that are no ends of what the kernel takes.
+TEST(Import, ControlsOfTheDefaultGroup) {
+  Capabilities capabilities = two_domains();
+  const Resource share("L3_MAX", false), limit("MB_HLIM", false);
+  for (const auto& [resource, most] : {std::pair(share, 100U), std::pair(limit, 1U)}) {
+    Control& control = capabilities.controls[resource];
+    control.minimum = 0;
+    control.maximum = most;
+    control.domains = {DomainId{0}, DomainId{1}};
+  }
+  Snapshot snapshot;
+  GroupState& root = snapshot.groups[""];
+  root = group_state("L3:0=ff;1=ff\nMB:0=100;1=100");
+  root.schemata[share] = {{DomainId{0}, 100}, {DomainId{1}, 100}};
+  root.schemata[limit] = {{DomainId{0}, 0}, {DomainId{1}, 1}};
+  EXPECT_EQ(import_policy(capabilities, snapshot).text, "");
+  root.schemata[share][DomainId{1}] = 40;
+  EXPECT_EQ(import_policy(capabilities, snapshot).text,
+            "\n[group.default]\nl3 = \"0xff\"\ncontrol.L3_MAX = { \"0\" = 100, \"1\" = 40 }\n");
 }
 
 TEST(Import, WithoutALimitThereIsNoLine) {

@@ -221,6 +221,17 @@ TEST(Read, Controls) {
   }
 }
 
+// In native mode without L3, the resource says how many CLOSIDs there are.
+TEST(Read, ClosidsOfAControl) {
+  auto files = group_files("", "MB_MAX:0=100\n", "0\n", "shareable\n");
+  files["info/MB/num_closids"] = "32\n";
+  files["info/MB/resource_schemata/MB_MAX/type"] = "scalar linear\n";
+  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  ASSERT_TRUE(machine) << machine.error().text();
+  EXPECT_EQ(machine->capabilities.num_closids(), 32);
+  EXPECT_FALSE(machine->capabilities.divides_nothing());
+}
+
 // The limits of a node on AMD, in GB/s, and openEuler's priorities, as kernels without the generic
 // description show them.
 TEST(Read, PlainControls) {

@@ -53,6 +53,7 @@ class Loads {
   // tries again with the oldest.
   [[nodiscard]] std::deque<std::shared_ptr<const RuleTable>>& unreleased() { return unreleased_; }
 
+  [[nodiscard]] bool goes_beyond(const Policy& policy) const;
   // Adds to a request the leases that still fit. Returns why the others do not, by name.
   using LeasesThatEnd = std::map<std::string, std::string>;
   [[nodiscard]] std::expected<LeasesThatEnd, Refusal> fit_leases(Applier::Request& request);
