@@ -77,8 +77,10 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
 
 void Planner::warn_of_no_limit(Resource resource, const DomainAmount& line, uint32_t unlimited) {
   const Located<Amount>& amount = form_for(line, capabilities_.bandwidths.at(resource));
-  warning(amount.where, fmt::format("'{}' is no limit: {} counts up to {} GB/s here",
-                                    amount.value.text, to_string(resource), unlimited / 8));
+  warning(
+      amount.where,
+      fmt::format("'{}' is taken as no limit: by what groups have, {} counts up to {} GB/s here",
+                  amount.value.text, to_string(resource), unlimited / 8));
 }
 
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
@@ -193,15 +195,19 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
 void Planner::warn_of_unreadable_groups() {
   const auto exclusive = std::ranges::find_if(policy_.groups, &Group::exclusive);
   const bool claims = exclusive != policy_.groups.end();
-  if (!claims && policy_.partitions.empty()) return;
+  if (caches_.empty() || (!claims && policy_.partitions.empty())) return;
   const auto& claimed = claims ? exclusive->name : policy_.partitions.front().name;
+  const bool guards = claims || std::ranges::any_of(targets_, [this](const GroupTarget& group) {
+                        return is_alone_in_partition(group);
+                      });
   for (const std::string& name : snapshot_.unreadable)
     if (is_foreign(name))
       warning(
           claimed.where,
           fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
-                      "'{}', and the kernel's exclusive mode is not set",
-                      name, claims ? "exclusive to" : "of partition", claimed.value));
+                      "'{}'{}",
+                      name, claims ? "exclusive to" : "of partition", claimed.value,
+                      guards ? ", and the kernel's exclusive mode is not set" : ""));
 }
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
@@ -263,6 +269,7 @@ std::vector<Diagnostic> Planner::follow_others(std::vector<GroupTarget>& targets
     if (is_taken(target.directory, snapshot_)) target.state.schemata.clear();
   }
   for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
+  warn_of_unreadable_groups();
   decide_modes();
   for (size_t i = 0; i < targets.size(); i++) targets[i].state.mode = targets_[i].state.mode;
   sort_by_place(diagnostics_);

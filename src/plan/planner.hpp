@@ -196,8 +196,10 @@ class Planner {
   [[nodiscard]] bool is_cap_a_control() const;
   void lift_cap(const Group& group);
   void bound_by_nodes();
-  void warn_of_nodes(const GroupTarget& group, const Resource& bounded, uint64_t least);
-  void bound(GroupTarget& group, const Resource& by, const Control& node, const Resource& bounded);
+  [[nodiscard]] bool limits_node(const std::pair<const Resource, Control>& row,
+                                 const Resource& bounded) const;
+  void bound(const Group& group, const std::pair<const Resource, Control>& row,
+             const Resource& bounded);
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
   [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);

@@ -73,10 +73,9 @@ void add_control(const Capabilities& capabilities, const std::string& group,
                  const Resource& resource, const DomainValues& values, const Schemata& root,
                  std::vector<Line>& lines) {
   const auto found = root.find(resource);
-  const bool is_root = group == root_group;
-  if (is_root ? is_at_end(capabilities.controls.at(resource), values)
-              : found != root.end() && found->second == values)
-    return;
+  // What is not imported for the default group is what the kernel gives to a new one.
+  const bool as_root = found != root.end() && found->second == values;
+  if (as_root && is_at_end(capabilities.controls.at(resource), values)) return;
   lines.push_back(
       {group,
        fmt::format("control.{} = {}", resource.name(), amounts(capabilities, resource, values)),

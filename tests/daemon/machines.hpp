@@ -125,6 +125,7 @@ inline fake::Machine amd_nodes(unsigned nodes = 1) {
   gmb.described_in = "MB";
   gmb.unit_name = "GBps";
   gmb.bounds = "MB";
+  gmb.scope = "NODE";
   return machine;
 }
 

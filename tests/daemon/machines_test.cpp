@@ -211,10 +211,6 @@ TEST_F(MachinesInForce, ALimitOfANodeBoundsThoseOfItsDomains) {
   EXPECT_EQ(bandwidth("a"), "MB:0=8192 SMBA:0=8192 GMB:0=8192");
   EXPECT_EQ(bandwidth("b"), "MB:0=400 SMBA:0=8192 GMB:0=8192");
   settles();
-  ASSERT_TRUE(kernel.resctrl.write("a/schemata", "GMB:0=10\n"));
-  ASSERT_EQ(reload("[group.a]\n[group.b]\n"), "");
-  EXPECT_EQ(bandwidth("a"), "MB:0=80 SMBA:0=8192 GMB:0=10");
-  settles();
 }
 
 // MPAM with few bits reads another percentage than was written.

@@ -89,11 +89,15 @@ TEST(Bandwidth, RatesThatLimitNothing) {
     return text;
   };
   EXPECT_EQ(warnings("\"256 GB/s\"") + warnings("\"unlimited\""), "");
-  EXPECT_EQ(warnings("\"257 GB/s\""), "'257 GB/s' is no limit: MB counts up to 256 GB/s here; ");
+  EXPECT_EQ(
+      warnings("\"257 GB/s\""),
+      "'257 GB/s' is taken as no limit: by what groups have, MB counts up to 256 GB/s here; ");
   EXPECT_EQ(warnings("\"999999999 GB/s\""),
-            "'999999999 GB/s' is no limit: MB counts up to 256 GB/s here; ");
-  EXPECT_EQ(warnings("[\"50%\", \"300 GB/s\"]"),
-            "'300 GB/s' is no limit: MB counts up to 256 GB/s here; ");
+            "'999999999 GB/s' is taken as no limit: by what groups have, MB counts up to 256 GB/s "
+            "here; ");
+  EXPECT_EQ(
+      warnings("[\"50%\", \"300 GB/s\"]"),
+      "'300 GB/s' is taken as no limit: by what groups have, MB counts up to 256 GB/s here; ");
 }
 
 TEST(Bandwidth, PercentIsRefusedOnMachinesWithRates) {

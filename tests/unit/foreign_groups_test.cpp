@@ -274,6 +274,9 @@ TEST(ForeignGroups, UnreadableOnesKeepTheKernelsModeAway) {
   EXPECT_EQ(warnings(inside),
             "group 'odd', which rdtd did not make, cannot be read: it may fill ways of partition "
             "'p', and the kernel's exclusive mode is not set; ");
+  EXPECT_EQ(warnings(inside + "[group.b]\npartition = \"p\"\nl3 = \"2 ways\"\n"),
+            "group 'odd', which rdtd did not make, cannot be read: it may fill ways of partition "
+            "'p'; ");
   EXPECT_EQ(warnings("[group.a]\nl3 = \"2 ways\"\n"), "");
 }
 

@@ -131,8 +131,11 @@ TEST(Import, ControlsOfTheDefaultGroup) {
   root.schemata[limit] = {{DomainId{0}, 0}, {DomainId{1}, 1}};
   EXPECT_EQ(import_policy(capabilities, snapshot).text, "");
   root.schemata[share][DomainId{1}] = 40;
+  snapshot.owned = {"a"};
+  snapshot.groups["a"] = root;
   EXPECT_EQ(import_policy(capabilities, snapshot).text,
-            "\n[group.default]\nl3 = \"0xff\"\ncontrol.L3_MAX = { \"0\" = 100, \"1\" = 40 }\n");
+            "\n[group.default]\nl3 = \"0xff\"\ncontrol.L3_MAX = { \"0\" = 100, \"1\" = 40 }\n"
+            "\n[group.a]\nl3 = \"0xff\"\ncontrol.L3_MAX = { \"0\" = 100, \"1\" = 40 }\n");
 }
 
 TEST(Import, WithoutALimitThereIsNoLine) {
