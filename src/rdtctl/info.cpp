@@ -209,10 +209,11 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   }
   std::string text = join(events, ", ");
   out.lines.emplace_back("Counters", text);
-  out.json["monitoring"] = {{"control_groups", groups},
-                            {"monitoring_groups", machine.snapshot.mon_groups.size()},
-                            {"events", events}};
-  if (rmids) out.json["monitoring"]["rmids"] = *rmids;
+  JsonValue& json = out.json["monitoring"];
+  if (rmids) json["rmids"] = *rmids;
+  json["control_groups"] = groups;
+  json["monitoring_groups"] = machine.snapshot.mon_groups.size();
+  json["events"] = events;
 }
 
 JsonValue counters_json(const std::map<DomainId, unsigned>& counters) {
