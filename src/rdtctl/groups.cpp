@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "print.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
@@ -62,6 +63,18 @@ void add_usage(JsonValue& group, const std::vector<Usage>& usage) {
     group["occupancy_bytes"] = static_cast<uint64_t>(*occupancy);
   if (const auto total = used.of("mbm_total_bytes").amount)
     group["bandwidth_bytes_per_second"] = *total;
+}
+
+std::vector<std::string> unreadable_groups(const TreeMachine& machine) {
+  std::vector<std::string> out;
+  for (const std::string& name : machine.snapshot.unreadable)
+    out.push_back(printable(group_label(name)));
+  return out;
+}
+
+void print_unreadable_groups(const TreeMachine& machine) {
+  if (const auto names = unreadable_groups(machine); !names.empty())
+    print("\nCannot be read: {}\n", join(names, ", "));
 }
 
 Usage usage_of(const std::vector<Usage>& usage, const std::string& label) {

@@ -19,6 +19,10 @@ namespace rdtd {
 // Rows of the default group's schemata that are not made of numbers.
 [[nodiscard]] std::vector<std::string> unknown_rows(const TreeMachine& machine);
 
+// Groups that cannot be read, or say what this program does not know.
+[[nodiscard]] std::vector<std::string> unreadable_groups(const TreeMachine& machine);
+void print_unreadable_groups(const TreeMachine& machine);
+
 // The ways of I/O devices while io_alloc is enabled; null, and no line, while it is not.
 [[nodiscard]] JsonValue io_json(const TreeMachine& machine);
 void print_io(const TreeMachine& machine);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "groups.hpp"
 #include "output.hpp"
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
@@ -243,9 +244,7 @@ int verbs::layout(const Context& context) {
       print("{}", Styled{look.picture});
     }
   }
-  if (const auto& hidden = planned->machine.snapshot.unreadable;
-      context.json == Json::off && !hidden.empty())
-    print("\nCannot be read: {}\n", join(std::vector(hidden.begin(), hidden.end()), ", "));
+  if (context.json == Json::off) print_unreadable_groups(planned->machine);
   if (context.json == Json::off && first)
     print("resctrl offers no cache to divide here; 'rdtctl plan' shows what else there is.\n");
   if (context.json != Json::off)

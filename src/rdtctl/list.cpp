@@ -83,8 +83,7 @@ int verbs::list(const Context& context, bool only_names) {
     json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
     if (const auto unknown = unknown_rows(*machine); !unknown.empty())
       json["unknown_controls"] = unknown;
-    if (const auto& hidden = machine->snapshot.unreadable; !hidden.empty())
-      json["unreadable"] = hidden;
+    if (const auto names = unreadable_groups(*machine); !names.empty()) json["unreadable"] = names;
     print_json(context, json);
     return Exit::ok;
   }
@@ -101,8 +100,7 @@ int verbs::list(const Context& context, bool only_names) {
     print("\nNot shown: {}; rdtd does not know {} of schemata, and leaves {} alone\n",
           join(unknown, ", "), unknown.size() == 1 ? "this row" : "these rows",
           unknown.size() == 1 ? "it" : "them");
-  if (const auto& hidden = machine->snapshot.unreadable; !hidden.empty())
-    print("\nCannot be read: {}\n", join(std::vector(hidden.begin(), hidden.end()), ", "));
+  print_unreadable_groups(*machine);
   return Exit::ok;
 }
 
@@ -111,7 +109,8 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
   if (!machine) return report(machine.error());
   const std::string directory = group_directory(group);
   if (machine->snapshot.unreadable.contains(directory)) {
-    note("rdtctl: group '{}' cannot be read, or says what this rdtctl does not know\n", group);
+    note("rdtctl: group '{}' cannot be read, or says what this rdtctl does not know\n",
+         printable(group));
     return Exit::failed;
   }
   if (!machine->snapshot.groups.contains(directory)) {
