@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "rdtd/base/clock.hpp"
-#include "rdtd/model/schemata.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/resctrl/read.hpp"
 
@@ -62,10 +61,9 @@ Result<observe::Sample> Sampler::sample() {
 }
 
 std::string Sampler::schemata_of(const std::string& group) const {
-  const auto text = tree_.filesystem().read(resctrl::file_of(group, "schemata"));
-  if (!text) return "";
-  const auto parsed = parse_schemata(*text);
-  return parsed ? schemata_line(*parsed) : "";
+  const std::set<Resource> constants_only;
+  const auto schemata = resctrl::read_schemata(tree_.filesystem(), group, &constants_only);
+  return schemata ? schemata_line(*schemata) : "";
 }
 
 }  // namespace rdtd

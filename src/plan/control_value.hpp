@@ -2,14 +2,20 @@
 // Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <string_view>
 
 #include "rdtd/model/control.hpp"
 #include "rdtd/policy/amount.hpp"
 
 namespace rdtd {
+
+// The names that kernels have for the floor of bandwidth.
+inline constexpr std::array<std::string_view, 2> floors_of_bandwidth = {floor_of_bandwidth,
+                                                                        "MBMIN"};
 
 struct ControlRefusal {
   std::string message;

@@ -9,34 +9,19 @@
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/plan/controls.hpp"
+#include "value_of.hpp"
 
 namespace rdtd {
 
 namespace {
 
-// The names that kernels have for the floor of bandwidth, and for its cap where there is no MB.
-constexpr std::array<std::string_view, 2> floors = {floor_of_bandwidth, "MBMIN"};
+// The names that kernels have for the cap of bandwidth where there is no MB.
 constexpr std::array<std::string_view, 2> caps = {"MB_MAX", "MBMAX"};
-
-std::optional<uint32_t> value_in(const Schemata& schemata, const Resource& resource,
-                                 DomainId domain) {
-  const auto values = schemata.find(resource);
-  if (values == schemata.end()) return std::nullopt;
-  const auto value = values->second.find(domain);
-  return value == values->second.end() ? std::nullopt : std::optional(value->second);
-}
 
 std::optional<uint32_t> value_in(const ControlValues& record, const std::string& group,
                                  const Resource& resource, DomainId domain) {
   const auto values = record.find(group);
   return values == record.end() ? std::nullopt : value_in(values->second, resource, domain);
-}
-
-std::optional<uint32_t> value_now(const Snapshot& snapshot, const std::string& group,
-                                  const Resource& resource, DomainId domain) {
-  const auto state = snapshot.groups.find(group);
-  return state == snapshot.groups.end() ? std::nullopt
-                                        : value_in(state->second.schemata, resource, domain);
 }
 
 // The key of a policy that sets a control.
@@ -84,7 +69,7 @@ const std::pair<const Resource, Control>* Planner::find_control(const std::strin
   };
   const bool cap = name == to_string(Resource::MB);
   if (!cap && name != floor_of_bandwidth) return find(name);
-  for (const std::string_view known : cap ? caps : floors)
+  for (const std::string_view known : cap ? caps : floors_of_bandwidth)
     if (const auto* control = find(known)) return control;
   return nullptr;
 }
@@ -166,66 +151,6 @@ void Planner::lift_cap(const Group& group) {
     if (now && *now != *control.maximum && !value_in(of.state.schemata, resource, domain))
       of.state.schemata[resource][domain] = *control.maximum;
   }
-}
-
-// AMD's limit of a node is one for all its domains together, and bounds the limit of each: the
-// kernel reads that as no more than the node's.
-void Planner::bound_by_nodes() {
-  if (has_errors(diagnostics_)) return;
-  for (const Group& group : policy_.groups)
-    for (const auto& [name, table] : group.controls)
-      for (const auto& [bounded, info] : capabilities_.bandwidths)
-        if (const auto* node = find_control(name); node != nullptr && limits_node(*node, bounded))
-          bound(group, *node, bounded);
-}
-
-bool Planner::limits_node(const std::pair<const Resource, Control>& row,
-                          const Resource& bounded) const {
-  const auto& [name, control] = row;
-  const bool of_node = control.scope == "NODE" || name.name() == "GMB" || name.name() == "GSMBA";
-  return of_node && control.resource == bounded.name() && rate_of_unit(control) != 0 &&
-         capabilities_.bandwidths.at(bounded).unit == BandwidthUnit::eighth_gbps &&
-         std::ranges::find(floors, name.name()) == floors.end();
-}
-
-void Planner::bound(const Group& group, const std::pair<const Resource, Control>& row,
-                    const Resource& bounded) {
-  const auto& [by, node] = row;
-  GroupTarget& of = target(&group);
-  uint64_t least = UINT64_MAX, most = 0;
-  for (const DomainId domain : node.domains) {
-    auto value = value_in(of.state.schemata, by, domain);
-    if (!value) value = value_now(snapshot_, of.directory, by, domain);
-    if (!value) value = node.maximum;
-    uint64_t limit = UINT64_MAX;
-    if (value)
-      limit = uint64_t{*value} * node.scale * rate_of_unit(node) / node.resolution /
-              unit_bytes(BandwidthUnit::eighth_gbps);
-    least = std::min(least, limit);
-    most = std::max(most, limit);
-  }
-  // resctrl does not say which domains are of which node: between the limits of two nodes, what the
-  // policy asks for becomes the lower one, and what it leaves open is left to the kernel.
-  const BandwidthInfo& info = capabilities_.bandwidths.at(bounded);
-  const auto is_open = [&](DomainId domain, uint32_t value) {
-    return least != most && value >= info.unlimited.at(domain);
-  };
-  DomainValues& values = of.state.schemata[bounded];
-  std::erase_if(values, [&](const auto& entry) {
-    const auto now = value_now(snapshot_, of.directory, bounded, entry.first);
-    return is_open(entry.first, entry.second) && (!now || *now >= least);
-  });
-  bool lowered = false;
-  for (auto& [domain, value] : values) {
-    if (value <= least) continue;
-    lowered |= least != most && !is_open(domain, value);
-    value = static_cast<uint32_t>(least);
-  }
-  if (lowered)
-    warning(group.amounts.at(bounded).front().amount.where,
-            fmt::format("{} of '{}' is {} GB/s at most, the least limit of its nodes: resctrl does "
-                        "not say which domains are of which node",
-                        bounded.name(), group.name.value, static_cast<double>(least) / 8));
 }
 
 bool Planner::is_cap_a_control() const {

@@ -8,6 +8,7 @@
 
 #include "bandwidth.hpp"
 #include "planner.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/controls.hpp"
 
@@ -206,7 +207,7 @@ void Planner::warn_of_unreadable_groups() {
           claimed.where,
           fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
                       "'{}'{}",
-                      name, claims ? "exclusive to" : "of partition", claimed.value,
+                      printable(name), claims ? "exclusive to" : "of partition", claimed.value,
                       guards ? ", and the kernel's exclusive mode is not set" : ""));
 }
 

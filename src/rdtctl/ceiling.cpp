@@ -14,6 +14,7 @@
 #include "rdtd/observe/series.hpp"
 #include "rdtd/observer/ceilings.hpp"
 #include "rdtd/observer/sampler.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -107,8 +108,7 @@ std::expected<void, int> measure(const Tree& tree, WatchedRun& watched, double s
 // The default group's limit of bandwidth, as in `schemata`, if it has one.
 std::string limit_of_streams(const Tree& tree) {
   const auto capabilities = tree.read_capabilities({});
-  const auto text = tree.filesystem().read("schemata");
-  const auto schemata = text ? parse_schemata(*text) : std::unexpected(text.error());
+  const auto schemata = resctrl::read_schemata(tree.filesystem(), std::string(root_group));
   if (!capabilities || !schemata || !capabilities->bandwidths.contains(Resource::MB)) return "";
   const auto row = schemata->find(Resource::MB);
   if (row == schemata->end()) return "";

@@ -289,6 +289,19 @@ std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem) {
   return trim(*text) == "1";
 }
 
+Result<Schemata> read_schemata(const Filesystem& filesystem, const std::string& group,
+                               const std::set<Resource>* others) {
+  const std::string file = file_of(group, "schemata");
+  const auto text = filesystem.read(file);
+  if (!text) return std::unexpected(text.error());
+  auto schemata =
+      parse_schemata(*text, others != nullptr ? *others : other_rows(filesystem, *text));
+  if (!schemata) return misread(filesystem, file, schemata.error().text());
+  cap_rates(filesystem, *schemata);
+  restore_percentages(filesystem, *schemata);
+  return *std::move(schemata);
+}
+
 Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group,
                               const std::set<Resource>* others) {
   GroupState state;
@@ -301,17 +314,12 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
   state.mode = *mode;
   // Until the region of a pseudo-locked group is chosen, its schemata read "L3:uninitialized".
   if (state.mode != Mode::pseudo_locksetup) {
-    const std::string file = file_of(group, "schemata");
-    const auto text = filesystem.read(file);
+    auto schemata = read_schemata(filesystem, group, others);
     // The domain of the region went offline: it is locked no more, also when the domain is back.
-    if (!text && text.error().code == ENODEV && state.mode == Mode::pseudo_locked) return state;
-    if (!text) return std::unexpected(text.error());
-    auto schemata =
-        parse_schemata(*text, others != nullptr ? *others : other_rows(filesystem, *text));
-    if (!schemata) return misread(filesystem, file, schemata.error().text());
-    state.schemata = std::move(*schemata);
-    cap_rates(filesystem, state.schemata);
-    restore_percentages(filesystem, state.schemata);
+    if (!schemata && schemata.error().code == ENODEV && state.mode == Mode::pseudo_locked)
+      return state;
+    if (!schemata) return std::unexpected(schemata.error());
+    state.schemata = *std::move(schemata);
   }
   // A pseudo-locked group has no CPUs: its `cpus_list` shows those of the domain.
   if (!is_pseudo(state.mode)) {

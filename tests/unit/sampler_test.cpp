@@ -61,5 +61,13 @@ TEST_F(SamplerTest, SchemataThatAreNew) {
   EXPECT_EQ(sampler.sample()->schemata, Changed{});
 }
 
+// MPAM rounds a percentage: the guard looks for the one that its step asked for.
+TEST_F(SamplerTest, PercentagesThatTheKernelRounds) {
+  put("info/MB/bandwidth_gran", "2\n");
+  put("redis/schemata", "L3:0=3\nMB:0=9\n");
+  Sampler sampler(*Tree::open(root_.string()));
+  EXPECT_EQ(sampler.sample()->schemata.at("redis"), "L3:0=3 MB:0=10");
+}
+
 }  // namespace
 }  // namespace rdtd
