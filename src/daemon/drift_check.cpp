@@ -82,22 +82,59 @@ std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machin
   return adopted;
 }
 
+// The rest, where something of it cannot be had: the groups that are there together, and each that
+// is to be made by itself. The first error.
+Result<void> DriftCheck::restore_apart(const std::vector<Step>& steps, Comparison& out) {
+  std::set<std::string> made;
+  for (const Step& step : steps)
+    if (std::holds_alternative<MakeGroup>(step)) made.insert(group_of(step));
+  std::vector<std::vector<Step>> parts(1);
+  std::map<std::string, size_t> part_of;
+  for (const Step& step : steps) {
+    const std::string& group = group_of(step);
+    if (!made.contains(group)) {
+      parts.front().push_back(step);
+      continue;
+    }
+    const auto [at, is_new] = part_of.emplace(group, parts.size());
+    if (is_new) parts.emplace_back();
+    parts[at->second].push_back(step);
+  }
+  Result<void> result;
+  for (size_t i = 0; i < parts.size(); i++) {
+    if (parts[i].empty()) continue;
+    const auto machine = applier_.read_machine();
+    const auto done = machine ? applier_.carry_out(parts[i], *machine)
+                              : Result<void>(std::unexpected(machine.error()));
+    if (done && i > 0) out.groups_made = out.tables_old = true;
+    if (!done && result) result = std::unexpected(done.error());
+  }
+  return result;
+}
+
 // Restores what differs, if the policy says so or the kernel has reset it. True if nothing is left
 // that the others of the following wait for.
 bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps,
                          const Machine& machine, Comparison& out) {
   bool ready = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
   if (ready && !steps.empty()) {
-    const auto done = applier_.carry_out(steps, machine);
+    Result<void> done;
+    const bool failed_before = !last_failure_.empty();
+    if (!failed_before) {
+      done = applier_.carry_out(steps, machine);
+      const bool makes = std::ranges::any_of(
+          steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
+      if (done && makes) out.groups_made = out.tables_old = true;
+    }
+    if (failed_before || !done)
+      if (const auto apart = restore_apart(steps, out); failed_before || apart) done = apart;
     ready = done.has_value();
+    out.refused = !ready;
     // The same failure is logged once, although its text grows with each attempt.
     if (!done && last_failure_ != key_of(done.error()))
       log(LogEvent::kernel_refused, done.error().text());
     last_failure_ = done ? "" : key_of(done.error());
     if (!done) problems_.set("restore", done.error().text());
-    if (std::ranges::any_of(
-            steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); }))
-      out.groups_made = out.tables_old = true;
   }
   if (steps.empty() || ready) {
     problems_.clear("restore");

@@ -20,9 +20,17 @@ std::vector<std::string> DriftPace::found(const std::set<std::string>& groups, T
   return out;
 }
 
-bool DriftPace::too_often(const std::string& group) const { return delay(group) > first_delay; }
+void DriftPace::tried(bool succeeded) {
+  retry_delay_ = succeeded ? first_delay : std::min(2 * retry_delay_, longest_delay);
+}
+
+bool DriftPace::too_often(const std::string& group) const { return delay_of(group) > first_delay; }
 
 std::chrono::milliseconds DriftPace::delay(const std::string& group) const {
+  return std::max(delay_of(group), retry_delay_);
+}
+
+std::chrono::milliseconds DriftPace::delay_of(const std::string& group) const {
   const auto found = groups_.find(group);
   return found == groups_.end() ? first_delay : found->second.delay;
 }

@@ -83,12 +83,14 @@ void Reconciler::want(Scope scope) {
 
 Task<> Reconciler::run_comparison() {
   running_ = std::exchange(waiting_, std::nullopt);
-  co_await compare(*running_);
+  const bool compared = co_await compare(*running_);
   running_.reset();
-  co_await try_what_is_missing();
+  const bool tried = co_await try_what_is_missing();
+  drift_pace_.tried(compared && tried);
 }
 
-Task<> Reconciler::compare(Scope scope) {
+// False if something could not be restored.
+Task<bool> Reconciler::compare(Scope scope) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   const bool out_of_date = core_.sweeper.table_out_of_date();
   DriftCheck::Comparison found = core_.drift_check.compare(core_.state.in_force);
@@ -104,10 +106,11 @@ Task<> Reconciler::compare(Scope scope) {
   }
   if (scope == Scope::resctrl && !found.groups_made) {
     finish(std::move(found.drift), core_.state.drift);
-    co_return;
+    co_return !found.refused;
   }
   std::vector<Drift> drift = co_await look_at_processes(found);
   finish(std::move(drift), {});
+  co_return !found.refused;
 }
 
 Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {
@@ -220,15 +223,15 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
 }
 
 // The machine may have changed: other tools' groups come and go, and databases of users answer
-// again.
-Task<> Reconciler::try_what_is_missing() {
+// again. False if it failed.
+Task<bool> Reconciler::try_what_is_missing() {
   State& state = core_.state;
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
   if (state.in_force->missing.empty() && state.wanted_files.empty() && !ask_for_users &&
       !state.ended_in_force)
-    co_return;
+    co_return true;
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !state.wanted_files.empty();
   Applier::Request request{.fit = Applier::Fit::what_fits,
@@ -236,12 +239,12 @@ Task<> Reconciler::try_what_is_missing() {
                            .leases = core_.leases.files(),
                            .ask_for_users = ask_for_users};
   const auto loaded = core_.applier.load(request, *state.in_force);
-  if (!loaded) co_return;
+  if (!loaded) co_return true;
   const bool more = state.ended_in_force ||
                     loaded->prepared.missing.size() < state.in_force->missing.size() ||
                     loaded->users != state.in_force->users;
   renew_reasons(loaded->prepared.missing);
-  if (!first_load && !more) co_return;
+  if (!first_load && !more) co_return true;
   request.ask_for_users = true;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
@@ -252,6 +255,7 @@ Task<> Reconciler::try_what_is_missing() {
   else
     log(LogEvent::applied, loads_.summary());
   core_.observer.after_reload(applied.has_value());
+  co_return applied.has_value();
 }
 
 }  // namespace rdtd

@@ -5,7 +5,8 @@
 namespace rdtd {
 
 Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid)
-    : previous_(previous.rules),
+    : previous_table_(previous),
+      previous_(previous.rules),
       held_(held),
       now_(now),
       root_(now.table.tasks_of(std::string(root_group))),
@@ -48,6 +49,15 @@ bool Release::decide_again() {
   return new_one && new_one->kind == Decision::Kind::unmatched;
 }
 
+// The lists may be some seconds old: another tool may have taken the thread since.
+bool Release::is_still_held(pid_t tid) const {
+  if (!std::ranges::binary_search(held_[old_destination_], tid)) return false;
+  const auto now = process_->read_thread_group(tid);
+  if (!now) return now.error().code == ENOTSUP;
+  return control_group_of(*now) ==
+         control_group_of(previous_table_.places[old_destination_].directory);
+}
+
 bool Release::step(size_t limit) {
   if (next_ == threads_.size()) return true;
   // It may have been assigned manually, or have ended, since the last step.
@@ -66,7 +76,7 @@ bool Release::step(size_t limit) {
       facts_.thread = std::move(*name);
       if (!decide_again()) continue;
     }
-    if (!std::ranges::binary_search(held_[old_destination_], tid) || root_->add(tid) != 0) continue;
+    if (!is_still_held(tid) || root_->add(tid) != 0) continue;
     released_++;
     correct_thread(now_, *process_, tid);
   }

@@ -26,6 +26,11 @@ Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table) {
   TasksByGroup out;
   std::map<std::string_view, size_t> read;  // each control group once
   for (const Place& place : table.places) {
+    // A group of that name may be another tool's.
+    if (!place.exists()) {
+      out.emplace_back();
+      continue;
+    }
     const auto [known, is_new] = read.emplace(control_group_of(place.directory), out.size());
     auto tasks = is_new ? tasks_of(system, std::string(known->first)) : out[known->second];
     if (!tasks) return std::unexpected(std::move(tasks.error()));

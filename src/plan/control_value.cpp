@@ -16,12 +16,17 @@ using ControlNumber = std::expected<uint32_t, ControlRefusal>;
 
 std::unexpected<ControlRefusal> other_form(const Amount& amount, std::string_view what,
                                            const Resource& name, const Control& control) {
+  const bool percent = !name.is_bitmap() && whole_of(control).has_value();
   const std::string unit = name.is_bitmap()       ? "ways in a bit mask"
+                           : percent              ? "percent"
                            : control.unit.empty() ? "in a unit that the kernel does not name"
                                                   : control.unit;
   return std::unexpected(ControlRefusal{
       fmt::format("'{}' is {}, and {} counts {} here", amount.text, what, name.name(), unit),
-      name.is_bitmap() ? "write \"0xf0\"" : "write the number for schemata", true});
+      name.is_bitmap() ? "write \"0xf0\""
+      : percent        ? "write a percentage such as \"50%\""
+                       : "write the number for schemata",
+      true});
 }
 
 ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
@@ -37,10 +42,11 @@ ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
         fmt::format("'{}' has gaps; masks of {} must be contiguous", amount.text, name.name()),
         {}});
   if (mask.count() < control.min_bits)
-    return std::unexpected(ControlRefusal{
-        fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",
-                    amount.text, name.name(), control.min_bits),
-        {}});
+    return std::unexpected(
+        ControlRefusal{fmt::format("'{}' is too little: a mask of {} has at least {} ways ({})",
+                                   amount.text, name.name(), control.min_bits,
+                                   control.resource.empty() ? "min_cbm_bits" : "min_bits"),
+                       {}});
   return mask.bits;
 }
 
@@ -85,11 +91,14 @@ ControlNumber control_value(const Amount& amount, const Resource& name, const Co
   // As a fraction with few bits, the whole can be a little more than the kernel takes.
   if (std::holds_alternative<Percent>(amount.value))
     value = std::min<uint64_t>(value, control.maximum.value_or(UINT32_MAX));
-  const uint64_t least = control.minimum.value_or(0), most = control.maximum.value_or(UINT32_MAX);
+  const uint64_t least = control.minimum.value_or(0),
+                 most = control.maximum.value_or(whole_of(control).value_or(UINT32_MAX));
+  const bool in_schemata = std::holds_alternative<Number>(amount.value);
   if (value < least || value > most)
-    return std::unexpected(ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}",
-                                                      amount.text, name.name(), least, most),
-                                          {}});
+    return std::unexpected(
+        ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}{}", amount.text,
+                                   name.name(), least, most, in_schemata ? "" : " in schemata"),
+                       {}});
   return static_cast<uint32_t>(value);
 }
 

@@ -79,6 +79,8 @@ void Planner::refuse_control(const std::string& name, const Location& where) {
   std::string meant;
   for (const auto& [resource, control] : capabilities_.controls)
     if (lower(resource.name()) == lower(name)) meant = fmt::format("write {}", resource.name());
+  if (std::ranges::find(caps, name) != caps.end() && domains_.contains(Resource::MB))
+    meant = "write mb = \"50%\"";
   std::vector<std::string> names;
   // Of the same resource: "L3_MAX" is no slip of "MB_MAX".
   for (const auto& [resource, control] : capabilities_.controls)
@@ -136,20 +138,22 @@ void Planner::set_controls() {
         cap != group.amounts.end() && is_cap_a_control())
       set_once(std::string(to_string(Resource::MB)), cap->second);
     for (const auto& [name, table] : group.controls) set_once(name, table);
-    if (is_cap_a_control()) lift_cap(group);
   }
+  if (is_cap_a_control())
+    for (GroupTarget& of : targets_) lift_cap(of);
 }
 
 // Without 'mb' bandwidth is unlimited, also where an earlier policy has left a cap.
-void Planner::lift_cap(const Group& group) {
+void Planner::lift_cap(GroupTarget& of) {
   const auto& [resource, control] = *find_control(std::string(to_string(Resource::MB)));
-  GroupTarget& of = target(&group);
-  const bool is_ours = of.directory == root_group || snapshot_.owned.contains(of.directory);
-  if (!control.maximum || !is_ours) return;
+  const auto most = control.maximum ? control.maximum : whole_of(control);
+  const bool is_ours = snapshot_.owned.contains(of.directory) ||
+                       (of.directory == root_group && default_group_ != nullptr);
+  if (!most || !is_ours) return;
   for (const DomainId domain : control.domains) {
     const auto now = value_now(snapshot_, of.directory, resource, domain);
-    if (now && *now != *control.maximum && !value_in(of.state.schemata, resource, domain))
-      of.state.schemata[resource][domain] = *control.maximum;
+    if (now && *now != *most && !value_in(of.state.schemata, resource, domain))
+      of.state.schemata[resource][domain] = *most;
   }
 }
 

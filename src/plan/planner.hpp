@@ -194,7 +194,7 @@ class Planner {
   [[nodiscard]] const std::pair<const Resource, Control>* find_control(
       const std::string& name) const;
   [[nodiscard]] bool is_cap_a_control() const;
-  void lift_cap(const Group& group);
+  void lift_cap(GroupTarget& of);
   void bound_by_nodes();
   [[nodiscard]] bool limits_node(const std::pair<const Resource, Control>& row,
                                  const Resource& bounded) const;

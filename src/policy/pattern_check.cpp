@@ -208,9 +208,9 @@ std::optional<std::string_view> path_in_hierarchy(std::string_view text) {
       if (text.starts_with(hierarchy)) text.remove_prefix(hierarchy.size() - 1);
     return text;
   }
-  const size_t number = text.find(':');
-  const size_t path = number == std::string_view::npos ? number : text.find(":/", number + 1);
-  if (path == std::string_view::npos || !is_digits(text.substr(0, number))) return std::nullopt;
+  // "4:memory:/PATH" there, "memory:/PATH" in cgrules.conf.
+  const size_t path = text.find(":/");
+  if (path == std::string_view::npos || text.substr(0, path).contains('/')) return std::nullopt;
   return text.substr(path + 1);
 }
 

@@ -126,6 +126,8 @@ bool Scanner::check_characters() {
   for (place_.at = 0; place_.at < text_.size();) {
     const Character character = first_character(text_.substr(place_.at));
     const auto byte = static_cast<unsigned char>(text_[place_.at]);
+    if (place_.at == 0 && (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff")))
+      return fail(0, 2, "the file is UTF-16", "save it as UTF-8");
     if (character.length == 0)
       return fail(place_.at, place_.at + 1, fmt::format("byte 0x{:02x} is not valid UTF-8", byte));
     const bool newline = byte == '\n' || text_.substr(place_.at).starts_with("\r\n");

@@ -185,6 +185,8 @@ void CgroupWatch::keep_members(Watched& cgroup, std::vector<pid_t> kept) {
 
 // Adds to the changes the processes that were seen elsewhere, or nowhere, before; false if the
 // cgroup has none. One write to a cgroup with many processes must not cost a look at all of them.
+// Of few, all are reported: nothing tells who has left for a cgroup that is not watched and came
+// back.
 bool CgroupWatch::read_processes(const Directory& directory, Watched& cgroup, Changes& changes) {
   auto text = directory.read("cgroup.procs");
   // In a threaded cgroup, only the threads can be read.
@@ -196,8 +198,9 @@ bool CgroupWatch::read_processes(const Directory& directory, Watched& cgroup, Ch
   }
   std::vector<pid_t> ids = proc::parse_pids(*text);
   auto& found = threaded ? changes.threads : changes.processes;
+  const bool few = ids.size() <= limits_.few_processes;
   for (const pid_t id : ids)
-    if (std::exchange(seen_in_[id], cgroup.watch) != cgroup.watch) found.push_back(id);
+    if (std::exchange(seen_in_[id], cgroup.watch) != cgroup.watch || few) found.push_back(id);
   std::ranges::sort(ids);
   keep_members(cgroup, std::move(ids));
   return !cgroup.members.empty();

@@ -319,4 +319,23 @@ void refuse_long_names(CLI::Option& option) {
   });
 }
 
+void refuse_relative_paths(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    constexpr std::string_view hierarchy = "/sys/fs/cgroup/";
+    if (!value.starts_with('/'))
+      throw UsageError{fmt::format("invalid {}: begin it with '/'", value_text(option, value))};
+    if (value.starts_with(hierarchy))
+      throw UsageError{fmt::format("invalid {}: write '{}'", value_text(option, value),
+                                   value.substr(hierarchy.size() - 1))};
+  });
+}
+
+void require_namespace(CLI::Option& option) {
+  check_values(option, [&option](const std::string& value) {
+    const size_t slash = value.find('/');
+    if (slash == std::string::npos || slash == 0 || slash + 1 == value.size())
+      throw UsageError{fmt::format("invalid {}: use NAMESPACE/NAME", value_text(option, value))};
+  });
+}
+
 }  // namespace rdtd

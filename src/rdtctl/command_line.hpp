@@ -38,6 +38,9 @@ void allow_amounts(CLI::Option& option, bool of_cache);
 void allow_process_ids(CLI::Option& option);
 void allow_directories(CLI::Option& option);
 void refuse_empty(CLI::Option& option);
+// Of a cgroup, as in /proc/PID/cgroup; of an executable.
+void refuse_relative_paths(CLI::Option& option);
+void require_namespace(CLI::Option& option);  // of a pod
 void refuse_long_names(CLI::Option& option);  // of a process or thread
 
 }  // namespace rdtd

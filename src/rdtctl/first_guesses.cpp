@@ -21,11 +21,18 @@ using Words = std::vector<std::string>;
 bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
+// "1-5", "1,2", as taskset and pqos have several.
+bool is_list_of_numbers(std::string_view word) {
+  return word.size() > 2 && word.find_first_not_of("0123456789,-") == std::string_view::npos &&
+         word.find_first_of(",-", 1) != std::string_view::npos && word.front() != '-';
+}
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
+
+bool is_form(std::string_view word) { return is_one_of(word, {"pretty", "short", "off"}); }
 
 // "60" of "1min", "0.5" of "500ms": seconds. Anything else as it is.
 std::string in_seconds(const std::string& word) {
@@ -65,6 +72,7 @@ class Guess {
     return is_one_of(verb(), {"run", "bench", "suggest", "record"});
   }
   [[nodiscard]] bool takes_next(const std::string& option) const;
+  [[nodiscard]] bool takes_word_at(size_t at) const;
   [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
   [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;
 
@@ -79,6 +87,7 @@ class Guess {
   void rewrite_arguments();
   void rewrite_subject();
   void rewrite_pids();
+  void move_behind_verb();
   void rewrite_assign();
   void rewrite_run();
   void rewrite_load();
@@ -103,13 +112,19 @@ bool Guess::takes_next(const std::string& option) const {
   return of_verb ? *of_verb : known_("", option).value_or(false);
 }
 
+// "--json list" has the verb where the form would be.
+bool Guess::takes_word_at(size_t at) const {
+  const bool form = words_[at] == "--json" && at + 1 < words_.size() && !is_form(words_[at + 1]);
+  return takes_next(words_[at]) && !form;
+}
+
 // The places of the words that are neither options nor their values, from `begin` on, up to "--".
 std::vector<size_t> Guess::bare_words(size_t begin) const {
   std::vector<size_t> out;
   for (size_t i = begin; i < words_.size() && words_[i] != "--"; i++) {
     if (!is_option(words_[i]))
       out.push_back(i);
-    else if (takes_next(words_[i]) || is_one_of(words_[i], {"-o", "--output", "--format"}))
+    else if (takes_word_at(i) || is_one_of(words_[i], {"-o", "--output", "--format"}))
       i++;
   }
   return out;
@@ -148,7 +163,7 @@ void Guess::rewrite_verb() {
   verb_ = words_.size();
   size_t first = 0;
   while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
-    first += takes_next(words_[first]) ? 2 : 1;
+    first += takes_word_at(first) ? 2 : 1;
   if (first < words_.size() && words_[first] == "--") erase(first);
   // "-s" and the like stand for a verb.
   if (first < words_.size() && is_option(words_[first]) &&
@@ -200,8 +215,9 @@ size_t Guess::rewrite_option(size_t at) {
   const std::string name = word.substr(0, word.find('='));
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
   const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history"});
-  if (word == "--json" && !is_one_of(next, {"pretty", "short", "off"}) &&
-      (next.empty() || is_option(next) || (takes_words && bare_words(verb_ + 1).empty())))
+  if (word == "--json" && !is_form(next) &&
+      (next.empty() || at < verb_ || is_option(next) ||
+       (takes_words && bare_words(verb_ + 1).size() == 1)))
     words_[at] = "-j";
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
     words_[at] = "--color=always";
@@ -251,6 +267,22 @@ size_t Guess::rewrite_option(size_t at) {
   return at + (takes_next(words_[at]) ? 2 : 1);
 }
 
+// "--json list": an option of the verb, before it.
+void Guess::move_behind_verb() {
+  for (size_t at = 0; at < verb_ && verb_ < words_.size();) {
+    const std::string name = words_[at].substr(0, words_[at].find('='));
+    const bool movable = is_option(words_[at]) && !known_("", name) && known_(verb(), name) &&
+                         !*known_(verb(), name);
+    if (!movable) {
+      at += is_option(words_[at]) && takes_next(words_[at]) ? 2 : 1;
+      continue;
+    }
+    std::string option = words_[at];
+    erase(at);
+    insert(verb_--, std::move(option));
+  }
+}
+
 void Guess::rewrite_options() {
   bool has_file = false;  // of record
   for (size_t at = 0; at < words_.size() && !ended();) {
@@ -267,6 +299,12 @@ void Guess::rewrite_options() {
 
 // "--pid 1" and "--pid=1" of verbs that take PIDs bare.
 void Guess::rewrite_pids() {
+  for (const size_t at : bare_words(verb_ + 1))
+    if (is_list_of_numbers(words_[at])) {
+      advice_ = verb() == "assign" ? "several PIDs are separate words: 'rdtctl assign -g GROUP 1 2'"
+                                   : fmt::format("{} takes one PID", verb());
+      return;
+    }
   for (size_t i = verb_ + 1; i < words_.size() && words_[i] != "--"; i++) {
     if (words_[i] != "--pid" && !words_[i].starts_with("--pid=")) continue;
     const bool is_apart = words_[i] == "--pid";
@@ -359,6 +397,9 @@ void Guess::rewrite_arguments() {
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
   if (name == "run") rewrite_run();
+  if (const std::vector<size_t> bare = bare_words(verb_ + 1);
+      name == "import" && bare.size() == 1 && !given({"--from"}))
+    insert(bare.front(), "--from");
   // A word behind an option that is not known may be its value.
   if (has_unknown_option()) return;
   if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
@@ -373,6 +414,7 @@ void Guess::understand() {
   if (ended()) return;
   if (is_one_of(verb(), {"apply", "reload"})) rewrite_load();
   if (verb() == "top" && given({"-p", "--pid", "-u", "--unit"})) words_[verb_] = "watch";
+  move_behind_verb();
   if (!ended()) rewrite_options();
   if (!ended()) rewrite_arguments();
 }

@@ -194,7 +194,11 @@ Refused GoresctrlImport::add_partition(const YamlNode& partition) {
   if (!caches.empty())
     partitions_ +=
         fmt::format("\n[partition.{}]\n{}", toml_key(partition.key), amounts_text(caches));
-  if (const YamlNode* classes = partition.find("classes"))
+  const YamlNode* classes = partition.find("classes");
+  if (classes != nullptr && classes->children.empty() && !classes->values.empty())
+    return fmt::format("line {}: 'classes' is a list, and a map of classes by name in goresctrl",
+                       classes->line);
+  if (classes != nullptr)
     for (const YamlNode& one : classes->children)
       if (auto refused = add_class(one, partition.key, caches, bandwidths)) return refused;
   return std::nullopt;

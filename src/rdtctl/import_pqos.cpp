@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "import_foreign.hpp"
@@ -92,7 +93,11 @@ class PqosImport {
   std::optional<std::string> assign(std::string_view entry);
   [[nodiscard]] std::string text_of(const std::string& number, const ServiceClass& of) const;
 
+  std::optional<std::string> add(std::string_view value, bool defines);
+  void note_lost(const std::vector<std::string>& words, size_t at);
+
   std::map<unsigned, ServiceClass> classes_;
+  std::string lost_;
 };
 
 std::string not_pqos(std::string_view entry) {
@@ -192,13 +197,41 @@ std::vector<std::string> shell_words(std::string_view text) {
   return out;
 }
 
+// One value of -e (`defines`) or -a. Returns the error.
+std::optional<std::string> PqosImport::add(std::string_view value, bool defines) {
+  for (const std::string_view entry : split(value, ';')) {
+    if (trim(entry).empty()) continue;
+    if (auto error = defines ? define(trim(entry)) : assign(trim(entry))) return error;
+  }
+  return std::nullopt;
+}
+
+// An option that is no amount, with its value. How pqos reaches the machine says nothing.
+void PqosImport::note_lost(const std::vector<std::string>& words, size_t at) {
+  static const std::set<std::string, std::less<>> without_meaning = {
+      "-I", "--iface-os", "--iface=os", "--iface=msr", "--iface=auto", "-v", "-V", "--verbose"};
+  if (!words[at].starts_with('-') || without_meaning.contains(words[at])) return;
+  std::string text = words[at];
+  if (at + 1 < words.size() && !words[at + 1].empty() && !words[at + 1].starts_with('-'))
+    text += " " + words[at + 1];
+  lost_ += fmt::format("{}# Lost: '{}' of pqos; a policy has nothing like it.\n",
+                       lost_.empty() ? "\n" : "", printable(text));
+}
+
 ImportedText PqosImport::run(std::string_view text) {
   const std::vector<std::string> words = shell_words(text);
   // The options of other programs are not pqos's. Without its name, all are.
   const bool named = std::ranges::any_of(words, is_pqos);
   bool of_pqos = !named;
+  std::optional<bool> defined;  // what the last option of the two does
   for (size_t i = 0; i < words.size(); i++) {
     std::string option = words[i];
+    // A value without quotes, of which a shell would make several commands.
+    if (defined && i > 0 && words[i - 1].empty() && parse_entry(option)) {
+      if (auto error = add(option, *defined)) return std::unexpected(std::move(*error));
+      of_pqos = true;
+      continue;
+    }
     of_pqos = (of_pqos && !(named && option.empty())) || is_pqos(option);
     if (!of_pqos) continue;
     std::string value;
@@ -209,19 +242,19 @@ ImportedText PqosImport::run(std::string_view text) {
       }
     const bool defines = option == "-e" || option.starts_with("--alloc-class");
     const bool assigns = option == "-a" || option.starts_with("--alloc-assoc");
-    if (!defines && !assigns) continue;
-    if (value.empty() && i + 1 < words.size()) value = words[++i];
-    for (const std::string_view entry : split(value, ';')) {
-      if (trim(entry).empty()) continue;
-      if (auto error = defines ? define(trim(entry)) : assign(trim(entry)))
-        return std::unexpected(std::move(*error));
+    if (!defines && !assigns) {
+      note_lost(words, i);
+      continue;
     }
+    if (value.empty() && i + 1 < words.size()) value = words[++i];
+    defined = defines;
+    if (auto error = add(value, defines)) return std::unexpected(std::move(*error));
   }
   if (classes_.empty()) return std::unexpected("it has neither -e nor -a of pqos");
   std::string out =
       "# From a command line of pqos. Its classes are groups of the names that it uses.\n";
   for (const auto& [number, of] : classes_) out += text_of(std::to_string(number), of);
-  return out;
+  return out + lost_;
 }
 
 }  // namespace

@@ -166,12 +166,14 @@ void VerbTable::add_explain() {
   refuse_long_names(*describe(ConditionKind::name, "--name", "NAME", "Its name is NAME"));
   refuse_long_names(
       *describe(ConditionKind::thread, "--thread", "NAME", "Explain its thread of this name"));
-  describe(ConditionKind::exe, "--exe", "PATH", "It runs this executable");
+  refuse_relative_paths(*describe(ConditionKind::exe, "--exe", "PATH", "It runs this executable"));
   describe(ConditionKind::cmdline, "--cmdline", "LINE", "It has this command line");
-  describe(ConditionKind::cgroup, "--cgroup", "PATH", "It is in this cgroup; implies its units");
+  refuse_relative_paths(*describe(ConditionKind::cgroup, "--cgroup", "PATH",
+                                  "It is in this cgroup; implies its units"));
   describe(ConditionKind::user_unit, "--user-unit", "UNIT",
            "It is in this unit of a user's systemd");
-  describe(ConditionKind::pod, "--pod", "NAMESPACE/NAME", "It is in this Kubernetes pod");
+  require_namespace(
+      *describe(ConditionKind::pod, "--pod", "NAMESPACE/NAME", "It is in this Kubernetes pod"));
   describe(ConditionKind::container, "--container", "NAME", "It is in this container");
   describe(ConditionKind::user, "--user", "USER", "It runs as this user");
   describe(ConditionKind::user_group, "--user-group", "GROUP", "It runs as this user group");

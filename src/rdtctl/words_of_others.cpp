@@ -24,6 +24,8 @@ constexpr auto same_verbs = std::to_array<Same>({
      "list-units, get groups, get group, list groups, group list, ls groups, -s",
      "list"},
     {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
+     "check-config, "
+     "checkconfig, "
      "-t",
      "check"},
     {"diff", "plan --unified"},
@@ -89,8 +91,11 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
     {"noisy, contention, interference, episodes",
      "'rdtctl blame' says who took cache or bandwidth from whom"},
-    {"move, attach, join, put, assoc, associate, cgclassify, -a",
+    {"move, attach, join, put, assoc, associate, cgclassify",
      "'rdtctl assign -g GROUP PID' moves a running process"},
+    {"-a",
+     "pqos -a gives CPUs or processes to a class: write cpus = \"0-3\" in [group.NAME], or run "
+     "'rdtctl assign -g GROUP PID'"},
     {"unassign, release, detach",
      "'rdtctl assign -g default PID' moves a process out of its group"},
     {"pqos, -r, -I, -i, -p, -S, -f",

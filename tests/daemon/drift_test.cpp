@@ -35,6 +35,21 @@ TEST(DriftPace, SlowsDownForAGroupThatIsChangedAllTheTime) {
   EXPECT_FALSE(pace.too_often("redis"));
 }
 
+TEST(DriftPace, WaitsLongerAfterEachRefusal) {
+  DriftPace pace;
+  std::chrono::milliseconds last = pace.delay("redis");
+  for (int i = 0; i < 4; i++) {
+    pace.tried(false);
+    EXPECT_EQ(pace.delay("redis"), 2 * last);
+    EXPECT_FALSE(pace.too_often("redis"));
+    last = pace.delay("redis");
+  }
+  for (int i = 0; i < 20; i++) pace.tried(false);
+  EXPECT_EQ(pace.delay("redis"), DriftPace::longest_delay);
+  pace.tried(true);
+  EXPECT_EQ(pace.delay("redis"), DriftPace::first_delay);
+}
+
 TEST(DriftPace, AllowsChangesNowAndThen) {
   DriftPace pace;
   DriftPace::Time now{std::chrono::hours(1)};

@@ -43,6 +43,20 @@ TEST_F(ForeignTest, AGroupThatOthersMakeAfterAKillIsTheirs) {
   EXPECT_EQ(group_of(theirs), "redis");
 }
 
+// The rules that a reload drops say nothing about what is in a group that is not rdtd's any more.
+TEST_F(ForeignTest, ARuleThatGoesReleasesNobodyFromATakenGroup) {
+  ASSERT_EQ(reload(redis_policy), "");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  manager->reconciler().reconcile();
+  run(std::chrono::seconds(1));
+  const pid_t theirs = processes.start({.name = "redis-server"});
+  ASSERT_TRUE(kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n"));
+  ASSERT_EQ(reload(""), "");
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(theirs), "redis");
+}
+
 // With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
 // makes it anew. So is one of its own, if the record was lost.
 TEST_F(ForeignTest, AdoptsAGroup) {

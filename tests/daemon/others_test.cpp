@@ -136,6 +136,38 @@ TEST_F(OthersTest, AModeThatTheKernelRefusesIsADifferenceOfItsOwn) {
   EXPECT_EQ(state(), "running");
 }
 
+// Another tool has taken the last CLOSID: what is there is restored, one of two groups is made
+// again, and the attempts to make the other one are ever further apart.
+TEST_F(OthersTest, WhatCannotBeMadeKeepsNothingElseFromBeingRestored) {
+  const std::string three =
+      "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n[group.c]\nl3 = \"2 ways\"\n";
+  ASSERT_EQ(reload(three), "");
+  const std::string granted = schemata("b");
+  for (int i = 0; kernel.resctrl.make(fmt::format("x{}", i)); i++) {}
+  ASSERT_TRUE(kernel.resctrl.remove("a"));
+  ASSERT_TRUE(kernel.resctrl.remove("c"));
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  write("b/schemata", "L3:0=fffff");
+  ASSERT_NE(schemata("b"), granted);
+  int attempts = 0;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        attempts += call.operation == "make" ? 1 : 0;
+        return false;
+      },
+      EIO);
+  // Its own writes are changes too.
+  for (int i = 0; i < 600; i++) {
+    manager->reconciler().resctrl_changed({"b", "c"});
+    run(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(schemata("b"), granted);
+  EXPECT_TRUE(kernel.resctrl.find("a") != nullptr);
+  EXPECT_TRUE(kernel.resctrl.find("c") == nullptr);
+  EXPECT_GT(attempts, 1);
+  EXPECT_LT(attempts, 40);
+}
+
 // An exclusive group of another tool whose domain the kernel has reset keeps everybody from writing
 // there. The other domain does not wait for it.
 TEST_F(OthersTest, AnExclusiveGroupInTheWayUndoesNothing) {

@@ -79,7 +79,7 @@ TEST_F(Cgroups, ReportsProcessesOfWrittenCgroups) {
 TEST_F(Cgroups, ReportsTheDifferenceToTheLastRead) {
   put("a/cgroup.procs", "1\n2\n3\n");
   put("b/cgroup.procs", "4\n");
-  CgroupWatch watch = open();
+  CgroupWatch watch = open({.few_processes = 0});
   walk(watch, everything);
   put("a/cgroup.procs", "1\n2\n3\n5\n");
   EXPECT_EQ(watch.read_changes().processes, (Pids{1, 2, 3, 5}));  // read for the first time
@@ -95,6 +95,19 @@ TEST_F(Cgroups, ReportsTheDifferenceToTheLastRead) {
   EXPECT_EQ(watch.read_changes().processes, Pids{});
   put("a/cgroup.procs", "1\n2\n3\n");
   EXPECT_EQ(watch.read_changes().processes, Pids{3});
+}
+
+// Who leaves for a cgroup that is not watched, and comes back, was known here all the time.
+TEST_F(Cgroups, ReportsFewWhole) {
+  CgroupWatch watch = open({.few_processes = 3});
+  put("a/cgroup.procs", "1\n2\n3\n");
+  walk(watch, everything);
+  put("a/cgroup.procs", "1\n2\n");
+  (void)watch.read_changes();
+  put("a/cgroup.procs", "1\n2\n3\n");
+  EXPECT_EQ(watch.read_changes().processes, (Pids{1, 2, 3}));
+  put("a/cgroup.procs", "1\n2\n3\n4\n");
+  EXPECT_EQ(watch.read_changes().processes, Pids{4});
 }
 
 TEST_F(Cgroups, ReportsNewCgroups) {

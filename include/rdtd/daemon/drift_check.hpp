@@ -34,6 +34,7 @@ class DriftCheck {
     std::vector<Drift> drift;
     bool groups_made = false;  // threads outside of them are a consequence
     bool tables_old = false;   // the `tasks` files must be opened again
+    bool refused = false;      // something could not be restored
   };
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
@@ -68,6 +69,7 @@ class DriftCheck {
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
   void lock_regions(const std::vector<Step>& steps, const Machine& machine);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
+  [[nodiscard]] Result<void> restore_apart(const std::vector<Step>& steps, Comparison& out);
   [[nodiscard]] bool restore(const InForce& in_force, const std::vector<Step>& steps,
                              const Machine& machine, Comparison& out);
   void set_modes(const std::vector<Step>& modes, bool ready);

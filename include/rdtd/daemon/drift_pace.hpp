@@ -28,6 +28,9 @@ class DriftPace {
   [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
   // Whether the changes of the group are not worth a line in the log each.
   [[nodiscard]] bool too_often(const std::string& group) const;
+  // A look has tried to restore what differs. What the kernel refuses is undone, which looks like
+  // another change: until it succeeds, the next look waits longer each time.
+  void tried(bool succeeded);
   // From a change of the group to the look.
   [[nodiscard]] std::chrono::milliseconds delay(const std::string& group) const;
 
@@ -36,7 +39,10 @@ class DriftPace {
     std::deque<Time> changes;  // in the window
     std::chrono::milliseconds delay = first_delay;
   };
+  [[nodiscard]] std::chrono::milliseconds delay_of(const std::string& group) const;
+
   std::map<std::string, Group> groups_;
+  std::chrono::milliseconds retry_delay_ = first_delay;
 };
 
 }  // namespace rdtd

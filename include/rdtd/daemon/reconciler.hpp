@@ -43,11 +43,11 @@ class Reconciler {
   enum class Scope { resctrl, processes };
   void want(Scope scope);
   [[nodiscard]] Task<> run_comparison();
-  [[nodiscard]] Task<> compare(Scope scope);
+  [[nodiscard]] Task<bool> compare(Scope scope);
   [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const DriftCheck::Comparison& found);
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
-  [[nodiscard]] Task<> try_what_is_missing();
+  [[nodiscard]] Task<bool> try_what_is_missing();
   void follow_templates(bool all);
   void renew_reasons(const std::vector<MissingPart>& missing);
 
