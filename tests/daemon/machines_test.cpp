@@ -233,7 +233,7 @@ TEST_F(MachinesInForce, PercentagesThatMpamRounds) {
 }
 
 // Where 'mb' is a control, bandwidth is unlimited without it, as it is where it is none: also if
-// the cap was left by a policy that this daemon has not seen.
+// the cap was left by a policy that this daemon has not seen, and in the default group as with MB.
 TEST_F(MachinesInForce, ACapOfBeforeIsLifted) {
   use(native());
   ASSERT_EQ(reload("[group.a]\n"), "");
@@ -243,7 +243,8 @@ TEST_F(MachinesInForce, ACapOfBeforeIsLifted) {
   ASSERT_TRUE(kernel.resctrl.write("schemata", "MB_MAX:0=20;1=20\n"));
   ASSERT_EQ(reload("[group.a]\n"), "");
   EXPECT_EQ(schemata("a"), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
-  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB_MAX:0-1=20 MB_MIN:0-1=0");
+  EXPECT_EQ(schemata(""), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
+  ASSERT_TRUE(kernel.resctrl.write("schemata", "MB_MAX:0=20;1=20\n"));
   ASSERT_EQ(reload("[group.a]\n[group.default]\nl3 = \"all\"\n"), "");
   EXPECT_EQ(schemata(""), "L3:0-1=fffff MB_MAX:0-1=100 MB_MIN:0-1=0");
 }
