@@ -40,9 +40,10 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 // machine that monitors has at least one.
 [[nodiscard]] Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesystem);
 
-// The amounts of one control group, "" for the default group. No rate is above the one that means no
-// limit, also where the kernel starts with a higher one, and a percentage that the kernel rounds is
-// the one that was written. `others`: the rows that are no constants of Resource, if they are known.
+// The amounts of one control group, "" for the default group. No rate is above the one that means
+// no limit, also where the kernel starts with a higher one, and a percentage that the kernel rounds
+// is the one that was written. `others`: the rows that are no constants of Resource, if they are
+// known.
 [[nodiscard]] Result<Schemata> read_schemata(const Filesystem& filesystem, const std::string& group,
                                              const std::set<Resource>* others = nullptr);
 
