@@ -82,9 +82,9 @@ std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machin
   return adopted;
 }
 
-// The rest, where something of it cannot be had: the groups that are there together, and each that
-// is to be made by itself. The first error.
-Result<void> DriftCheck::restore_apart(const std::vector<Step>& steps, Comparison& out) {
+// Where not all of it can be had: first the groups that are there, together, then each that is to
+// be made, by itself.
+DriftCheck::Restored DriftCheck::restore_apart(const std::vector<Step>& steps, Comparison& out) {
   std::set<std::string> made;
   for (const Step& step : steps)
     if (std::holds_alternative<MakeGroup>(step)) made.insert(group_of(step));
@@ -92,60 +92,57 @@ Result<void> DriftCheck::restore_apart(const std::vector<Step>& steps, Compariso
   std::map<std::string, size_t> part_of;
   for (const Step& step : steps) {
     const std::string& group = group_of(step);
-    if (!made.contains(group)) {
-      parts.front().push_back(step);
-      continue;
-    }
-    const auto [at, is_new] = part_of.emplace(group, parts.size());
-    if (is_new) parts.emplace_back();
-    parts[at->second].push_back(step);
+    size_t part = 0;
+    if (made.contains(group)) part = part_of.emplace(group, parts.size()).first->second;
+    if (part == parts.size()) parts.emplace_back();
+    parts[part].push_back(step);
   }
-  Result<void> result;
+  Restored result;
   for (size_t i = 0; i < parts.size(); i++) {
     if (parts[i].empty()) continue;
     const auto machine = applier_.read_machine();
     const auto done = machine ? applier_.carry_out(parts[i], *machine)
                               : Result<void>(std::unexpected(machine.error()));
     if (done && i > 0) out.groups_made = out.tables_old = true;
-    if (!done && result) result = std::unexpected(done.error());
+    if (done) continue;
+    for (const Step& step : parts[i]) out.refused.insert(group_of(step));
+    if (i == 0) result.limits = false;
+    if (!result.error) result.error = done.error();
   }
   return result;
 }
 
-// Restores what differs, if the policy says so or the kernel has reset it. True if nothing is left
-// that the others of the following wait for.
-bool DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps,
-                         const Machine& machine, Comparison& out) {
-  bool ready = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
-  if (ready && !steps.empty()) {
-    Result<void> done;
-    const bool failed_before = !last_failure_.empty();
-    if (!failed_before) {
-      done = applier_.carry_out(steps, machine);
-      const bool makes = std::ranges::any_of(
-          steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
-      if (done && makes) out.groups_made = out.tables_old = true;
-    }
-    if (failed_before || !done)
-      if (const auto apart = restore_apart(steps, out); failed_before || apart) done = apart;
-    ready = done.has_value();
-    out.refused = !ready;
+// Restores what differs, if the policy says so or the kernel has reset it.
+DriftCheck::Restored DriftCheck::restore(const InForce& in_force, const std::vector<Step>& steps,
+                                         const Machine& machine, Comparison& out) {
+  Restored result;
+  result.limits = reset_pending_ || in_force.policy.daemon.drift == OnDrift::restore;
+  result.all = result.limits;
+  if (result.all && !steps.empty()) {
+    const auto whole =
+        last_failure_.empty() ? applier_.carry_out(steps, machine) : std::unexpected(Error{});
+    const bool makes = std::ranges::any_of(
+        steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
+    if (whole && makes) out.groups_made = out.tables_old = true;
+    if (!whole) result = restore_apart(steps, out);
+    result.all = !result.error;
     // The same failure is logged once, although its text grows with each attempt.
-    if (!done && last_failure_ != key_of(done.error()))
-      log(LogEvent::kernel_refused, done.error().text());
-    last_failure_ = done ? "" : key_of(done.error());
-    if (!done) problems_.set("restore", done.error().text());
+    if (result.error && last_failure_ != key_of(*result.error))
+      log(LogEvent::kernel_refused, result.error->text());
+    last_failure_ = result.error ? key_of(*result.error) : "";
+    if (result.error) problems_.set("restore", result.error->text());
   }
-  if (steps.empty() || ready) {
+  if (steps.empty() || result.all) {
     problems_.clear("restore");
     last_failure_.clear();
-    reset_pending_ = false;
   }
-  return ready;
+  // It removes no group.
+  if (steps.empty() || result.limits) reset_pending_ = false;
+  return result;
 }
 
 // Each by itself: one that the kernel refuses undoes no limit. One that others have made possible
-// again is set even if drift is only reported.
+// again is set even if drift is only reported. `ready`: the limits are restored.
 void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
   std::set<std::string> failed;
   const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
@@ -153,6 +150,7 @@ void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
   for (const Step& step : modes) {
     const std::string& group = group_of(step);
     if (!ready && !following_.contains(group)) continue;
+    if (!machine->snapshot.groups.contains(group)) continue;  // it could not be made
     const auto done = applier_.carry_out({step}, *machine);
     if (done) continue;
     failed.insert(group);
@@ -315,10 +313,10 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   const std::vector<Step> modes = take_modes(back.steps);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
-  const bool ready = restore(*current, back.steps, *machine, out);
-  set_modes(modes, ready);
-  lock_regions(ready ? back.locks : std::vector<Step>{}, *machine);
-  if (io_is_disabled && ready) enable_io(*current);
+  const Restored restored = restore(*current, back.steps, *machine, out);
+  set_modes(modes, restored.limits);
+  lock_regions(restored.all ? back.locks : std::vector<Step>{}, *machine);
+  if (io_is_disabled && restored.all) enable_io(*current);
   if (!io_is_disabled) problems_.clear(io_key);
   const std::set<std::string> made =
       make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);

@@ -1,6 +1,7 @@
 #include "rdtd/daemon/drift_pace.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rdtd {
 
@@ -20,14 +21,18 @@ std::vector<std::string> DriftPace::found(const std::set<std::string>& groups, T
   return out;
 }
 
-void DriftPace::tried(bool succeeded) {
-  retry_delay_ = succeeded ? first_delay : std::min(2 * retry_delay_, longest_delay);
+void DriftPace::tried(std::set<std::string> refused, bool load_failed) {
+  refused_ = std::move(refused);
+  load_failed_ = load_failed;
+  const bool failed = load_failed_ || !refused_.empty();
+  retry_delay_ = failed ? std::min(2 * retry_delay_, longest_delay) : first_delay;
 }
 
 bool DriftPace::too_often(const std::string& group) const { return delay_of(group) > first_delay; }
 
 std::chrono::milliseconds DriftPace::delay(const std::string& group) const {
-  return std::max(delay_of(group), retry_delay_);
+  const bool waits = load_failed_ || refused_.contains(group);
+  return waits ? std::max(delay_of(group), retry_delay_) : delay_of(group);
 }
 
 std::chrono::milliseconds DriftPace::delay_of(const std::string& group) const {

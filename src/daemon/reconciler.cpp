@@ -83,14 +83,14 @@ void Reconciler::want(Scope scope) {
 
 Task<> Reconciler::run_comparison() {
   running_ = std::exchange(waiting_, std::nullopt);
-  const bool compared = co_await compare(*running_);
+  std::set<std::string> refused = co_await compare(*running_);
   running_.reset();
-  const bool tried = co_await try_what_is_missing();
-  drift_pace_.tried(compared && tried);
+  const bool loaded = co_await try_what_is_missing();
+  drift_pace_.tried(std::move(refused), !loaded);
 }
 
-// False if something could not be restored.
-Task<bool> Reconciler::compare(Scope scope) {
+// Returns the groups of which something could not be restored.
+Task<std::set<std::string>> Reconciler::compare(Scope scope) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   const bool out_of_date = core_.sweeper.table_out_of_date();
   DriftCheck::Comparison found = core_.drift_check.compare(core_.state.in_force);
@@ -106,11 +106,11 @@ Task<bool> Reconciler::compare(Scope scope) {
   }
   if (scope == Scope::resctrl && !found.groups_made) {
     finish(std::move(found.drift), core_.state.drift);
-    co_return !found.refused;
+    co_return std::move(found.refused);
   }
   std::vector<Drift> drift = co_await look_at_processes(found);
   finish(std::move(drift), {});
-  co_return !found.refused;
+  co_return std::move(found.refused);
 }
 
 Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {

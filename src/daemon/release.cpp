@@ -5,12 +5,11 @@
 namespace rdtd {
 
 Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement now, pid_t pid)
-    : previous_table_(previous),
-      previous_(previous.rules),
+    : previous_(previous),
       held_(held),
       now_(now),
       root_(now.table.tasks_of(std::string(root_group))),
-      per_thread_(previous_.has_thread_rules() || now.table.rules.has_thread_rules()) {
+      per_thread_(previous_.rules.has_thread_rules() || now.table.rules.has_thread_rules()) {
   if (root_ == nullptr || now.manual.group_of(pid)) return;
   auto process = now.processes.open(pid);
   if (!process) {
@@ -40,22 +39,23 @@ bool Release::is_held(pid_t tid) const {
 
 // Whether the rules that matched do not match any more.
 bool Release::decide_again() {
-  const auto old_one = decide(previous_, *process_, facts_);
+  const auto old_one = decide(previous_.rules, *process_, facts_);
   if (!old_one) note(old_one.error());
   if (!old_one || old_one->kind != Decision::Kind::matched) return false;
-  old_destination_ = previous_.rules()[old_one->rule].destination;
+  old_destination_ = previous_.rules.rules()[old_one->rule].destination;
   const auto new_one = decide(now_.table.rules, *process_, facts_);
   if (!new_one) note(new_one.error());
   return new_one && new_one->kind == Decision::Kind::unmatched;
 }
 
 // The lists may be some seconds old: another tool may have taken the thread since.
-bool Release::is_still_held(pid_t tid) const {
+bool Release::is_still_held(pid_t tid) {
   if (!std::ranges::binary_search(held_[old_destination_], tid)) return false;
   const auto now = process_->read_thread_group(tid);
-  if (!now) return now.error().code == ENOTSUP;
-  return control_group_of(*now) ==
-         control_group_of(previous_table_.places[old_destination_].directory);
+  if (!now && now.error().code == ENOTSUP) return true;
+  if (!now) note(now.error());
+  if (!now) return false;
+  return control_group_of(*now) == control_group_of(previous_.places[old_destination_].directory);
 }
 
 bool Release::step(size_t limit) {

@@ -67,6 +67,15 @@ std::optional<uint64_t> number_of(const Amount& amount, const Control& control) 
   return std::nullopt;
 }
 
+std::unexpected<ControlRefusal> out_of_range(const Amount& amount, const Resource& name,
+                                             uint64_t least, uint64_t most) {
+  const bool in_schemata = std::holds_alternative<Number>(amount.value);
+  return std::unexpected(
+      ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}{}", amount.text,
+                                 name.name(), least, most, in_schemata ? "" : " in schemata"),
+                     {}});
+}
+
 std::string_view form_of(const Amount& amount) {
   if (std::holds_alternative<Percent>(amount.value)) return "a percentage";
   if (std::holds_alternative<Rate>(amount.value)) return "a rate";
@@ -83,22 +92,16 @@ ControlNumber control_value(const Amount& amount, const Resource& name, const Co
     return *control.maximum;
   const auto number = name.is_bitmap() ? std::nullopt : number_of(amount, control);
   if (!number) return other_form(amount, form_of(amount), name, control);
-  const uint64_t step = control.granularity;
-  uint64_t value = (*number + step - 1) / step * step;
-  // A share that is too small for the kernel becomes the smallest one, as for MB.
-  if (!std::holds_alternative<Number>(amount.value))
-    value = std::max<uint64_t>(value, control.minimum.value_or(0));
-  // As a fraction with few bits, the whole can be a little more than the kernel takes.
-  if (std::holds_alternative<Percent>(amount.value))
-    value = std::min<uint64_t>(value, control.maximum.value_or(UINT32_MAX));
-  const uint64_t least = control.minimum.value_or(0),
+  const uint64_t step = control.granularity, least = control.minimum.value_or(0),
                  most = control.maximum.value_or(whole_of(control).value_or(UINT32_MAX));
   const bool in_schemata = std::holds_alternative<Number>(amount.value);
-  if (value < least || value > most)
-    return std::unexpected(
-        ControlRefusal{fmt::format("'{}' is out of range: {} takes {} to {}{}", amount.text,
-                                   name.name(), least, most, in_schemata ? "" : " in schemata"),
-                       {}});
+  const bool percent = std::holds_alternative<Percent>(amount.value);
+  // As a fraction with few bits, the whole can be a little more than the kernel takes.
+  if (*number > most && !percent) return out_of_range(amount, name, least, most);
+  uint64_t value = std::min((*number + step - 1) / step * step, most);
+  // A share that is too small for the kernel becomes the smallest one, as for MB.
+  if (!in_schemata) value = std::max(value, least);
+  if (value < least) return out_of_range(amount, name, least, most);
   return static_cast<uint32_t>(value);
 }
 

@@ -147,8 +147,7 @@ void Planner::set_controls() {
 void Planner::lift_cap(GroupTarget& of) {
   const auto& [resource, control] = *find_control(std::string(to_string(Resource::MB)));
   const auto most = control.maximum ? control.maximum : whole_of(control);
-  const bool is_ours = snapshot_.owned.contains(of.directory) ||
-                       (of.directory == root_group && default_group_ != nullptr);
+  const bool is_ours = of.directory == root_group || snapshot_.owned.contains(of.directory);
   if (!most || !is_ours) return;
   for (const DomainId domain : control.domains) {
     const auto now = value_now(snapshot_, of.directory, resource, domain);

@@ -321,12 +321,12 @@ void refuse_long_names(CLI::Option& option) {
 
 void refuse_relative_paths(CLI::Option& option) {
   check_values(option, [&option](const std::string& value) {
-    constexpr std::string_view hierarchy = "/sys/fs/cgroup/";
     if (!value.starts_with('/'))
       throw UsageError{fmt::format("invalid {}: begin it with '/'", value_text(option, value))};
-    if (value.starts_with(hierarchy))
-      throw UsageError{fmt::format("invalid {}: write '{}'", value_text(option, value),
-                                   value.substr(hierarchy.size() - 1))};
+    // That of a cgroup begins at the root of the hierarchy.
+    if (value.substr(1).starts_with("sys/fs/"))
+      throw UsageError{fmt::format("invalid {}: write it as /proc/PID/cgroup has it",
+                                   value_text(option, value))};
   });
 }
 

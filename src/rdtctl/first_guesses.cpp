@@ -274,7 +274,7 @@ void Guess::move_behind_verb() {
     const bool movable = is_option(words_[at]) && !known_("", name) && known_(verb(), name) &&
                          !*known_(verb(), name);
     if (!movable) {
-      at += is_option(words_[at]) && takes_next(words_[at]) ? 2 : 1;
+      at += is_option(words_[at]) && takes_word_at(at) ? 2 : 1;
       continue;
     }
     std::string option = words_[at];
@@ -327,7 +327,9 @@ void Guess::rewrite_subject() {
   if (ended()) return;
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   if (bare.size() != 1) return;
-  if (verb() == "explain" && words_[bare.front()] == "guard")
+  if (is_list_of_numbers(words_[bare.front()]))
+    advice_ = fmt::format("{} takes one PID", verb());
+  else if (verb() == "explain" && words_[bare.front()] == "guard")
     words_[bare.front()] = "--guard";
   else if (!is_number(words_[bare.front()]))
     insert(bare.front(), "--unit");
@@ -346,6 +348,13 @@ void Guess::rewrite_assign() {
                        [&](size_t at) { return !is_number(words_[at]); });
   const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
   const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
+  // A group can have such a name.
+  const bool can_be_group = !has_group && names.size() == 1;
+  if (!can_be_group &&
+      std::ranges::any_of(names, [&](size_t at) { return is_list_of_numbers(words_[at]); })) {
+    advice_ = "several PIDs are separate words: 'rdtctl assign -g GROUP 1 2'";
+    return;
+  }
   if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
     const bool first = is_unit(names[0]);
     if (first == is_unit(names[1])) return;

@@ -100,6 +100,17 @@ class PqosImport {
   std::string lost_;
 };
 
+// Whether a word is what -e (`defines`) or -a takes, and not another command.
+bool is_entry(std::string_view word, bool defines) {
+  static const std::set<std::string, std::less<>> defined = {"llc", "l3",      "l2",
+                                                             "mba", "mba_max", "smba"};
+  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos", "pid"};
+  const auto entry = parse_entry(word);
+  if (!entry || !(defines ? defined : assigned).contains(entry->what)) return false;
+  return parse_class(std::string_view(entry->classes).substr(0, entry->classes.find(',')))
+      .has_value();
+}
+
 std::string not_pqos(std::string_view entry) {
   return fmt::format("'{}' is no definition or assignment of pqos", printable(entry));
 }
@@ -227,7 +238,7 @@ ImportedText PqosImport::run(std::string_view text) {
   for (size_t i = 0; i < words.size(); i++) {
     std::string option = words[i];
     // A value without quotes, of which a shell would make several commands.
-    if (defined && i > 0 && words[i - 1].empty() && parse_entry(option)) {
+    if (defined && i > 0 && words[i - 1].empty() && is_entry(option, *defined)) {
       if (auto error = add(option, *defined)) return std::unexpected(std::move(*error));
       of_pqos = true;
       continue;

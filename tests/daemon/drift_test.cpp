@@ -39,14 +39,17 @@ TEST(DriftPace, WaitsLongerAfterEachRefusal) {
   DriftPace pace;
   std::chrono::milliseconds last = pace.delay("redis");
   for (int i = 0; i < 4; i++) {
-    pace.tried(false);
+    pace.tried({"redis"}, false);
     EXPECT_EQ(pace.delay("redis"), 2 * last);
+    EXPECT_EQ(pace.delay("web"), DriftPace::first_delay);
     EXPECT_FALSE(pace.too_often("redis"));
     last = pace.delay("redis");
   }
-  for (int i = 0; i < 20; i++) pace.tried(false);
+  pace.tried({}, true);
+  EXPECT_EQ(pace.delay("web"), 2 * last);
+  for (int i = 0; i < 20; i++) pace.tried({"redis"}, false);
   EXPECT_EQ(pace.delay("redis"), DriftPace::longest_delay);
-  pace.tried(true);
+  pace.tried({}, false);
   EXPECT_EQ(pace.delay("redis"), DriftPace::first_delay);
 }
 

@@ -140,14 +140,15 @@ TEST_F(OthersTest, AModeThatTheKernelRefusesIsADifferenceOfItsOwn) {
 // again, and the attempts to make the other one are ever further apart.
 TEST_F(OthersTest, WhatCannotBeMadeKeepsNothingElseFromBeingRestored) {
   const std::string three =
-      "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n[group.c]\nl3 = \"2 ways\"\n";
+      "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\nexclusive = true\n[group.c]\nl3 = "
+      "\"2 ways\"\n";
   ASSERT_EQ(reload(three), "");
   const std::string granted = schemata("b");
   for (int i = 0; kernel.resctrl.make(fmt::format("x{}", i)); i++) {}
   ASSERT_TRUE(kernel.resctrl.remove("a"));
   ASSERT_TRUE(kernel.resctrl.remove("c"));
   ASSERT_TRUE(kernel.resctrl.make("theirs"));
-  write("b/schemata", "L3:0=fffff");
+  write("b/schemata", "L3:0=1");
   ASSERT_NE(schemata("b"), granted);
   int attempts = 0;
   kernel.calls.fail_if(
@@ -158,14 +159,38 @@ TEST_F(OthersTest, WhatCannotBeMadeKeepsNothingElseFromBeingRestored) {
       EIO);
   // Its own writes are changes too.
   for (int i = 0; i < 600; i++) {
-    manager->reconciler().resctrl_changed({"b", "c"});
+    manager->reconciler().resctrl_changed({"c"});
     run(std::chrono::milliseconds(100));
   }
   EXPECT_EQ(schemata("b"), granted);
+  EXPECT_EQ(mode("b"), "exclusive");
   EXPECT_TRUE(kernel.resctrl.find("a") != nullptr);
   EXPECT_TRUE(kernel.resctrl.find("c") == nullptr);
   EXPECT_GT(attempts, 1);
   EXPECT_LT(attempts, 40);
+  // Another group does not wait.
+  write("b/schemata", "L3:0=1");
+  manager->reconciler().resctrl_changed({"b"});
+  run(std::chrono::milliseconds(500));
+  EXPECT_EQ(schemata("b"), granted);
+  EXPECT_EQ(mode("b"), "exclusive");
+}
+
+// What the kernel has reset is restored once: afterwards, a policy that only reports does so again,
+// also if a group cannot be made.
+TEST_F(OthersTest, AGroupThatCannotBeMadeLeavesReportingAsItIs) {
+  const std::string two =
+      "[daemon]\ndrift = \"report\"\n[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n";
+  ASSERT_EQ(reload(two), "");
+  for (int i = 0; kernel.resctrl.make(fmt::format("x{}", i)); i++) {}
+  ASSERT_TRUE(kernel.resctrl.remove("a"));
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  restart_domain();
+  run(std::chrono::seconds(1));
+  write("b/schemata", "L3:0=1");
+  const std::string theirs = schemata("b");
+  reconcile();
+  EXPECT_EQ(schemata("b"), theirs);
 }
 
 // An exclusive group of another tool whose domain the kernel has reset keeps everybody from writing

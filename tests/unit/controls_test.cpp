@@ -68,10 +68,10 @@ TEST(Controls, Amounts) {
       {"100%", number, percent, "100"},
       {"unlimited", number, percent, "100"},
       {"12", number, percent, "15"},
-      {"3", number, percent, "'3' is out of range: NAME takes 10 to 4294967295 []"},
+      {"3", number, percent, "'3' is out of range: NAME takes 10 to 100 []"},
       {"8 GB/s", number, percent,
-       "unsupported: '8 GB/s' is a rate, and NAME counts percent here [write the number for "
-       "schemata]"},
+       "unsupported: '8 GB/s' is a rate, and NAME counts percent here [write a percentage "
+       "such as \"50%\"]"},
       {"0%", number, share, "0"},
       {"1%", number, share, "1"},
       {"50%", number, share, "32"},
@@ -80,13 +80,15 @@ TEST(Controls, Amounts) {
       {"64", number, below_whole, "'64' is out of range: NAME takes 0 to 63 []"},
       {"100 GB/s", number, rate, "800"},
       {"130 MB/s", number, rate, "2"},
-      {"2000 GB/s", number, rate, "'2000 GB/s' is out of range: NAME takes 0 to 8192 []"},
+      {"2000 GB/s", number, rate,
+       "'2000 GB/s' is out of range: NAME takes 0 to 8192 in schemata []"},
       {"unlimited", number, rate, "8192"},
       {"50%", number, rate,
        "unsupported: '50%' is a percentage, and NAME counts GBps here [write the number for "
        "schemata]"},
       {"0xf0", number, rate,
-       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write the number for schemata]"},
+       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write a percentage such as "
+       "\"50%\"]"},
       {"0xf0", bitmap, mask, "f0"},
       {"0x4", bitmap, two_ways,
        "'0x4' is too little: a mask of MASK has at least 2 ways (min_cbm_bits) []"},

@@ -32,9 +32,9 @@ class DriftCheck {
     // Replaces the present one: planned for a machine that has changed. Null if nothing changed.
     std::shared_ptr<const InForce> in_force;
     std::vector<Drift> drift;
-    bool groups_made = false;  // threads outside of them are a consequence
-    bool tables_old = false;   // the `tasks` files must be opened again
-    bool refused = false;      // something could not be restored
+    bool groups_made = false;       // threads outside of them are a consequence
+    bool tables_old = false;        // the `tasks` files must be opened again
+    std::set<std::string> refused;  // groups of which something could not be restored
   };
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
@@ -69,9 +69,14 @@ class DriftCheck {
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
   void lock_regions(const std::vector<Step>& steps, const Machine& machine);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
-  [[nodiscard]] Result<void> restore_apart(const std::vector<Step>& steps, Comparison& out);
-  [[nodiscard]] bool restore(const InForce& in_force, const std::vector<Step>& steps,
-                             const Machine& machine, Comparison& out);
+  struct Restored {
+    bool limits = true;          // of the groups that are there
+    bool all = true;             // nothing is left that the others of a comparison wait for
+    std::optional<Error> error;  // the first one
+  };
+  [[nodiscard]] Restored restore_apart(const std::vector<Step>& steps, Comparison& out);
+  [[nodiscard]] Restored restore(const InForce& in_force, const std::vector<Step>& steps,
+                                 const Machine& machine, Comparison& out);
   void set_modes(const std::vector<Step>& modes, bool ready);
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,

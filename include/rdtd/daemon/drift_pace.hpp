@@ -28,9 +28,10 @@ class DriftPace {
   [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
   // Whether the changes of the group are not worth a line in the log each.
   [[nodiscard]] bool too_often(const std::string& group) const;
-  // A look has tried to restore what differs. What the kernel refuses is undone, which looks like
-  // another change: until it succeeds, the next look waits longer each time.
-  void tried(bool succeeded);
+  // A look could not restore something of these groups, or not put all of the policy in force
+  // (`load_failed`). What the kernel refuses is undone, which looks like another change: until it
+  // succeeds, the next look at these, or at any group, waits longer each time.
+  void tried(std::set<std::string> refused, bool load_failed);
   // From a change of the group to the look.
   [[nodiscard]] std::chrono::milliseconds delay(const std::string& group) const;
 
@@ -42,6 +43,8 @@ class DriftPace {
   [[nodiscard]] std::chrono::milliseconds delay_of(const std::string& group) const;
 
   std::map<std::string, Group> groups_;
+  std::set<std::string> refused_;
+  bool load_failed_ = false;
   std::chrono::milliseconds retry_delay_ = first_delay;
 };
 

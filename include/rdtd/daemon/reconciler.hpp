@@ -43,7 +43,7 @@ class Reconciler {
   enum class Scope { resctrl, processes };
   void want(Scope scope);
   [[nodiscard]] Task<> run_comparison();
-  [[nodiscard]] Task<bool> compare(Scope scope);
+  [[nodiscard]] Task<std::set<std::string>> compare(Scope scope);
   [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const DriftCheck::Comparison& found);
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);

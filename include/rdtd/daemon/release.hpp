@@ -29,10 +29,9 @@ class Release {
   void note(const Error& error);
   [[nodiscard]] bool is_held(pid_t tid) const;
   [[nodiscard]] bool decide_again();
-  [[nodiscard]] bool is_still_held(pid_t tid) const;
+  [[nodiscard]] bool is_still_held(pid_t tid);
 
-  const RuleTable& previous_table_;
-  const RuleSet& previous_;
+  const RuleTable& previous_;
   const TasksByGroup& held_;
   Placement now_;
   const resctrl::Tasks* root_;
