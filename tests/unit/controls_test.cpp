@@ -87,8 +87,7 @@ TEST(Controls, Amounts) {
        "unsupported: '50%' is a percentage, and NAME counts GBps here [write the number for "
        "schemata]"},
       {"0xf0", number, rate,
-       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write a percentage such as "
-       "\"50%\"]"},
+       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write the number for schemata]"},
       {"0xf0", bitmap, mask, "f0"},
       {"0x4", bitmap, two_ways,
        "'0x4' is too little: a mask of MASK has at least 2 ways (min_cbm_bits) []"},
