@@ -98,9 +98,11 @@ DriftCheck::Restored DriftCheck::restore_apart(const std::vector<Step>& steps, C
     parts[part].push_back(step);
   }
   Restored result;
+  Result<Machine> machine;
   for (size_t i = 0; i < parts.size(); i++) {
     if (parts[i].empty()) continue;
-    const auto machine = applier_.read_machine();
+    // Groups that are to be made change nothing for each other.
+    if (i <= 1) machine = applier_.read_machine();
     const auto done = machine ? applier_.carry_out(parts[i], *machine)
                               : Result<void>(std::unexpected(machine.error()));
     if (done && i > 0) out.groups_made = out.tables_old = true;
@@ -136,7 +138,7 @@ DriftCheck::Restored DriftCheck::restore(const InForce& in_force, const std::vec
     problems_.clear("restore");
     last_failure_.clear();
   }
-  // It removes no group.
+  // The kernel's reset removes no group.
   if (steps.empty() || result.limits) reset_pending_ = false;
   return result;
 }

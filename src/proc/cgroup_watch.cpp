@@ -185,8 +185,8 @@ void CgroupWatch::keep_members(Watched& cgroup, std::vector<pid_t> kept) {
 
 // Adds to the changes the processes that were seen elsewhere, or nowhere, before; false if the
 // cgroup has none. One write to a cgroup with many processes must not cost a look at all of them.
-// Of few, all are reported: nothing tells who has left for a cgroup that is not watched and came
-// back.
+// A small cgroup is reported whole: a process may have been in a cgroup that is not watched, and
+// have come back.
 bool CgroupWatch::read_processes(const Directory& directory, Watched& cgroup, Changes& changes) {
   auto text = directory.read("cgroup.procs");
   // In a threaded cgroup, only the threads can be read.

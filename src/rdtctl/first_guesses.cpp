@@ -299,12 +299,6 @@ void Guess::rewrite_options() {
 
 // "--pid 1" and "--pid=1" of verbs that take PIDs bare.
 void Guess::rewrite_pids() {
-  for (const size_t at : bare_words(verb_ + 1))
-    if (is_list_of_numbers(words_[at])) {
-      advice_ = verb() == "assign" ? "several PIDs are separate words: 'rdtctl assign -g GROUP 1 2'"
-                                   : fmt::format("{} takes one PID", verb());
-      return;
-    }
   for (size_t i = verb_ + 1; i < words_.size() && words_[i] != "--"; i++) {
     if (words_[i] != "--pid" && !words_[i].starts_with("--pid=")) continue;
     const bool is_apart = words_[i] == "--pid";

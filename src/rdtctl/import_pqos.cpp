@@ -100,13 +100,21 @@ class PqosImport {
   std::string lost_;
 };
 
+// What the policy calls the resources of -e.
+const std::map<std::string, std::string>& keys_of_amounts() {
+  static const std::map<std::string, std::string> keys = {{"llc", "l3"},     {"l3", "l3"},
+                                                          {"l2", "l2"},      {"mba", "mb"},
+                                                          {"mba_max", "mb"}, {"smba", "smba"}};
+  return keys;
+}
+
 // Whether a word is what -e (`defines`) or -a takes, and not another command.
 bool is_entry(std::string_view word, bool defines) {
-  static const std::set<std::string, std::less<>> defined = {"llc", "l3",      "l2",
-                                                             "mba", "mba_max", "smba"};
   static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos", "pid"};
   const auto entry = parse_entry(word);
-  if (!entry || !(defines ? defined : assigned).contains(entry->what)) return false;
+  if (!entry) return false;
+  if (!(defines ? keys_of_amounts().contains(entry->what) : assigned.contains(entry->what)))
+    return false;
   return parse_class(std::string_view(entry->classes).substr(0, entry->classes.find(',')))
       .has_value();
 }
@@ -116,9 +124,7 @@ std::string not_pqos(std::string_view entry) {
 }
 
 std::optional<std::string> PqosImport::define(std::string_view text) {
-  static const std::map<std::string, std::string> keys = {{"llc", "l3"},     {"l3", "l3"},
-                                                          {"l2", "l2"},      {"mba", "mb"},
-                                                          {"mba_max", "mb"}, {"smba", "smba"}};
+  const auto& keys = keys_of_amounts();
   const auto entry = parse_entry(text);
   const auto key = entry ? keys.find(entry->what) : keys.end();
   if (key == keys.end()) return not_pqos(text);

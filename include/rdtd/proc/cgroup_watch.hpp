@@ -35,7 +35,7 @@ struct CgroupLimits {
   size_t cgroups = 10'000;
   // Of those, the cgroups that one user other than root created. A session rarely has 100.
   size_t cgroups_per_user = 1'000;
-  // A cgroup of no more is reported whole at each write.
+  // A cgroup with at most so many is reported whole at each write.
   size_t few_processes = 16;
   // Directories that one call of read_changes examines: some 10 ms.
   size_t visits_per_call = 256;
