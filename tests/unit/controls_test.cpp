@@ -41,6 +41,8 @@ TEST(Controls, Amounts) {
   mask.maximum = 0xff;
   Control two_ways = mask;
   two_ways.min_bits = 2;
+  Control two_ways_of_generic = two_ways;
+  two_ways_of_generic.resource = "L3";
   Control gaps = mask;
   gaps.sparse = true;
   const Resource number("NAME", false), bitmap("MASK", true);
@@ -91,6 +93,8 @@ TEST(Controls, Amounts) {
       {"0xf0", bitmap, mask, "f0"},
       {"0x4", bitmap, two_ways,
        "'0x4' is too little: a mask of MASK has at least 2 ways (min_cbm_bits) []"},
+      {"0x4", bitmap, two_ways_of_generic,
+       "'0x4' is too little: a mask of MASK has at least 2 ways (min_bits) []"},
       {"0xc", bitmap, two_ways, "c"},
       {"0x5", bitmap, mask, "'0x5' has gaps; masks of MASK must be contiguous []"},
       {"0x5", bitmap, gaps, "5"},

@@ -134,6 +134,9 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: '/sys/fs/cgroup/cpu,cpuacct/system.slice' can never match: the path of a cgroup "
      "begins "
      "at the root of its hierarchy | write \"/system.slice\""},
+    {"cgroup = 'cpu:/user.slice'",
+     "error: 'cpu:/user.slice' can never match: the path of a cgroup begins at the root of its "
+     "hierarchy | write \"/user.slice\""},
     {"cgroup = '0::/user.slice'",
      "error: '0::/user.slice' can never match: the path of a cgroup begins at the root of its "
      "hierarchy | write \"/user.slice\""},

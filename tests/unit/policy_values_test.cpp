@@ -176,6 +176,11 @@ constexpr PolicyAndErrors value_errors[] = {
     1 | a = "?[31m"
       |      ^ write \u001B in a string
 )"},
+    {"\xff\xfe[",
+     R"(p.toml:1:1: error: the file is UTF-16
+    1 | ??[
+      | ^~ save it as UTF-8
+)"},
     {"a = \"\xff\"\n",
      R"(p.toml:1:6: error: byte 0xff is not valid UTF-8
     1 | a = "?"
