@@ -111,6 +111,7 @@ Result<Machine> Applier::read_machine() {
 }
 
 void Applier::note_others(const Snapshot& now) {
+  owned_ = now.owned;
   others_monitor_.clear();
   for (const std::string& directory : now.mon_groups)
     if (!now.owned.contains(directory)) others_monitor_.emplace(control_group_of(directory));

@@ -139,7 +139,8 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   }
   std::optional<Result<SweepResult>> swept;
   if (looked_) {
-    Sweep::All all{.previous = before->table, .patience = Sweep::max_patience};
+    Sweep::All all{
+        .previous = before->table, .owned = core_.applier.owned(), .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
     note_look(*swept, before->table);
   }
@@ -336,6 +337,7 @@ Task<> Loads::run_reset(Done done) {
   for (const Leases::Lease& lease : std::vector(core_.leases.all()))
     lease_ended(lease.name, "rdtd removed all of its groups");
   forget_policy();
+  unreleased_.clear();  // with their groups, all processes leave them
   core_.manual.clear();
   core_.store();
   // First the rules, so that nobody is put in a group that is going.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rdtd/base/journal.hpp"
+#include "rdtd/base/journal_writer.hpp"
 
 namespace rdtd {
 
@@ -42,6 +43,15 @@ constexpr std::array kinds = {
 // What goes with the message that is being logged.
 std::vector<std::string> fields_of_message;
 
+// Where the journal cannot be reached there is nobody left to tell.
+void send_to_journal(const JournalWriter::Message& fields) {
+  std::vector<iovec> vectors;
+  // sd_journal_sendv(3) only reads.
+  for (const std::string& field : fields)
+    vectors.push_back({const_cast<char*>(field.data()), field.size()});
+  (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+}
+
 class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -54,12 +64,16 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
         fmt::format("MESSAGE={}", std::string_view(message.payload.data(), message.payload.size())),
         fmt::format("PRIORITY={}", priority), "SYSLOG_IDENTIFIER=rdtd"};
     fields.insert(fields.end(), fields_of_message.begin(), fields_of_message.end());
-    std::vector<iovec> vectors;
-    for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
-    // Where the journal cannot be reached there is nobody left to tell.
-    (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+    writer_.write(std::move(fields));
   }
   void flush_() override {}
+
+ private:
+  JournalWriter writer_{"rdtd-journal", send_to_journal, [](size_t lost) {
+                          return JournalWriter::Message{"MESSAGE=" + journal_loss(lost),
+                                                        fmt::format("PRIORITY={}", LOG_WARNING),
+                                                        "SYSLOG_IDENTIFIER=rdtd"};
+                        }};
 };
 
 struct LevelName {

@@ -1,11 +1,8 @@
 #include "rdtd/daemon/machine_changes.hpp"
 
 #include <spdlog/spdlog.h>
-#include <sys/inotify.h>
 
-#include <cstring>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "rdtd/base/error.hpp"
@@ -16,17 +13,12 @@ namespace {
 
 // Changes in resctrl are read at most so often.
 constexpr std::chrono::milliseconds resctrl_interval(20);
-// A change of a policy has this long to become complete.
-constexpr std::chrono::seconds policy_interval(1);
 // The two clocks are not read at the same time.
 constexpr uint64_t least_suspend_nanoseconds = 1'000'000'000;
 
 }  // namespace
 
-MachineChanges::~MachineChanges() {
-  for (sd_event_source* source : policy_) sd_event_source_disable_unref(source);
-  sd_device_monitor_unref(cpus_);
-}
+MachineChanges::~MachineChanges() { sd_device_monitor_unref(cpus_); }
 
 int MachineChanges::attach(sd_event* event, std::unique_ptr<resctrl::ChangeWatch> resctrl,
                            const std::vector<std::string>& policy_directories,
@@ -34,7 +26,7 @@ int MachineChanges::attach(sd_event* event, std::unique_ptr<resctrl::ChangeWatch
   resctrl_ = std::move(resctrl);
   suspended_ = std::move(suspended);
   suspended_before_ = suspended_();
-  int r = reload_.attach(event, [this] {
+  int r = policy_.attach(event, policy_directories, [this] {
     manager_.changes().reload([](const auto&) {});  // its error is logged and shown
   });
   if (r >= 0 && resctrl_) {
@@ -45,7 +37,6 @@ int MachineChanges::attach(sd_event* event, std::unique_ptr<resctrl::ChangeWatch
   }
   if (r < 0) return r;
   watch_cpus(event);
-  watch_policy(event, policy_directories);
   return 0;
 }
 
@@ -70,35 +61,6 @@ int MachineChanges::on_cpu(sd_device_monitor*, sd_device* device, void* self) {
   return 0;
 }
 
-void MachineChanges::watch_policy(sd_event* event, const std::vector<std::string>& directories) {
-  std::string watched;
-  for (const std::string& path : directories) {
-    sd_event_source* source = nullptr;
-    const int r = sd_event_add_inotify(
-        event, &source, path.c_str(),
-        IN_ONLYDIR | IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE,
-        on_policy_change, this);
-    if (r >= 0) policy_.push_back(source);
-    if (r >= 0) watched += (watched.empty() ? "" : ", ") + path;
-    if (r < 0 && r != -ENOENT) spdlog::warn("{}", Error{"watch", path, -r, {}}.text());
-  }
-  if (!watched.empty()) spdlog::info("reloading the policy when a file changes in {}", watched);
-  if (watched.empty() && !directories.empty())
-    spdlog::warn("there is no directory of policy files to watch");
-}
-
-// Files of ConfigMaps are links over ..data, which is replaced (AtomicWriter in pkg/volume/util of
-// Kubernetes). /run/rdtd has files that rdtd itself writes.
-int MachineChanges::on_policy_change(sd_event_source*, const inotify_event* event, void* self) {
-  const std::string_view name(event->name, ::strnlen(event->name, event->len));
-  const bool lost = (event->mask & IN_Q_OVERFLOW) != 0;
-  if (!lost && !name.ends_with(".toml") && name != "..data") return 0;
-  Timer& reload = static_cast<MachineChanges*>(self)->reload_;
-  // One that waits already is not put off: a file that changes all the time is read nevertheless.
-  if (!reload.is_set()) reload.set(policy_interval);
-  return 0;
-}
-
 void MachineChanges::follow_groups() {
   if (!resctrl_) return;
   std::set<std::string> groups;
@@ -114,6 +76,7 @@ void MachineChanges::follow_groups() {
 // A suspend that nobody announced: `echo mem >/sys/power/state`, or a machine without logind. CPUs
 // were offline meanwhile, without uevents.
 void MachineChanges::beat() {
+  policy_.follow();
   const uint64_t before = std::exchange(suspended_before_, suspended_());
   if (suspended_before_ > before + least_suspend_nanoseconds) manager_.reconciler().cpu_changed();
 }

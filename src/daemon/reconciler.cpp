@@ -116,6 +116,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
 Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {
   auto& unreleased = loads_.unreleased();
   Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
+                 .owned = core_.applier.owned(),
                  .only_report_moved = core_.reports_only()};
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();

@@ -22,16 +22,21 @@ Result<std::vector<pid_t>> tasks_of(const System& system, const std::string& dir
 }
 
 // The threads that are in the control group of each place.
-Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table) {
+// `owned`: null: the table is the one in use.
+Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table,
+                                const std::set<std::string>* owned = nullptr) {
   TasksByGroup out;
   std::map<std::string_view, size_t> read;  // each control group once
   for (const Place& place : table.places) {
+    const std::string_view group = control_group_of(place.directory);
     // A group of that name may be another tool's.
-    if (!place.exists()) {
+    const bool ours =
+        owned == nullptr || group == root_group || owned->contains(std::string(group));
+    if (!place.exists() || !ours) {
       out.emplace_back();
       continue;
     }
-    const auto [known, is_new] = read.emplace(control_group_of(place.directory), out.size());
+    const auto [known, is_new] = read.emplace(group, out.size());
     auto tasks = is_new ? tasks_of(system, std::string(known->first)) : out[known->second];
     if (!tasks) return std::unexpected(std::move(tasks.error()));
     out.push_back(std::move(*tasks));
@@ -80,8 +85,9 @@ Result<void> Sweep::begin_pass() {
   auto in_place = tasks_in_place(looks_.system, *looks_.table);
   if (!in_place) return std::unexpected(in_place.error());
   pass.in_place = std::move(*in_place);
-  auto held = pass.request.all.previous ? tasks_held(looks_.system, *pass.request.all.previous)
-                                        : Result<TasksByGroup>();
+  const All& all = pass.request.all;
+  auto held =
+      all.previous ? tasks_held(looks_.system, *all.previous, &all.owned) : Result<TasksByGroup>();
   if (!held) return std::unexpected(held.error());
   pass.held = std::move(*held);
   pass.only_report.assign(pass.in_place.size(), {});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "control_value.hpp"
 #include "planner.hpp"
@@ -138,9 +139,29 @@ void Planner::set_controls() {
         cap != group.amounts.end() && is_cap_a_control())
       set_once(std::string(to_string(Resource::MB)), cap->second);
     for (const auto& [name, table] : group.controls) set_once(name, table);
+    warn_of_floor_above_cap(group);
   }
   if (is_cap_a_control())
     for (GroupTarget& of : targets_) lift_cap(of);
+}
+
+// What hardware makes of that is not defined. Kernels take it.
+void Planner::warn_of_floor_above_cap(const Group& group) {
+  const auto* floor = find_control(std::string(floor_of_bandwidth));
+  const auto asked = group.controls.find(std::string(floor_of_bandwidth));
+  if (floor == nullptr || asked == group.controls.end()) return;
+  std::set<std::pair<const DomainAmount*, const DomainAmount*>> seen;
+  for (const DomainId domain : floor->second.domains) {
+    const DomainAmount* least = line_for(asked->second, domain);
+    const DomainAmount* most = line_for(group.amounts, Resource::MB, domain);
+    if (least == nullptr || most == nullptr || !seen.emplace(least, most).second) continue;
+    const auto* from = std::get_if<Percent>(&least->amount.value.value);
+    const auto* to = std::get_if<Percent>(&most->amount.value.value);
+    if (from != nullptr && to != nullptr && from->value > to->value)
+      warning(least->amount.where,
+              fmt::format("'{}' is more than 'mb' of '{}', '{}'", least->amount.value.text,
+                          group.name.value, most->amount.value.text));
+  }
 }
 
 // Without 'mb' bandwidth is unlimited, also where an earlier policy has left a cap.

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "bandwidth.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
@@ -234,6 +235,10 @@ void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
   const Amount& amount = line.amount.value;
   const auto* named = std::get_if<Cbm>(&amount.value);
   const auto* ways = std::get_if<WayCount>(&amount.value);
+  const unsigned least = info.min_ways();
+  const auto count = named != nullptr  ? std::optional(named->count())
+                     : ways != nullptr ? std::optional(ways->count)
+                                       : std::nullopt;
   if (named != nullptr && !named->without(info.cbm_mask).empty())
     error(line.amount.where, fmt::format("'{}' is out of range: the mask is 0x{}", amount.text,
                                          to_string(info.cbm_mask)));
@@ -242,6 +247,23 @@ void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
   else if (ways != nullptr && ways->count > info.cbm_mask.count())
     error(line.amount.where,
           fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
+  else if (count && *count < least)
+    error(line.amount.where,
+          fmt::format("'{}' is too little: a mask has at least {} ways (min_cbm_bits)", amount.text,
+                      least));
+}
+
+void Planner::check_absent(Resource resource, const DomainAmount& line) {
+  for (const Cache& cache : caches_)
+    if (!resources_of_cache(resource).empty() &&
+        cache.resource == resources_of_cache(resource).front())
+      check_absent(cache.info, line);
+  if (const auto rates = capabilities_.bandwidths.find(resource);
+      rates != capabilities_.bandwidths.end()) {
+    const Amount& amount = form_for(line, rates->second).value;
+    if (!bandwidth_value(amount, rates->second, UINT32_MAX))
+      refuse_bandwidth(resource, rates->second, line);
+  }
 }
 
 // Of those that the machine can have; empty if that is not known.
@@ -264,10 +286,7 @@ void Planner::check_domains(Resource resource, const DomainAmount& line,
   if (offline.empty())
     return unsupported(line.domains_where, "unknown " + domains,
                        fmt::format("this machine has {}", domain_list(known)));
-  for (const Cache& cache : caches_)
-    if (!resources_of_cache(resource).empty() &&
-        cache.resource == resources_of_cache(resource).front())
-      check_absent(cache.info, line);
+  check_absent(resource, line);
   warning(line.domains_where,
           fmt::format("there {} no {} while {} {} offline; the amount applies once {} there",
                       one ? "is" : "are", domains, cpus(offline),

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "bandwidth.hpp"
 #include "control_value.hpp"
 #include "planner.hpp"
 #include "value_of.hpp"
@@ -58,16 +60,34 @@ void Planner::bound(const Group& group, const std::pair<const Resource, Control>
     return is_open(entry.first, entry.second) && (!now || *now >= least);
   });
   bool lowered = false;
+  std::set<const DomainAmount*> seen;
   for (auto& [domain, value] : values) {
     if (value <= least) continue;
-    lowered |= least != most && !is_open(domain, value);
+    lowered |= value < info.unlimited.at(domain);
     value = static_cast<uint32_t>(least);
+    if (const DomainAmount* line = line_for(group.amounts, bounded, domain);
+        line != nullptr && seen.insert(line).second)
+      refuse_range_above(*line, info, value);
   }
   if (lowered)
     warning(group.amounts.at(bounded).front().amount.where,
-            fmt::format("{} of '{}' is {} GB/s at most, the least limit of its nodes: resctrl does "
-                        "not say which domains are of which node",
-                        bounded.name(), group.name.value, static_cast<double>(least) / 8));
+            fmt::format("{} of '{}' is {} GB/s at most, the {}", bounded.name(), group.name.value,
+                        static_cast<double>(least) / 8,
+                        least == most ? "limit of its node"
+                                      : "least limit of its nodes: resctrl does not say which "
+                                        "domains are of which node"));
+}
+
+// The guard would lower it to something that the node does not give.
+void Planner::refuse_range_above(const DomainAmount& line, const BandwidthInfo& info,
+                                 uint32_t limit) {
+  const Located<Amount>& amount = form_for(line, info);
+  if (!amount.value.least) return;
+  const auto lower =
+      bandwidth_value({*amount.value.least, amount.value.text, {}}, info, UINT32_MAX);
+  if (lower && *lower > limit)
+    error(amount.where, fmt::format("'{}' begins above the limit of its node, {} GB/s",
+                                    amount.value.text, static_cast<double>(limit) / 8));
 }
 
 }  // namespace rdtd

@@ -115,6 +115,7 @@ class Planner {
   void check_new_groups();
   void check_resources(const AmountTables& tables);
   void check_absent(const CacheInfo& info, const DomainAmount& line);
+  void check_absent(Resource resource, const DomainAmount& line);
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
   [[nodiscard]] CpuSet offline_cpus() const;
@@ -194,10 +195,12 @@ class Planner {
   [[nodiscard]] const std::pair<const Resource, Control>* find_control(
       const std::string& name) const;
   [[nodiscard]] bool is_cap_a_control() const;
+  void warn_of_floor_above_cap(const Group& group);
   void lift_cap(GroupTarget& of);
   void bound_by_nodes();
   [[nodiscard]] bool limits_node(const std::pair<const Resource, Control>& row,
                                  const Resource& bounded) const;
+  void refuse_range_above(const DomainAmount& line, const BandwidthInfo& info, uint32_t limit);
   void bound(const Group& group, const std::pair<const Resource, Control>& row,
              const Resource& bounded);
   void refuse_control(const std::string& name, const Location& where);

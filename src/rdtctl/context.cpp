@@ -110,8 +110,9 @@ Result<TreeMachine> read_machine(const Context& context) {
     auto ownership = Ownership::load(std::move(*state));
     if (!ownership) return std::unexpected(ownership.error());
     // A copy has other inodes than its original.
-    snapshot->owned =
-        is_copy || context.snapshot_given ? ownership->names() : ownership->owned(*snapshot);
+    snapshot->owned = is_copy || context.snapshot_given      ? ownership->names()
+                      : ownership->is_of(tree->filesystem()) ? ownership->owned(*snapshot)
+                                                             : std::set<std::string>{};
   }
   return TreeMachine{std::move(*tree), std::move(*capabilities), std::move(*snapshot), mount};
 }

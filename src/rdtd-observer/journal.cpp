@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rdtd/base/journal.hpp"
+#include "rdtd/base/journal_writer.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -21,6 +22,15 @@ namespace {
 constexpr const char* episode_id = "0e5b7f3ab1c94b5a9d0f6c4f1d2a7e83";
 constexpr const char* guard_step_id = "e1a948243b994ca7ba9898355d84db78";
 
+// Where the journal cannot be reached there is nobody left to tell.
+void send_to_journal(const JournalWriter::Message& fields) {
+  std::vector<iovec> vectors;
+  // sd_journal_sendv(3) only reads.
+  for (const std::string& field : fields)
+    vectors.push_back({const_cast<char*>(field.data()), field.size()});
+  (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+}
+
 void send(int priority, std::string_view text, std::vector<std::string> fields) {
   const std::string shown = printable_lines(text);
   if (!stderr_is_journal()) {
@@ -30,10 +40,12 @@ void send(int priority, std::string_view text, std::vector<std::string> fields) 
   fields.push_back("MESSAGE=" + shown);
   fields.push_back(fmt::format("PRIORITY={}", priority));
   fields.emplace_back("SYSLOG_IDENTIFIER=rdtd-observer");
-  std::vector<iovec> vectors;
-  for (std::string& field : fields) vectors.push_back({field.data(), field.size()});
-  // Where the journal cannot be reached there is nobody left to tell.
-  (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
+  static JournalWriter writer("observer-log", send_to_journal, [](size_t lost) {
+    return JournalWriter::Message{"MESSAGE=" + journal_loss(lost),
+                                  fmt::format("PRIORITY={}", LOG_WARNING),
+                                  "SYSLOG_IDENTIFIER=rdtd-observer"};
+  });
+  writer.write(std::move(fields));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "rdtd/base/in_call.hpp"
@@ -14,6 +15,8 @@
 namespace rdtd::resctrl {
 
 namespace {
+
+constexpr uint64_t nanoseconds_per_second = 1'000'000'000;
 
 class FileLock final : public Lock {
  public:
@@ -125,6 +128,26 @@ Result<std::unique_ptr<Tasks>> Kernel::open_tasks(const std::string& group) {
   auto fd = root_.open_file(group.empty() ? "tasks" : group + "/tasks", O_WRONLY);
   if (!fd) return std::unexpected(fd.error());
   return std::make_unique<TasksFile>(std::move(*fd), calls_);
+}
+
+Result<uint64_t> Kernel::info_time() const {
+  const InCall call(calls_);
+  struct stat status{};
+  if (::fstatat(root_.fd(), "info", &status, AT_SYMLINK_NOFOLLOW) < 0)
+    return errno_error("examine", root_.path_of("info"));
+  return static_cast<uint64_t>(status.st_mtim.tv_sec) * nanoseconds_per_second +
+         static_cast<uint64_t>(status.st_mtim.tv_nsec);
+}
+
+Result<void> Kernel::set_info_time(uint64_t nanoseconds) {
+  const InCall call(calls_);
+  const std::array times = {
+      timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+      timespec{.tv_sec = static_cast<time_t>(nanoseconds / nanoseconds_per_second),
+               .tv_nsec = static_cast<long>(nanoseconds % nanoseconds_per_second)}};
+  if (::utimensat(root_.fd(), "info", times.data(), AT_SYMLINK_NOFOLLOW) < 0)
+    return errno_error("set the time of", root_.path_of("info"));
+  return {};
 }
 
 }  // namespace rdtd::resctrl

@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* record = "groups";
 constexpr const char* lock_file = "lock";
+constexpr std::string_view mount_line = "this mount ";
 
 // The label of the I/O devices is also that of a monitoring group 'O' in a group 'I'; no group can
 // have the name of their directory.
@@ -26,20 +27,24 @@ std::string name_in_record(const std::string& group) {
 
 }  // namespace
 
-// A line each: NAME, then INODE if it is known.
+// A line each: NAME, then INODE if it is known. Before them "this mount TIME": groups of rdtd have
+// no blanks in their names.
 Result<Ownership> Ownership::load(Directory directory) {
   Entries entries;
+  std::optional<uint64_t> info_time;
   const auto text = directory.read(record);
   if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
   if (text)
     for (const std::string_view line : split(*text, '\n')) {
       const auto words = split(line, ' ');
+      if (words.size() == 3 && line.starts_with(mount_line))
+        info_time = parse_unsigned<uint64_t>(words[2]);
       const auto inode = words.size() == 2 ? parse_unsigned<uint64_t>(words[1]) : std::nullopt;
       if (words[0].empty() || words.size() > 2 || (words.size() == 2 && !inode)) continue;
       const std::string group = group_directory(words[0]);
       if (name_in_record(group) == words[0]) entries[group] = inode;
     }
-  return Ownership(std::move(directory), std::move(entries));
+  return Ownership(std::move(directory), std::move(entries), info_time);
 }
 
 Result<void> Ownership::lock() {
@@ -69,8 +74,28 @@ bool is_unused(const resctrl::Filesystem& filesystem, const std::string& group) 
 
 }  // namespace
 
+// What cannot be read now does not make all groups those of others.
+bool Ownership::is_of(const resctrl::Filesystem& filesystem) const {
+  const auto now = info_time_ ? filesystem.info_time() : Result<uint64_t>{};
+  return !info_time_ || !now || *now == *info_time_;
+}
+
+void Ownership::settle_mount(resctrl::Filesystem& filesystem) {
+  if (!is_of(filesystem)) {
+    entries_.clear();
+    info_time_.reset();
+    changed_ = true;
+  }
+  if (info_time_) return;
+  const auto now = filesystem.info_time();
+  if (!now || !filesystem.set_info_time(*now)) return;
+  info_time_ = *now;
+  changed_ = true;
+}
+
 std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
-                                           const resctrl::Filesystem& filesystem) {
+                                           resctrl::Filesystem& filesystem) {
+  settle_mount(filesystem);
   std::vector<std::string> left;
   for (const auto& [group, inode] : Entries(entries_)) {
     const auto now = snapshot.inodes.find(group);
@@ -149,6 +174,7 @@ void Ownership::forget(const std::string& group) {
 Result<void> Ownership::store() {
   if (!changed_) return {};
   std::string text;
+  if (info_time_) text += fmt::format("{}{}\n", mount_line, *info_time_);
   for (const auto& [group, inode] : entries_)
     text += inode ? fmt::format("{} {}\n", name_in_record(group), *inode)
                   : fmt::format("{}\n", name_in_record(group));

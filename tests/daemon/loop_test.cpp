@@ -326,6 +326,33 @@ TEST_F(LoopTest, AChangeInADirectoryOfPolicyFilesReloads) {
   EXPECT_TRUE(logged("info: reloading the policy when a file changes in " + directory + "\n")());
 }
 
+// As an installation does that comes after the daemon, and one that exchanges the whole directory.
+TEST_F(LoopTest, ADirectoryOfPolicyFilesThatComesOrIsReplacedIsWatched) {
+  if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
+  const fs::path directory = root_ / "policy";
+  Loop::Sources sources;
+  sources.policy_directories = {directory.string()};
+  const auto make = [&] {
+    policy = redis_policy;
+    fs::create_directories(directory);
+  };
+  const auto replace = [&] {
+    policy = "";
+    fs::create_directories(root_ / "other");
+    fs::rename(directory, root_ / "old");
+    fs::rename(root_ / "other", directory);
+  };
+  const auto edit = [&] {
+    policy = redis_policy;
+    put("policy/10-redis.toml", policy);
+  };
+  const auto is_there = [&] { return schemata("redis") != "none"; };
+  const auto is_gone = [&] { return schemata("redis") == "none"; };
+  EXPECT_EQ(run_loop(std::move(sources),
+                     {{ready(), make}, {is_there, replace}, {is_gone, edit}, {is_there}}),
+            0);
+}
+
 TEST_F(LoopTest, NoDirectoryOfPolicyFiles) {
   Loop::Sources sources;
   sources.policy_directories = {(root_ / "absent").string()};

@@ -117,4 +117,18 @@ Result<std::unique_ptr<resctrl::Tasks>> Kernel::open_tasks(const std::string& gr
   });
 }
 
+Result<uint64_t> Kernel::info_time() const {
+  return count<uint64_t>("info_time", "info", {}, "examine",
+                         [&]() -> Answer<uint64_t> { return modified; });
+}
+
+Result<void> Kernel::set_info_time(uint64_t nanoseconds) {
+  return count<void>("set_info_time", "info", std::to_string(nanoseconds), "set the time of",
+                     [&]() -> Answer<void> {
+                       modified = nanoseconds;
+                       time_is_kept = true;
+                       return {};
+                     });
+}
+
 }  // namespace rdtd::fake

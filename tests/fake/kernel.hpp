@@ -33,6 +33,8 @@ class Kernel final : public resctrl::Filesystem {
   // The Kernel must outlive what this returns.
   [[nodiscard]] Result<std::unique_ptr<resctrl::Tasks>> open_tasks(
       const std::string& group) override;
+  [[nodiscard]] Result<uint64_t> info_time() const override;
+  [[nodiscard]] Result<void> set_info_time(uint64_t nanoseconds) override;
   [[nodiscard]] const std::string& path() const override { return path_; }
 
   // The state, and the calls of other programs. Only counted calls may come from several threads
@@ -41,6 +43,8 @@ class Kernel final : public resctrl::Filesystem {
   mutable Calls calls;
   mutable std::recursive_mutex mutex;
 
+  uint64_t modified = 1000;      // `info`: another number, another mount
+  bool time_is_kept = false;     // it was set: if not, the kernel may show another one later
   bool locked_by_other = false;  // another program holds the lock
   [[nodiscard]] bool locked() const { return *locked_; }
 

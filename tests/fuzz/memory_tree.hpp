@@ -45,6 +45,8 @@ class MemoryTree final : public resctrl::Filesystem {
       out.push_back({name, is_directory, out.size() + 1});
     return out;
   }
+  [[nodiscard]] Result<uint64_t> info_time() const override { return 1000; }
+  [[nodiscard]] Result<void> set_info_time(uint64_t) override { return {}; }
   const std::string& path() const override { return path_; }
 
   Result<void> make(const std::string& path) override { return refuse("make", path); }

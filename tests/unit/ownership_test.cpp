@@ -139,9 +139,52 @@ TEST_F(OwnershipTest, SettlesOnceWhatAKillHasLeft) {
   EXPECT_EQ(
       ownership.settle(with_inodes(inodes), kernel),
       (std::vector<std::string>{"redis/mon_groups/cpus", "redis/mon_groups/unreadable", "taken"}));
-  EXPECT_EQ(record(), fmt::format("default\nmade {}\nredis 17\nredis/web {}\n", inodes["made"],
-                                  inodes["redis/mon_groups/web"]));
+  EXPECT_EQ(record(), fmt::format("this mount 1000\ndefault\nmade {}\nredis 17\nredis/web {}\n",
+                                  inodes["made"], inodes["redis/mon_groups/web"]));
   EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{});
+}
+
+// Inodes of resctrl begin at the same number in each mount, and a name has none at all.
+TEST_F(OwnershipTest, ForgetsARecordOfAnotherMount) {
+  put("groups", "this mount 900\ndefault\nredis 17\nmade\n");
+  fake::Kernel kernel(fake::xeon());
+  const Snapshot now = with_inodes({{"redis", 17}});
+  Ownership ownership = load();
+  EXPECT_FALSE(ownership.is_of(kernel));
+  EXPECT_EQ(ownership.settle(now, kernel), std::vector<std::string>{});
+  EXPECT_TRUE(ownership.is_of(kernel));
+  EXPECT_EQ(ownership.owned(now), std::set<std::string>{});
+  EXPECT_EQ(record(), "this mount 1000\n");
+  EXPECT_TRUE(kernel.time_is_kept);
+  ownership.made("redis", 17);
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "this mount 1000\nredis 17\n");
+  EXPECT_TRUE(load().is_of(kernel));
+  kernel.modified = 1001;
+  EXPECT_FALSE(load().is_of(kernel));
+}
+
+// A record of an earlier version says nothing about the mount, and a kernel may refuse to keep the
+// time: then names and inodes have to do.
+TEST_F(OwnershipTest, KeepsARecordThatNamesNoMount) {
+  for (const char* failing : {"", "info_time", "set_info_time"}) {
+    put("groups", "redis 17\n");
+    fake::Kernel kernel(fake::xeon());
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.operation == failing; }, EPERM);
+    Ownership ownership = load();
+    (void)ownership.settle(with_inodes({{"redis", 17}}), kernel);
+    EXPECT_EQ(record(), std::string(*failing == 0 ? "this mount 1000\n" : "") + "redis 17\n")
+        << failing;
+    EXPECT_EQ(ownership.owned(with_inodes({{"redis", 17}})), std::set<std::string>{"redis"});
+  }
+}
+
+// A failure to read is no other mount.
+TEST_F(OwnershipTest, KeepsARecordOfAMountThatCannotBeRead) {
+  put("groups", "this mount 900\nredis 17\n");
+  fake::Kernel kernel(fake::xeon());
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "info_time"; }, EIO);
+  EXPECT_TRUE(load().is_of(kernel));
 }
 
 // A record that cannot be written is an error before anything is made, and leaves no name behind.

@@ -227,7 +227,8 @@ TEST(Plan, ManyNewGroups) {
 }
 
 TEST(Plan, DomainsThatAreNotThereNow) {
-  const Capabilities capabilities = machine(11, 1);
+  Capabilities capabilities = machine(11, 1);
+  capabilities.caches.at(Resource::L3).min_cbm_bits = 2;
   Snapshot snapshot = untouched(capabilities);
   snapshot.possible_cpus = {0, 1, 2, 3, 4, 5};
   const std::string offline = "while CPUs 4-5 are offline; the amount applies once ";
@@ -243,6 +244,12 @@ TEST(Plan, DomainsThatAreNotThereNow) {
       {"{ \"1\" = \"ways 10-11\" }",
        "p.toml:2:14: error: 'ways 10-11' is out of range: the mask is 0x7ff"},
       {"{ \"1\" = \"0x5\" }", "p.toml:2:14: error: '0x5' has gaps; masks must be contiguous"},
+      {"{ \"1\" = \"1 way\" }",
+       "p.toml:2:14: error: '1 way' is too little: a mask has at least 2 ways (min_cbm_bits)"},
+      {"{ \"1\" = \"ways 3\" }",
+       "p.toml:2:14: error: 'ways 3' is too little: a mask has at least 2 ways (min_cbm_bits)"},
+      {"\"4 ways\"\nmb = { \"1\" = \"8 GB/s\" }",
+       "p.toml:3:14: error: '8 GB/s' is a rate, and MB counts percent here"},
   };
   for (const auto& row : rows) {
     std::string text =

@@ -49,6 +49,8 @@ class Texts final : public resctrl::Filesystem {
   [[nodiscard]] Result<std::unique_ptr<resctrl::Tasks>> open_tasks(const std::string& g) override {
     return no(g);
   }
+  [[nodiscard]] Result<uint64_t> info_time() const override { return 1000; }
+  [[nodiscard]] Result<void> set_info_time(uint64_t) override { return {}; }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
   [[nodiscard]] Result<std::string> read(const std::string& file) const override {

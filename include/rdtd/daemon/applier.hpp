@@ -62,6 +62,8 @@ class Applier {
   };
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
   // Whether the last apply that was refused left open `tasks` files dead.
+  // The groups that were rdtd's when the machine was read last.
+  [[nodiscard]] const std::set<std::string>& owned() const { return owned_; }
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
@@ -116,6 +118,7 @@ class Applier {
   Ownership ownership_;
   Counters counters_;
   std::set<std::string> others_monitor_;           // control groups, when the machine was read last
+  std::set<std::string> owned_;                    // then
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;

@@ -12,6 +12,7 @@
 
 #include "rdtd/daemon/event_source.hpp"
 #include "rdtd/daemon/manager.hpp"
+#include "rdtd/daemon/policy_watch.hpp"
 #include "rdtd/resctrl/change_watch.hpp"
 
 namespace rdtd {
@@ -33,21 +34,18 @@ class MachineChanges {
   // From now on, the groups of the policy in force, as they are now: one that was made again is
   // another one.
   void follow_groups();
-  // Notices a suspend that nobody announced.
+  // Notices a suspend that nobody announced, and directories of policy files that were made.
   void beat();
 
  private:
   void watch_cpus(sd_event* event);
   static int on_cpu(sd_device_monitor*, sd_device* device, void* self);
-  void watch_policy(sd_event* event, const std::vector<std::string>& directories);
-  static int on_policy_change(sd_event_source*, const inotify_event*, void* self);
 
   Manager& manager_;
   std::unique_ptr<resctrl::ChangeWatch> resctrl_;
   Readable resctrl_changed_;
   sd_device_monitor* cpus_ = nullptr;
-  std::vector<sd_event_source*> policy_;
-  Timer reload_;
+  PolicyWatch policy_;
   Suspended suspended_;
   uint64_t suspended_before_ = 0;  // nanoseconds, at the last beat
   bool unwatched_logged_ = false;  // files of resctrl

@@ -46,6 +46,9 @@ class Sweep {
   struct All {
     // Processes that these rules put in a group and no new rule matches are let go; may be null.
     std::shared_ptr<const RuleTable> previous;
+    // Of the groups of `previous`, those that are still rdtd's: another tool can have made one of
+    // the same name meanwhile.
+    std::set<std::string> owned = {};
     // What somebody else moved stays where it is and is only reported.
     bool only_report_moved = false;
     // How long processes that keep from being read what decides are looked at again.

@@ -74,6 +74,11 @@ class Filesystem {
   [[nodiscard]] virtual Result<std::unique_ptr<Lock>> lock() = 0;
   // Opens the `tasks` file of a group, "" for the root, for writing.
   [[nodiscard]] virtual Result<std::unique_ptr<Tasks>> open_tasks(const std::string& group) = 0;
+  // When `info` was modified, in nanoseconds since 1970. Each mount has an `info` of its own, and
+  // nothing is made in it later. The kernel gives an inode that it had to forget another time, but
+  // keeps one that was set (kernfs_setattr in fs/kernfs/inode.c).
+  [[nodiscard]] virtual Result<uint64_t> info_time() const = 0;
+  [[nodiscard]] virtual Result<void> set_info_time(uint64_t nanoseconds) = 0;
   // The path of the root, for messages.
   [[nodiscard]] virtual const std::string& path() const = 0;
 };

@@ -24,6 +24,8 @@ class Kernel final : public Filesystem {
   [[nodiscard]] Result<std::vector<Entry>> list(const std::string& directory) const override;
   [[nodiscard]] Result<std::unique_ptr<Lock>> lock() override;
   [[nodiscard]] Result<std::unique_ptr<Tasks>> open_tasks(const std::string& group) override;
+  [[nodiscard]] Result<uint64_t> info_time() const override;
+  [[nodiscard]] Result<void> set_info_time(uint64_t nanoseconds) override;
   [[nodiscard]] const std::string& path() const override { return root_.path(); }
   [[nodiscard]] const Directory& root() const { return root_; }
   // For another thread: a call is under way that may wait for the kernel's lock.

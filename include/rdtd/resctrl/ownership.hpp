@@ -6,6 +6,9 @@
 // A name is recorded before the group is made, without an inode, and with it afterwards: no moment
 // to be killed at leaves a group that nobody knows. The default group is recorded, as "default",
 // while its schemata are rdtd's, and the I/O devices, as "I/O", while io_alloc is enabled by rdtd.
+//
+// Names and inodes say nothing about another mount of resctrl, whose inodes begin at the same
+// number: the record also holds the time of `info` of the mount that it is about.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +39,15 @@ class Ownership {
   // lock. It is held as long as this value lives.
   [[nodiscard]] Result<void> lock();
 
-  // Prunes what an rdtd that was killed has left in the record, once at the start: names of groups
+  // Whether the record is about this mount, as far as it says so.
+  [[nodiscard]] bool is_of(const resctrl::Filesystem& filesystem) const;
+  // To be called once, at the start. Forgets a record of another mount, and makes sure that this
+  // one is known again. Prunes what an rdtd that was killed has left in the record: names of groups
   // that are gone or that others have made again, and names without an inode. A group of such a
   // name is rdtd's if it has no task and no CPU: rdtd puts none there before the inode is recorded.
   // Returns the others, which are another tool's.
   [[nodiscard]] std::vector<std::string> settle(const Snapshot& snapshot,
-                                                const resctrl::Filesystem& filesystem);
+                                                resctrl::Filesystem& filesystem);
   // The groups of a snapshot that rdtd made: recorded, and still with the recorded inode. A group
   // that was recorded without an inode takes the present one.
   [[nodiscard]] std::set<std::string> owned(const Snapshot& snapshot);
@@ -65,12 +71,17 @@ class Ownership {
   [[nodiscard]] Result<void> store();
 
  private:
-  Ownership(Directory directory, Entries entries)
-      : directory_(std::move(directory)), entries_(std::move(entries)), written_(names()) {}
+  Ownership(Directory directory, Entries entries, std::optional<uint64_t> info_time)
+      : directory_(std::move(directory)),
+        entries_(std::move(entries)),
+        written_(names()),
+        info_time_(info_time) {}
+  void settle_mount(resctrl::Filesystem& filesystem);
 
   Directory directory_;
-  Entries entries_;                // by directory; the inode, if it is known
-  std::set<std::string> written_;  // names in the file
+  Entries entries_;                    // by directory; the inode, if it is known
+  std::set<std::string> written_;      // names in the file
+  std::optional<uint64_t> info_time_;  // of the mount that the record is about, if that is known
   bool changed_ = false;
   UniqueFd lock_;
 };
