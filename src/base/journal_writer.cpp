@@ -28,8 +28,8 @@ struct JournalWriter::State {
   std::mutex mutex;
   std::condition_variable work, progress;
   std::deque<Message> waiting;
-  size_t bytes = 0;               // of those
-  size_t lost = 0;                // since the last message about that
+  size_t bytes = 0;                // of those
+  size_t lost = 0;                 // since the last message about that
   uint64_t written = 0, sent = 0;  // messages
   bool stuck = false;
   bool stop = false;

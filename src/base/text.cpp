@@ -23,6 +23,11 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(space) - begin + 1);
 }
 
+bool is_invisible(std::string_view character) {
+  return character == "\u200b" || character == "\u200c" || character == "\u200d" ||
+         character == "\u2060" || character == "\ufeff";
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out)

@@ -111,12 +111,13 @@ Result<Machine> Applier::read_machine() {
 }
 
 void Applier::note_others(const Snapshot& now) {
-  owned_ = now.owned;
-  others_monitor_.clear();
+  last_read_.owned = now.owned;
+  last_read_.others_monitor.clear();
   for (const std::string& directory : now.mon_groups)
-    if (!now.owned.contains(directory)) others_monitor_.emplace(control_group_of(directory));
+    if (!now.owned.contains(directory))
+      last_read_.others_monitor.emplace(control_group_of(directory));
   for (const auto& [group, counter] : counters_)
-    counter->others_monitor = others_monitor_.contains(group);
+    counter->others_monitor = last_read_.others_monitor.contains(group);
 }
 
 // Of the regions that the steps undo.
@@ -172,7 +173,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
             .try_emplace(group, known != counters_.end() ? known->second
                                                          : std::make_shared<AssignmentCounter>())
             .first->second;
-    counter->others_monitor = others_monitor_.contains(group);
+    counter->others_monitor = last_read_.others_monitor.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {

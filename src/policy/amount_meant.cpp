@@ -106,6 +106,17 @@ std::optional<std::string> of_bytes(const std::string& number, std::string_view 
   return fmt::format("{} KiB", (*bytes - 1) / kib + 1);
 }
 
+std::string without_invisible(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view first =
+        text.substr(0, std::max<size_t>(1, first_character(text).length));
+    if (!is_invisible(first)) out += first;
+    text.remove_prefix(first.size());
+  }
+  return out;
+}
+
 std::string cache_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
     return "all";
@@ -230,7 +241,7 @@ std::optional<std::string> cache_amount_meant(std::string_view text) {
   // "4-7" is more likely a list of ways.
   if (text.find_first_of("%wWkKmM") != std::string_view::npos)
     if (auto range = range_meant(text, true)) return range;
-  std::string candidate = cache_candidate(lower(trim(text)));
+  std::string candidate = cache_candidate(lower(trim(without_invisible(text))));
   if (candidate == text || !parse_cache_amount(candidate)) return std::nullopt;
   return candidate;
 }
@@ -240,7 +251,7 @@ std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
   if (text.size() > longest_slip || !guessing.first()) return std::nullopt;
   if (auto range = range_meant(text, false)) return range;
   if (auto bytes = of_bits(trim(text))) return bytes;
-  std::string candidate = bandwidth_candidate(lower(trim(text)));
+  std::string candidate = bandwidth_candidate(lower(trim(without_invisible(text))));
   if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
   return candidate;
 }

@@ -60,7 +60,15 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
     const auto known = std::ranges::find(keys, name, &std::pair<std::string, Handler>::first);
     if (known != keys.end())
       known->second(key, node);
-    else if (!name.starts_with("x-"))
+    else if (name.starts_with("x-"))
+      continue;
+    else if (const auto* below = node.as_table();
+             below != nullptr && !below->is_inline() &&
+             (where.starts_with("[group.") || where.starts_with("[partition.")))
+      error(at(key), fmt::format("unknown key '{}' in {}", name, where),
+            fmt::format("no name has a '.' in it: write {}-{}]", where.substr(0, where.size() - 1),
+                        name));
+    else
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
             unknown_key_hint(name, names));
   }

@@ -114,14 +114,43 @@ class MonitorDivider {
 
 }  // namespace
 
+namespace {
+
+// "0-3" of "0..3", "0x0f", "0 to 3" and "0 1 2 3".
+std::string hint_for_cpus(std::string_view text) {
+  constexpr size_t longest_list = 64;
+  const std::string example = "for example \"0-3,8\"";
+  if (text.size() > longest_list) return example;
+  std::string list(trim(text));
+  if (list.starts_with("0x")) {
+    const auto mask = parse_unsigned<uint64_t>(std::string_view(list).substr(2), 16);
+    CpuSet cpus;
+    for (unsigned cpu = 0; mask && cpu < 64; cpu++)
+      if ((*mask >> cpu & 1U) != 0) cpus.insert(cpu);
+    return cpus.empty() ? example : fmt::format("write \"{}\"", format_cpu_list(cpus));
+  }
+  for (const auto& [sign, meant] : {std::pair{"..", "-"},
+                                    {" to ", "-"},
+                                    {" - ", "-"},
+                                    {"; ", ","},
+                                    {";", ","},
+                                    {", ", ","},
+                                    {" ", ","}})
+    for (size_t at = list.find(sign); at != std::string::npos; at = list.find(sign))
+      list.replace(at, std::string_view(sign).size(), meant);
+  return list != text && parse_id_list(list, highest_cpu) ? fmt::format("write \"{}\"", list)
+                                                          : example;
+}
+
+}  // namespace
+
 IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& node) {
   constexpr std::string_view required = "a string, an integer or an array of integers";
-  constexpr std::string_view hint = "write \"0-3,8\"";
   std::vector<IdRange> cpus;
   const auto add_number = [&](const toml::node& element) {
     const auto* number = element.as_integer();
     if (number == nullptr) {
-      in.wrong_type(key, element, required, std::string(hint));
+      in.wrong_type(key, element, required, hint_for_cpus(""));
       return false;
     }
     if (number->get() < 0 || number->get() > highest_cpu) {
@@ -137,7 +166,7 @@ IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& n
     auto list = parse_id_list(text->get(), highest_cpu);
     if (list) return std::move(*list);
     in.error(in.at(node), fmt::format("'{}' is not a CPU list: {}", text->get(), list.error()),
-             std::string(hint));
+             hint_for_cpus(text->get()));
     return {};
   }
   const toml::array* array = node.as_array();

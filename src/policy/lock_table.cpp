@@ -68,7 +68,10 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
   const DomainAmount& line = table.front();
   if (table.size() > 1 || !line.domains || line.domains->size() != 1) {
     in.error(line.domains_where, what + " must name one domain; a region is in exactly one",
-             example);
+             line.domains ? example
+                          : fmt::format("write {} = {{ \"0\" = {} }}",
+                                        resource_key(lock.amounts.begin()->first),
+                                        quoted(line.amount.value.text)));
     return false;
   }
   if (!std::holds_alternative<All>(line.amount.value.value) &&

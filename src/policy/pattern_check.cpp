@@ -148,6 +148,10 @@ Check check_comm(std::string_view text) {
     return Finding{
         fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
         fmt::format("write unit = {}", quoted(text)), false};
+  if (text.starts_with(' ') || text.ends_with(' '))
+    return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
+                               text.starts_with(' ') ? "begins" : "ends"),
+                   write(trim(text)), false};
   if (text.starts_with("**/"))
     return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
                    fmt::format("write exe = {}", quoted(text)), false};
@@ -267,6 +271,9 @@ Check check_unit(std::string_view text) {
       return never(
           text, fmt::format("no process is in a {}", type.substr(1)),
           type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
+  if (unit.ends_with(".socket"))
+    return Finding{fmt::format("'{}' has no processes for long: a socket starts a service", text),
+                   write(fmt::format("{}.service", stem)), false};
   return std::nullopt;
 }
 
@@ -332,11 +339,19 @@ Check check_vm(std::string_view text) {
   return std::nullopt;
 }
 
+// A command line begins with the program.
+Check check_cmdline(std::string_view text) {
+  if (!text.starts_with('-')) return std::nullopt;
+  return Finding{fmt::format("'{}' is the whole command line, which begins with the program", text),
+                 write(fmt::format("*{}{}", text, text.ends_with('*') ? "" : "*")), false};
+}
+
 Check check_kind(ConditionKind kind, std::string_view text) {
   switch (kind) {
     case ConditionKind::name:
     case ConditionKind::thread: return check_comm(text);
     case ConditionKind::exe: return check_exe(text);
+    case ConditionKind::cmdline: return check_cmdline(text);
     case ConditionKind::cgroup: return check_cgroup(text);
     case ConditionKind::unit:
     case ConditionKind::user_unit: return check_unit(text);

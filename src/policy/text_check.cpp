@@ -7,6 +7,7 @@
 
 #include "name_tree.hpp"
 #include "plain_value.hpp"
+#include "other_format.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/search.hpp"
 
@@ -109,6 +110,11 @@ class Scanner {
 
 // Reports bytes [from, to) of the present line, or up to its end.
 bool Scanner::fail(size_t from, size_t to, std::string message, std::string hint) {
+  if (definitions_ == 0) {
+    const size_t begin = text_.rfind('\n', from) + 1;  // 0 on the first line
+    auto other = other_format_hint(text_.substr(begin, text_.find('\n', begin) - begin));
+    if (!other.empty()) hint = std::move(other);
+  }
   const auto characters = [&](size_t begin, size_t end) {
     return static_cast<unsigned>(std::ranges::count_if(
         text_.substr(begin, end - begin),
@@ -194,6 +200,10 @@ bool Scanner::scan_pair(Node table, unsigned depth) {
 bool Scanner::fail_after_key(size_t begin, std::string_view key) {
   const std::string_view found = text_.substr(place_.at, end_of_line() - place_.at);
   if (found.starts_with(no_break_space)) return fail_at_blank(place_.at);
+  const std::string_view first = found.substr(0, found.empty() ? 0 : first_character(found).length);
+  if (is_invisible(first))
+    return fail(place_.at, place_.at + first.size(),
+                fmt::format("an invisible character after the key '{}'", key), "delete it");
   std::string hint;
   if (found.starts_with(':'))
     hint = fmt::format("write {} = ...", key);

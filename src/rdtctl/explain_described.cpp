@@ -6,6 +6,7 @@
 #include <set>
 
 #include "explain_text.hpp"
+#include "no_policy.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/users.hpp"
@@ -87,7 +88,9 @@ JsonValue to_json(const RuleSet& rules, const std::vector<RuleTrial>& trials,
 }  // namespace
 
 int verbs::explain_described(const Context& context, ProcessDescription process) {
-  const ParsedPolicy parsed = parse_policy(find_policy_files(context.root));
+  const std::vector<PolicyFile> files = find_policy_files(context.root);
+  (void)report_no_policy(context.root, files);
+  const ParsedPolicy parsed = parse_policy(files);
   if (has_errors(parsed.diagnostics)) {
     note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
     return Exit::failed;

@@ -245,6 +245,10 @@ size_t Guess::rewrite_option(size_t at) {
     words_[at] = "-" + word;
     return at;
   }
+  if (word == name + "=" && takes_next(name)) {
+    advice_ = fmt::format("'{}' has no value behind its '='", name);
+    return words_.size();
+  }
   if (known_(of, name) || known_("", name)) return at + (takes_next(words_[at]) ? 2 : 1);
   auto meaning = meaning_of_option(of, word);
   const bool whole = meaning.has_value();
@@ -256,6 +260,10 @@ size_t Guess::rewrite_option(size_t at) {
   if (!meaning->sentence.empty()) {
     advice_ = fmt::format("'{}'{}: {}", name, of.empty() ? "" : " of " + of, meaning->sentence);
     return words_.size();
+  }
+  if (!meaning->words.empty() && meaning->words.front() == "+" && word.size() > name.size() + 1) {
+    words_[at] = word.substr(name.size() + 1);
+    return at + 1;
   }
   if (meaning->words.empty() || meaning->words.front() == "+") {
     erase(at);
@@ -399,6 +407,9 @@ void Guess::rewrite_arguments() {
   const std::string name = verb();
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
+  if (const auto bare = bare_words(verb_ + 1);
+      name == "init" && bare.size() == 1 && !given({"--protect"}))
+    insert(bare.front(), "--protect");
   if (name == "run") rewrite_run();
   if (const std::vector<size_t> bare = bare_words(verb_ + 1);
       name == "import" && bare.size() == 1 && !given({"--from"}))

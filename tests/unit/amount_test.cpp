@@ -47,7 +47,9 @@ TEST(Amount, Cache) {
               {"ways 0,2", "'ways 0,2' is not a range of the ways 0 to 31; write \"0x5\""},
               {"ways 0-3,5", "'ways 0-3,5' is not a range of the ways 0 to 31; write \"0x2f\""},
               {"ways 3-99", "'ways 3-99' is not a range of the ways 0 to 31; write \"ways 4-7\""},
-              {"1-6 ways", "'1-6 ways' is not a cache amount; write \"1..6 ways\""},
+              {"1-6 ways",
+               "'1-6 ways' is not a cache amount; write \"ways 1-6\" for exactly these ways, or "
+               "\"1..6 ways\" for a number between"},
               {"10% to 40%", "'10% to 40%' is not a percentage; write \"10%..40%\""},
               {"0b1111", "'0b1111' is not a cache amount; write \"0xf\""},
               {"four ways", "'four ways' is not a cache amount; write \"4 ways\""},

@@ -37,7 +37,7 @@ const test::PolicyAndErrors errors[] = {
     {"[group.default]\nmonitor_cpus = { a = true }\n",
      R"(p.toml:2:22: error: 'a' must be a string, an integer or an array of integers, not a boolean
     2 | monitor_cpus = { a = true }
-      |                      ^~~~ write "0-3,8"
+      |                      ^~~~ for example "0-3,8"
 )"},
     {"[group.default]\nmonitor_cpus = { a = [], b = \"3-1\" }\n",
      R"(p.toml:2:22: error: 'a' is an empty array
@@ -45,7 +45,7 @@ const test::PolicyAndErrors errors[] = {
       |                      ^~
 p.toml:2:30: error: '3-1' is not a CPU list: the range '3-1' ends before it begins
     2 | monitor_cpus = { a = [], b = "3-1" }
-      |                              ^~~~~ write "0-3,8"
+      |                              ^~~~~ for example "0-3,8"
 )"},
     {"[group.default]\nmonitor_cpus = { a = \"0-3\", b = [9, 2] }\n",
      R"(p.toml:2:33: error: CPU 2 is given to two monitoring groups of 'default': here and to 'a' in p.toml:2
@@ -65,7 +65,7 @@ p.toml:2:30: error: '3-1' is not a CPU list: the range '3-1' ends before it begi
     {"[group.b]\ncpus = \"zz\"\nmonitor_cpus = { a = 1 }\n",
      R"(p.toml:2:8: error: 'zz' is not a CPU list: 'zz' is not a number
     2 | cpus = "zz"
-      |        ^~~~ write "0-3,8"
+      |        ^~~~ for example "0-3,8"
 )"},
     {"[group.b]\ncpus = \"1-2,5-6,9\"\nmonitor_cpus = { a = \"1-2\", b = \"5-9\", c = 0 }\n",
      R"(p.toml:3:33: error: CPUs 7-8 of monitoring group 'b/b' are not in 'cpus' of the group

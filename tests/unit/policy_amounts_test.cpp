@@ -339,10 +339,28 @@ p.toml:2:22: error: 'data' is not a list of domains: 'data' is not a number
 TEST(PolicyAmounts, Errors) { expect_errors(amount_errors); }
 
 constexpr PolicyAndErrors cpu_errors[] = {
+    {"[group.a]\ncpus = \"0x0f\"\n",
+     R"(p.toml:2:8: error: '0x0f' is not a CPU list: '0x0f' is not a number
+    2 | cpus = "0x0f"
+      |        ^~~~~~ write "0-3"
+)"},
+    {"[group.a]\ncpus = \"0 to 3\"\n",
+     R"(p.toml:2:8: error: '0 to 3' is not a CPU list: '0 to 3' is not a number
+    2 | cpus = "0 to 3"
+      |        ^~~~~~~~ write "0-3"
+)"},
+    {"[group.a]\nl3 = \"4-7 ways\"\n",
+     R"(p.toml:2:6: error: '4-7 ways' is not a cache amount
+    2 | l3 = "4-7 ways"
+      |      ^~~~~~~~~~ write "ways 4-7" for exactly these ways, or "4..7 ways" for a number between
+)"},
+    {"[group.a]\nl3 = \"4\u200b ways\"\n",
+     "p.toml:2:6: error: '4\u200b ways' is not a cache amount\n    2 | l3 = \"4\u200b ways\"\n"
+     "      |      ^~~~~~~~~ write \"4 ways\"\n"},
     {"[group.a]\ncpus = \"0-x\"\n",
      R"(p.toml:2:8: error: '0-x' is not a CPU list: 'x' is not a number
     2 | cpus = "0-x"
-      |        ^~~~~ write "0-3,8"
+      |        ^~~~~ for example "0-3,8"
 )"},
     {"[group.default]\ncpus = \"0\"\n",
      R"(p.toml:2:8: error: 'cpus' in [group.default]: the default group has every CPU that no other group has
@@ -352,22 +370,22 @@ constexpr PolicyAndErrors cpu_errors[] = {
     {"[group.a]\ncpus = \"0-65536\"\n",
      R"(p.toml:2:8: error: '0-65536' is not a CPU list: the highest number is 65535
     2 | cpus = "0-65536"
-      |        ^~~~~~~~~ write "0-3,8"
+      |        ^~~~~~~~~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = \"3-1\"\n",
      R"(p.toml:2:8: error: '3-1' is not a CPU list: the range '3-1' ends before it begins
     2 | cpus = "3-1"
-      |        ^~~~~ write "0-3,8"
+      |        ^~~~~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = \"\"\n",
      R"(p.toml:2:8: error: '' is not a CPU list: it is empty
     2 | cpus = ""
-      |        ^~ write "0-3,8"
+      |        ^~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = \"1,,2\"\n",
      R"(p.toml:2:8: error: '1,,2' is not a CPU list: a number is missing
     2 | cpus = "1,,2"
-      |        ^~~~~~ write "0-3,8"
+      |        ^~~~~~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = -1\n",
      R"(p.toml:2:8: error: -1 is not a CPU number: they range from 0 to 65535
@@ -382,7 +400,7 @@ constexpr PolicyAndErrors cpu_errors[] = {
     {"[group.a]\ncpus = [0, \"1\"]\n",
      R"(p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a string
     2 | cpus = [0, "1"]
-      |            ^~~ write "0-3,8"
+      |            ^~~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = []\n",
      R"(p.toml:2:8: error: 'cpus' is an empty array
@@ -392,7 +410,7 @@ constexpr PolicyAndErrors cpu_errors[] = {
     {"[group.a]\ncpus = true\n",
      R"(p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not a boolean
     2 | cpus = true
-      |        ^~~~ write "0-3,8"
+      |        ^~~~ for example "0-3,8"
 )"},
     {"[group.a]\ncpus = \"0-3\"\n[group.b]\ncpus = [1, 2, 7]\n[group.c]\ncpus = 3\n",
      R"(p.toml:4:8: error: CPUs 1-2 are given to two groups: here and to 'a' in p.toml:2

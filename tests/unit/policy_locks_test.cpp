@@ -40,7 +40,7 @@ TEST(PolicyLocks, Errors) {
        "= { \"1\" = \"256 KiB\" }\n"},
       {"l2 = \"256 KiB\"\n",
        "p.toml:2:6: error: pseudo_lock 'a' must name one domain; a region is in exactly one\n      "
-       "| write l2 = { \"1\" = \"256 KiB\" }\n"},
+       "| write l2 = { \"0\" = \"256 KiB\" }\n"},
       {"l2 = { \"0-1\" = \"256 KiB\" }\n",
        "p.toml:2:8: error: pseudo_lock 'a' must name one domain; a region is in exactly one\n      "
        "| write l2 = { \"1\" = \"256 KiB\" }\n"},

@@ -53,6 +53,15 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"name = '**/tar'",
      "warning: '**/tar' looks like a path; 'name' is the name of a process | write exe = "
      "\"**/tar\""},
+    {"name = 'redis '",
+     "warning: 'redis ' ends with a blank, which few names do | write \"redis\""},
+    {"thread = ' io'", "warning: ' io' begins with a blank, which few names do | write \"io\""},
+    {"cmdline = '--port 6379'",
+     "warning: '--port 6379' is the whole command line, which begins with the program | write "
+     "\"*--port 6379*\""},
+    {"unit = 'ssh.socket'",
+     "warning: 'ssh.socket' has no processes for long: a socket starts a service | write "
+     "\"ssh.service\""},
     {"name = 'redis.service'",
      "warning: 'redis.service' looks like a unit of systemd; 'name' is the name of a process | "
      "write unit = \"redis.service\""},

@@ -215,6 +215,34 @@ constexpr PolicyAndErrors text_errors[] = {
     1 | l3: "4 ways"
       |   ^ write l3 = ...
 )"},
+    {"groups:\n  redis:\n",
+     R"(p.toml:1:7: error: '=' is missing after the key 'groups'
+    1 | groups:
+      |       ^ this looks like YAML; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"# mine\n{\"group\": {}}\n",
+     R"(p.toml:2:1: error: unexpected '{'; a key must stand here
+    2 | {"group": {}}
+      | ^ this looks like JSON; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"\n<cputune>\n",
+     R"(p.toml:2:1: error: unexpected '<'; a key must stand here
+    2 | <cputune>
+      | ^ this looks like XML; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"sudo pqos -e llc:1=0xf\n",
+     R"(p.toml:1:6: error: '=' is missing after the key 'sudo'
+    1 | sudo pqos -e llc:1=0xf
+      |      ^ this looks like a command line of pqos; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"[group.a]\nl3\u200b = \"all\"\n",
+     "p.toml:2:3: error: an invisible character after the key 'l3'\n    2 | l3\u200b = \"all\"\n"
+     "      |   ^ delete it\n"},
+    {"[group.a.b]\nl3 = \"all\"\n",
+     R"(p.toml:1:10: error: unknown key 'b' in [group.a]
+    1 | [group.a.b]
+      |          ^ no name has a '.' in it: write [group.a-b]
+)"},
     {"l3\xc2\xa0"
      "= \"4 ways\"\n",
      R"(p.toml:1:3: error: U+00A0, a no-break space, separates nothing

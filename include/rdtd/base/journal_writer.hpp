@@ -1,5 +1,6 @@
-// JournalWriter: hands messages to the journal from a thread of its own. A journal that takes nothing
-// (its socket is full, journald is stopped or hangs) would keep whoever writes to it waiting.
+// JournalWriter: hands messages to the journal from a thread of its own. A journal that takes
+// nothing (its socket is full, journald is stopped or hangs) would keep whoever writes to it
+// waiting.
 #pragma once
 
 #include <chrono>

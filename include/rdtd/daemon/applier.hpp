@@ -63,7 +63,7 @@ class Applier {
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
   // Whether the last apply that was refused left open `tasks` files dead.
   // The groups that were rdtd's when the machine was read last.
-  [[nodiscard]] const std::set<std::string>& owned() const { return owned_; }
+  [[nodiscard]] const std::set<std::string>& owned() const { return last_read_.owned; }
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
@@ -117,8 +117,10 @@ class Applier {
   System& system_;
   Ownership ownership_;
   Counters counters_;
-  std::set<std::string> others_monitor_;           // control groups, when the machine was read last
-  std::set<std::string> owned_;                    // then
+  struct {
+    std::set<std::string> owned;           // groups that are rdtd's
+    std::set<std::string> others_monitor;  // control groups with monitoring groups of others
+  } last_read_;                            // of the machine
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
