@@ -21,9 +21,10 @@ std::string_view format_of(std::string_view line) {
 std::string other_format_hint(std::string_view line) {
   const std::string_view format = format_of(trim(line));
   if (format.empty()) return {};
-  return fmt::format("this looks like {}; 'rdtctl import --from FILE' makes a policy of what other "
-                     "tools have",
-                     format);
+  return fmt::format(
+      "this looks like {}; 'rdtctl import --from FILE' makes a policy of what other "
+      "tools have",
+      format);
 }
 
 }  // namespace rdtd
