@@ -38,17 +38,20 @@ struct JournalWriter::State {
   void run();
 };
 
-// The count of what was lost comes after the messages that were kept before.
+// The count of what was lost comes after the messages that were kept before, and before any later
+// one: until it is told, the others are lost too.
 void JournalWriter::State::run() {
   std::unique_lock lock(mutex);
   for (;;) {
     work.wait(lock, [this] { return stop || has_work(); });
     if (!has_work()) return;
     const bool tells_loss = waiting.empty();
-    const Message message = tells_loss ? lost_message(std::exchange(lost, 0)) : waiting.front();
+    const size_t told = tells_loss ? lost : 0;
+    const Message message = tells_loss ? lost_message(told) : waiting.front();
     lock.unlock();
     send(message);
     lock.lock();
+    lost -= told;
     if (!tells_loss) {
       waiting.pop_front();
       bytes -= bytes_of(message);
@@ -92,7 +95,8 @@ void JournalWriter::write(Message message) {
   if (!has_thread_) return state_->send(message);
   std::unique_lock lock(state_->mutex);
   const size_t bytes = bytes_of(message);
-  if (state_->waiting.size() >= max_messages || state_->bytes + bytes > max_bytes) {
+  const bool full = state_->waiting.size() >= max_messages || state_->bytes + bytes > max_bytes;
+  if (full || state_->lost > 0) {
     state_->lost++;
     return;
   }

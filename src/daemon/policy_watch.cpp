@@ -80,11 +80,17 @@ bool PolicyWatch::follow(Watched& directory) {
 
 // Files of ConfigMaps are links over ..data, which is replaced (AtomicWriter in pkg/volume/util of
 // Kubernetes). /run/rdtd has files that rdtd itself writes.
-int PolicyWatch::on_change(sd_event_source*, const inotify_event* event, void* self) {
+int PolicyWatch::on_change(sd_event_source* source, const inotify_event* event, void* self) {
+  auto& watch = *static_cast<PolicyWatch*>(self);
   const std::string_view name(event->name, ::strnlen(event->name, event->len));
-  const bool all = (event->mask & (IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF)) != 0;
+  constexpr uint32_t gone = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED;
+  // The one that is made next can have the same inode.
+  if (const auto ended = std::ranges::find(watch.directories_, source, &Watched::source);
+      (event->mask & gone) != 0 && ended != watch.directories_.end())
+    ended->device = ended->inode = 0;
+  const bool all = (event->mask & (gone | IN_Q_OVERFLOW)) != 0;
   if (!all && !name.ends_with(".toml") && name != "..data") return 0;
-  Timer& changed = static_cast<PolicyWatch*>(self)->changed_;
+  Timer& changed = watch.changed_;
   // One that waits already is not put off: a file that changes all the time is read nevertheless.
   if (!changed.is_set()) changed.set(delay);
   return 0;

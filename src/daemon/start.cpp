@@ -324,11 +324,11 @@ int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int req
 }  // namespace
 
 int run_daemon(const Paths& paths) {
+  // Before any thread begins: it holds for those that begin later.
+  const Result<void> forbidden = paths.executes ? Result<void>() : proc::forbid_exec();
   open_log();
   block_signals();
-  if (!paths.executes)
-    if (const auto forbidden = proc::forbid_exec(); !forbidden)
-      spdlog::warn("{}, ignoring", forbidden.error().text());
+  if (!forbidden) spdlog::warn("{}, ignoring", forbidden.error().text());
   // The loop thread's memory is not that of the first one: malloc_trim(3) does not return the free
   // end of it, so free(3) has to.
   (void)::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

@@ -145,6 +145,13 @@ void Planner::set_controls() {
     for (GroupTarget& of : targets_) lift_cap(of);
 }
 
+// The form of an amount that is a percentage.
+static const Percent* percent_in(const DomainAmount& line) {
+  const auto* percent = std::get_if<Percent>(&line.amount.value.value);
+  return percent == nullptr && line.other_form ? std::get_if<Percent>(&line.other_form->value.value)
+                                               : percent;
+}
+
 // What hardware makes of that is not defined. Kernels take it.
 void Planner::warn_of_floor_above_cap(const Group& group) {
   const auto* floor = find_control(std::string(floor_of_bandwidth));
@@ -155,8 +162,8 @@ void Planner::warn_of_floor_above_cap(const Group& group) {
     const DomainAmount* least = line_for(asked->second, domain);
     const DomainAmount* most = line_for(group.amounts, Resource::MB, domain);
     if (least == nullptr || most == nullptr || !seen.emplace(least, most).second) continue;
-    const auto* from = std::get_if<Percent>(&least->amount.value.value);
-    const auto* to = std::get_if<Percent>(&most->amount.value.value);
+    const auto* from = percent_in(*least);
+    const auto* to = percent_in(*most);
     if (from != nullptr && to != nullptr && from->value > to->value)
       warning(least->amount.where,
               fmt::format("'{}' is more than 'mb' of '{}', '{}'", least->amount.value.text,

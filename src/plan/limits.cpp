@@ -231,7 +231,8 @@ MountOptions Planner::options_in_use() const {
 }
 
 // What no domain of the cache can grant, also of one that is not there now.
-void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
+void Planner::check_absent(const Cache& cache, const DomainAmount& line) {
+  const CacheInfo& info = cache.info;
   const Amount& amount = line.amount.value;
   const auto* named = std::get_if<Cbm>(&amount.value);
   const auto* ways = std::get_if<WayCount>(&amount.value);
@@ -249,15 +250,15 @@ void Planner::check_absent(const CacheInfo& info, const DomainAmount& line) {
           fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
   else if (count && *count < least)
     error(line.amount.where,
-          fmt::format("'{}' is too little: a mask has at least {} ways (min_cbm_bits)", amount.text,
-                      least));
+          fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",
+                      amount.text, to_string(cache.resource), least));
 }
 
 void Planner::check_absent(Resource resource, const DomainAmount& line) {
   for (const Cache& cache : caches_)
     if (!resources_of_cache(resource).empty() &&
         cache.resource == resources_of_cache(resource).front())
-      check_absent(cache.info, line);
+      check_absent(cache, line);
   if (const auto rates = capabilities_.bandwidths.find(resource);
       rates != capabilities_.bandwidths.end()) {
     const Amount& amount = form_for(line, rates->second).value;

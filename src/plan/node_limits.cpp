@@ -67,7 +67,7 @@ void Planner::bound(const Group& group, const std::pair<const Resource, Control>
     value = static_cast<uint32_t>(least);
     if (const DomainAmount* line = line_for(group.amounts, bounded, domain);
         line != nullptr && seen.insert(line).second)
-      refuse_range_above(*line, info, value);
+      refuse_range_above(*line, info, static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX)));
   }
   if (lowered)
     warning(group.amounts.at(bounded).front().amount.where,

@@ -114,7 +114,7 @@ class Planner {
   void check_rmids_of_closids();
   void check_new_groups();
   void check_resources(const AmountTables& tables);
-  void check_absent(const CacheInfo& info, const DomainAmount& line);
+  void check_absent(const Cache& cache, const DomainAmount& line);
   void check_absent(Resource resource, const DomainAmount& line);
   void check_domains(Resource resource, const DomainAmount& line, const std::set<DomainId>& known);
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;

@@ -201,13 +201,11 @@ Parsed parse_cache_amount(std::string_view text) {
   if (const auto table = domain_table_meant(text, true))
     return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
   const auto meant = cache_amount_meant(text);
-  const size_t dash = text.find('-');
-  if (meant && dash != std::string_view::npos && meant->contains(range_sign) &&
-      text.ends_with("ways"))
+  if (const auto named = numbered_ways_meant(text); meant && named)
     return refused(
         fmt::format("'{}' is not a cache amount", text),
-        fmt::format("write \"{}\" for exactly these ways, or \"{}\" for a number between",
-                    named_ways_meant(trim(text.substr(0, text.size() - 4))), *meant));
+        fmt::format("write \"{}\" for exactly these ways, or \"{}\" for a number between", *named,
+                    *meant));
   return refused(fmt::format("'{}' is not a cache amount", text),
                  meant ? fmt::format("write \"{}\"", *meant)
                        : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");

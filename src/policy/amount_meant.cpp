@@ -235,6 +235,20 @@ std::string named_ways_meant(std::string_view text) {
   return mask == 0 ? "ways 4-7" : fmt::format("0x{:x}", mask);
 }
 
+std::optional<std::string> numbered_ways_meant(std::string_view text) {
+  constexpr std::string_view unit = "ways";
+  constexpr std::string_view signs = "0123456789- ";
+  if (!text.ends_with(unit) || text.size() > longest_slip) return std::nullopt;
+  const std::string_view list = trim(text.substr(0, text.size() - unit.size()));
+  if (list.find_first_not_of(signs) != std::string_view::npos || !list.contains('-'))
+    return std::nullopt;
+  std::string named = named_ways_meant(list);
+  return parse_cache_amount(named) &&
+                 named.substr(5).starts_with(trim(list.substr(0, list.find('-'))))
+             ? std::optional(std::move(named))
+             : std::nullopt;
+}
+
 std::optional<std::string> cache_amount_meant(std::string_view text) {
   const Guessing guessing;
   if (text.size() > longest_slip || !guessing.first()) return std::nullopt;

@@ -8,6 +8,8 @@
 namespace rdtd {
 
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
+// "ways 4-7" of "4-7 ways".
+[[nodiscard]] std::optional<std::string> numbered_ways_meant(std::string_view text);
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);

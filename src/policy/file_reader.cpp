@@ -51,6 +51,15 @@ std::optional<toml::table> FileReader::parse(std::string_view text) const {
   return std::nullopt;
 }
 
+// Of [group.a.b]: a table with keys of a group.
+static bool looks_like_longer_name(const toml::node& node, const std::vector<std::string>& keys) {
+  const toml::table* table = node.as_table();
+  return table != nullptr && !table->is_inline() &&
+         std::ranges::any_of(*table, [&](const auto& entry) {
+           return std::ranges::find(keys, entry.first.str()) != keys.end();
+         });
+}
+
 void FileReader::read_table(const toml::table& table, const std::string& where,
                             const Keys& keys) const {
   std::vector<std::string> names;
@@ -62,8 +71,7 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
       known->second(key, node);
     else if (name.starts_with("x-"))
       continue;
-    else if (const auto* below = node.as_table();
-             below != nullptr && !below->is_inline() &&
+    else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
             fmt::format("no name has a '.' in it: write {}-{}]", where.substr(0, where.size() - 1),

@@ -148,10 +148,13 @@ Check check_comm(std::string_view text) {
     return Finding{
         fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
         fmt::format("write unit = {}", quoted(text)), false};
-  if (text.starts_with(' ') || text.ends_with(' '))
+  // The kernel can cut a name behind a blank.
+  if (const std::string_view bare = trim(text);
+      !bare.empty() &&
+      (text.starts_with(' ') || (text.ends_with(' ') && text.size() < longest_comm)))
     return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
                                text.starts_with(' ') ? "begins" : "ends"),
-                   write(trim(text)), false};
+                   write(bare), false};
   if (text.starts_with("**/"))
     return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
                    fmt::format("write exe = {}", quoted(text)), false};
@@ -273,7 +276,10 @@ Check check_unit(std::string_view text) {
           type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
   if (unit.ends_with(".socket"))
     return Finding{fmt::format("'{}' has no processes for long: a socket starts a service", text),
-                   write(fmt::format("{}.service", stem)), false};
+                   stem.find_first_of("*?[") == std::string_view::npos
+                       ? write(fmt::format("{}.service", stem))
+                       : "name the services",
+                   false};
   return std::nullopt;
 }
 
@@ -339,9 +345,10 @@ Check check_vm(std::string_view text) {
   return std::nullopt;
 }
 
-// A command line begins with the program.
+// A command line begins with the program. That of a login shell is "-bash".
 Check check_cmdline(std::string_view text) {
-  if (!text.starts_with('-')) return std::nullopt;
+  if (!text.starts_with('-') || (!text.starts_with("--") && !text.contains(' ')))
+    return std::nullopt;
   return Finding{fmt::format("'{}' is the whole command line, which begins with the program", text),
                  write(fmt::format("*{}{}", text, text.ends_with('*') ? "" : "*")), false};
 }

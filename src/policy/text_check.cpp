@@ -45,6 +45,7 @@ class Scanner {
       return error_;
     }
     if (!check_characters()) return error_;
+    scanning_ = true;
     place_.line = 1;
     place_.line_start = place_.at = text_.starts_with("\xef\xbb\xbf") ? 3 : 0;
     while (place_.at < text_.size() && scan_line()) continue;
@@ -103,6 +104,7 @@ class Scanner {
   Place place_;
   NameTree names_{file_};
   size_t definitions_ = 0;
+  bool scanning_ = false;    // all characters are good
   Node table_ = Node::root;  // of the last header
   std::string_view key_;     // the last part of the last key
   std::optional<Diagnostic> error_;
@@ -110,8 +112,8 @@ class Scanner {
 
 // Reports bytes [from, to) of the present line, or up to its end.
 bool Scanner::fail(size_t from, size_t to, std::string message, std::string hint) {
-  if (definitions_ == 0) {
-    const size_t begin = text_.rfind('\n', from) + 1;  // 0 on the first line
+  if (scanning_ && definitions_ == 0) {
+    const size_t begin = place_.line_start;
     auto other = other_format_hint(text_.substr(begin, text_.find('\n', begin) - begin));
     if (!other.empty()) hint = std::move(other);
   }

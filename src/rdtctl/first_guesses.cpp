@@ -261,7 +261,8 @@ size_t Guess::rewrite_option(size_t at) {
     advice_ = fmt::format("'{}'{}: {}", name, of.empty() ? "" : " of " + of, meaning->sentence);
     return words_.size();
   }
-  if (!meaning->words.empty() && meaning->words.front() == "+" && word.size() > name.size() + 1) {
+  if (!meaning->words.empty() && meaning->words.front() == "+" && at > verb_ &&
+      word.size() > name.size() + 1) {
     words_[at] = word.substr(name.size() + 1);
     return at + 1;
   }

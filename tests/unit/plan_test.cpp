@@ -245,9 +245,11 @@ TEST(Plan, DomainsThatAreNotThereNow) {
        "p.toml:2:14: error: 'ways 10-11' is out of range: the mask is 0x7ff"},
       {"{ \"1\" = \"0x5\" }", "p.toml:2:14: error: '0x5' has gaps; masks must be contiguous"},
       {"{ \"1\" = \"1 way\" }",
-       "p.toml:2:14: error: '1 way' is too little: a mask has at least 2 ways (min_cbm_bits)"},
+       "p.toml:2:14: error: '1 way' is too little: a mask of L3 has at least 2 ways "
+       "(min_cbm_bits)"},
       {"{ \"1\" = \"ways 3\" }",
-       "p.toml:2:14: error: 'ways 3' is too little: a mask has at least 2 ways (min_cbm_bits)"},
+       "p.toml:2:14: error: 'ways 3' is too little: a mask of L3 has at least 2 ways "
+       "(min_cbm_bits)"},
       {"\"4 ways\"\nmb = { \"1\" = \"8 GB/s\" }",
        "p.toml:3:14: error: '8 GB/s' is a rate, and MB counts percent here"},
   };

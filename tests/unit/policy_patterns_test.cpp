@@ -59,6 +59,11 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"cmdline = '--port 6379'",
      "warning: '--port 6379' is the whole command line, which begins with the program | write "
      "\"*--port 6379*\""},
+    {"cmdline = '-bash'", ""},
+    {"name = 'a name of 14 c '", ""},
+    {"unit = '*.socket'",
+     "warning: '*.socket' has no processes for long: a socket starts a service | name the "
+     "services"},
     {"unit = 'ssh.socket'",
      "warning: 'ssh.socket' has no processes for long: a socket starts a service | write "
      "\"ssh.service\""},

@@ -225,6 +225,18 @@ constexpr PolicyAndErrors text_errors[] = {
     2 | {"group": {}}
       | ^ this looks like JSON; 'rdtctl import --from FILE' makes a policy of what other tools have
 )"},
+    {"---\napiVersion: v1\n",
+     R"(p.toml:1:4: error: '=' is missing after the key '---'
+    1 | ---
+      |    ^ this looks like YAML; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"# Redis\xfc:\n",
+     "p.toml:1:8: error: byte 0xfc is not valid UTF-8\n    1 | # Redis?:\n      |        ^\n"},
+    {"[group.a.controls]\nGMB = 1\n",
+     R"(p.toml:1:10: error: unknown key 'controls' in [group.a]
+    1 | [group.a.controls]
+      |          ^~~~~~~~ did you mean 'control'?
+)"},
     {"\n<cputune>\n",
      R"(p.toml:2:1: error: unexpected '<'; a key must stand here
     2 | <cputune>

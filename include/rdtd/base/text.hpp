@@ -28,10 +28,10 @@ inline constexpr std::string_view no_break_space = "\u00a0";
 // The parts between the separators; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
-// With small ASCII letters; other characters stay.
 // Whether a UTF-8 character takes no space on a screen and comes along when a text is copied from a
 // page: U+200B to U+200D, U+2060, U+FEFF.
 [[nodiscard]] bool is_invisible(std::string_view character);
+// With small ASCII letters; other characters stay.
 [[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 // "1 group", "2 groups". `many` is for words that do not just get an s.

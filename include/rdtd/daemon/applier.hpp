@@ -61,9 +61,9 @@ class Applier {
     bool moves_nobody = false;
   };
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
-  // Whether the last apply that was refused left open `tasks` files dead.
   // The groups that were rdtd's when the machine was read last.
   [[nodiscard]] const std::set<std::string>& owned() const { return last_read_.owned; }
+  // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.

@@ -42,7 +42,7 @@ class PolicyWatch {
   [[nodiscard]] bool follow(Watched& directory);
   [[nodiscard]] bool follow_all();
   void tell_what_is_watched() const;
-  static int on_change(sd_event_source*, const inotify_event*, void* self);
+  static int on_change(sd_event_source* source, const inotify_event*, void* self);
 
   sd_event* event_ = nullptr;
   std::vector<Watched> directories_;
