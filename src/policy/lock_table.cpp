@@ -71,7 +71,7 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
              line.domains ? example
                           : fmt::format("write {} = {{ \"0\" = {} }}",
                                         resource_key(lock.amounts.begin()->first),
-                                        quoted(line.amount.value.text)));
+                                        rdtd::quoted(line.amount.value.text)));
     return false;
   }
   if (!std::holds_alternative<All>(line.amount.value.value) &&
