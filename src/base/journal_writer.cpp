@@ -39,20 +39,20 @@ struct JournalWriter::State {
 };
 
 // The count of what was lost comes after the messages that were kept before, and before any later
-// one: until it is told, the others are lost too.
+// one: until it is sent, later messages are lost too.
 void JournalWriter::State::run() {
   std::unique_lock lock(mutex);
   for (;;) {
     work.wait(lock, [this] { return stop || has_work(); });
     if (!has_work()) return;
-    const bool tells_loss = waiting.empty();
-    const size_t told = tells_loss ? lost : 0;
-    const Message message = tells_loss ? lost_message(told) : waiting.front();
+    const bool is_about_loss = waiting.empty();
+    const size_t reported = is_about_loss ? lost : 0;
+    const Message message = is_about_loss ? lost_message(reported) : waiting.front();
     lock.unlock();
     send(message);
     lock.lock();
-    lost -= told;
-    if (!tells_loss) {
+    lost -= reported;
+    if (!is_about_loss) {
       waiting.pop_front();
       bytes -= bytes_of(message);
       sent++;

@@ -76,8 +76,9 @@ bool is_unused(const resctrl::Filesystem& filesystem, const std::string& group) 
 
 // What cannot be read now does not make all groups those of others.
 bool Ownership::is_of(const resctrl::Filesystem& filesystem) const {
-  const auto now = info_time_ ? filesystem.info_time() : Result<uint64_t>{};
-  return !info_time_ || !now || *now == *info_time_;
+  if (!info_time_) return true;
+  const auto now = filesystem.info_time();
+  return !now || *now == *info_time_;
 }
 
 void Ownership::settle_mount(resctrl::Filesystem& filesystem) {

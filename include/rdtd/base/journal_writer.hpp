@@ -1,6 +1,5 @@
-// JournalWriter: hands messages to the journal from a thread of its own. A journal that takes
-// nothing (its socket is full, journald is stopped or hangs) would keep whoever writes to it
-// waiting.
+// JournalWriter: sends messages to the journal from a thread of its own. If the journal takes none
+// (its socket is full, journald is stopped or hangs), sd_journal_sendv(3) waits.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,7 @@ class JournalWriter {
   using Message = std::vector<std::string>;  // fields, "NAME=value"
   // May wait for as long as it likes.
   using Send = std::function<void(const Message&)>;
-  // The message that tells how many others were dropped.
+  // The message with the number of those that were dropped.
   using Lost = std::function<Message(size_t)>;
   // Waiting messages are dropped beyond these.
   static constexpr size_t max_messages = 1000;
