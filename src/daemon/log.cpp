@@ -4,12 +4,7 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/uio.h>
 #include <syslog.h>
-
-#define SD_JOURNAL_SUPPRESS_LOCATION  // the journal's readers know the daemon by its messages, not
-                                      // by its source files
-#include <systemd/sd-journal.h>
 
 #include <array>
 #include <memory>
@@ -17,11 +12,12 @@
 #include <vector>
 
 #include "rdtd/base/journal.hpp"
-#include "rdtd/base/journal_writer.hpp"
 
 namespace rdtd {
 
 namespace {
+
+constexpr const char* identifier = "rdtd";
 
 struct Kind {
   const char* message_id;
@@ -43,15 +39,6 @@ constexpr std::array kinds = {
 // What goes with the message that is being logged.
 std::vector<std::string> fields_of_message;
 
-// Where the journal cannot be reached there is nobody left to tell.
-void send_to_journal(const JournalWriter::Message& fields) {
-  std::vector<iovec> vectors;
-  // sd_journal_sendv(3) only reads.
-  for (const std::string& field : fields)
-    vectors.push_back({const_cast<char*>(field.data()), field.size()});
-  (void)sd_journal_sendv(vectors.data(), static_cast<int>(vectors.size()));
-}
-
 class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -60,20 +47,15 @@ class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {
     if (message.level == spdlog::level::warn) priority = LOG_WARNING;
     if (message.level == spdlog::level::err) priority = LOG_ERR;
     if (message.level == spdlog::level::critical) priority = LOG_CRIT;
-    std::vector<std::string> fields = {
-        fmt::format("MESSAGE={}", std::string_view(message.payload.data(), message.payload.size())),
-        fmt::format("PRIORITY={}", priority), "SYSLOG_IDENTIFIER=rdtd"};
+    JournalWriter::Message fields = journal_message(
+        identifier, priority, std::string_view(message.payload.data(), message.payload.size()));
     fields.insert(fields.end(), fields_of_message.begin(), fields_of_message.end());
-    writer_.write(std::move(fields));
+    writer_->write(std::move(fields));
   }
   void flush_() override {}
 
  private:
-  JournalWriter writer_{"rdtd-journal", send_to_journal, [](size_t lost) {
-                          return JournalWriter::Message{"MESSAGE=" + journal_loss(lost),
-                                                        fmt::format("PRIORITY={}", LOG_WARNING),
-                                                        "SYSLOG_IDENTIFIER=rdtd"};
-                        }};
+  std::unique_ptr<JournalWriter> writer_ = open_journal("rdtd-journal", identifier);
 };
 
 struct LevelName {

@@ -16,8 +16,6 @@ namespace {
 // How much more than three intervals is a gap, and how much the clocks may differ: a sleep of the
 // machine is one too.
 constexpr double gap_seconds = 2;
-// No machine's is longer: a file's may be, and it is searched with every sample.
-constexpr size_t longest_schemata = 16384;
 
 // "0-3,8"
 bool has_domain(std::string_view ids, DomainId domain) {
@@ -115,17 +113,20 @@ DomainWatch& Detector::watch_of(const DomainCounters& row) {
   auto& watch = domains_[{row.resource, row.domain}];
   if (watch != nullptr) return *watch;
   watch = std::make_unique<DomainWatch>(row.resource, row.domain,
-                                        of_domain(header_.way_bytes, row.resource, row.domain));
+                                        of_domain(header_.way_bytes, row.resource, row.domain),
+                                        of_domain(header_.io_ways, row.resource, row.domain)
+                                            .value_or(0));
   watch->set_ceiling(of_domain(header_.ceilings, row.resource, row.domain));
   return *watch;
 }
 
 std::vector<Episode> Detector::add(const Sample& sample) {
-  for (const auto& [group, text] : sample.schemata) {
-    if (text.empty() || text.size() > longest_schemata)
-      schemata_.erase(group);
-    else
-      schemata_[group] = text;
+  update_schemata(schemata_, sample);
+  std::vector<Episode> out;
+  // What it had learned before is not known to one that begins anew.
+  if (std::ranges::find(sample.marks, started_mark) != sample.marks.end()) {
+    out = running();
+    domains_.clear();
   }
   for (const DomainCounters& row : sample.counters)
     if (is_watched(row) && knows(row)) (void)watch_of(row);
@@ -138,7 +139,6 @@ std::vector<Episode> Detector::add(const Sample& sample) {
                                ? std::nullopt
                                : ways_of(schemata->second, row.resource, row.domain));
   }
-  std::vector<Episode> out;
   for (auto& [place, watch] : domains_)
     std::ranges::move(watch->end_sample(), std::back_inserter(out));
   return out;

@@ -19,7 +19,8 @@ constexpr double loud_factor = 1.5, loud_floor = 1 << 20;      // bytes/s
 constexpr double suffer_factor = 1.3, suffer_floor = 1 << 18;  // bytes/s
 constexpr double near_ceiling = 0.8, active_part = 0.05, fallen = 0.9;
 constexpr double mean_seconds = 10;
-constexpr size_t means_for_ceiling = 3;
+constexpr size_t means_for_ceiling = 3, most_means = 16;
+constexpr uint64_t means_usec = 24 * 3600 * uint64_t{1'000'000};
 constexpr unsigned high_samples = 3, quiet_samples = 3, changes_of_stream = 3;
 constexpr uint64_t excuse_usec = 60'000'000;
 
@@ -68,6 +69,19 @@ std::optional<double> Window::quantile(double part) const {
   return sorted[static_cast<size_t>(at)];
 }
 
+void HighMeans::add(uint64_t monotonic_usec, double mean) {
+  std::erase_if(means_, [&](const Mean& old) {
+    return old.monotonic_usec + means_usec < monotonic_usec;
+  });
+  const auto lower = std::ranges::find_if(means_, [&](const Mean& old) { return old.value < mean; });
+  means_.insert(lower, {monotonic_usec, mean});
+  if (means_.size() > most_means) means_.pop_back();
+}
+
+std::optional<double> HighMeans::most() const {
+  return means_.size() < means_for_ceiling ? std::nullopt : std::optional(means_[1].value);
+}
+
 bool Track::loud() const {
   const double usual = all.size() >= 5 ? *all.quantile(0.25) : 0;
   return rate && *rate > loud_factor * usual + loud_floor;
@@ -95,8 +109,9 @@ void Track::forget() {
   recent.clear();
 }
 
-DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes)
-    : resource_(std::move(resource)), domain_(domain), way_bytes_(way_bytes) {}
+DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
+                         uint64_t io_ways)
+    : resource_(std::move(resource)), domain_(domain), way_bytes_(way_bytes), io_ways_(io_ways) {}
 
 void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   seconds_ = gap || monotonic_usec_ == 0
@@ -108,7 +123,7 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   counted_ = 0;
   for (auto& [name, track] : groups_) {
     track.rate.reset();
-    track.seen = false;
+    track.seen = track.is_new = false;
     if (gap) track.forget();
   }
 }
@@ -116,8 +131,8 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
 void DomainWatch::add(const DomainCounters& row, std::optional<uint64_t> ways) {
   Track& track = groups_[row.group];
   const auto bytes = number_of(row, traffic_counter);
-  // The group is another one, or its RMID is.
-  if (bytes && track.bytes && *bytes < *track.bytes) track = {};
+  // Its RMID is another one, or a monitoring group is gone, whose traffic was part of the sum.
+  if (bytes && track.bytes && *bytes < *track.bytes) track.forget();
   track.seen = true;
   track.ways = ways;
   if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
@@ -184,7 +199,7 @@ void DomainWatch::note_ceiling() {
   sum_ += total_ * seconds_;
   sum_seconds_ += seconds_;
   if (sum_seconds_ < mean_seconds) return;
-  means_.add(sum_ / sum_seconds_);
+  means_.add(monotonic_usec_, sum_ / sum_seconds_);
   sum_ = sum_seconds_ = 0;
 }
 
@@ -199,6 +214,22 @@ bool DomainWatch::is_sufferer(const std::string& group) const {
   });
 }
 
+// Where nobody is to blame, nobody can help by having less.
+bool DomainWatch::is_harmed(const std::string& group) const {
+  return std::ranges::any_of(running_, [&](const Running& running) {
+    return running.episode.kind != Contention::none &&
+           has_group(running.episode.sufferers, group);
+  });
+}
+
+// Each group has a rate, unless it is new.
+bool DomainWatch::is_whole() const {
+  return seconds_ > 0 && std::ranges::all_of(groups_, [](const auto& group) {
+           const Track& track = group.second;
+           return track.bytes && (track.rate || track.is_new);
+         });
+}
+
 // Who gets back what was taken from it takes nothing.
 bool DomainWatch::takes_from(const std::string& taker, const std::string& sufferer) const {
   return std::ranges::any_of(running_, [&](const Running& running) {
@@ -209,7 +240,7 @@ bool DomainWatch::takes_from(const std::string& taker, const std::string& suffer
 
 bool DomainWatch::others_share(const std::string& victim) const {
   const auto& ways = groups_.at(victim).ways;
-  return !ways || std::ranges::any_of(groups_, [&](const auto& other) {
+  return !ways || (*ways & io_ways_) != 0 || std::ranges::any_of(groups_, [&](const auto& other) {
     return other.first != victim && (!other.second.ways || (*other.second.ways & *ways) != 0);
   });
 }
@@ -263,23 +294,14 @@ void DomainWatch::find_cache() {
 
 std::optional<double> DomainWatch::ceiling() const {
   if (measured_ceiling_) return measured_ceiling_;
-  return means_.size() >= means_for_ceiling ? means_.quantile(0.99) : std::nullopt;
+  return means_.most();
 }
 
 DomainTraffic DomainWatch::domain_traffic() const {
-  DomainTraffic out{resource_,
-                    domain_,
-                    total_,
-                    ceiling(),
-                    measured_ceiling_.has_value(),
-                    seconds_ > 0 && std::ranges::all_of(groups_,
-                                                        [](const auto& group) {
-                                                          return group.second.bytes.has_value();
-                                                        }),
-                    {}};
-  // One that is new has no rate yet.
+  DomainTraffic out{resource_,  domain_, total_, ceiling(), measured_ceiling_.has_value(),
+                    is_whole(), {}};
   for (const auto& [name, track] : groups_)
-    out.groups[name] = {track.rate.value_or(0), "", is_sufferer(name)};
+    out.groups[name] = {track.rate.value_or(0), "", is_harmed(name)};
   return out;
 }
 

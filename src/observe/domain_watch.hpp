@@ -26,6 +26,22 @@ class Window {
   std::deque<double> values_;
 };
 
+// The highest means of ten seconds of the last day: what a domain has carried is not forgotten while
+// it is idle.
+class HighMeans {
+ public:
+  void add(uint64_t monotonic_usec, double mean);
+  // The second highest, since one alone may be wrong; nothing before there are three.
+  [[nodiscard]] std::optional<double> most() const;
+
+ private:
+  struct Mean {
+    uint64_t monotonic_usec = 0;
+    double value = 0;
+  };
+  std::vector<Mean> means_;  // the highest first
+};
+
 // A group in a domain.
 struct Track {
   struct Point {
@@ -39,6 +55,7 @@ struct Track {
   Window all{300}, quiet{60};    // traffic
   std::optional<uint64_t> ways;  // that it may fill; nothing: not known
   bool seen = false;             // in this sample
+  bool is_new = true;            // in this sample, so that it has no rate yet
   // For streams: the figures that later ones are compared with.
   std::optional<Point> reference;
   unsigned same = 0;
@@ -55,7 +72,9 @@ struct Track {
 
 class DomainWatch {
  public:
-  DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes);
+  // `io_ways`: that I/O devices fill too.
+  DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
+              uint64_t io_ways);
   // `gap`: no rate is between this sample and the one before.
   void begin_sample(const Sample& sample, bool gap);
   // `ways`: that the group may fill; nothing: not known.
@@ -90,10 +109,13 @@ class DomainWatch {
   [[nodiscard]] bool suffers(const Track& track) const;
   void found(Episode episode);
   [[nodiscard]] bool is_sufferer(const std::string& group) const;
+  [[nodiscard]] bool is_harmed(const std::string& group) const;
+  [[nodiscard]] bool is_whole() const;
 
   std::string resource_;
   DomainId domain_;
   std::optional<uint64_t> way_bytes_;
+  uint64_t io_ways_;
   Groups groups_;
   std::vector<Running> running_;
   std::map<std::string, uint64_t> excused_;  // when it was last said that nobody is to blame
@@ -101,9 +123,9 @@ class DomainWatch {
   double seconds_ = 0;  // since the sample before
   double total_ = 0;
   size_t counted_ = 0;  // groups with a rate
-  // Means of ten seconds, for the ceiling.
+  // For the ceiling.
   double sum_ = 0, sum_seconds_ = 0;
-  Window means_{1024};
+  HighMeans means_;
   std::optional<double> measured_ceiling_;
   unsigned high_ = 0;  // samples in a row near the ceiling
 };

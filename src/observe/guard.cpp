@@ -18,7 +18,6 @@ constexpr double rise_seconds = 10, quiet_margin = 0.1;
 constexpr double active_rate = 1 << 18;  // bytes/s
 constexpr double changed = 0.05;         // less is scatter
 constexpr double left_alone_seconds = 600, memory_seconds = 600;
-constexpr double blind_seconds = 60;  // after that, amounts are not held any longer
 constexpr size_t most_reversals = 6, most_seen = 64;
 constexpr double reversal_seconds = 60;  // between what was given and what is taken again
 
@@ -91,6 +90,11 @@ void Guard::Place::rest() {
   cut.reset();
 }
 
+void Guard::Place::forget() {
+  rest();
+  pairs.clear();
+}
+
 std::string Guard::why_frozen(const Sample& sample) const {
   if (mba_mbps_)
     return "resctrl is mounted with mba_MBps: the kernel changes the bandwidth by itself";
@@ -123,12 +127,14 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
   return out;
 }
 
-// Who cannot see for a minute does not hold others back any longer.
+// Who cannot see for a time does not hold others back any longer. A sample without all numbers is a
+// pause: a counter that is missing now and then must neither keep back what was taken nor hide that
+// a cut does not help.
 bool Guard::is_usable(const DomainTraffic& domain, Place& place) {
   if (domain.whole || place.usable_at == 0) place.usable_at = now_;
   if (domain.whole) return true;
-  place.rest();
-  if (now_ - place.usable_at > blind_seconds) place.pairs.clear();
+  place.high = 0;
+  if (now_ - place.usable_at > blind_seconds(interval_)) place.forget();
   if (frozen_.empty())
     frozen_ =
         fmt::format("{} {}: a counter has no number", domain.resource, to_string(domain.domain));

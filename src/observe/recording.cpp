@@ -57,6 +57,7 @@ std::optional<DomainCounters> counters_of(const Json& row) {
 
 // The year 2096. Later times would overflow where they are counted in nanoseconds.
 constexpr uint64_t latest_usec = 4'000'000'000'000'000;
+constexpr size_t longest_schemata = 16384, most_groups = 2000;
 
 std::optional<Sample> sample_of(const Json& json) {
   Sample out;
@@ -79,7 +80,10 @@ std::optional<Sample> sample_of(const Json& json) {
     if (!schemata->is_object()) return std::nullopt;
     for (const auto& [group, text] : schemata->items()) {
       if (!text.is_string()) return std::nullopt;
-      out.schemata.emplace(group, text.get<std::string>());
+      auto& amounts = out.schemata[group];
+      amounts = text.get<std::string>();
+      // No machine's are longer, and they are searched with every sample.
+      if (amounts.size() > longest_schemata) amounts.clear();
     }
   }
   if (const auto marks = json.find("marks"); marks != json.end()) {
@@ -131,6 +135,7 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   const auto interval = json.find("interval");
   out.interval = interval != json.end() && interval->is_number() ? interval->get<double>() : 0;
   out.way_bytes = by_domain<uint64_t>(json, "way_bytes");
+  out.io_ways = by_domain<uint64_t>(json, "io_ways");
   out.ceilings = by_domain<double>(json, "ceilings");
   const auto mba_mbps = json.find("mba_MBps");
   out.mba_mbps = mba_mbps != json.end() && *mba_mbps == true;
@@ -146,6 +151,8 @@ std::string header_line(const Header& header) {
   for (const auto& [resource, domains] : header.way_bytes)
     for (const auto& [domain, bytes] : domains)
       out["way_bytes"][resource][to_string(domain)] = bytes;
+  for (const auto& [resource, domains] : header.io_ways)
+    for (const auto& [domain, ways] : domains) out["io_ways"][resource][to_string(domain)] = ways;
   for (const auto& [resource, domains] : header.ceilings)
     for (const auto& [domain, rate] : domains) out["ceilings"][resource][to_string(domain)] = rate;
   if (header.mba_mbps) out["mba_MBps"] = true;
@@ -167,6 +174,15 @@ std::string sample_line(const Sample& sample) {
   if (!sample.schemata.empty()) out["schemata"] = sample.schemata;
   if (!sample.marks.empty()) out["marks"] = sample.marks;
   return dumped(out);
+}
+
+void update_schemata(std::map<std::string, std::string>& in_force, const Sample& sample) {
+  for (const auto& [group, text] : sample.schemata) {
+    if (text.empty())
+      in_force.erase(group);
+    else if (in_force.size() < most_groups || in_force.contains(group))
+      in_force[group] = text;
+  }
 }
 
 std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::string_view text,

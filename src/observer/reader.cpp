@@ -34,12 +34,7 @@ class Output {
   void begin_file() { new_file_ = new_header_ = true; }
   void add(const observe::Header& header, observe::Sample sample) {
     place_in_time(sample);
-    for (const auto& [group, text] : sample.schemata) {
-      if (text.empty())
-        schemata_.erase(group);
-      else
-        schemata_[group] = text;
-    }
+    observe::update_schemata(schemata_, sample);
     if (sample.time_usec < period_.begin_usec() || sample.time_usec > period_.until_usec) return;
     if (!std::exchange(used_, true)) sample.schemata = schemata_;
     if (sample.time_usec >= period_.since_usec) {
@@ -199,10 +194,12 @@ Result<ReadRecording> read_ring(const Directory& directory, const Period& period
   if (!files) return std::unexpected(files.error());
   Output output(period, use);
   for (size_t i = 0; i < files->size(); ++i) {
-    if (Ring::begin_usec((*files)[i]) > period.until_usec) continue;
-    // The next one begins where it ends, unless the clock was set back.
-    const uint64_t next = i + 1 < files->size() ? Ring::begin_usec((*files)[i + 1]) : UINT64_MAX;
-    if (next <= period.begin_usec() && next >= Ring::begin_usec((*files)[i])) continue;
+    const uint64_t begin = Ring::begin_usec((*files)[i]);
+    // The last one begins where it ends by the clock of now, and the others where the next begins,
+    // unless the clock was set back meanwhile.
+    const uint64_t next = i + 1 < files->size() ? Ring::begin_usec((*files)[i + 1]) : 0;
+    if (begin > period.until_usec && next >= begin) continue;
+    if (next <= period.begin_usec() && next >= begin) continue;
     // One bad file does not hide the others; the oldest may be removed while it is read.
     if (const auto bad = read_file(directory, (*files)[i], output);
         bad && bad->error.code != ENOENT)

@@ -35,6 +35,8 @@ observe::Header Sampler::header(double interval) const {
       std::string name(resource.name().substr(0, 2));
       for (const auto& [domain, bytes] : cache.way_bytes)
         if (bytes > 0) out.way_bytes[name][domain] = bytes;
+      if (const uint64_t ways = cache.shareable_bits.bits; ways != 0)
+        for (const auto& [domain, bytes] : cache.way_bytes) out.io_ways[name][domain] = ways;
     }
   }
   return out;
@@ -42,7 +44,7 @@ observe::Header Sampler::header(double interval) const {
 
 Result<observe::Sample> Sampler::sample() {
   observe::Sample out;
-  out.monotonic_usec = clock_usec(CLOCK_MONOTONIC);
+  out.monotonic_usec = clock_usec(CLOCK_BOOTTIME);
   out.time_usec = clock_usec(CLOCK_REALTIME);
   auto counters = tree_.read_counters();
   if (!counters) return std::unexpected(counters.error());

@@ -100,7 +100,8 @@ class Planner {
                    Cause cause = Cause::policy) {
     if (policy_.daemon.unsupported == OnUnsupported::refuse)
       return error(where, std::move(message), std::move(hint), cause);
-    warning(where, std::string(left_out_here) + message);
+    diagnostics_.push_back({Severity::warning, where, std::string(left_out_here) + message,
+                            std::move(hint), Cause::policy});
   }
   void make_targets();
   void find_mon_groups();

@@ -62,6 +62,10 @@ std::optional<std::string> beyond_guard(const Policy& policy, const PolicyFile& 
         return fmt::format("'{}' is not within a range that group '{}' has", line.amount.value.text,
                            name);
   }
+  // The observer reads the files by itself: they may not be in force.
+  if (!parsed.policy.groups.empty() && policy.guard.mode != GuardMode::on)
+    return fmt::format("the guard's mode is \"{}\" in the policy that is in force",
+                       to_string(policy.guard.mode));
   return std::nullopt;
 }
 

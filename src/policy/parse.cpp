@@ -22,6 +22,7 @@
 #include "names.hpp"
 #include "observer_table.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/guard_status.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rule_table.hpp"
 #include "shadowed_rules.hpp"
@@ -42,6 +43,9 @@ std::string complete_unit_name(std::string name) {
 }
 
 namespace {
+
+// The guard gives way to other leases: when it holds a group depends on the traffic of the moment.
+bool is_guard(std::string_view lease) { return lease == lease_file(guard_lease_name, {}).path; }
 
 // Merges the files into one policy.
 class Builder {
@@ -175,7 +179,7 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
   read.group.replaces = read.replaces;
   const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
   if (earlier != nullptr) {
-    if (const std::string holder = holder_of(*earlier); !holder.empty())
+    if (const std::string holder = holder_of(*earlier); !holder.empty() && !is_guard(holder))
       return error(name.where,
                    fmt::format("group '{}' belongs to another lease, in {}", name.value, holder),
                    "a lease can replace groups of policy files only");
@@ -197,10 +201,12 @@ void Builder::amend_group(const Group& change) {
   if (group == nullptr)
     return error(change.name.where, fmt::format("there is no group '{}' to amend", name),
                  did_you_mean(name, groups_.names()));
-  if (const std::string holder = holder_of(*group); !holder.empty())
+  if (const std::string holder = holder_of(*group); !holder.empty() && !is_guard(holder)) {
+    if (is_guard(change.name.where.file.text())) return;
     return error(change.name.where,
                  fmt::format("group '{}' belongs to another lease, in {}", name, holder),
                  "a lease can amend groups of policy files only");
+  }
   amend(*group, change);
 }
 

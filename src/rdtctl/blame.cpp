@@ -21,9 +21,6 @@ using observe::Episode;
 using observe::Part;
 using observe::Stream;
 
-// So long before the time that is asked for, the detector learns what is usual.
-constexpr uint64_t lead_usec = 600'000'000;
-
 bool concerns(const Episode& episode, const std::string& group) {
   const auto is_it = [&](const Part& part) { return group_label(part.group) == group; };
   return std::ranges::any_of(episode.takers, is_it) ||
@@ -101,7 +98,7 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
         if (sample.begins_file) detector->use(header);
         std::ranges::move(detector->add(sample), std::back_inserter(ended));
       },
-      lead_usec);
+      all_before);
   if (!recording) return recording.error();
   std::erase_if(ended,
                 [&](const Episode& episode) { return episode.end_usec < recording->from_usec; });

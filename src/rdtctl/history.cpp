@@ -31,6 +31,7 @@ constexpr double mib = 1 << 20;
 
 struct Mark {
   uint64_t time_usec = 0;
+  double seconds = 0;  // from the first sample; the clock may have been set since
   std::string text;
 };
 
@@ -163,10 +164,7 @@ std::string picture(const std::vector<const Series*>& of_domain, Curve Series::*
     }
   }
   for (size_t i = 0; i < shown.marks.size() && shown.marks.size() <= marks_shown; ++i)
-    plot.add_mark((static_cast<double>(shown.marks[i].time_usec) -
-                   static_cast<double>(shown.read.from_usec)) /
-                      1e6,
-                  std::to_string(i + 1));
+    plot.add_mark(shown.marks[i].seconds, std::to_string(i + 1));
   return plot.svg();
 }
 
@@ -213,7 +211,8 @@ std::expected<Shown, int> read(const Context& context, const verbs::HistoryOptio
         out.seconds = static_cast<double>(sample.monotonic_usec - *begin_usec) / 1e6;
         coarse->add(sample);
         if (!options.html.empty()) fine->add(sample);
-        for (const std::string& text : sample.marks) out.marks.push_back({sample.time_usec, text});
+        for (const std::string& text : sample.marks) 
+          out.marks.push_back({sample.time_usec, out.seconds, text});
         if (out.marks.size() > 2 * most_marks)
           out.marks.erase(out.marks.begin(), out.marks.end() - most_marks);
       });

@@ -2,6 +2,7 @@
 // keeps.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "verbs.hpp"
 
 namespace rdtd {
+
+// As `lead_usec`: who learns from samples knows at any time what it has seen, however long ago.
+inline constexpr uint64_t all_before = UINT64_MAX;
 
 // `lead_usec`: as of Period. Prints what is wrong; the error is the exit code. That there is no
 // sample in the period is one.

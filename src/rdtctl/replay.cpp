@@ -16,9 +16,6 @@ namespace rdtd {
 
 namespace {
 
-// So long before the time that is asked for, the guard learns.
-constexpr uint64_t lead_usec = 600'000'000;
-
 JsonValue step_json(const observe::GuardStep& step) {
   return {{"time_usec", step.time_usec},
           {"group", group_label(step.group)},
@@ -64,7 +61,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
         (void)detector->add(sample);
         std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
       },
-      lead_usec);
+      all_before);
   if (!recording) return recording.error();
   std::erase_if(
       steps, [&](const observe::GuardStep& step) { return step.time_usec < recording->from_usec; });

@@ -16,7 +16,6 @@ namespace {
 constexpr size_t most_steps = 100, most_counts = 1000;
 // After a refusal: nothing changed, so the daemon is not asked with every sample.
 constexpr uint64_t ask_again_usec = 10'000'000;
-constexpr uint64_t blind_usec = 60'000'000;
 
 }  // namespace
 
@@ -65,6 +64,7 @@ void Guarding::release() {
 }
 
 void Guarding::check(uint64_t now_usec) {
+  const auto blind_usec = static_cast<uint64_t>(observe::blind_seconds(header_.interval) * 1e6);
   if (seen_usec_ == 0 || now_usec < seen_usec_ + blind_usec) return;
   seen_usec_ = 0;
   release();

@@ -28,7 +28,7 @@ class Guarding {
   // There is no policy to go by.
   void refuse(const std::string& why);
   void use(const observe::Header& header);
-  // Where nothing was seen for a minute, or the bus is lost, nothing is held any longer.
+  // Where nothing was seen for a time, or the bus is lost, nothing is held any longer.
   void check(uint64_t now_usec);
   void release();
   void add(const observe::Sample& sample, const observe::Detector& detector, sd_bus* bus);
@@ -44,7 +44,7 @@ class Guarding {
   std::function<void(std::string)> on_mark_;
   std::string no_policy_;                      // why there is none
   std::string refused_;                        // why its amounts are not in force
-  uint64_t ask_due_usec_ = 0, seen_usec_ = 0;  // CLOCK_MONOTONIC
+  uint64_t ask_due_usec_ = 0, seen_usec_ = 0;  // CLOCK_BOOTTIME
   std::deque<GuardStepRow> steps_;
   std::map<std::tuple<std::string, std::string, uint32_t, std::string, std::string>, uint64_t>
       counts_;

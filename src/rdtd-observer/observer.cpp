@@ -103,8 +103,11 @@ void Observer::settled(const std::string& what) {
 
 // What the daemon refuses does not end the observer: it goes on as before, without a guard.
 void Observer::read_settings() {
-  // It may have been measured meanwhile.
-  header_.ceilings = read_ceilings(paths_.ceilings);
+  // It may have been measured meanwhile. The header of a file holds for all of its samples.
+  if (auto ceilings = read_ceilings(paths_.ceilings); ceilings != header_.ceilings) {
+    header_.ceilings = std::move(ceilings);
+    ring_.reset();
+  }
   if (detector_) detector_->use(header_);
   ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
   if (has_errors(parsed.diagnostics)) {
@@ -183,7 +186,7 @@ void Observer::open_tree() {
 
 void Observer::tick() {
   connect();
-  guarding_->check(clock_usec(CLOCK_MONOTONIC));
+  guarding_->check(clock_usec(CLOCK_BOOTTIME));
   if (!sampler_) open_tree();
   if (!sampler_) return;
   if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();

@@ -107,14 +107,39 @@ TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
             "    1 | [group.batsh]\n"
             "      |        ^~~~~ did you mean 'batch'?\n");
   ASSERT_EQ(lease("[group.batch]\namend = true\nmb = \"40%\"\n"), "");
-  std::string other = "never finished";
-  manager->changes().lease("other", "[group.batch]\namend = true\nmb = \"30%\"\n", {.uid = 0},
-                           [&](const auto& fd) { other = fd ? "" : fd.error().text; });
-  run(std::chrono::seconds(5));
+  std::string other;
+  const auto ask = [&](const char* name, const char* text) {
+    UniqueFd out;
+    other = "never finished";
+    manager->changes().lease(name, text, {.uid = 0}, [&](std::expected<UniqueFd, Refusal> fd) {
+      other = fd ? "" : fd.error().text;
+      if (fd) out = std::move(*fd);
+    });
+    run(std::chrono::seconds(5));
+    return out;
+  };
+  // The guard gives way: when it holds a group depends on the traffic of the moment.
+  UniqueFd first = ask("first", "[group.batch]\namend = true\nmb = \"30%\"\n");
+  EXPECT_EQ(other, "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=30");
+  EXPECT_EQ(update("[group.batch]\namend = true\nmb = \"20%\"\n"), "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=30");
+  EXPECT_FALSE(ask("other", "[group.batch]\namend = true\nmb = \"50%\"\n"));
   EXPECT_EQ(other,
-            "lease:other:1:8: error: group 'batch' belongs to another lease, in lease:guard\n"
+            "lease:other:1:8: error: group 'batch' belongs to another lease, in lease:first\n"
             "    1 | [group.batch]\n"
             "      |        ^~~~~ a lease can amend groups of policy files only\n");
+  first = {};
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=20");
+  UniqueFd replaced = ask("first", "[group.batch]\noverride = true\nmb = \"60%\"\n");
+  EXPECT_EQ(other, "");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=60");
+  replaced = {};
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=20");
   // Its rules may name the group all the same: it stays when the amendment ends.
   UniqueFd with_rule;
   manager->changes().lease("other", "[[rule]]\ngroup = \"batch\"\nname = \"tar\"\n", {.uid = 0},
@@ -130,7 +155,7 @@ TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
 TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   constexpr uid_t observer = 981;
   policy =
-      "[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
       "\"10%..90%\" }\n";
   ASSERT_EQ(load(), "");
   const std::string only = "lease 'guard' may only change mb within the ranges of the policy: ";
@@ -160,15 +185,23 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   };
   for (const auto& row : rows) EXPECT_EQ(lease(row.text, observer), only + row.refusal) << row.text;
   // Not on a domain for which the policy has none.
-  policy = "[group.batch]\nmb = { \"0\" = \"10%..90%\" }\n";
+  policy = "[guard]\nmode = \"on\"\n[group.batch]\nmb = { \"0\" = \"10%..90%\" }\n";
   ASSERT_EQ(reload(policy), "");
   EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"20%\"\n", observer),
             only + "'20%' is not within a range that group 'batch' has");
   policy =
-      "[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
       "\"10%..90%\" }\n";
   ASSERT_EQ(reload(policy), "");
   const char* within = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
+  // Files that are not loaded switch nothing on: the observer reads them by itself.
+  const std::string on = policy;
+  policy.replace(policy.find("on"), 2, "shadow");
+  ASSERT_EQ(reload(policy), "");
+  EXPECT_EQ(lease(within, observer),
+            only + "the guard's mode is \"shadow\" in the policy that is in force");
+  policy = on;
+  ASSERT_EQ(reload(policy), "");
   ASSERT_EQ(lease(within, observer), "");
   for (const auto& row : rows)
     EXPECT_EQ(update(row.text, "guard", observer), only + row.refusal) << row.text;
@@ -185,7 +218,7 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
 // A policy that narrows a range takes back what the guard holds below it.
 TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
   const auto with = [&](const std::string& amount) {
-    return "[group.batch]\nmb = { \"0\" = \"" + amount + "\" }\n";
+    return "[guard]\nmode = \"on\"\n[group.batch]\nmb = { \"0\" = \"" + amount + "\" }\n";
   };
   policy = with("10%..90%");
   ASSERT_EQ(load(), "");

@@ -84,7 +84,7 @@ class Film {
     out.streams = detector.streams();
     return out;
   }
-  [[nodiscard]] const Header& header() const { return header_; }
+  [[nodiscard]] Header& header() { return header_; }
 
  private:
   std::vector<Actor> actors_;
@@ -179,6 +179,20 @@ TEST(Blame, NobodyWhoCannotHaveTakenIt) {
     Film film(row.actors);
     EXPECT_EQ(film.play(100).sentences, row.sentences) << row.what;
   }
+}
+
+// Devices may have taken what was lost in ways that they fill too.
+TEST(Blame, DevicesAreNotNobody) {
+  const Actor alone{"redis", "f0", between(30, 60, 4, 1), between(30, 60, 5, 40)};
+  Film film({alone});
+  EXPECT_EQ(film.play(100).sentences.size(), 1U);
+  film.header().io_ways["L3"][DomainId{0}] = 0xe00;
+  EXPECT_EQ(film.play(100).sentences.size(), 1U);
+  film.header().io_ways["L3"][DomainId{0}] = 0xc0;
+  EXPECT_EQ(film.play(100).sentences, std::vector<std::string>{});
+  const auto read = parse_recording(header_line(film.header()));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->header.io_ways, film.header().io_ways);
 }
 
 TEST(Blame, IsSilentOnAMachineThatIsSteady) {
@@ -277,6 +291,44 @@ TEST(Blame, GapsAreNoLoss) {
     if (t >= 35) sample.counters[0].counters["mbm_total_bytes"] = static_cast<uint64_t>(t * mib);
   };
   EXPECT_EQ(reused.play(80).sentences, std::vector<std::string>{});
+}
+
+// The counter of a control group falls when a monitoring group in it is gone: what is usual is known
+// all the same.
+TEST(Blame, AFallenCounterIsNotAnotherGroup) {
+  Film film({bystander(), victim(), taker()});
+  const auto as_it_is = film.play(80).sentences;
+  film.change = [](double t, Sample& sample) {
+    if (t < 15) return;
+    for (DomainCounters& row : sample.counters)
+      std::get<uint64_t>(row.counters["mbm_total_bytes"]) -= 10 * static_cast<uint64_t>(mib);
+  };
+  EXPECT_FALSE(as_it_is.empty());
+  EXPECT_EQ(film.play(80).sentences, as_it_is);
+}
+
+// What a domain has carried is not forgotten while it is idle.
+TEST(Blame, AnIdleNightIsNoCeiling) {
+  const auto busy = [](double before, double after) {
+    return [=](double t) { return t < 100 ? before : t < 12000 ? 0.001 : after; };
+  };
+  const Played played = Film({{"redis", "f0", always(4), busy(6000, 1500)},
+                              {"batch", "f", always(4), busy(4000, 2000)}})
+                            .play(12200);
+  EXPECT_EQ(played.sentences, std::vector<std::string>{});
+}
+
+// One that begins anew knows nothing of before, as in a recording.
+TEST(Blame, AStartOfTheObserverForgets) {
+  Film film({bystander(), victim(), taker()});
+  std::vector<Sample> samples = film.shoot(80);
+  ASSERT_FALSE(film.play(samples).ended.empty());
+  Detector detector(film.header());
+  for (Sample& sample : samples) {
+    sample.marks = {started_mark};
+    EXPECT_TRUE(detector.add(sample).empty());
+    for (const DomainTraffic& domain : detector.traffic()) EXPECT_FALSE(domain.ceiling);
+  }
 }
 
 // A recording gives what was seen live.

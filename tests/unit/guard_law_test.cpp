@@ -5,6 +5,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "rdtd/observe/guard.hpp"
 
@@ -304,6 +305,8 @@ TEST(GuardLaw, TakesNoStepWhile) {
        [](double, Sample& sample) {
          sample.counters[1].counters["mbm_total_bytes"] = NoCount::unavailable;
        }},
+      {"a sleep between all samples",
+       [](double t, Sample& sample) { sample.time_usec += static_cast<uint64_t>(t * 1e7); }},
       {"gaps", [](double t, Sample& sample) { sample.monotonic_usec += uint64_t(t * 1e7); }},
       {"another file", [](double, Sample& sample) { sample.first = true; }},
       {"the domain is gone every other second", [](double t, Sample& sample) {
@@ -341,6 +344,76 @@ TEST(GuardLaw, GoesOnBetweenMarks) {
   const Ran ran = plant.run(400);
   EXPECT_EQ(ran.steps.front().after, 50);
   EXPECT_TRUE(ran.guard.amounts().empty());
+}
+
+// A sample without all numbers is a pause: what is missing now and then neither keeps back what was
+// taken, nor hides that a cut does not help.
+TEST(GuardLaw, GoesOnBetweenSamplesWithoutNumbers) {
+  const auto flickers = [](int every, NoCount why) {
+    return [=](double t, Sample& sample) {
+      sample.counters.push_back(
+          {"other", "L3", DomainId{0}, {{"mbm_total_bytes", static_cast<uint64_t>(t)}}});
+      if (static_cast<int>(t) % every == 0)
+        sample.counters.back().counters["mbm_total_bytes"] = why;
+    };
+  };
+  Plant gone({{"redis", [](double t) { return t < 60 ? 4 : 0; }}, {"batch", steadily(10)}});
+  gone.change = flickers(9, NoCount::unavailable);
+  const Ran back = gone.run(100);
+  EXPECT_LT(back.steps.front().after, 100);
+  EXPECT_TRUE(back.guard.amounts().empty());
+  for (const int every : {4, 6}) {
+    Plant useless({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    useless.limits = false;
+    useless.change = flickers(every, NoCount::unassigned);
+    const Ran ran = useless.run(200);
+    ASSERT_FALSE(ran.steps.empty());
+    EXPECT_EQ(ran.steps.back().after, 100) << every;
+    EXPECT_TRUE(ran.guard.amounts().empty()) << every;
+  }
+}
+
+// The counter of a control group is a sum over its monitoring groups: it falls when one is gone.
+// That is no traffic of zero.
+TEST(GuardLaw, GoesOnWhenACounterFalls) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.limits = false;
+  plant.change = [less = 0.0](double t, Sample& sample) mutable {
+    auto& bytes = std::get<uint64_t>(sample.counters[0].counters["mbm_total_bytes"]);
+    if (std::fmod(t, 7) < 1) less = static_cast<double>(bytes);
+    bytes -= static_cast<uint64_t>(less / 2);
+  };
+  const Ran ran = plant.run(200);
+  ASSERT_FALSE(ran.steps.empty());
+  EXPECT_EQ(ran.steps.back().after, 100);
+  EXPECT_EQ(ran.steps.back().reason.substr(0, 20), "the cut did not help");
+}
+
+// Between samples that are a minute apart, one is no minute without numbers.
+TEST(GuardLaw, IsBlindAfterAMinuteAndAfterThreeIntervals) {
+  EXPECT_EQ(blind_seconds(1), 60);
+  EXPECT_EQ(blind_seconds(60), 180);
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.header.interval = 30;
+  plant.change = [](double t, Sample& sample) {
+    if (t > 20) sample.counters[0].counters["mbm_total_bytes"] = NoCount::unassigned;
+  };
+  EXPECT_FALSE(plant.run(100).guard.amounts().empty());
+  EXPECT_TRUE(plant.run(130).guard.amounts().empty());
+}
+
+// Who has lost what nobody else may have gains nothing by a cut.
+TEST(GuardLaw, CutsNobodyWhereNobodyIsToBlame) {
+  Plant plant({{"redis", [](double t) { return t < 100 ? 3 : 6; }}, {"batch", steadily(2)}});
+  plant.forget_ceiling();
+  plant.change = [](double t, Sample& sample) {
+    const double lost = t < 100 ? 8 : 2;
+    sample.counters[0].counters["llc_occupancy"] = static_cast<uint64_t>(lost * (1 << 20));
+    sample.counters[1].counters["llc_occupancy"] = uint64_t{1 << 20};
+    sample.schemata["redis"] += " L3:0=ff0";
+    sample.schemata["batch"] += " L3:0=f";
+  };
+  EXPECT_TRUE(plant.run(150).steps.empty());
 }
 
 // Another group that comes every few seconds has no rate at first: that is no gap.
@@ -405,10 +478,20 @@ TEST(GuardLaw, RandomSeries) {
     rules.ranges["more"][DomainId{0}] = {20, 100, true};
     Plant plant(std::move(programs), rules);
     plant.obeys = seed % 3 != 0;
+    std::set<uint64_t> frozen;
+    const auto is_drift = [](const std::string& mark) { return mark.starts_with("drift"); };
     if (seed % 5 == 0)
       plant.change = [&](double, Sample& sample) {
         if (next(20) < 1) sample.marks = {"the policy was loaded"};
         if (next(20) < 1) sample.counters.pop_back();
+        if (next(20) < 1) sample.marks.emplace_back("drift: schemata of other");
+        if (next(20) < 1)
+          sample.counters.front().counters["mbm_total_bytes"] = NoCount::unavailable;
+        if (next(20) < 1) sample.first = true;
+        const bool may_act = !sample.first && std::ranges::none_of(sample.marks, is_drift) &&
+                             !std::holds_alternative<NoCount>(
+                                 sample.counters.front().counters["mbm_total_bytes"]);
+        if (!may_act) frozen.insert(sample.time_usec);
       };
     const Ran ran = plant.run(400);
     uint64_t last_usec = 0;
@@ -419,6 +502,7 @@ TEST(GuardLaw, RandomSeries) {
       ASSERT_NE(step.after, step.before) << seed;
       ASSERT_FALSE(step.reason.empty()) << seed;
       ASSERT_TRUE(rules.ranges.contains(step.group)) << seed;
+      ASSERT_FALSE(frozen.contains(step.time_usec)) << seed;
       ASSERT_GE(step.time_usec - last_usec, 2'000'000U) << seed;
       last_usec = step.time_usec;
     }

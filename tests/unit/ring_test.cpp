@@ -194,6 +194,18 @@ TEST_F(RingTest, TheClockIsSetBack) {
   EXPECT_EQ(read({.since_usec = start_usec + 500'000'000}).seconds.size(), 10U);
 }
 
+// Within a file, too: its name is the time of its first sample only.
+TEST_F(RingTest, TheClockIsSetBackInAFile) {
+  Ring ring(directory(), 1 << 20);
+  for (uint64_t second = 0; second < 30; ++second) {
+    observe::Sample next = sample(second);
+    if (second < 10) next.time_usec += 1'000'000'000;
+    ASSERT_TRUE(ring.append(observe::header_line({}), sample_line(next), next.time_usec));
+  }
+  EXPECT_EQ(files(), 1U);
+  EXPECT_GE(read({.until_usec = start_usec + 50'000'000}).seconds.size(), 15U);
+}
+
 // The monotonic clock begins again with a boot: time goes on, and no rate is across it.
 TEST_F(RingTest, AfterABoot) {
   for (const uint64_t boot : {uint64_t{0}, uint64_t{1}}) {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
+
+#include "rdtd/base/journal_writer.hpp"
 
 namespace rdtd {
 
@@ -11,5 +15,11 @@ namespace rdtd {
 [[nodiscard]] bool stderr_is_journal();
 // What is said of messages that the journal did not take: "3 messages are missing here: ...".
 [[nodiscard]] std::string journal_loss(size_t messages);
+// `identifier` is that of syslog; `priority` as in syslog(3). More fields may be added.
+[[nodiscard]] JournalWriter::Message journal_message(std::string_view identifier, int priority,
+                                                     std::string_view text);
+// `thread` is the name of the thread that sends.
+[[nodiscard]] std::unique_ptr<JournalWriter> open_journal(const char* thread,
+                                                          std::string_view identifier);
 
 }  // namespace rdtd

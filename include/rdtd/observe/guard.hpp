@@ -5,6 +5,7 @@
 // docs/observe.md says the rules for users, docs/decisions/guard.md why they are so.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -54,6 +55,10 @@ struct GuardStep {
 // "L3 0: mb of batch from 100% to 50%: traffic ..."
 [[nodiscard]] std::string sentence(const GuardStep& step);
 
+// After so long without numbers, amounts are not held any longer. `interval`: seconds between
+// samples.
+[[nodiscard]] inline double blind_seconds(double interval) { return std::max(60.0, 3 * interval); }
+
 class Guard {
  public:
   // The amount of a group in a domain, and what it was seen to do there.
@@ -80,6 +85,7 @@ class Guard {
   void use(const Header& header) {
     mb_ = header.mb;
     mba_mbps_ = header.mba_mbps;
+    interval_ = header.interval;
   }
 
  private:
@@ -110,6 +116,7 @@ class Guard {
     std::optional<Cut> cut;
     std::map<std::string, Pair> pairs;
     void rest();
+    void forget();
   };
   using Key = std::pair<std::string, DomainId>;
 
@@ -134,11 +141,12 @@ class Guard {
 
   GuardRules rules_;
   std::map<Key, Place> places_;
-  double now_ = 0;  // CLOCK_MONOTONIC, seconds
+  double now_ = 0;  // CLOCK_BOOTTIME, seconds
   uint64_t time_usec_ = 0;
   std::string frozen_;
   Header::MbValues mb_;
   bool mba_mbps_ = false;
+  double interval_ = 0;  // seconds between samples
 };
 
 }  // namespace rdtd::observe

@@ -21,6 +21,8 @@ struct Header {
   double interval = 0;  // seconds between samples
   // Size of a way by resource ("L3") and domain, where the kernel tells.
   std::map<std::string, std::map<DomainId, uint64_t>> way_bytes;
+  // The ways that I/O devices fill too, as bits.
+  std::map<std::string, std::map<DomainId, uint64_t>> io_ways;
   // Bytes/s that a domain can carry, where `rdtctl bench --ceiling` has measured it.
   std::map<std::string, std::map<DomainId, double>> ceilings;
   bool mba_mbps = false;  // resctrl is mounted so: the kernel changes MB by itself
@@ -40,7 +42,9 @@ inline constexpr const char* guard_ended_mark = "the guard's lease ended";
 
 struct Sample {
   uint64_t time_usec = 0;       // CLOCK_REALTIME
-  uint64_t monotonic_usec = 0;  // CLOCK_MONOTONIC; rates are between these
+  // CLOCK_BOOTTIME: a time in which the machine slept is one without samples. Rates are between
+  // these.
+  uint64_t monotonic_usec = 0;
   std::vector<DomainCounters> counters;
   // By group label, of the groups that are new or have other amounts than in the sample before:
   // "L3:0-1=f MB:0-1=100". "" for a group that is gone.
@@ -52,6 +56,10 @@ struct Sample {
   // Not written: the header may be another one than for the sample before.
   bool begins_file = false;
 };
+
+// Takes up what the sample says of the amounts in force, by group label. Of no more groups than a
+// machine can have: a file may have any number.
+void update_schemata(std::map<std::string, std::string>& in_force, const Sample& sample);
 
 struct Recording {
   Header header;
