@@ -17,6 +17,8 @@ namespace rdtd {
 
 namespace {
 
+size_t missing(size_t needed, size_t there) { return needed - std::min(needed, there); }
+
 Cbm mask_in(const Schemata& schemata, Resource resource, DomainId domain) {
   const auto values = schemata.find(resource);
   if (values == schemata.end()) return {};
@@ -59,6 +61,7 @@ class Transition {
   void add_mon_groups(const Snapshot& now, const std::map<std::string, CpuSet>& wanted,
                       const std::set<std::string>& leaving);
   void remove_early(const Snapshot& now, Steps& out);
+  void remove_mon_groups_early(size_t missing_rmids, const Snapshot& now, Steps& out);
   void make_groups();
   void make(Moving& group);
   [[nodiscard]] bool enables_io() const;
@@ -210,24 +213,38 @@ bool Transition::enables_io() const {
   return io != groups_.end() && !io->exists;
 }
 
+// For new monitoring groups: as many of the monitoring groups that leave go first as RMIDs are
+// missing. No control group does, whose processes would lose their limits.
+void Transition::remove_mon_groups_early(size_t missing_rmids, const Snapshot& now, Steps& out) {
+  std::map<std::string_view, size_t> in;  // by control group
+  for (const std::string& group : now.mon_groups) in[control_group_of(group)]++;
+  for (const std::string& group : new_mon_groups_) in[control_group_of(group)]++;
+  const auto rmids_of_closid = machine_.rmids_of_closid();
+  for (const std::string& group : leaving_mon_groups_) {
+    size_t& used = in[control_group_of(group)];
+    const bool early = missing_rmids > 0 || (rmids_of_closid && used + 1 > *rmids_of_closid);
+    (early ? steps_ : out.removals).emplace_back(RemoveGroup{group});
+    if (early) used--;
+    if (missing_rmids > 0) missing_rmids--;
+  }
+}
+
 // As many groups go first as CLOSIDs or RMIDs are missing for the new control groups. A region
 // needs one of each until it is locked, and I/O devices a CLOSID. A group whose name a region gets
 // goes first as well. All go before io_alloc is enabled: one of them may hold the highest CLOSID.
 void Transition::remove_early(const Snapshot& now, Steps& out) {
-  const auto missing = [](size_t needed, size_t there) { return needed - std::min(needed, there); };
   const auto needed = static_cast<size_t>(std::ranges::count_if(groups_, [](const Moving& group) {
     return !group.exists || group.mode != Mode::pseudo_locked;
   }));
   const size_t locking = locks_.empty() ? 0 : 1, unreadable = now.unreadable.size();
   size_t closids = missing(needed + unreadable + locking, machine_.num_closids());
   const auto devices = static_cast<size_t>(std::ranges::count(groups_, io_group, &Moving::name));
-  size_t rmids = missing(needed - devices + unreadable + locking + now.mon_groups.size(),
-                         machine_.shared_rmids().value_or(UINT32_MAX));
+  const size_t used = needed - devices + unreadable + locking + now.mon_groups.size();
+  const size_t there = machine_.shared_rmids().value_or(UINT32_MAX);
+  size_t rmids = missing(used, there);
   const auto take = [](size_t& count, size_t taken) { count -= std::min(count, taken); };
-  for (const std::string& group : leaving_mon_groups_) {
-    (rmids > 0 ? steps_ : out.removals).emplace_back(RemoveGroup{group});
-    take(rmids, 1);
-  }
+  remove_mon_groups_early(missing(used + new_mon_groups_.size(), there), now, out);
+  take(rmids, leaving_mon_groups_.size());
   for (Moving& group : groups_) {
     if (!group.leaving) continue;
     const bool name_wanted =

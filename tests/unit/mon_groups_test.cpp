@@ -52,16 +52,32 @@ TEST(MonGroups, Steps) {
         << row.to;
 }
 
-// No group goes early for a counter: its processes would lose their limits, and an RMID that is
-// freed is in limbo first. For a new control group, a monitoring group goes.
+// No control group goes early for a counter: its processes would lose their limits. A monitoring
+// group does, for a new group of either kind.
 TEST(MonGroups, FewRmids) {
   Capabilities capabilities = machine(20, 1);
   capabilities.num_rmids = 3;
   const Snapshot snapshot =
       after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+            "remove    redis/web\ncreate    redis/db\n"
+            "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+  capabilities.num_rmids = 4;
+  EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
             "create    redis/db\nremove    redis/web\n"
             "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+  // Those of each CLOSID (MPAM): all but one are for monitoring groups.
+  capabilities.rmids_per_closid = true;
+  for (const unsigned of_each : {2, 3}) {
+    capabilities.num_rmids = of_each * capabilities.num_closids();
+    EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+              of_each == 2 ? "remove    redis/web\ncreate    redis/db\n"
+                             "2 steps: 1 to create, 0 to change, 1 to remove.\n"
+                           : "create    redis/db\nremove    redis/web\n"
+                             "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+  }
+  capabilities.rmids_per_closid = false;
+  capabilities.num_rmids = 3;
   EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
             "create    default/a\ncreate    default/b\nremove    redis\n"
             "3 steps: 2 to create, 0 to change, 1 to remove.\n");

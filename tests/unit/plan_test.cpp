@@ -208,7 +208,8 @@ TEST(Plan, ExclusiveWhereOnlyBandwidthIsDivided) {
                       "exclusive = true\n[group.batch]\nmb = \"20%\"\n",
                       capabilities, untouched(capabilities)),
             "p.toml:4:6: warning: not available on this machine, left out: 'l3': resctrl offers no "
-            "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~\ncreate    "
+            "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ on Skylake-SP and Cascade "
+            "Lake, the kernel needs rdt=l3cat on its command line to offer it\ncreate    "
             "redis\nschemata  redis  MB:0=100\ncreate    batch\nschemata  batch  MB:0=20\n"
             "4 steps: 2 to create, 0 to change, 0 to remove.\n");
 }
