@@ -102,9 +102,11 @@ void Disturbance::end_run(const OwnSeconds& own) {
 std::vector<std::string> Disturbance::sentences() const {
   std::vector<std::string> out;
   const std::string command = cpu_words(place_.command);
+  // Of several CPUs, in parts of one.
+  const std::string of_command = place_.command.size() > 1 ? "a CPU on " + command : command;
   if (command_.others > noticed_load * command_.total)
     out.push_back(fmt::format("Other programs took {:.0f}% of {} during the runs.",
-                              100 * command_.others / command_.total, command));
+                              100 * command_.others / command_.total, of_command));
   if (others_.others > noticed_load * others_.total)
     out.push_back(fmt::format(
         "Other programs took {:.0f}% of a CPU on {} during the runs, which share the cache or the "
@@ -112,7 +114,7 @@ std::vector<std::string> Disturbance::sentences() const {
         100 * others_.others / others_.total, cpu_words(beside_)));
   if (command_.steal > noticed_steal * command_.total)
     out.push_back(fmt::format("A hypervisor took {:.1f}% of {} during the runs.",
-                              100 * command_.steal / command_.total, command));
+                              100 * command_.steal / command_.total, of_command));
   if (auto sentence = frequency_sentence()) out.push_back(std::move(*sentence));
   if (const std::string governor = read_cpu("scaling_governor");
       !governor.empty() && governor != "performance")

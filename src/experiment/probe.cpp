@@ -127,7 +127,7 @@ Result<void> read_randomly(const Probe& probe, double seconds, ProbeTimes& times
   uint32_t at = 0;
   const uint64_t warm = now() + nanoseconds(std::min(0.5, seconds / 2));
   for (size_t read = 0; read < 2 * count && now() < warm; read += 64) at = follow(lines, at, 64);
-  const size_t batch = batch_size(lines);
+  const size_t batch = probe.batch != 0 ? probe.batch : batch_size(lines);
   times.batch = batch;
   const uint64_t end = now() + nanoseconds(seconds);
   for (uint64_t from = now(); from < end;) {

@@ -35,7 +35,7 @@ class Progress {
   void clear() const {
     if (terminal_) note("\r\033[K");
   }
-  void expect(size_t runs) { runs_ = runs; }
+  void expect_more(size_t runs) { runs_ = done_ + runs; }
 
  private:
   [[nodiscard]] std::string remaining() const {
@@ -122,14 +122,16 @@ class Experiment {
       best = !best ? value : lower ? std::min(*best, value) : std::max(*best, value);
       const double loss = lower ? value / *best : *best / value;
       if (setup_.worst && *best > 0 && loss > *setup_.worst) {
-        unbearable = condition.amount;
-        note("{} made it {:.0f}% worse, more than --max-loss allows: it and less is left out\n",
-             condition.name, 100 * (loss - 1));
+        // From the present amount down, less is worse still.
+        const bool down = condition.amount < setup_.conditions.front().amount;
+        if (down) unbearable = condition.amount;
+        note("{} made it {:.0f}% worse, more than --max-loss allows: it{} is left out\n",
+             condition.name, 100 * (loss - 1), down ? " and less" : "");
       } else {
         out.push_back(i);
       }
     }
-    progress_.expect(setup_.conditions.size() + out.size() * setup_.rounds);
+    progress_.expect_more(out.size() * setup_.rounds);
     return out;
   }
 
@@ -279,6 +281,9 @@ class Experiment {
     out.sample.events = std::move(numbers->events);
     no_events_ = numbers->no_events;
     out.times = numbers->times;
+    // Means of as many reads in each run can be compared.
+    if (auto& probe = setup_.workload.probe; probe && probe->batch == 0)
+      probe->batch = out.times.batch;
     return choose_value(condition, std::move(out), seconds, std::nullopt);
   }
 

@@ -227,6 +227,10 @@ int VerbTable::suggest(const CLI::App& verb) {
   take_workload(verb, options.workload, given_.cpu_list, command_);
   options.workload.seconds = options.seconds;
   check_length(verb, options.workload, "--for");
+  // By the group's present share, the answer would be that share.
+  if (options.workload.probe && options.workload.probe->size == 0 && !options.bandwidth)
+    throw UsageError{
+        "suggest needs to know how much the probe reads, such as 8M in --probe latency:8M"};
   if (options.lower_is_better &&
       (options.workload.metric.empty() || options.workload.metric == "ipc"))
     throw UsageError{"--lower-is-better requires --metric REGEX"};

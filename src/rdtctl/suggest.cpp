@@ -94,14 +94,19 @@ void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
 SuggestResult result_of(const Planned& planned, const StepPlan& steps,
                         const verbs::SuggestOptions& options, Measure measure,
                         std::vector<AmountRuns> curve) {
+  const Location& where = steps.group.name.where;
   SuggestResult out{.group = steps.group.name.value,
                     .workload = options.workload.given() ? options.workload.text() : "",
                     .command = !options.workload.command.empty(),
                     .resource = steps.resource,
                     .measure = std::move(measure),
-                    .curve = std::move(curve)};
+                    .curve = std::move(curve),
+                    .place = fmt::format("{}:{}", where.file.text(), where.line)};
   if (is_cache(out.resource))
     out.least_ways = planned.machine.capabilities.caches.at(out.resource).min_ways();
+  for (const unsigned amount : steps.amounts)
+    if (std::ranges::find(out.curve, amount, &AmountRuns::amount) == out.curve.end())
+      out.unbearable.push_back(amount);
   out.knee = find_knee(out.curve, out.measure.better, out.measure.negligible);
   out.others = steps.others;
   if (!out.conclusive()) return out;
@@ -122,8 +127,7 @@ std::vector<AmountRuns> curve_of(const std::vector<Trial>& conditions, const Mea
 }
 
 // Where the workload runs, and with it how much a probe reads.
-std::expected<experiment::Place, int> place_of(const Context& context, const Planned& planned,
-                                               const StepPlan& steps,
+std::expected<experiment::Place, int> place_of(const Context& context, const StepPlan& steps,
                                                verbs::SuggestOptions& options) {
   experiment::PlaceRequest request{.allowed = experiment::allowed_cpus(),
                                    .command = options.workload.cpus,
@@ -131,11 +135,8 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Pla
   if (is_cache(steps.resource)) request.level = steps.resource == Resource::L2 ? 2 : 3;
   auto place = experiment::find_place(context.cpus, request);
   if (!place) return std::unexpected(report(place.error()));
-  bench::ProbeShare share{.group = steps.group.name.value};
-  if (is_cache(steps.resource))
-    share = {share.group, steps.present,
-             planned.machine.capabilities.caches.at(steps.resource).cbm_mask.count()};
-  const auto warnings = size_probe(options.workload, *place, share);
+  const auto warnings =
+      size_probe(options.workload, *place, bench::ProbeShare{.group = steps.group.name.value});
   if (!warnings) return std::unexpected(warnings.error());
   for (const std::string& warning : *warnings) note("rdtctl: {}\n", warning);
   return *place;
@@ -154,7 +155,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   const bool tasks = !options.workload.given();
   const Measure of = measure_of(options, steps->resource,
                                 tasks && counts_tasks(planned->machine.tree, options.group));
-  auto place = place_of(context, *planned, *steps, options);
+  auto place = place_of(context, *steps, options);
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
   if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
@@ -173,11 +174,11 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
                .better = of.better});
   auto curve = curve_of(conditions, measured);
   if (curve.empty()) return measured.exit;
-  if (of.negligible > 0 && std::ranges::all_of(curve, [](const AmountRuns& runs) {
+  if (tasks && std::ranges::all_of(curve, [](const AmountRuns& runs) {
         return experiment::median(runs.values) == 0;
       })) {
-    note("rdtctl: group '{}' caused no traffic: its tasks must be at work while it is measured\n",
-         options.group);
+    note("rdtctl: group '{}' {}: its tasks must be at work while it is measured\n", options.group,
+         of.value == Value::instructions_of_tasks ? "executed nothing" : "caused no traffic");
     return Exit::failed;
   }
   SuggestResult result = result_of(*planned, *steps, options, of, std::move(curve));

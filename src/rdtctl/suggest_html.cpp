@@ -50,7 +50,8 @@ std::string suggest_html(const SuggestResult& result) {
                       is_cache(result.resource) ? "ways" : "percent");
   body += curve_plot(result) + table(result);
   if (result.conclusive()) {
-    body += fmt::format("<h2>Policy</h2>\n<pre>{}</pre>\n", html_escaped(result.policy));
+    body += fmt::format("<h2>Policy</h2>\n<p>In {}:</p>\n<pre>{}</pre>\n",
+                        html_escaped(result.place), html_escaped(result.policy));
     body += html_list("Ways that the other groups keep then", cost_lines(result));
   }
   body += html_list("What may have disturbed the measurement", result.disturbances);

@@ -55,8 +55,14 @@ std::string SuggestResult::value_text(double value) const {
   return quantity(value / measure.unit_size, measure.unit);
 }
 
+// Where the smallest that was measured suffices, less is not known, unless --max-loss left it out.
 bool SuggestResult::conclusive() const {
-  return knee.amount && *knee.amount != curve.front().amount;
+  return knee.amount && (*knee.amount != curve.front().amount || less_is_unbearable());
+}
+
+bool SuggestResult::less_is_unbearable() const {
+  return std::ranges::any_of(unbearable,
+                             [&](unsigned amount) { return amount < curve.front().amount; });
 }
 
 namespace {
@@ -95,6 +101,7 @@ std::string verdict(const SuggestResult& result) {
   if (!result.conclusive()) return no_help(result);
   std::string out = fmt::format("The smallest amount that is certainly within 5% of the best: {}.",
                                 result.amount_text(*knee.amount));
+  if (*knee.amount == result.curve.front().amount) return out + " Less was left out by --max-loss.";
   if (knee.perhaps < *knee.amount)
     out += fmt::format(" From {} on it may be so too: more --repeats would tell.",
                        result.amount_text(knee.perhaps));
@@ -130,12 +137,14 @@ JsonValue suggest_json(const SuggestResult& result) {
           {"curve", curve},
           {"knee", result.knee.amount ? JsonValue(*result.knee.amount) : JsonValue()},
           {"perhaps", result.knee.perhaps},
-          {"flat", result.knee.amount == result.curve.front().amount},
+          {"flat", result.knee.amount && !result.conclusive()},
           {"at_begin", result.knee.amount == result.curve.front().amount},
           {"at_end", result.knee.amount == result.curve.back().amount},
           {"sentence", verdict(result)},
           {"disturbances", result.disturbances},
+          {"left_out", result.unbearable},
           {"policy", result.conclusive() ? JsonValue(result.policy) : JsonValue()},
+          {"place", result.conclusive() ? JsonValue(result.place) : JsonValue()},
           {"ways_of_others", result.then}};
 }
 
@@ -144,7 +153,7 @@ void print_suggestion(const Context& context, const SuggestResult& result) {
   print("\n{}\n", verdict(result));
   for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
   if (!result.conclusive()) return;
-  print("\n{}", result.policy);
+  print("\nThe policy has the group in {}:\n{}", result.place, result.policy);
   const auto costs = cost_lines(result);
   if (costs.empty()) return;
   print("\nWays that the other groups keep then:\n");

@@ -30,8 +30,10 @@ struct SuggestResult {
   unsigned least_ways = 1;  // that the kernel lets a group have
   Measure measure;
   std::vector<AmountRuns> curve;
+  std::vector<unsigned> unbearable;  // amounts that --max-loss left out
   experiment::Knee knee;
   std::string policy;                            // of the knee, without what the policy has anyway
+  std::string place;                             // where that belongs: "FILE:LINE"
   std::map<std::string, unsigned> others, then;  // ways now, and with the knee
   std::vector<std::string> disturbances;  // of what makes the figures doubtful, a sentence each
 
@@ -43,6 +45,7 @@ struct SuggestResult {
   [[nodiscard]] std::string value_text(double value) const;
   // Whether the knee tells how much to allocate.
   [[nodiscard]] bool conclusive() const;
+  [[nodiscard]] bool less_is_unbearable() const;
 };
 
 // "6 ways", "20%".

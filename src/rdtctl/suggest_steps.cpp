@@ -60,28 +60,6 @@ std::string no_group_text(const Policy& policy, const std::string& name) {
                      nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
 }
 
-// "0-1"; "*" for the domains that no other line lists.
-std::string domains_text(const DomainAmount& line) {
-  if (!line.domains) return "*";
-  CpuSet ids;
-  for (const DomainId id : *line.domains) ids.insert(static_cast<unsigned>(id));
-  return format_cpu_list(ids);
-}
-
-std::string amount_text(const DomainAmount& line) {
-  const std::string first = toml_string(line.amount.value.text);
-  return line.other_form ? fmt::format("[{}, {}]", first, toml_string(line.other_form->value.text))
-                         : first;
-}
-
-std::string table_text(const AmountTable& table) {
-  std::string out;
-  for (const DomainAmount& line : table)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(domains_text(line)),
-                       amount_text(line));
-  return "{ " + out + " }";
-}
-
 // The policy with the group at this amount, planned on this machine as it is now.
 std::expected<Plan, std::vector<Diagnostic>> plan_at(std::vector<PolicyFile> files,
                                                      const Planned& planned, const StepPlan& steps,
@@ -119,19 +97,10 @@ unsigned present_amount(const Plan& plan, const StepPlan& steps) {
 
 }  // namespace
 
-std::string stepped_group_text(const Group& group, Resource resource, const std::string& amount) {
-  std::string out =
-      fmt::format("[group.{}]\noverride = true\n{} = {}\n", toml_key(group.name.value),
-                  resource_key(resource), toml_string(amount));
-  for (const auto& [other, table] : group.amounts)
-    if (other != resource) out += fmt::format("{} = {}\n", resource_key(other), table_text(table));
-  if (group.exclusive) out += group.strict ? "exclusive = \"strict\"\n" : "exclusive = true\n";
-  if (group.partition) out += fmt::format("partition = {}\n", toml_string(group.partition->value));
-  if (group.cpus)
-    out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(group.cpus->value)));
-  if (!group.description.empty())
-    out += fmt::format("description = {}\n", toml_string(group.description));
-  return out;
+std::string stepped_group_text(const std::string& group, Resource resource,
+                               const std::string& amount) {
+  return fmt::format("[group.{}]\namend = true\n{} = {}\n", toml_key(group),
+                     resource_key(resource), toml_string(amount));
 }
 
 std::string StepPlan::amount_text(unsigned amount) const {
@@ -139,7 +108,7 @@ std::string StepPlan::amount_text(unsigned amount) const {
 }
 
 std::string StepPlan::text_of(unsigned amount) const {
-  return stepped_group_text(group, resource, amount_text(amount));
+  return stepped_group_text(group.name.value, resource, amount_text(amount));
 }
 
 std::expected<StepPlan, int> plan_steps(const Context& context, const Planned& planned,

@@ -28,9 +28,9 @@ struct StepPlan {
   [[nodiscard]] std::string text_of(unsigned amount) const;
 };
 
-// "[group.NAME]" with this amount of the resource on all domains, and all other settings of the
-// group. It replaces the group's definition.
-[[nodiscard]] std::string stepped_group_text(const Group& group, Resource resource,
+// "[group.NAME]" with this amount of the resource on all domains: it amends the group, which keeps
+// all other settings.
+[[nodiscard]] std::string stepped_group_text(const std::string& group, Resource resource,
                                              const std::string& amount);
 
 // Those that the policy allows on this machine. Prints why there are none; the error is the exit

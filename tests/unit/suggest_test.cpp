@@ -13,19 +13,11 @@ namespace {
 using Curve = std::function<double(unsigned)>;
 
 // All settings but the amount that is stepped are those of the policy.
-TEST(SteppedGroup, KeepsOtherSettings) {
-  const ParsedPolicy before = test::parse(
-      "[group.a]\nl3 = \"2 ways\"\nmb = { \"0-1\" = \"20%\", \"*\" = \"50%\" }\nexclusive = true\n"
-      "cpus = \"1-2\"\ndescription = \"say \\\"a\\\"\"\n");
-  ASSERT_FALSE(has_errors(before.diagnostics));
-  const std::string text = stepped_group_text(before.policy.groups.at(0), Resource::L3, "5 ways");
-  EXPECT_EQ(text,
-            "[group.a]\noverride = true\nl3 = \"5 ways\"\n"
-            "mb = { \"0-1\" = \"20%\", \"*\" = \"50%\" }\nexclusive = true\ncpus = \"1-2\"\n"
-            "description = \"say \\\"a\\\"\"\n");
-  const ParsedPolicy again = test::parse(text);
-  EXPECT_FALSE(has_errors(again.diagnostics))
-      << format_diagnostics(again.diagnostics, again.policy.sources);
+TEST(SteppedGroup, AmendsTheGroup) {
+  EXPECT_EQ(stepped_group_text("a", Resource::L3, "5 ways"),
+            "[group.a]\namend = true\nl3 = \"5 ways\"\n");
+  EXPECT_EQ(stepped_group_text("a.b", Resource::MB, "20%"),
+            "[group.\"a.b\"]\namend = true\nmb = \"20%\"\n");
 }
 
 // Without scatter: each amount has its value six times.
@@ -33,6 +25,7 @@ SuggestResult suggested(const Curve& curve) {
   SuggestResult out{.group = "redis",
                     .measure = {"the traffic", "MiB/s", 1 << 20, Better::lower},
                     .policy = "[group.redis]\nl3 = \"6 ways\"\n",
+                    .place = "/etc/rdtd/a.toml:3",
                     .others = {{"default", 16}, {"batch", 4}},
                     .then = {{"default", 14}, {"batch", 4}}};
   for (unsigned ways = 1; ways <= 8; ++ways)
@@ -66,6 +59,29 @@ TEST(SuggestReport, Verdicts) {
             "largest that was measured: more may be better.");
   EXPECT_EQ(verdict(suggested([](unsigned ways) { return 100.0 * ways; })),
             "More is worse: the traffic of 'redis' is best below 8 ways.");
+}
+
+// What --max-loss left out was measured once, and is worse.
+TEST(SuggestReport, WhatWasUnbearableCounts) {
+  SuggestResult some = suggested(flat);
+  some.curve.erase(some.curve.begin(), some.curve.begin() + 4);
+  some.unbearable = {1, 2, 3, 4};
+  some.knee = experiment::find_knee(some.curve, some.measure.better);
+  EXPECT_EQ(verdict(some),
+            "The smallest amount that is certainly within 5% of the best: 5 ways. Less was left "
+            "out by --max-loss.");
+  EXPECT_TRUE(some.conclusive());
+  EXPECT_EQ(suggest_json(some)["flat"], false);
+  EXPECT_EQ(suggest_json(some)["place"], "/etc/rdtd/a.toml:3");
+  // Only more.
+  some.unbearable = {9};
+  EXPECT_FALSE(some.conclusive());
+  some.curve.erase(some.curve.begin(), some.curve.end() - 1);
+  some.unbearable = {1, 2, 3, 4, 5, 6, 7};
+  some.knee = experiment::find_knee(some.curve, some.measure.better);
+  EXPECT_EQ(verdict(some),
+            "The smallest amount that is certainly within 5% of the best: 8 ways. Less was left "
+            "out by --max-loss.");
 }
 
 TEST(SuggestReport, DoubtIsSaid) {

@@ -22,6 +22,7 @@ struct Probe {
   Kind kind = Kind::latency;
   uint64_t size = 0;  // bytes that are read, of the timer in each cycle; 0: not chosen yet
   uint64_t period = 1'000'000;  // timer: nanoseconds
+  uint64_t batch = 0;           // latency: reads by one look at the clock; 0: not chosen yet
   std::string device;           // whose memory it reads, such as /dev/pseudo_lock/NAME; "": its own
   bool operator==(const Probe&) const = default;
 };
