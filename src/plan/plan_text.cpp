@@ -22,7 +22,7 @@ std::string plan_summary(const Plan& plan) {
   for (const auto& name : created) changed.erase(name);
   for (const auto& name : removed) changed.erase(name);
   const size_t steps = plan.changes.size();
-  return fmt::format("{} step{}: {} to create, {} to change, {} to remove.", steps,
+  return fmt::format("{} step{}; groups: {} to create, {} to change, {} to remove.", steps,
                      steps == 1 ? "" : "s", created.size(), changed.size(), removed.size());
 }
 

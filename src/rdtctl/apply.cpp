@@ -24,7 +24,7 @@ int verbs::apply(const Context& context) {
   for (const PlannedStep& step : planned->steps) print("{}\n", break_step(step.text));
   print("{}\n", planned->steps.empty()
                     ? "The groups were as the policy wants them; its rules are loaded."
-                    : "Done: " + planned->summary);
+                    : "Done, as planned: " + planned->summary);
   check_loaded(context);
   return Exit::ok;
 }

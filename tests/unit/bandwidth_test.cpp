@@ -52,7 +52,7 @@ TEST(Bandwidth, Amounts) {
     mb.unlimited = {{DomainId{0}, row.unlimited}};
     EXPECT_EQ(plan_text(fmt::format("[group.a]\nmb = \"{}\"\n", row.amount), capabilities,
                         untouched(capabilities)),
-              fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps: 1 to create, 0 "
+              fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps; groups: 1 to create, 0 "
                           "to change, 0 to remove.\n",
                           row.value))
         << to_string(row.unit) << " " << row.amount;
@@ -117,14 +117,14 @@ TEST(Bandwidth, TheFormThatTheControlTakes) {
       "\"unlimited\"] }\n";
   EXPECT_EQ(plan_text(policy, capabilities, untouched(capabilities)),
             "create    a\nschemata  a  L3:0=fffff MB:0=60\ncreate    b\nschemata  b  L3:0=fffff "
-            "MB:0=100\n4 steps: 2 to create, 0 to change, 0 to remove.\n");
+            "MB:0=100\n4 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
   BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
   mb.unit = BandwidthUnit::eighth_gbps;
   mb.unlimited = {{DomainId{0}, 2048}};
   mb.bandwidth_gran = mb.min_bandwidth = 1;
   EXPECT_EQ(plan_text(policy, capabilities, untouched(capabilities)),
             "create    a\nschemata  a  L3:0=fffff MB:0=64\ncreate    b\nschemata  b  L3:0=fffff "
-            "MB:0=32\n4 steps: 2 to create, 0 to change, 0 to remove.\n");
+            "MB:0=32\n4 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
 }
 
 // A group that had a limit must lose it, and a new one must not depend on the state that the kernel
@@ -140,13 +140,13 @@ TEST(Bandwidth, NoLimitIsWrittenOnMachinesWithRates) {
   snapshot.owned = {"old"};
   EXPECT_EQ(plan_text("[group.old]\nmb = \"unlimited\"\n[group.new]\n", capabilities, snapshot),
             "schemata  old  MB:0=4294967290 (was 0=500)\ncreate    new\nschemata  new  L3:0=fffff "
-            "MB:0=4294967290\n3 steps: 1 to create, 1 to change, 0 to remove.\n");
+            "MB:0=4294967290\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n");
   mb.unit = BandwidthUnit::eighth_gbps;
   mb.unlimited = {{DomainId{0}, 2048}};
   snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 2048}};
   EXPECT_EQ(
       plan_text("[group.old]\n", capabilities, snapshot),
-      "schemata  old  MB:0=2048 (was 0=500)\n1 step: 0 to create, 1 to change, 0 to remove.\n");
+      "schemata  old  MB:0=2048 (was 0=500)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n");
 }
 
 }  // namespace

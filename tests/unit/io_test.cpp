@@ -89,19 +89,19 @@ TEST(Io, Steps) {
     std::string plan;
   } rows[] = {
       {io, untouched(machine()),
-       "io_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n2 steps: 0 to create, 1 to change, 0 to "
+       "io_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n2 steps; groups: 0 to create, 1 to change, 0 to "
        "remove.\n"},
       {io, with_io(3, true), "Nothing to change.\n"},
       // Another tool enabled it: its masks are set, and stay when [io] goes.
       {io, with_io(0xff, false),
-       "schemata  I/O  L3:0=3 (was 0=ff)\n1 step: 0 to create, 1 to change, 0 to remove.\n"},
+       "schemata  I/O  L3:0=3 (was 0=ff)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
       {"", with_io(3, false), "Nothing to change.\n"},
       {"", with_io(3, true),
-       "io_alloc  I/O  L3 disabled\n1 step: 0 to create, 1 to change, 0 to remove.\n"},
+       "io_alloc  I/O  L3 disabled\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
       // It has its CLOSID before the groups, and ways beside them.
       {io + db, untouched(machine()),
        "schemata  default  L3:0=f0 (was 0=ff)\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=30\n"
-       "create    db\nschemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n6 steps: 1 to "
+       "create    db\nschemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n6 steps; groups: 1 to "
        "create, "
        "2 to change, 0 to remove.\n"},
       // The devices keep their place unless an exclusive group names it.
@@ -110,14 +110,14 @@ TEST(Io, Steps) {
        "which leaves the other ways in pieces\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ "
        "'rdtctl reset' and 'rdtctl reload' place all groups again\n"
        "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\nmode   "
-       "   db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "   db  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {io + "[group.db]\nl3 = \"ways 0-3\"\nexclusive = true\n", with_io(3, true),
        "schemata  default  L3:0=f0 (was 0=ff)\nschemata  I/O  L3:0=30 (was 0=3)\ncreate    db\n"
-       "schemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n5 steps: 1 to create, 2 to change, "
+       "schemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n5 steps; groups: 1 to create, 2 to change, "
        "0 to remove.\n"},
       // A group that goes may hold the highest CLOSID.
       {io, leaving,
-       "remove    old\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n3 steps: 0 to create, 1 "
+       "remove    old\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n3 steps; groups: 0 to create, 1 "
        "to "
        "change, 1 to remove.\n"},
   };
@@ -133,10 +133,10 @@ TEST(Io, ClosidsInTheSteps) {
   now.groups["a"] = group_state("L3:0=ff\nMB:0=100\n");
   now.owned.insert({"", "a"});
   EXPECT_EQ(plan_text(io + "[group.b]\n", small, now),
-            "remove    a\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps: 1 to create, 0 to "
+            "remove    a\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; groups: 1 to create, 0 to "
             "change, 1 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", small, now),
-            "io_alloc  I/O  L3 disabled\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps: 1 to "
+            "io_alloc  I/O  L3 disabled\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; groups: 1 to "
             "create, 1 to change, 0 to remove.\n");
 }
 
@@ -148,7 +148,7 @@ TEST(Io, CodeAndData) {
   EXPECT_EQ(
       plan_text(io + "[group.a]\nl3code = \"1 way\"\nl3data = \"1 way\"\n", cdp, untouched(cdp)),
       "io_alloc  I/O  L3CODE enabled\nschemata  I/O  L3CODE:0=c\ncreate    a\nschemata  a  "
-      "L3CODE:0=1 L3DATA:0=2 MB:0=100\n4 steps: 1 to create, 1 to change, 0 to remove.\n");
+      "L3CODE:0=1 L3DATA:0=2 MB:0=100\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n");
 }
 
 TEST(Io, Domains) {
@@ -220,13 +220,13 @@ TEST(Io, PlacementBesideTheMasksOfOthers) {
             "p.toml:2:6: warning: nobody fills ways 6-7 of L3 domain 0: the ways that are not "
             "exclusive are in pieces\n    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~\n"
             "schemata  default  L3:0=3 (was 0=ff)\ncreate    db\nschemata  db  L3:0=3c MB:0=100\n"
-            "mode      db  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n");
+            "mode      db  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(plan_text(db, machine(), with_io(0x3f, false)),
             "p.toml:2:6: warning: I/O devices (io_alloc, which rdtd did not enable: [io] would set "
             "their ways) can fill ways 4-5 of L3 domain 0, exclusive to 'db'\n    2 | l3 = \"4 "
             "ways\"\n      |      ^~~~~~~~ exclusive = \"strict\" refuses such ways\nschemata  "
-            "default  L3:0=f (was 0=ff)\ncreate    db\nschemata  db  L3:0=f0 MB:0=100\n3 steps: 1 "
-            "to create, 1 to change, 0 to remove.\n");
+            "default  L3:0=f (was 0=ff)\ncreate    db\nschemata  db  L3:0=f0 MB:0=100\n3 steps; "
+            "groups: 1 to create, 1 to change, 0 to remove.\n");
 }
 
 TEST(Io, LeftOutWhereUnsupported) {
@@ -234,8 +234,8 @@ TEST(Io, LeftOutWhereUnsupported) {
   without.caches[Resource::L3].io_alloc = false;
   EXPECT_EQ(plan_text("[daemon]\nunsupported = \"skip\"\n" + io, without, untouched(without)),
             "p.toml:3:2: warning: not available on this machine, left out: [io]: the ways that I/O "
-            "devices fill cannot be set here (io_alloc)\n    3 | [io]\n      |  ^~\nNothing to "
-            "change.\n");
+            "devices fill cannot be set here (io_alloc)\n    3 | [io]\n      |  ^~ that requires Linux "
+            "6.19 and an AMD processor with SDCIAE\nNothing to change.\n");
 }
 
 // At the start, the ways of devices that another tool set do not keep the rest.

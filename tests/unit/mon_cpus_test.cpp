@@ -91,40 +91,40 @@ TEST(MonCpus, Steps) {
   } rows[] = {
       {"", counting,
        "create    default/a\ncpus      default/a  0-1 (was none)\n"
-       "2 steps: 1 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
       {"", own,
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "create    g/b\ncpus      g/b  2 (was none)\n"
-       "5 steps: 2 to create, 0 to change, 0 to remove.\n"},
+       "5 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       {own, own, "Nothing to change.\n"},
       {counting, "[group.default]\nmonitor_cpus = { a = 1, b = 0 }\n",
        "cpus      default/a  1 (was 0-1)\ncreate    default/b\ncpus      default/b  0 (was none)\n"
-       "3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       // They swap.
       {"[group.default]\nmonitor_cpus = { a = 1, b = 0 }\n",
        "[group.default]\nmonitor_cpus = { a = 0, b = 1 }\n",
        "cpus      default/a  0 (was 1)\ncpus      default/b  1 (was none)\n"
-       "2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
       // A rule may name the same monitoring group, and keeps it.
       {counting, "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"a\"\n",
-       "cpus      default/a  none (was 0-1)\n1 step: 0 to create, 1 to change, 0 to remove.\n"},
+       "cpus      default/a  none (was 0-1)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
       // The kernel takes the CPUs of all monitoring groups when it gives a group other CPUs.
       {own, "[group.g]\ncpus = \"1-3\"\nmonitor_cpus = { b = 2 }\n",
        "cpus      g  1-3 (was 2-3)\ncpus      g/b  2 (was none)\n"
-       "2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
       // A group that goes does so last, and gives them up before.
       {own, "[group.default]\nmonitor_cpus = { a = \"2-3\" }\n",
        "cpus      g  none (was 2-3)\ncreate    default/a\ncpus      default/a  2-3 (was none)\n"
-       "remove    g\n4 steps: 1 to create, 0 to change, 1 to remove.\n"},
+       "remove    g\n4 steps; groups: 1 to create, 0 to change, 1 to remove.\n"},
       // What is there gives them up before others are made.
       {"[group.default]\nmonitor_cpus = { b = 1 }\n",
        "[group.default]\nmonitor_cpus = { a = 1 }\n"
        "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"b\"\n",
        "cpus      default/b  none (was 1)\ncreate    default/a\ncpus      default/a  1 (was none)\n"
-       "3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {counting, counting + "[group.g]\ncpus = \"2-3\"\n",
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
-       "3 steps: 1 to create, 0 to change, 0 to remove.\n"},
+       "3 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
   };
   for (const auto& row : rows)
     EXPECT_EQ(
@@ -166,7 +166,7 @@ const std::vector<OfMachine>& machines() {
        "^\n"
        "create    default/a\ncreate    default/b\ncpus      default/a  0-1 (was none)\n"
        "cpus      default/b  2 (was none)\n"
-       "4 steps: 2 to create, 0 to change, 0 to remove.\n"},
+       "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       {"a CPU that there is not",
        [](Capabilities&, Snapshot& s) { s.possible_cpus = CpuSet{0, 1, 2, 3}; },
        "[group.default]\nmonitor_cpus = { a = \"3-5\" }\n",
@@ -176,7 +176,7 @@ const std::vector<OfMachine>& machines() {
       {"a CPU that is offline",
        [](Capabilities&, Snapshot& s) { s.groups.at("").cpus = {0, 2, 3}; }, counting,
        "create    default/a\ncpus      default/a  0 (was none)\n"
-       "2 steps: 1 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
       {"another tool counts there",
        [](Capabilities&, Snapshot& s) {
          s.mon_groups = {"mon_groups/pqos"};
@@ -204,7 +204,7 @@ const std::vector<OfMachine>& machines() {
        "2\n    "
        "2 | cpus = \"2-3\"\n      |        ^~~~~\n"
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
-       "3 steps: 1 to create, 0 to change, 0 to remove.\n"},
+       "3 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
       // The kernel takes its CPUs away, but not on purpose.
       {"another tool counts elsewhere in the group",
        [](Capabilities& c, Snapshot& s) {
@@ -217,7 +217,7 @@ const std::vector<OfMachine>& machines() {
        " 2 "
        "| cpus = \"1-2\"\n      |        ^~~~~\n"
        "cpus      g  1-2 (was 2-3)\ncpus      g/theirs  2 (was none)\n"
-       "2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
   };
   return rows;
 }
@@ -247,7 +247,7 @@ TEST(MonCpus, WaitForAnotherTool) {
   EXPECT_EQ(format_plan(prepared->plan),
             "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
             "create    g/b\ncpus      g/b  2 (was none)\n"
-            "5 steps: 2 to create, 0 to change, 0 to remove.\n");
+            "5 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
 }
 
 }  // namespace

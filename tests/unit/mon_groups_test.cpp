@@ -29,19 +29,19 @@ TEST(MonGroups, Steps) {
   } rows[] = {
       {"", redis + rule("redis", "web"),
        "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    redis/web\n"
-       "3 steps: 2 to create, 0 to change, 0 to remove.\n"},
+       "3 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       // A policy that divides nothing may monitor.
       {"", rule("default", "web") + rule("default", "db") + rule("default", "web"),
        "create    default/db\ncreate    default/web\n"
-       "2 steps: 2 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       {redis + rule("redis", "web"), redis + rule("redis", "db"),
        "create    redis/db\nremove    redis/web\n"
-       "2 steps: 1 to create, 0 to change, 1 to remove.\n"},
+       "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n"},
       {rule("default", "web"), "",
-       "remove    default/web\n1 step: 0 to create, 0 to change, 1 to remove.\n"},
+       "remove    default/web\n1 step; groups: 0 to create, 0 to change, 1 to remove.\n"},
       // It goes with its control group.
       {redis + rule("redis", "web"), "",
-       "remove    redis\n1 step: 0 to create, 0 to change, 1 to remove.\n"},
+       "remove    redis\n1 step; groups: 0 to create, 0 to change, 1 to remove.\n"},
       {redis + rule("redis", "web"), redis + rule("redis", "web"), "Nothing to change.\n"},
   };
   for (const auto& row : rows)
@@ -61,29 +61,29 @@ TEST(MonGroups, FewRmids) {
       after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
             "remove    redis/web\ncreate    redis/db\n"
-            "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+            "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
   capabilities.num_rmids = 4;
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
             "create    redis/db\nremove    redis/web\n"
-            "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+            "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
   // Those of each CLOSID (MPAM): all but one are for monitoring groups.
   capabilities.rmids_per_closid = true;
   for (const unsigned of_each : {2, 3}) {
     capabilities.num_rmids = of_each * capabilities.num_closids();
     EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
               of_each == 2 ? "remove    redis/web\ncreate    redis/db\n"
-                             "2 steps: 1 to create, 0 to change, 1 to remove.\n"
+                             "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n"
                            : "create    redis/db\nremove    redis/web\n"
-                             "2 steps: 1 to create, 0 to change, 1 to remove.\n");
+                             "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
   }
   capabilities.rmids_per_closid = false;
   capabilities.num_rmids = 3;
   EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
             "create    default/a\ncreate    default/b\nremove    redis\n"
-            "3 steps: 2 to create, 0 to change, 1 to remove.\n");
+            "3 steps; groups: 2 to create, 0 to change, 1 to remove.\n");
   EXPECT_EQ(plan_text(redis + "[group.b]\n", capabilities, snapshot),
             "remove    redis/web\ncreate    b\nschemata  b  L3:0=fffff MB:0=100\n"
-            "3 steps: 1 to create, 0 to change, 1 to remove.\n");
+            "3 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
 }
 
 TEST(MonGroups, Refusals) {
@@ -120,7 +120,7 @@ TEST(MonGroups, Refusals) {
        "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule("redis", "a"),
        "p.toml:3:8: warning: not available on this machine, left out: group 'redis': resctrl "
        "divides nothing here, so that there is only the default group\n    3 | [group.redis]\n    "
-       "  |        ^~~~~\ncreate    default/a\n1 step: 1 to create, 0 to change, 0 to remove.\n"},
+       "  |        ^~~~~\ncreate    default/a\n1 step; groups: 1 to create, 0 to change, 0 to remove.\n"},
       {"nothing but monitoring, and no group",
        [](Capabilities& c, Snapshot& s) {
          c.caches.clear();
@@ -128,7 +128,7 @@ TEST(MonGroups, Refusals) {
          s = untouched(c);
        },
        rule("default", "a"),
-       "create    default/a\n1 step: 1 to create, 0 to change, 0 to remove.\n"},
+       "create    default/a\n1 step; groups: 1 to create, 0 to change, 0 to remove.\n"},
       {"another tool's in the default group",
        [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule("default", "a"),
        "p.toml:4:11: error: monitoring group 'default/a' exists in resctrl already and rdtd did "
@@ -152,7 +152,7 @@ TEST(MonGroups, Refusals) {
          s.owned = {""};
        },
        redis + "adopt = true\n" + rule("redis", "a"),
-       "adopt     redis\nadopt     redis/a\n2 steps: 0 to create, 2 to change, 0 to remove.\n"},
+       "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
       {"RMIDs, without a group",
        [](Capabilities& c, Snapshot& s) {
          c.num_rmids = 3;
@@ -192,12 +192,12 @@ TEST(MonGroups, RmidsOfClosids) {
     std::string policy;
     std::string text;
   } rows[] = {
-      {1, two_groups, steps + "4 steps: 2 to create, 0 to change, 0 to remove.\n"},
+      {1, two_groups, steps + "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       // The kernel does not say how many there are.
       {2, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps: 4 to create, 0 to change, 0 to remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to remove.\n"},
       {24, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps: 4 to create, 0 to change, 0 to remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to remove.\n"},
       {16, two_in_a,
        "p.toml:10:11: error: 2 monitoring groups asked for (a/x, a/y), and each control group has "
        "2 "
@@ -252,7 +252,7 @@ TEST(MonGroups, WhatFits) {
   ASSERT_TRUE(prepared);
   EXPECT_EQ(format_plan(prepared->plan),
             "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    default/b\n"
-            "3 steps: 2 to create, 0 to change, 0 to remove.\n");
+            "3 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
   ASSERT_EQ(prepared->missing.size(), 1U);
   EXPECT_EQ(prepared->missing[0].what, "the monitoring groups of 'redis' are");
   EXPECT_EQ(prepared->missing[0].reason,

@@ -250,7 +250,7 @@ TEST(Placement, LargeDomainIds) {
             "ways are left\n    2 | l3 = \"9 ways\"\n      |      ^~~~~~~~\n");
   EXPECT_EQ(plan_text(group("a", "2 ways"), capabilities, untouched(capabilities)),
             "create    a\nschemata  a  L3:65536-65537,4294967295=3 "
-            "MB:65536-65537,4294967295=100\n2 steps: 1 to create, 0 to change, 0 to remove.\n");
+            "MB:65536-65537,4294967295=100\n2 steps; groups: 1 to create, 0 to change, 0 to remove.\n");
 }
 
 // Groups keep their places, also where that leaves the other ways in pieces.

@@ -21,39 +21,39 @@ TEST(Plan, Grants) {
   const Row rows[] = {
       {"", "Nothing to change.\n"},
       {"[group.a]\n",
-       "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps: 1 to create, 0 to change, 0 to "
+       "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
        "remove.\n"},
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = { \"0\" = \"1 way\", "
        "\"*\" = \"10%\" }\nmb = \"10%\"\n",
        "schemata  default  L3:0-1=ffff0 (was 0-1=fffff)\ncreate    redis\nschemata  redis  "
        "L3:0-1=f MB:0-1=100\ncreate    batch\nschemata  batch  L3:0=10;1=30 MB:0-1=10\nmode      "
-       "redis  exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
+       "redis  exclusive\n6 steps; groups: 2 to create, 1 to change, 0 to remove.\n"},
       // Side by side while there is room, then overlapping.
       {"[group.a]\nl3 = \"12 ways\"\n[group.b]\nl3 = \"6 ways\"\n[group.c]\nl3 = \"4 ways\"\n",
        "create    a\nschemata  a  L3:0-1=fff MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f000 "
-       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f0000 MB:0-1=100\n6 steps: 3 to create, 0 to "
+       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f0000 MB:0-1=100\n6 steps; groups: 3 to create, 0 to "
        "change, 0 to remove.\n"},
       // Exclusive on one domain only: it uses the remainder on the other, and the kernel cannot
       // guard it.
       {"[group.a]\nl3 = { \"1\" = \"50%\" }\nexclusive = true\n",
        "schemata  default  L3:1=ffc00 (was 1=fffff)\ncreate    a\nschemata  a  L3:0=fffff;1=3ff "
-       "MB:0-1=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0-1=100\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       // A partition: its groups overlap each other, nobody else.
       {"[partition.p]\nl3 = \"8 ways\"\n[group.a]\npartition = \"p\"\nl3 = "
        "\"50%\"\n[group.b]\npartition = \"p\"\nl3 = \"75%\"\n[group.c]\npartition = \"p\"\n",
        "schemata  default  L3:0-1=fff00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=f "
        "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=fc MB:0-1=100\ncreate    c\nschemata  c  "
-       "L3:0-1=ff MB:0-1=100\n7 steps: 3 to create, 1 to change, 0 to remove.\n"},
+       "L3:0-1=ff MB:0-1=100\n7 steps; groups: 3 to create, 1 to change, 0 to remove.\n"},
       // Exactly 100%, the default group in one of the partitions: exactly all ways.
       {"[partition.p]\nl3 = \"33%\"\n[partition.q]\nl3 = \"67%\"\n[group.a]\npartition = "
        "\"p\"\n[group.default]\npartition = \"q\"\n",
        "schemata  default  L3:0-1=fff80 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=7f "
-       "MB:0-1=100\nmode      a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0-1=100\nmode      a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       // Sizes and bandwidth are rounded up to what holds them.
       {"[group.a]\nl3 = \"2.5 MiB\"\nmb = \"15%\"\n[group.b]\nl3 = \"1 KiB\"\nmb = "
        "\"1%\"\n[group.c]\nmb = \"unlimited\"\n",
        "create    a\nschemata  a  L3:0-1=7 MB:0-1=20\ncreate    b\nschemata  b  L3:0-1=8 "
-       "MB:0-1=10\ncreate    c\nschemata  c  L3:0-1=fffff MB:0-1=100\n6 steps: 3 to create, 0 to "
+       "MB:0-1=10\ncreate    c\nschemata  c  L3:0-1=fffff MB:0-1=100\n6 steps; groups: 3 to create, 0 to "
        "change, 0 to remove.\n"},
       // Explicit masks are obstacles to the exclusive ones.
       {"[group.a]\nl3 = \"0x3\"\n[group.b]\nl3 = \"ways 4-5\"\nexclusive = true\n[group.c]\nl3 = "
@@ -62,13 +62,13 @@ TEST(Plan, Grants) {
        "exclusive are in pieces\n    4 | l3 = \"ways 4-5\"\n      |      ^~~~~~~~~~\n"
        "schemata  default  L3:0-1=ffe00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=3 "
        "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=30 MB:0-1=100\ncreate    c\nschemata  c  "
-       "L3:0-1=1c0 MB:0-1=100\nmode      b  exclusive\nmode      c  exclusive\n9 steps: 3 to "
+       "L3:0-1=1c0 MB:0-1=100\nmode      b  exclusive\nmode      c  exclusive\n9 steps; groups: 3 to "
        "create, 1 to change, 0 to remove.\n"},
       {"[group.a]\ncpus = \"1-2\"\nl3 = \"4 ways\"\n",
-       "create    a\nschemata  a  L3:0-1=f MB:0-1=100\ncpus      a  1-2 (was none)\n3 steps: 1 to "
+       "create    a\nschemata  a  L3:0-1=f MB:0-1=100\ncpus      a  1-2 (was none)\n3 steps; groups: 1 to "
        "create, 0 to change, 0 to remove.\n"},
       {"[group.default]\nl3 = \"5 ways\"\nmb = \"50%\"\n",
-       "schemata  default  L3:0-1=1f (was 0-1=fffff) MB:0-1=50 (was 0-1=100)\n1 step: 0 to create, "
+       "schemata  default  L3:0-1=1f (was 0-1=fffff) MB:0-1=50 (was 0-1=100)\n1 step; groups: 0 to create, "
        "1 to change, 0 to remove.\n"},
   };
   for (const Row& row : rows) {
@@ -211,7 +211,7 @@ TEST(Plan, ExclusiveWhereOnlyBandwidthIsDivided) {
             "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ on Skylake-SP and Cascade "
             "Lake, the kernel needs rdt=l3cat on its command line to offer it\ncreate    "
             "redis\nschemata  redis  MB:0=100\ncreate    batch\nschemata  batch  MB:0=20\n"
-            "4 steps: 2 to create, 0 to change, 0 to remove.\n");
+            "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
 }
 
 // Arm has hundreds of CLOSIDs. Each new group may be compared with all, but not each pair with all.
@@ -224,7 +224,7 @@ TEST(Plan, ManyNewGroups) {
     policy += "[group.g" + std::to_string(i) + "]\nl3 = \"2 ways\"\n";
   const auto plan = make_plan(test::parse(policy).policy, capabilities, untouched(capabilities));
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan_summary(*plan), "2000 steps: 1000 to create, 0 to change, 0 to remove.");
+  EXPECT_EQ(plan_summary(*plan), "2000 steps; groups: 1000 to create, 0 to change, 0 to remove.");
 }
 
 TEST(Plan, DomainsThatAreNotThereNow) {
@@ -270,12 +270,12 @@ TEST(Plan, WaysOfDevices) {
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = \"1 way\"\n",
        "schemata  default  L3:0=7f0 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=f "
        "MB:0=100\ncreate    batch\nschemata  batch  L3:0=10 MB:0=100\nmode      redis  "
-       "exclusive\n6 steps: 2 to create, 1 to change, 0 to remove.\n"},
+       "exclusive\n6 steps; groups: 2 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"0x700\"\nexclusive = true\n",
        "p.toml:2:6: warning: I/O devices can fill ways 9-10 of L3 domain 0, exclusive to 'redis'\n"
        "    2 | l3 = \"0x700\"\n      |      ^~~~~~~ exclusive = \"strict\" refuses such ways\n"
        "schemata  default  L3:0=ff (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=700 "
-       "MB:0=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0=100\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"0x700\"\nexclusive = \"strict\"\n",
        "p.toml:2:6: error: redis: '0x700' cannot be strictly exclusive: I/O devices fill ways 9-10 "
        "of L3 domain 0 too\n    2 | l3 = \"0x700\"\n      |      ^~~~~~~\n"},
@@ -283,7 +283,7 @@ TEST(Plan, WaysOfDevices) {
        "p.toml:2:6: warning: I/O devices can fill way 9 of L3 domain 0, exclusive to 'redis'\n"
        "    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~ exclusive = \"strict\" refuses such ways\n"
        "schemata  default  L3:0=400 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=3ff "
-       "MB:0=100\n3 steps: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0=100\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"10 ways\"\nexclusive = \"strict\"\n",
        "p.toml:2:6: error: 10 ways asked for exclusively (redis 10), but L3 domain 0 has 11 ways, "
        "2 of them also filled by I/O devices, which exclusive = \"strict\" excludes\n    2 | l3 = "
@@ -298,14 +298,14 @@ TEST(Plan, WaysOfDevices) {
        "b\nschemata  b  L3:0=38 MB:0=100\ncreate    c\nschemata  c  L3:0=1c0 MB:0=100\ncreate    "
        "d\nschemata  d  L3:0=200 MB:0=100\nmode      a  exclusive\nmode      b  exclusive\nmode    "
        " "
-       " c  exclusive\n12 steps: 4 to create, 1 to change, 0 to remove.\n"},
+       " c  exclusive\n12 steps; groups: 4 to create, 1 to change, 0 to remove.\n"},
       // The whole cache in disjoint parts, one of them with the default group.
       {"[partition.p]\nl3 = \"60%\"\n[partition.q]\nl3 = \"40%\"\n[group.a]\npartition = "
        "\"p\"\n[group.default]\npartition = \"q\"\n",
        "p.toml:4:6: warning: I/O devices can fill ways 9-10 of L3 domain 0, exclusive to partition "
        "'q'\n    4 | l3 = \"40%\"\n      |      ^~~~~ exclusive = \"strict\" refuses such ways\n"
        "schemata  default  L3:0=780 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7f MB:0=100\nmode  "
-       "    a  exclusive\n4 steps: 1 to create, 1 to change, 0 to remove.\n"}};
+       "    a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"}};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
 }
@@ -314,14 +314,14 @@ TEST(Plan, LeastBitsAndSparseMasks) {
   Capabilities capabilities = machine(20, 1);
   capabilities.caches.at(Resource::L3).min_cbm_bits = 2;
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"1%\"\n", capabilities, untouched(capabilities)),
-            "create    a\nschemata  a  L3:0=3 MB:0=100\n2 steps: 1 to create, 0 to change, 0 to "
+            "create    a\nschemata  a  L3:0=3 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
             "remove.\n");
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"1 way\"\n", capabilities, untouched(capabilities)),
             "p.toml:2:6: error: '1 way' is too little: a mask of L3 has at least 2 ways "
             "(min_cbm_bits)\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
   capabilities.caches.at(Resource::L3).sparse_masks = true;
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"0x35\"\n", capabilities, untouched(capabilities)),
-            "create    a\nschemata  a  L3:0=35 MB:0=100\n2 steps: 1 to create, 0 to change, 0 to "
+            "create    a\nschemata  a  L3:0=35 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
             "remove.\n");
 }
 
