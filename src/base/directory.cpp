@@ -127,10 +127,11 @@ Result<void> Directory::replace(const std::string& name, std::string_view text, 
   // overwritten.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  if (!fd) return std::unexpected(fd.error());
-  Result<void> done = write_all(fd->get(), text, path_of(temporary));
+  // Nobody knows the temporary name.
+  if (!fd) return std::unexpected(Error{"write", path_of(name), fd.error().code, {}});
+  Result<void> done = write_all(fd->get(), text, path_of(name));
   if (done && ::fchmod(fd->get(), mode) < 0)
-    done = errno_error("change the mode of", path_of(temporary));
+    done = errno_error("change the mode of", path_of(name));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
     done = errno_error("replace", path_of(name));
   if (!done) (void)::unlinkat(fd_.get(), temporary.c_str(), 0);

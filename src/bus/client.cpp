@@ -40,8 +40,9 @@ class ErrorHolder {
   sd_bus_error error_ = SD_BUS_ERROR_NULL;
 };
 
-// systemd knows whether the daemon runs without being on the bus.
-bool unit_is_active(sd_bus* bus) {
+// "active", "failed" and so on; "" if systemd does not answer. The daemon may run without being on
+// the bus.
+std::string state_of_unit(sd_bus* bus) {
   sd_bus_message* made = nullptr;
   int r = sd_bus_message_new_method_call(bus, &made, "org.freedesktop.systemd1",
                                          "/org/freedesktop/systemd1/unit/rdtd_2eservice",
@@ -56,16 +57,19 @@ bool unit_is_active(sd_bus* bus) {
   const Message reply(answer);
   std::string state;
   if (r >= 0) r = wire::read_variant(answer, state);
-  return r >= 0 && (state == "active" || state == "reloading");
+  return r >= 0 ? state : "";
 }
 
 Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
   using enum Client::Failure::Kind;
   const bool no_owner =
       error.is(SD_BUS_ERROR_SERVICE_UNKNOWN) || error.is(SD_BUS_ERROR_NAME_HAS_NO_OWNER);
-  if (no_owner && unit_is_active(bus))
+  const std::string state = no_owner ? state_of_unit(bus) : "";
+  if (state == "active" || state == "reloading")
     return {not_on_bus,
             "rdtd is running, but it is not on the system bus: journalctl -u rdtd shows why"};
+  if (state == "failed")
+    return {not_running, "rdtd has failed: rdtctl doctor and journalctl -u rdtd say why"};
   if (no_owner || error.is(SD_BUS_ERROR_NO_REPLY))
     return {not_running, "rdtd is not running: systemctl start rdtd"};
   if (error.is(error_name(Refusal::Kind::not_permitted)))

@@ -74,6 +74,8 @@ int verbs::assign_unit(const Context& context, const std::string& group, const s
          directory->path_of(file));
     return Exit::failed;
   }
+  if (is_unknown_unit(complete))
+    note("rdtctl: warning: there is no unit '{}' now: the rule waits for it\n", complete);
   note("rdtctl: unit '{}' is in group '{}'{}: '{}'\n", complete, group,
        runtime ? " until the next boot" : "", directory->path_of(file));
   return Exit::ok;

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 
@@ -16,7 +17,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t description_column = 27;
+constexpr size_t description_column = 27, help_width = 80;
 // The usage of a verb with more options does not list them: the help does, below it.
 constexpr size_t longest_options = 70;
 
@@ -67,9 +68,16 @@ std::string usage_line(const CLI::App& app) {
 }
 
 std::string help_line(const std::string& name, const std::string& description) {
-  if (name.size() + 2 < description_column)
-    return fmt::format("  {:<{}}{}\n", name, description_column - 2, description);
-  return fmt::format("  {}\n{:<{}}{}\n", name, "", description_column, description);
+  std::string out = "  " + name;
+  if (out.size() >= description_column) out += '\n';
+  bool is_first = out.back() != '\n';
+  const std::string text = break_lines(description, help_width - description_column);
+  for (const std::string_view line : split(text, '\n')) {
+    const size_t used = is_first ? out.size() : 0;
+    out += fmt::format("{:<{}}{}\n", "", description_column - used, line);
+    is_first = false;
+  }
+  return out;
 }
 
 std::string option_line(const CLI::Option& option) {

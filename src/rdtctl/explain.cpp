@@ -54,7 +54,9 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
     if (!found) return report(found.error());
     processes = *found;
     if (processes.empty()) {
-      note("rdtctl: no process is in unit '{}'\n", unit);
+      note("rdtctl: {}\n", is_unknown_unit(complete_unit_name(unit))
+                               ? fmt::format("there is no unit '{}'", complete_unit_name(unit))
+                               : fmt::format("no process is in unit '{}'", unit));
       return Exit::failed;
     }
   }

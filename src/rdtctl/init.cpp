@@ -211,9 +211,7 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
 
 // Half of the cache is not to go to a slip. A unit that is stopped is known to systemd.
 std::optional<int> refuse_unknown(const Context& context, const std::string& unit) {
-  auto systemd = Units::connect();
-  const auto known = systemd ? systemd->find(unit) : std::nullopt;
-  if (!known || known->loaded) return std::nullopt;
+  if (!is_unknown_unit(unit)) return std::nullopt;
   std::vector<std::string> names;
   if (auto directory = Directory::open(context.proc))
     if (const auto services = running_services(proc::ProcFs(std::move(*directory))))

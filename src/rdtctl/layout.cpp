@@ -71,7 +71,7 @@ std::string picture(const Context& context, const CacheInfo& info, uint64_t way_
   }
   size_t color = 0;
   for (const Row& row : rows) {
-    out += fmt::format(" {:<{}.{}}", row.name, widths.name, widths.name);
+    out += fmt::format(" {:<{}}", shortened(row.name, widths.name, context.utf8), widths.name);
     if (context.color) out += colors.at(color++ % colors.size());
     for (unsigned way = ways; way-- > 0;) out += (row.mask.bits >> way & 1) == 0 ? gap : block;
     if (context.color) out += "\033[0m";

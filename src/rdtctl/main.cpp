@@ -27,7 +27,10 @@ using rdtd::UsageError;
 
 void look_at_terminal(Context& context) {
   context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
-  if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) context.columns = size.ws_col;
+  // A serial console may not know its size.
+  constexpr unsigned usual = 80;
+  if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    context.columns = size.ws_col != 0 ? size.ws_col : usual;
   context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 

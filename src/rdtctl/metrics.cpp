@@ -36,8 +36,12 @@ int verbs::metrics(const Context& context, const std::string& file) {
   if (!tree) return report(tree.error());
   auto counters = tree->read_counters();
   if (!counters) return report(counters.error());
-  MetricsSource source{
-      .counters = std::move(*counters), .daemon = {}, .locks = {}, .contention = {}, .guard = {}};
+  MetricsSource source;
+  source.counters = std::move(*counters);
+  if (auto machine = read_machine(context)) {
+    source.capabilities = std::move(machine->capabilities);
+    source.groups = std::move(machine->snapshot.groups);
+  }
   // Of a copied tree there is no daemon; where it does not run here, there is nothing of it to
   // report.
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();

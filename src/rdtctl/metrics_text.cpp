@@ -94,6 +94,73 @@ void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) 
   }
 }
 
+// What the groups may have, so that what they use can be compared with it. No limit is left out.
+class Granted {
+ public:
+  explicit Granted(const Capabilities& capabilities) : capabilities_(capabilities) {}
+  void add(const std::string& group, const GroupState& state) {
+    for (const auto& [resource, values] : state.schemata)
+      for (const auto& [domain, value] : values) {
+        std::string labels = fmt::format("{},{}", label("group", group_label(group)),
+                                         label("domain", to_string(domain)));
+        if (resource != Resource::L3 && resource != Resource::MB)
+          labels += "," + label("resource", to_string(resource));
+        if (is_cache(resource))
+          add_ways(resource, domain, Cbm{value}.count(), labels);
+        else
+          add_limit(resource, domain, value, labels);
+      }
+  }
+  void write(Exposition& out) const {
+    write(out, "rdtd_granted_ways", "Ways of the cache that the group may fill.", ways_);
+    write(out, "rdtd_granted_cache_bytes", "How much the cache has in them.", bytes_);
+    write(out, "rdtd_granted_bandwidth_percent", "The group's limit of bandwidth.", percents_);
+    write(out, "rdtd_granted_bandwidth_bytes_per_second", "The group's limit of bandwidth.",
+          rates_);
+  }
+
+ private:
+  using Samples = std::vector<std::pair<std::string, uint64_t>>;  // labels, value
+  static void write(Exposition& out, std::string_view name, std::string_view help,
+                    const Samples& samples) {
+    if (samples.empty()) return;
+    out.head(name, "gauge", help);
+    for (const auto& [labels, value] : samples) out.sample(name, labels, value);
+  }
+  void add_ways(Resource resource, DomainId domain, unsigned ways, const std::string& labels) {
+    ways_.emplace_back(labels, ways);
+    const auto cache = capabilities_.caches.find(resource);
+    if (cache == capabilities_.caches.end()) return;
+    const auto size = cache->second.way_bytes.find(domain);
+    if (size != cache->second.way_bytes.end() && size->second != 0)
+      bytes_.emplace_back(labels, size->second * ways);
+  }
+  void add_limit(Resource resource, DomainId domain, uint32_t value, const std::string& labels) {
+    const auto limit = capabilities_.bandwidths.find(resource);
+    if (limit == capabilities_.bandwidths.end()) return;
+    const auto unlimited = limit->second.unlimited.find(domain);
+    if (limit->second.unit == BandwidthUnit::percent)
+      percents_.emplace_back(labels, value);
+    else if (unlimited == limit->second.unlimited.end() || value < unlimited->second)
+      rates_.emplace_back(labels, unit_bytes(limit->second.unit) * value);
+  }
+
+  const Capabilities& capabilities_;
+  Samples ways_, bytes_, percents_, rates_;
+};
+
+void add_granted(Exposition& out, const MetricsSource& source) {
+  Granted granted(source.capabilities);
+  for (const auto& [group, state] : source.groups) granted.add(group, state);
+  granted.write(out);
+  if (source.groups.empty()) return;
+  out.head("rdtd_closids", "gauge",
+           "Control groups that the machine can have, the default one too.");
+  out.sample("rdtd_closids", "", source.capabilities.num_closids());
+  out.head("rdtd_control_groups", "gauge", "Control groups that there are.");
+  out.sample("rdtd_control_groups", "", source.groups.size());
+}
+
 void add_daemon(Exposition& out, const ManagerProperties& daemon) {
   out.head("rdtd_config_last_reload_successful", "gauge",
            "Whether the last reload put the policy files in force.");
@@ -102,6 +169,9 @@ void add_daemon(Exposition& out, const ManagerProperties& daemon) {
            "When the policy in force was loaded.");
   out.sample("rdtd_config_last_reload_success_timestamp_seconds", "",
              static_cast<double>(daemon.last_reload_timestamp) / 1e6);
+  out.head("rdtd_state", "gauge", "1 for the state that rdtd is in.");
+  for (const std::string_view state : {"running", "degraded"})
+    out.sample("rdtd_state", label("state", state), daemon.state == state ? 1 : 0);
   out.head("rdtd_drift", "gauge", "Things that something else had changed when rdtd last looked.");
   out.sample("rdtd_drift", "", daemon.drift);
   out.head("rdtd_proc_event_overruns_total", "counter", "Process events that the kernel dropped.");
@@ -176,6 +246,7 @@ std::string metrics_text(const MetricsSource& source) {
   out.head("rdtd_build_info", "gauge", "The version of rdtctl.");
   out.sample("rdtd_build_info", label("version", RDTD_VERSION), 1);
   add_counters(out, source.counters);
+  add_granted(out, source);
   if (source.daemon) add_daemon(out, *source.daemon);
   add_locks(out, source.locks);
   add_contention(out, source.contention);

@@ -3,6 +3,7 @@
 // has a process in it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,11 +11,14 @@
 #include "rdtd/bus/reads.hpp"
 #include "rdtd/model/contention.hpp"
 #include "rdtd/model/guard_status.hpp"
+#include "rdtd/model/machine.hpp"
 
 namespace rdtd {
 
 struct MetricsSource {
   std::vector<DomainCounters> counters;
+  Capabilities capabilities;
+  std::map<std::string, GroupState> groups;  // what they are granted, by directory
   std::optional<ManagerProperties> daemon;  // absent if it does not run
   std::vector<LockStatus> locks;
   std::vector<ContentionCount> contention;  // of rdtd-observer; none where it does not run

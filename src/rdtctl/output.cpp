@@ -22,6 +22,16 @@ size_t columns_of(const std::string& text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
+// Where the character of this number begins, in bytes.
+size_t byte_of(const std::string& text, size_t character) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
+    if (begins && character-- == 0) break;
+  }
+  return at;
+}
+
 // The width of the lists with which the lines fit.
 size_t width_of_lists(const Context& context, const std::vector<Column>& columns,
                       const Rows& rows) {
@@ -64,6 +74,14 @@ std::string escape_other_controls(const std::string& json) {
 }
 
 }  // namespace
+
+std::string shortened(const std::string& text, size_t width, bool utf8) {
+  const size_t length = columns_of(text);
+  if (length <= width || width == 0) return text.substr(0, byte_of(text, width));
+  const size_t end = (width - 1) / 2, begin = width - 1 - end;
+  return text.substr(0, byte_of(text, begin)) + (utf8 ? "\u2026" : "~") +
+         text.substr(byte_of(text, length - end));
+}
 
 void print_json(const Context& context, JsonValue value) {
   JsonValue out = {{"schema", 1}};

@@ -32,6 +32,10 @@ struct Column {
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows);
 
+// At most `width` columns of the text: in the place of its middle is a sign, so that names that begin
+// alike differ.
+[[nodiscard]] std::string shortened(const std::string& text, size_t width, bool utf8);
+
 // Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s".
 [[nodiscard]] std::string break_entries(std::string text, size_t width, size_t indent = 0);
 

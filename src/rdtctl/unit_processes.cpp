@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 
@@ -22,6 +23,13 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
     if (std::ranges::find(units, unit) != units.end()) out.push_back(pid);
   }
   return out;
+}
+
+bool is_unknown_unit(const std::string& unit) {
+  if (unit.find_first_of("*?[") != std::string::npos) return false;
+  auto systemd = Units::connect();
+  const auto known = systemd ? systemd->find(unit) : std::nullopt;
+  return known && !known->loaded;
 }
 
 }  // namespace rdtd

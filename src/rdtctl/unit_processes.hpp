@@ -1,4 +1,4 @@
-// The processes of a systemd unit.
+// The processes of a systemd unit, and whether there is such a unit.
 #pragma once
 
 #include <sys/types.h>
@@ -14,5 +14,8 @@ namespace rdtd {
 // elsewhere, which a user may make, is no such unit. Empty if there are none.
 [[nodiscard]] Result<std::vector<pid_t>> processes_of_unit(const Context& context,
                                                            const std::string& unit);
+
+// systemd has neither a unit of this whole name nor a file for it. Not for patterns.
+[[nodiscard]] bool is_unknown_unit(const std::string& unit);
 
 }  // namespace rdtd

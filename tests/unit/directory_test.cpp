@@ -24,7 +24,7 @@ TEST_F(Files, ReplaceKeepsTheOldFileIfAWriteFails) {
   (void)::signal(SIGXFSZ, handler);
   ASSERT_FALSE(replaced);
   EXPECT_EQ(replaced.error().text(),
-            "cannot write " + root_.string() + "/.out.new: File too large");
+            "cannot write " + root_.string() + "/out: File too large");
   EXPECT_EQ(directory->read("out"), "old\n");
   EXPECT_FALSE(fs::exists(root_ / ".out.new"));
 }

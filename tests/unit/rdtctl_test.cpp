@@ -410,9 +410,43 @@ TEST(LockDevices, UdevIsAskedAgain) {
   EXPECT_TRUE(renew_device_access(directory));  // the kernel cannot lock
 }
 
+// What a group uses can be compared with what it may have; no limit is no sample.
+TEST(Metrics, WhatIsGranted) {
+  MetricsSource source;
+  source.capabilities.caches[Resource::L3] = {
+      .cbm_mask = Cbm{0xfffff}, .num_closids = 16, .way_bytes = {{DomainId{0}, 1 << 20}}};
+  source.capabilities.bandwidths[Resource::MB] = {
+      .num_closids = 8, .unit = BandwidthUnit::eighth_gbps, .unlimited = {{DomainId{0}, 2048}}};
+  source.groups["batch"].schemata = {{Resource::L3, {{DomainId{0}, 0xf0}}},
+                                     {Resource::MB, {{DomainId{0}, 16}}}};
+  source.groups[""].schemata = {{Resource::L3, {{DomainId{0}, 0xf}}},
+                                {Resource::MB, {{DomainId{0}, 2048}}}};
+  const std::string text = metrics_text(source);
+  EXPECT_EQ(text.substr(text.find("# HELP rdtd_granted")),
+            "# HELP rdtd_granted_ways Ways of the cache that the group may fill.\n"
+            "# TYPE rdtd_granted_ways gauge\n"
+            "rdtd_granted_ways{group=\"default\",domain=\"0\"} 4\n"
+            "rdtd_granted_ways{group=\"batch\",domain=\"0\"} 4\n"
+            "# HELP rdtd_granted_cache_bytes How much the cache has in them.\n"
+            "# TYPE rdtd_granted_cache_bytes gauge\n"
+            "rdtd_granted_cache_bytes{group=\"default\",domain=\"0\"} 4194304\n"
+            "rdtd_granted_cache_bytes{group=\"batch\",domain=\"0\"} 4194304\n"
+            "# HELP rdtd_granted_bandwidth_bytes_per_second The group's limit of bandwidth.\n"
+            "# TYPE rdtd_granted_bandwidth_bytes_per_second gauge\n"
+            "rdtd_granted_bandwidth_bytes_per_second{group=\"batch\",domain=\"0\"} 2000000000\n"
+            "# HELP rdtd_closids Control groups that the machine can have, the default one too.\n"
+            "# TYPE rdtd_closids gauge\n"
+            "rdtd_closids 8\n"
+            "# HELP rdtd_control_groups Control groups that there are.\n"
+            "# TYPE rdtd_control_groups gauge\n"
+            "rdtd_control_groups 2\n");
+}
+
 TEST(Metrics, Regions) {
   const MetricsSource source{
       .counters = {},
+      .capabilities = {},
+      .groups = {},
       .daemon = {},
       .locks = {
           {.name = "buffer", .resource = "L2", .domain = 1, .bytes = 1 << 20, .state = "locked"},
