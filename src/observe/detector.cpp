@@ -112,10 +112,9 @@ bool Detector::knows(const DomainCounters& row) const {
 DomainWatch& Detector::watch_of(const DomainCounters& row) {
   auto& watch = domains_[{row.resource, row.domain}];
   if (watch != nullptr) return *watch;
-  watch = std::make_unique<DomainWatch>(row.resource, row.domain,
-                                        of_domain(header_.way_bytes, row.resource, row.domain),
-                                        of_domain(header_.io_ways, row.resource, row.domain)
-                                            .value_or(0));
+  watch = std::make_unique<DomainWatch>(
+      row.resource, row.domain, of_domain(header_.way_bytes, row.resource, row.domain),
+      of_domain(header_.io_ways, row.resource, row.domain).value_or(0));
   watch->set_ceiling(of_domain(header_.ceilings, row.resource, row.domain));
   return *watch;
 }

@@ -70,10 +70,10 @@ std::optional<double> Window::quantile(double part) const {
 }
 
 void HighMeans::add(uint64_t monotonic_usec, double mean) {
-  std::erase_if(means_, [&](const Mean& old) {
-    return old.monotonic_usec + means_usec < monotonic_usec;
-  });
-  const auto lower = std::ranges::find_if(means_, [&](const Mean& old) { return old.value < mean; });
+  std::erase_if(means_,
+                [&](const Mean& old) { return old.monotonic_usec + means_usec < monotonic_usec; });
+  const auto lower =
+      std::ranges::find_if(means_, [&](const Mean& old) { return old.value < mean; });
   means_.insert(lower, {monotonic_usec, mean});
   if (means_.size() > most_means) means_.pop_back();
 }
@@ -217,8 +217,7 @@ bool DomainWatch::is_sufferer(const std::string& group) const {
 // Where nobody is to blame, nobody can help by having less.
 bool DomainWatch::is_harmed(const std::string& group) const {
   return std::ranges::any_of(running_, [&](const Running& running) {
-    return running.episode.kind != Contention::none &&
-           has_group(running.episode.sufferers, group);
+    return running.episode.kind != Contention::none && has_group(running.episode.sufferers, group);
   });
 }
 

@@ -26,8 +26,8 @@ class Window {
   std::deque<double> values_;
 };
 
-// The highest means of ten seconds of the last day: what a domain has carried is not forgotten while
-// it is idle.
+// The highest means of ten seconds of the last day: what a domain has carried is not forgotten
+// while it is idle.
 class HighMeans {
  public:
   void add(uint64_t monotonic_usec, double mean);

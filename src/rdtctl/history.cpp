@@ -211,7 +211,7 @@ std::expected<Shown, int> read(const Context& context, const verbs::HistoryOptio
         out.seconds = static_cast<double>(sample.monotonic_usec - *begin_usec) / 1e6;
         coarse->add(sample);
         if (!options.html.empty()) fine->add(sample);
-        for (const std::string& text : sample.marks) 
+        for (const std::string& text : sample.marks)
           out.marks.push_back({sample.time_usec, out.seconds, text});
         if (out.marks.size() > 2 * most_marks)
           out.marks.erase(out.marks.begin(), out.marks.end() - most_marks);

@@ -32,8 +32,8 @@ struct Column {
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows);
 
-// At most `width` columns of the text: in the place of its middle is a sign, so that names that begin
-// alike differ.
+// At most `width` columns of the text: in the place of its middle is a sign, so that names that
+// begin alike differ.
 [[nodiscard]] std::string shortened(const std::string& text, size_t width, bool utf8);
 
 // Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s".

@@ -99,8 +99,8 @@ unsigned present_amount(const Plan& plan, const StepPlan& steps) {
 
 std::string stepped_group_text(const std::string& group, Resource resource,
                                const std::string& amount) {
-  return fmt::format("[group.{}]\namend = true\n{} = {}\n", toml_key(group),
-                     resource_key(resource), toml_string(amount));
+  return fmt::format("[group.{}]\namend = true\n{} = {}\n", toml_key(group), resource_key(resource),
+                     toml_string(amount));
 }
 
 std::string StepPlan::amount_text(unsigned amount) const {

@@ -40,8 +40,9 @@ size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
 
 std::string cell(const std::string& text, int width, bool left) {
   const std::string plain = printable(text);
-  return left ? fmt::format("{:<{}}", shortened(plain, static_cast<size_t>(width - 1), false), width)
-              : fmt::format("{:>{}.{}}", plain, width, width - 1);
+  return left
+             ? fmt::format("{:<{}}", shortened(plain, static_cast<size_t>(width - 1), false), width)
+             : fmt::format("{:>{}.{}}", plain, width, width - 1);
 }
 
 // What does not fit is cut at the window's edge.

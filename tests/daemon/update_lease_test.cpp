@@ -155,7 +155,8 @@ TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
 TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   constexpr uid_t observer = 981;
   policy =
-      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { "
+      "\"1\" = \"70%\", \"*\" = "
       "\"10%..90%\" }\n";
   ASSERT_EQ(load(), "");
   const std::string only = "lease 'guard' may only change mb within the ranges of the policy: ";
@@ -190,7 +191,8 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"20%\"\n", observer),
             only + "'20%' is not within a range that group 'batch' has");
   policy =
-      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { \"1\" = \"70%\", \"*\" = "
+      "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { "
+      "\"1\" = \"70%\", \"*\" = "
       "\"10%..90%\" }\n";
   ASSERT_EQ(reload(policy), "");
   const char* within = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";

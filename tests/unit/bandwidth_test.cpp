@@ -50,11 +50,12 @@ TEST(Bandwidth, Amounts) {
     mb.bandwidth_gran = row.gran;
     mb.min_bandwidth = row.min;
     mb.unlimited = {{DomainId{0}, row.unlimited}};
-    EXPECT_EQ(plan_text(fmt::format("[group.a]\nmb = \"{}\"\n", row.amount), capabilities,
-                        untouched(capabilities)),
-              fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps; groups: 1 to create, 0 "
-                          "to change, 0 to remove.\n",
-                          row.value))
+    EXPECT_EQ(
+        plan_text(fmt::format("[group.a]\nmb = \"{}\"\n", row.amount), capabilities,
+                  untouched(capabilities)),
+        fmt::format("create    a\nschemata  a  L3:0=fffff MB:0={}\n2 steps; groups: 1 to create, 0 "
+                    "to change, 0 to remove.\n",
+                    row.value))
         << to_string(row.unit) << " " << row.amount;
   }
 }
@@ -144,9 +145,9 @@ TEST(Bandwidth, NoLimitIsWrittenOnMachinesWithRates) {
   mb.unit = BandwidthUnit::eighth_gbps;
   mb.unlimited = {{DomainId{0}, 2048}};
   snapshot.groups.at("").schemata[Resource::MB] = {{DomainId{0}, 2048}};
-  EXPECT_EQ(
-      plan_text("[group.old]\n", capabilities, snapshot),
-      "schemata  old  MB:0=2048 (was 0=500)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(plan_text("[group.old]\n", capabilities, snapshot),
+            "schemata  old  MB:0=2048 (was 0=500)\n1 step; groups: 0 to create, 1 to change, 0 to "
+            "remove.\n");
 }
 
 }  // namespace

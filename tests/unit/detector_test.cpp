@@ -293,8 +293,8 @@ TEST(Blame, GapsAreNoLoss) {
   EXPECT_EQ(reused.play(80).sentences, std::vector<std::string>{});
 }
 
-// The counter of a control group falls when a monitoring group in it is gone: what is usual is known
-// all the same.
+// The counter of a control group falls when a monitoring group in it is gone: what is usual is
+// known all the same.
 TEST(Blame, AFallenCounterIsNotAnotherGroup) {
   Film film({bystander(), victim(), taker()});
   const auto as_it_is = film.play(80).sentences;

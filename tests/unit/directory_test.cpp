@@ -23,8 +23,7 @@ TEST_F(Files, ReplaceKeepsTheOldFileIfAWriteFails) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
   (void)::signal(SIGXFSZ, handler);
   ASSERT_FALSE(replaced);
-  EXPECT_EQ(replaced.error().text(),
-            "cannot write " + root_.string() + "/out: File too large");
+  EXPECT_EQ(replaced.error().text(), "cannot write " + root_.string() + "/out: File too large");
   EXPECT_EQ(directory->read("out"), "old\n");
   EXPECT_FALSE(fs::exists(root_ / ".out.new"));
 }

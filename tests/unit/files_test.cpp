@@ -177,8 +177,7 @@ TEST_F(Files, ReplaceOnAFullDisk) {
   ::signal(SIGXFSZ, handler);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().text(),
-            "cannot write " + root_.string() + "/file: File too large");
+  EXPECT_EQ(written.error().text(), "cannot write " + root_.string() + "/file: File too large");
   EXPECT_TRUE(fs::is_empty(root_));
 }
 

@@ -22,11 +22,12 @@ TEST(ForeignGroups, Plans) {
   snapshot.groups["plain"] = group_state("L3:0=3\nMB:0=100\n");
   snapshot.groups["guarded"] = group_state("L3:0=c0000\nMB:0=100\n", Mode::exclusive);
   snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0x3ffff;
-  EXPECT_EQ(plan_text("[group.a]\nl3 = \"ways 0-3\"\nexclusive = true\n", capabilities, snapshot),
-            "p.toml:1:8: warning: group 'plain', which rdtd did not make, can fill ways 0-1 of L3 "
-            "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\nschemata  default  "
-            "L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f MB:0=100\n3 steps; groups: 1 to "
-            "create, 1 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.a]\nl3 = \"ways 0-3\"\nexclusive = true\n", capabilities, snapshot),
+      "p.toml:1:8: warning: group 'plain', which rdtd did not make, can fill ways 0-1 of L3 "
+      "domain 0, exclusive to 'a'\n    1 | [group.a]\n      |        ^\nschemata  default  "
+      "L3:0=3fff0 (was 0=3ffff)\ncreate    a\nschemata  a  L3:0=f MB:0=100\n3 steps; groups: 1 to "
+      "create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(
       plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
       "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n    1 "
@@ -34,15 +35,16 @@ TEST(ForeignGroups, Plans) {
       "over with adopt = "
       "true\n");
   snapshot.inodes["plain"] = 7;
-  EXPECT_EQ(
-      plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
-      "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps; groups: 0 to create, 1 to change, "
-      "0 to remove.\n");
+  EXPECT_EQ(plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
+            "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps; groups: 0 to create, 1 "
+            "to change, "
+            "0 to remove.\n");
   Snapshot request = snapshot;
   request.to_adopt = {"plain", "nowhere", "guarded"};
-  EXPECT_EQ(plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, request),
-            "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps; groups: 0 to create, 1 to "
-            "change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, request),
+      "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps; groups: 0 to create, 1 to "
+      "change, 0 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", capabilities, snapshot),
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
             "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
@@ -155,7 +157,8 @@ TEST(ForeignGroups, AreMetAsLittleAsPossible) {
   snapshot.groups.erase("wide");
   EXPECT_EQ(plan_text(exclusive("db", "4 ways"), capabilities, snapshot),
             "schemata  default  L3:0=780 (was 0=7ff)\ncreate    db\nschemata  db  L3:0=78 "
-            "MB:0=100\nmode      db  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n");
+            "MB:0=100\nmode      db  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to "
+            "remove.\n");
   snapshot.groups["db"] = group_state("L3:0=f\nMB:0=100\n");
   snapshot.owned = {"", "db"};
   EXPECT_EQ(layout(exclusive("db", "4 ways"), capabilities, snapshot), "db 0-3, default 4-10");
@@ -168,9 +171,10 @@ TEST(ForeignGroups, PseudoLockedRegionsHaveNoCpus) {
   snapshot.groups["x"] = group_state("L3:0=3\n", Mode::pseudo_locked);
   snapshot.groups.at("x").cpus = {0, 1, 2, 3};
   snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0xfc;
-  EXPECT_EQ(plan_text(group("a", "2 ways", "cpus = \"1\"\n"), capabilities, snapshot),
-            "create    a\nschemata  a  L3:0=c MB:0=100\ncpus      a  1 (was none)\n3 steps; groups: 1 to "
-            "create, 0 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text(group("a", "2 ways", "cpus = \"1\"\n"), capabilities, snapshot),
+      "create    a\nschemata  a  L3:0=c MB:0=100\ncpus      a  1 (was none)\n3 steps; groups: 1 to "
+      "create, 0 to change, 0 to remove.\n");
   const auto plan = make_plan(test::parse(group("a", "")).policy, capabilities, snapshot);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->groups.back().state.cpus, (CpuSet{0, 1, 2, 3}));
@@ -189,7 +193,8 @@ TEST(ForeignGroups, CodeAndDataAreOneFootprint) {
       "L3CODE:0=f0 L3DATA:0=f0 MB:0=50\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\nl3code = \"2 ways\"\nexclusive = true\n", capabilities, snapshot),
             "schemata  default  L3CODE:0=c0 (was 0=ff) L3DATA:0=c0 (was 0=ff)\ncreate    a\n"
-            "schemata  a  L3CODE:0=30 L3DATA:0=30 MB:0=100\nmode      a  exclusive\n4 steps; groups: 1 to "
+            "schemata  a  L3CODE:0=30 L3DATA:0=30 MB:0=100\nmode      a  exclusive\n4 steps; "
+            "groups: 1 to "
             "create, 1 to change, 0 to remove.\n");
 }
 

@@ -488,9 +488,9 @@ TEST(GuardLaw, RandomSeries) {
         if (next(20) < 1)
           sample.counters.front().counters["mbm_total_bytes"] = NoCount::unavailable;
         if (next(20) < 1) sample.first = true;
-        const bool may_act = !sample.first && std::ranges::none_of(sample.marks, is_drift) &&
-                             !std::holds_alternative<NoCount>(
-                                 sample.counters.front().counters["mbm_total_bytes"]);
+        const bool may_act =
+            !sample.first && std::ranges::none_of(sample.marks, is_drift) &&
+            !std::holds_alternative<NoCount>(sample.counters.front().counters["mbm_total_bytes"]);
         if (!may_act) frozen.insert(sample.time_usec);
       };
     const Ran ran = plant.run(400);

@@ -89,19 +89,22 @@ TEST(Io, Steps) {
     std::string plan;
   } rows[] = {
       {io, untouched(machine()),
-       "io_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n2 steps; groups: 0 to create, 1 to change, 0 to "
+       "io_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n2 steps; groups: 0 to create, 1 to "
+       "change, 0 to "
        "remove.\n"},
       {io, with_io(3, true), "Nothing to change.\n"},
       // Another tool enabled it: its masks are set, and stay when [io] goes.
       {io, with_io(0xff, false),
-       "schemata  I/O  L3:0=3 (was 0=ff)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
+       "schemata  I/O  L3:0=3 (was 0=ff)\n1 step; groups: 0 to create, 1 to change, 0 to "
+       "remove.\n"},
       {"", with_io(3, false), "Nothing to change.\n"},
       {"", with_io(3, true),
        "io_alloc  I/O  L3 disabled\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
       // It has its CLOSID before the groups, and ways beside them.
       {io + db, untouched(machine()),
        "schemata  default  L3:0=f0 (was 0=ff)\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=30\n"
-       "create    db\nschemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n6 steps; groups: 1 to "
+       "create    db\nschemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n6 steps; groups: 1 "
+       "to "
        "create, "
        "2 to change, 0 to remove.\n"},
       // The devices keep their place unless an exclusive group names it.
@@ -113,11 +116,13 @@ TEST(Io, Steps) {
        "   db  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {io + "[group.db]\nl3 = \"ways 0-3\"\nexclusive = true\n", with_io(3, true),
        "schemata  default  L3:0=f0 (was 0=ff)\nschemata  I/O  L3:0=30 (was 0=3)\ncreate    db\n"
-       "schemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n5 steps; groups: 1 to create, 2 to change, "
+       "schemata  db  L3:0=f MB:0=100\nmode      db  exclusive\n5 steps; groups: 1 to create, 2 to "
+       "change, "
        "0 to remove.\n"},
       // A group that goes may hold the highest CLOSID.
       {io, leaving,
-       "remove    old\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n3 steps; groups: 0 to create, 1 "
+       "remove    old\nio_alloc  I/O  L3 enabled\nschemata  I/O  L3:0=3\n3 steps; groups: 0 to "
+       "create, 1 "
        "to "
        "change, 1 to remove.\n"},
   };
@@ -132,11 +137,13 @@ TEST(Io, ClosidsInTheSteps) {
   Snapshot now = with_io(3, true);
   now.groups["a"] = group_state("L3:0=ff\nMB:0=100\n");
   now.owned.insert({"", "a"});
-  EXPECT_EQ(plan_text(io + "[group.b]\n", small, now),
-            "remove    a\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; groups: 1 to create, 0 to "
-            "change, 1 to remove.\n");
+  EXPECT_EQ(
+      plan_text(io + "[group.b]\n", small, now),
+      "remove    a\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; groups: 1 to create, 0 to "
+      "change, 1 to remove.\n");
   EXPECT_EQ(plan_text("[group.a]\n[group.b]\n", small, now),
-            "io_alloc  I/O  L3 disabled\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; groups: 1 to "
+            "io_alloc  I/O  L3 disabled\ncreate    b\nschemata  b  L3:0=ff MB:0=100\n3 steps; "
+            "groups: 1 to "
             "create, 1 to change, 0 to remove.\n");
 }
 
@@ -232,10 +239,11 @@ TEST(Io, PlacementBesideTheMasksOfOthers) {
 TEST(Io, LeftOutWhereUnsupported) {
   Capabilities without = machine();
   without.caches[Resource::L3].io_alloc = false;
-  EXPECT_EQ(plan_text("[daemon]\nunsupported = \"skip\"\n" + io, without, untouched(without)),
-            "p.toml:3:2: warning: not available on this machine, left out: [io]: the ways that I/O "
-            "devices fill cannot be set here (io_alloc)\n    3 | [io]\n      |  ^~ that requires Linux "
-            "6.19 and an AMD processor with SDCIAE\nNothing to change.\n");
+  EXPECT_EQ(
+      plan_text("[daemon]\nunsupported = \"skip\"\n" + io, without, untouched(without)),
+      "p.toml:3:2: warning: not available on this machine, left out: [io]: the ways that I/O "
+      "devices fill cannot be set here (io_alloc)\n    3 | [io]\n      |  ^~ that requires Linux "
+      "6.19 and an AMD processor with SDCIAE\nNothing to change.\n");
 }
 
 // At the start, the ways of devices that another tool set do not keep the rest.

@@ -63,7 +63,8 @@ TEST(Locks, Steps) {
       // It stays where it is.
       {buffer_policy, locked("30", "f"), "Nothing to change.\n"},
       {"", locked("3", "fc"),
-       "remove    buffer\nschemata  default  L2:1=ff (was 1=fc)\n2 steps; groups: 0 to create, 1 to "
+       "remove    buffer\nschemata  default  L2:1=ff (was 1=fc)\n2 steps; groups: 0 to create, 1 "
+       "to "
        "change, 1 to remove.\n"},
       {lock("buffer", "3 ways"), locked("3", "fc"),
        "remove    buffer\nschemata  default  L2:1=f8 (was 1=fc)\ncreate    buffer\nlock      "
@@ -71,14 +72,17 @@ TEST(Locks, Steps) {
       // Another policy does not move it, unless only that makes room.
       {buffer_policy + "[group.a]\nl2 = \"4 ways\"\nexclusive = true\n", locked("c", "f3"),
        "schemata  default  L2:0=f0;1=3 (was 0=ff;1=f3)\ncreate    a\nschemata  a  "
-       "L2:0=f;1=f0\nmode      a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
+       "L2:0=f;1=f0\nmode      a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to "
+       "remove.\n"},
       {buffer_policy + "[group.a]\nl2 = \"ways 2-3\"\n", locked("c", "f3"),
        "remove    buffer\nschemata  default  L2:1=fc (was 1=f3)\ncreate    a\nschemata  a  "
-       "L2:0-1=c\ncreate    buffer\nlock      buffer  L2:1=3\n6 steps; groups: 2 to create, 1 to change, 1 "
+       "L2:0-1=c\ncreate    buffer\nlock      buffer  L2:1=3\n6 steps; groups: 2 to create, 1 to "
+       "change, 1 "
        "to remove.\n"},
       // The domain was offline for a while, and the region is lost.
       {buffer_policy, with(locked("3", "fc"), "buffer", "", Mode::pseudo_locked),
-       "remove    buffer\ncreate    buffer\nlock      buffer  L2:1=3\n3 steps; groups: 1 to create, 0 to "
+       "remove    buffer\ncreate    buffer\nlock      buffer  L2:1=3\n3 steps; groups: 1 to "
+       "create, 0 to "
        "change, 1 to remove.\n"},
       // Beside other tools: no group may fill the ways.
       {buffer_policy, with(untouched(atom()), "theirs", "L2:0=1;1=1\n"),
@@ -225,7 +229,7 @@ TEST(Locks, LeftOutWhereUnsupported) {
       "p.toml:3:14: warning: not available on this machine, left out: pseudo_lock 'buffer': the "
       "kernel cannot lock memory into the caches of this processor\n    3 | [pseudo_lock.buffer]\n "
       "     |              ^~~~~~ it can on some models only (Intel Broadwell-X, Apollo Lake, "
-            "Gemini Lake)\nNothing to change.\n");
+      "Gemini Lake)\nNothing to change.\n");
 }
 
 // What is left out needs no CLOSID.
@@ -259,7 +263,8 @@ TEST(Locks, InUse) {
       {lock("buffer", "ways 4-5"), "Nothing to change.\n", "the change of pseudo_lock 'buffer' is"},
       {lock("buffer", "2 ways", "0"), "Nothing to change.\n", "the end of pseudo_lock 'buffer' is"},
       {"[group.a]\nl2 = { \"1\" = \"6 ways\" }\n",
-       "create    a\nschemata  a  L2:0=ff;1=fc\n2 steps; groups: 1 to create, 0 to change, 0 to remove.\n",
+       "create    a\nschemata  a  L2:0=ff;1=fc\n2 steps; groups: 1 to create, 0 to change, 0 to "
+       "remove.\n",
        "the end of pseudo_lock 'buffer' is"},
   };
   for (const auto& row : rows) {

@@ -107,7 +107,8 @@ TEST(MonCpus, Steps) {
        "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
       // A rule may name the same monitoring group, and keeps it.
       {counting, "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"a\"\n",
-       "cpus      default/a  none (was 0-1)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},
+       "cpus      default/a  none (was 0-1)\n1 step; groups: 0 to create, 1 to change, 0 to "
+       "remove.\n"},
       // The kernel takes the CPUs of all monitoring groups when it gives a group other CPUs.
       {own, "[group.g]\ncpus = \"1-3\"\nmonitor_cpus = { b = 2 }\n",
        "cpus      g  1-3 (was 2-3)\ncpus      g/b  2 (was none)\n"

@@ -120,7 +120,8 @@ TEST(MonGroups, Refusals) {
        "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule("redis", "a"),
        "p.toml:3:8: warning: not available on this machine, left out: group 'redis': resctrl "
        "divides nothing here, so that there is only the default group\n    3 | [group.redis]\n    "
-       "  |        ^~~~~\ncreate    default/a\n1 step; groups: 1 to create, 0 to change, 0 to remove.\n"},
+       "  |        ^~~~~\ncreate    default/a\n1 step; groups: 1 to create, 0 to change, 0 to "
+       "remove.\n"},
       {"nothing but monitoring, and no group",
        [](Capabilities& c, Snapshot& s) {
          c.caches.clear();
@@ -152,7 +153,8 @@ TEST(MonGroups, Refusals) {
          s.owned = {""};
        },
        redis + "adopt = true\n" + rule("redis", "a"),
-       "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
+       "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 2 to change, 0 to "
+       "remove.\n"},
       {"RMIDs, without a group",
        [](Capabilities& c, Snapshot& s) {
          c.num_rmids = 3;
@@ -195,9 +197,11 @@ TEST(MonGroups, RmidsOfClosids) {
       {1, two_groups, steps + "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       // The kernel does not say how many there are.
       {2, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to "
+               "remove.\n"},
       {24, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to "
+               "remove.\n"},
       {16, two_in_a,
        "p.toml:10:11: error: 2 monitoring groups asked for (a/x, a/y), and each control group has "
        "2 "

@@ -131,7 +131,8 @@ TEST(PlacementRefusals, OfflineCpus) {
   Snapshot snapshot = untouched(capabilities);
   const std::string policy = group("a", "2 ways", "cpus = \"3-5\"\n");
   const std::string steps =
-      "create    a\nschemata  a  L3:0=3 MB:0=100\ncpus      a  3 (was none)\n3 steps; groups: 1 to create, "
+      "create    a\nschemata  a  L3:0=3 MB:0=100\ncpus      a  3 (was none)\n3 steps; groups: 1 to "
+      "create, "
       "0 to change, 0 to remove.\n";
   EXPECT_EQ(plan_text(policy, capabilities, snapshot), steps);
   snapshot.possible_cpus = {0, 1, 2, 3, 4, 5};

@@ -248,9 +248,10 @@ TEST(Placement, LargeDomainIds) {
   EXPECT_EQ(plan_text(group("a", "9 ways"), capabilities, untouched(capabilities)),
             "p.toml:2:6: error: a: '9 ways' does not fit in L3 domains 65536-65537,4294967295: 8 "
             "ways are left\n    2 | l3 = \"9 ways\"\n      |      ^~~~~~~~\n");
-  EXPECT_EQ(plan_text(group("a", "2 ways"), capabilities, untouched(capabilities)),
-            "create    a\nschemata  a  L3:65536-65537,4294967295=3 "
-            "MB:65536-65537,4294967295=100\n2 steps; groups: 1 to create, 0 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      plan_text(group("a", "2 ways"), capabilities, untouched(capabilities)),
+      "create    a\nschemata  a  L3:65536-65537,4294967295=3 "
+      "MB:65536-65537,4294967295=100\n2 steps; groups: 1 to create, 0 to change, 0 to remove.\n");
 }
 
 // Groups keep their places, also where that leaves the other ways in pieces.

@@ -21,7 +21,8 @@ TEST(Plan, Grants) {
   const Row rows[] = {
       {"", "Nothing to change.\n"},
       {"[group.a]\n",
-       "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
+       "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps; groups: 1 to create, 0 to "
+       "change, 0 to "
        "remove.\n"},
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = { \"0\" = \"1 way\", "
        "\"*\" = \"10%\" }\nmb = \"10%\"\n",
@@ -31,7 +32,8 @@ TEST(Plan, Grants) {
       // Side by side while there is room, then overlapping.
       {"[group.a]\nl3 = \"12 ways\"\n[group.b]\nl3 = \"6 ways\"\n[group.c]\nl3 = \"4 ways\"\n",
        "create    a\nschemata  a  L3:0-1=fff MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=3f000 "
-       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f0000 MB:0-1=100\n6 steps; groups: 3 to create, 0 to "
+       "MB:0-1=100\ncreate    c\nschemata  c  L3:0-1=f0000 MB:0-1=100\n6 steps; groups: 3 to "
+       "create, 0 to "
        "change, 0 to remove.\n"},
       // Exclusive on one domain only: it uses the remainder on the other, and the kernel cannot
       // guard it.
@@ -48,12 +50,14 @@ TEST(Plan, Grants) {
       {"[partition.p]\nl3 = \"33%\"\n[partition.q]\nl3 = \"67%\"\n[group.a]\npartition = "
        "\"p\"\n[group.default]\npartition = \"q\"\n",
        "schemata  default  L3:0-1=fff80 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=7f "
-       "MB:0-1=100\nmode      a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
+       "MB:0-1=100\nmode      a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to "
+       "remove.\n"},
       // Sizes and bandwidth are rounded up to what holds them.
       {"[group.a]\nl3 = \"2.5 MiB\"\nmb = \"15%\"\n[group.b]\nl3 = \"1 KiB\"\nmb = "
        "\"1%\"\n[group.c]\nmb = \"unlimited\"\n",
        "create    a\nschemata  a  L3:0-1=7 MB:0-1=20\ncreate    b\nschemata  b  L3:0-1=8 "
-       "MB:0-1=10\ncreate    c\nschemata  c  L3:0-1=fffff MB:0-1=100\n6 steps; groups: 3 to create, 0 to "
+       "MB:0-1=10\ncreate    c\nschemata  c  L3:0-1=fffff MB:0-1=100\n6 steps; groups: 3 to "
+       "create, 0 to "
        "change, 0 to remove.\n"},
       // Explicit masks are obstacles to the exclusive ones.
       {"[group.a]\nl3 = \"0x3\"\n[group.b]\nl3 = \"ways 4-5\"\nexclusive = true\n[group.c]\nl3 = "
@@ -62,13 +66,16 @@ TEST(Plan, Grants) {
        "exclusive are in pieces\n    4 | l3 = \"ways 4-5\"\n      |      ^~~~~~~~~~\n"
        "schemata  default  L3:0-1=ffe00 (was 0-1=fffff)\ncreate    a\nschemata  a  L3:0-1=3 "
        "MB:0-1=100\ncreate    b\nschemata  b  L3:0-1=30 MB:0-1=100\ncreate    c\nschemata  c  "
-       "L3:0-1=1c0 MB:0-1=100\nmode      b  exclusive\nmode      c  exclusive\n9 steps; groups: 3 to "
+       "L3:0-1=1c0 MB:0-1=100\nmode      b  exclusive\nmode      c  exclusive\n9 steps; groups: 3 "
+       "to "
        "create, 1 to change, 0 to remove.\n"},
       {"[group.a]\ncpus = \"1-2\"\nl3 = \"4 ways\"\n",
-       "create    a\nschemata  a  L3:0-1=f MB:0-1=100\ncpus      a  1-2 (was none)\n3 steps; groups: 1 to "
+       "create    a\nschemata  a  L3:0-1=f MB:0-1=100\ncpus      a  1-2 (was none)\n3 steps; "
+       "groups: 1 to "
        "create, 0 to change, 0 to remove.\n"},
       {"[group.default]\nl3 = \"5 ways\"\nmb = \"50%\"\n",
-       "schemata  default  L3:0-1=1f (was 0-1=fffff) MB:0-1=50 (was 0-1=100)\n1 step; groups: 0 to create, "
+       "schemata  default  L3:0-1=1f (was 0-1=fffff) MB:0-1=50 (was 0-1=100)\n1 step; groups: 0 to "
+       "create, "
        "1 to change, 0 to remove.\n"},
   };
   for (const Row& row : rows) {
@@ -208,7 +215,8 @@ TEST(Plan, ExclusiveWhereOnlyBandwidthIsDivided) {
                       "exclusive = true\n[group.batch]\nmb = \"20%\"\n",
                       capabilities, untouched(capabilities)),
             "p.toml:4:6: warning: not available on this machine, left out: 'l3': resctrl offers no "
-            "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ on Skylake-SP and Cascade "
+            "L3 here; it offers MB\n    4 | l3 = \"4 ways\"\n      |      ^~~~~~~~ on Skylake-SP "
+            "and Cascade "
             "Lake, the kernel needs rdt=l3cat on its command line to offer it\ncreate    "
             "redis\nschemata  redis  MB:0=100\ncreate    batch\nschemata  batch  MB:0=20\n"
             "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
@@ -313,16 +321,18 @@ TEST(Plan, WaysOfDevices) {
 TEST(Plan, LeastBitsAndSparseMasks) {
   Capabilities capabilities = machine(20, 1);
   capabilities.caches.at(Resource::L3).min_cbm_bits = 2;
-  EXPECT_EQ(plan_text("[group.a]\nl3 = \"1%\"\n", capabilities, untouched(capabilities)),
-            "create    a\nschemata  a  L3:0=3 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
-            "remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.a]\nl3 = \"1%\"\n", capabilities, untouched(capabilities)),
+      "create    a\nschemata  a  L3:0=3 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
+      "remove.\n");
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"1 way\"\n", capabilities, untouched(capabilities)),
             "p.toml:2:6: error: '1 way' is too little: a mask of L3 has at least 2 ways "
             "(min_cbm_bits)\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
   capabilities.caches.at(Resource::L3).sparse_masks = true;
-  EXPECT_EQ(plan_text("[group.a]\nl3 = \"0x35\"\n", capabilities, untouched(capabilities)),
-            "create    a\nschemata  a  L3:0=35 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
-            "remove.\n");
+  EXPECT_EQ(
+      plan_text("[group.a]\nl3 = \"0x35\"\n", capabilities, untouched(capabilities)),
+      "create    a\nschemata  a  L3:0=35 MB:0=100\n2 steps; groups: 1 to create, 0 to change, 0 to "
+      "remove.\n");
 }
 
 }  // namespace

@@ -29,24 +29,29 @@ TEST(Steps, Changes) {
        "p.toml:2:6: warning: nobody fills ways 0-3 of L3 domain 0: the groups keep their places, "
        "which leaves the other ways in pieces\n    2 | l3 = \"4 ways\"\n      |      ^~~~~~~~ "
        "'rdtctl reset' and 'rdtctl reload' place all groups again\n"
-       "mode      a  shareable\nremove    a\n2 steps; groups: 0 to create, 0 to change, 1 to remove.\n"},
+       "mode      a  shareable\nremove    a\n2 steps; groups: 0 to create, 0 to change, 1 to "
+       "remove.\n"},
       // What shrinks goes first, and a group that does not change is not touched.
       {"[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"2 ways\"\nexclusive = "
        "true\n",
        "[group.a]\nl3 = \"4 ways\"\nexclusive = true\n[group.b]\nl3 = \"6 ways\"\nexclusive = "
        "true\n",
        "mode      b  shareable\nschemata  default  L3:0=ffc00 (was 0=fffc0)\nschemata  b  L3:0=3f0 "
-       "(was 0=30)\nmode      b  exclusive\n4 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
+       "(was 0=30)\nmode      b  exclusive\n4 steps; groups: 0 to create, 2 to change, 0 to "
+       "remove.\n"},
       // Renamed with a CLOSID free: the new one stands before the old one goes.
       {"[group.a]\nl3 = \"2 ways\"\n", "[group.b]\nl3 = \"2 ways\"\n",
-       "create    b\nschemata  b  L3:0=3 MB:0=100\nremove    a\n3 steps; groups: 1 to create, 0 to change, "
+       "create    b\nschemata  b  L3:0=3 MB:0=100\nremove    a\n3 steps; groups: 1 to create, 0 to "
+       "change, "
        "1 to remove.\n"},
       // Renamed with none free: the old one first.
       {"[group.a]\n[group.b]\n[group.c]\n", "[group.a]\n[group.b]\n[group.d]\n",
-       "remove    c\ncreate    d\nschemata  d  L3:0=fffff MB:0=100\n3 steps; groups: 1 to create, 0 to "
+       "remove    c\ncreate    d\nschemata  d  L3:0=fffff MB:0=100\n3 steps; groups: 1 to create, "
+       "0 to "
        "change, 1 to remove.\n"},
       {"[group.a]\nl3 = \"2 ways\"\nexclusive = true\n", "",
-       "mode      a  shareable\nschemata  default  L3:0=fffff (was 0=ffffc)\nremove    a\n3 steps; groups: "
+       "mode      a  shareable\nschemata  default  L3:0=fffff (was 0=ffffc)\nremove    a\n3 steps; "
+       "groups: "
        "0 to create, 1 to change, 1 to remove.\n"},
       {"[group.a]\ncpus = \"1-2\"\n", "[group.a]\ncpus = \"2-3\"\n",
        "cpus      a  2-3 (was 1-2)\n1 step; groups: 0 to create, 1 to change, 0 to remove.\n"},

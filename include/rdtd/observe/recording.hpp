@@ -41,7 +41,7 @@ inline constexpr const char* loaded_mark = "the policy was loaded";
 inline constexpr const char* guard_ended_mark = "the guard's lease ended";
 
 struct Sample {
-  uint64_t time_usec = 0;       // CLOCK_REALTIME
+  uint64_t time_usec = 0;  // CLOCK_REALTIME
   // CLOCK_BOOTTIME: a time in which the machine slept is one without samples. Rates are between
   // these.
   uint64_t monotonic_usec = 0;
