@@ -19,8 +19,8 @@ constexpr double loud_factor = 1.5, loud_floor = 1 << 20;      // bytes/s
 constexpr double suffer_factor = 1.3, suffer_floor = 1 << 18;  // bytes/s
 constexpr double near_ceiling = 0.8, active_part = 0.05, fallen = 0.9;
 constexpr double mean_seconds = 10;
-constexpr size_t means_for_ceiling = 3, most_means = 16;
-constexpr uint64_t means_usec = 24 * 3600 * uint64_t{1'000'000};
+constexpr size_t means_for_ceiling = 3;
+constexpr uint64_t hour_usec = 3600 * uint64_t{1'000'000}, hours_kept = 24;
 constexpr unsigned high_samples = 3, quiet_samples = 3, changes_of_stream = 3;
 constexpr uint64_t excuse_usec = 60'000'000;
 
@@ -70,16 +70,24 @@ std::optional<double> Window::quantile(double part) const {
 }
 
 void HighMeans::add(uint64_t monotonic_usec, double mean) {
-  std::erase_if(means_,
-                [&](const Mean& old) { return old.monotonic_usec + means_usec < monotonic_usec; });
-  const auto lower =
-      std::ranges::find_if(means_, [&](const Mean& old) { return old.value < mean; });
-  means_.insert(lower, {monotonic_usec, mean});
-  if (means_.size() > most_means) means_.pop_back();
+  const uint64_t now = monotonic_usec / hour_usec;
+  if (hours_.empty() || hours_.back().number != now) hours_.push_back({.number = now});
+  while (hours_.front().number + hours_kept < now) hours_.pop_front();
+  Hour& hour = hours_.back();
+  hour.second = std::max(hour.second, std::min(hour.highest, mean));
+  hour.highest = std::max(hour.highest, mean);
+  count_++;
 }
 
 std::optional<double> HighMeans::most() const {
-  return means_.size() < means_for_ceiling ? std::nullopt : std::optional(means_[1].value);
+  if (count_ < means_for_ceiling) return std::nullopt;
+  Hour all;
+  for (const Hour& hour : hours_)
+    for (const double mean : {hour.highest, hour.second}) {
+      all.second = std::max(all.second, std::min(all.highest, mean));
+      all.highest = std::max(all.highest, mean);
+    }
+  return all.second;
 }
 
 bool Track::loud() const {

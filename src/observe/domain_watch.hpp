@@ -26,8 +26,8 @@ class Window {
   std::deque<double> values_;
 };
 
-// The highest means of ten seconds of the last day: what a domain has carried is not forgotten
-// while it is idle.
+// The two highest means of ten seconds of each hour of the last day: what a domain has carried is
+// not forgotten while it is idle.
 class HighMeans {
  public:
   void add(uint64_t monotonic_usec, double mean);
@@ -35,11 +35,12 @@ class HighMeans {
   [[nodiscard]] std::optional<double> most() const;
 
  private:
-  struct Mean {
-    uint64_t monotonic_usec = 0;
-    double value = 0;
+  struct Hour {
+    uint64_t number = 0;  // of CLOCK_BOOTTIME
+    double highest = 0, second = 0;
   };
-  std::vector<Mean> means_;  // the highest first
+  std::deque<Hour> hours_;  // the last one is now
+  size_t count_ = 0;        // means so far
 };
 
 // A group in a domain.

@@ -183,6 +183,8 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
       return error(name.where,
                    fmt::format("group '{}' belongs to another lease, in {}", name.value, holder),
                    "a lease can replace groups of policy files only");
+    // What the files give it, and the guard may ask for, is not known from the lease.
+    read.group.unamended = earlier->unamended ? earlier->unamended : earlier->amounts;
   }
   if (!groups_.contains(read.group.name.value) || read.replaces)
     cpus_[read.group.name.value] = std::move(read.cpus);

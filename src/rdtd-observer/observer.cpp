@@ -125,6 +125,7 @@ void Observer::read_settings() {
   ring_due_usec_ = 0;
   header_.interval = static_cast<double>(settings_.interval.count()) / 1e6;
   if (detector_) detector_->use(header_);
+  guarding_->use(header_);
 }
 
 void Observer::connect() {

@@ -217,6 +217,38 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   EXPECT_EQ(lease("[group.web]\namend = true\nmb = \"40%\"\n"), "");
 }
 
+// What another lease replaces, the guard may go on to ask for: its other groups do not wait for
+// that.
+TEST_F(UpdateLeaseTest, TheGuardGoesOnBesideALeaseThatReplacesAGroup) {
+  constexpr uid_t observer = 981;
+  policy =
+      "[guard]\nmode = \"on\"\n[group.web]\nmb = \"10%..100%\"\n[group.batch]\nmb = "
+      "\"10%..100%\"\n";
+  ASSERT_EQ(load(), "");
+  const auto text = [](int of_web, int of_batch) {
+    return fmt::format(
+        "[group.web]\namend = true\nmb = \"{}%\"\n[group.batch]\namend = true\nmb = \"{}%\"\n",
+        of_web, of_batch);
+  };
+  ASSERT_EQ(lease(text(50, 50), observer), "");
+  UniqueFd other;
+  manager->changes().lease("other", "[group.batch]\noverride = true\nmb = \"60%\"\n", {.uid = 0},
+                           [&](std::expected<UniqueFd, Refusal> fd) {
+                             if (fd) other = std::move(*fd);
+                           });
+  run(std::chrono::seconds(5));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(update(text(30, 40), "guard", observer), "");
+  EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=30");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=60");
+  // Still within the range of the files only.
+  EXPECT_NE(update(text(30, 5), "guard", observer), "");
+  other = {};
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=40");
+}
+
 // A policy that narrows a range takes back what the guard holds below it.
 TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
   const auto with = [&](const std::string& amount) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "domain_watch.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observer/memory.hpp"
 
@@ -316,6 +317,23 @@ TEST(Blame, AnIdleNightIsNoCeiling) {
                               {"batch", "f", always(4), busy(4000, 2000)}})
                             .play(12200);
   EXPECT_EQ(played.sentences, std::vector<std::string>{});
+}
+
+// Nor is a day that was busy until an hour ago, because its first minutes were busier.
+TEST(Blame, APeakDoesNotHideTheDay) {
+  HighMeans means;
+  constexpr uint64_t hour = 3'600'000'000;
+  means.add(0, 100);
+  EXPECT_EQ(means.most(), std::nullopt);
+  for (uint64_t at = 0; at < 23 * hour; at += 10'000'000) means.add(at, at < hour / 20 ? 100 : 80);
+  EXPECT_EQ(means.most(), 100);
+  for (uint64_t at = 23 * hour; at < 26 * hour; at += 10'000'000) means.add(at, 1);
+  EXPECT_EQ(means.most(), 80);
+  for (uint64_t at = 26 * hour; at < 50 * hour; at += 10'000'000) means.add(at, 1);
+  EXPECT_EQ(means.most(), 1);
+  // One alone may be wrong.
+  means.add(50 * hour, 500);
+  EXPECT_EQ(means.most(), 1);
 }
 
 // One that begins anew knows nothing of before, as in a recording.
