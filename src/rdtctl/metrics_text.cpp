@@ -94,7 +94,8 @@ void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) 
   }
 }
 
-// What the groups may have, so that what they use can be compared with it. A rate without a limit is left out.
+// What the groups may have, so that what they use can be compared with it. A rate without a limit
+// is left out.
 class Granted {
  public:
   explicit Granted(const Capabilities& capabilities) : capabilities_(capabilities) {}
