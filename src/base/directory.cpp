@@ -127,7 +127,8 @@ Result<void> Directory::replace(const std::string& name, std::string_view text, 
   // overwritten.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  // Nobody knows the temporary name.
+  // Nobody knows the temporary name, unless something of that name is in the way.
+  if (!fd && fd.error().code == EEXIST) return std::unexpected(fd.error());
   if (!fd) return std::unexpected(Error{"write", path_of(name), fd.error().code, {}});
   Result<void> done = write_all(fd->get(), text, path_of(name));
   if (done && ::fchmod(fd->get(), mode) < 0)

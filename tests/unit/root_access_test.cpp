@@ -117,8 +117,8 @@ TEST_F(RootAccessTest, NothingIsChangedWithoutARecord) {
   fs::remove(root_ / "state");
   const auto done = resctrl::admit(Admit::group, *root, *state, std::nullopt);
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().text(), "cannot open " + (root_ / "state/.access.new").string() +
-                                     ": No such file or directory");
+  EXPECT_EQ(done.error().text(),
+            "cannot write " + (root_ / "state/access").string() + ": No such file or directory");
   EXPECT_EQ(fs::status(root_ / "resctrl").permissions(), fs::perms{0555});
 }
 
