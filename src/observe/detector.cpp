@@ -122,7 +122,7 @@ DomainWatch& Detector::watch_of(const DomainCounters& row) {
 std::vector<Episode> Detector::add(const Sample& sample) {
   update_schemata(schemata_, sample);
   std::vector<Episode> out;
-  // What it had learned before is not known to one that begins anew.
+  // An observer that has just started knows nothing of before.
   if (std::ranges::find(sample.marks, started_mark) != sample.marks.end()) {
     out = running();
     domains_.clear();
