@@ -393,10 +393,28 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
   return out;
 }
 
-Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
+namespace {
+
+// Whether another tool removed a group or moved CPUs during the reading: then a CPU that left one
+// group for another that was read before it is in none, as if it were offline.
+bool is_torn(const Filesystem& filesystem, const std::vector<Filesystem::Entry>& listed,
+             const Snapshot& snapshot) {
+  const auto is_gone = [&](const Filesystem::Entry& entry) {
+    return is_group(entry) && !snapshot.groups.contains(entry.name) &&
+           !snapshot.unreadable.contains(entry.name);
+  };
+  const auto has_other_cpus = [&](const auto& group) {
+    if (is_pseudo(group.second.mode)) return false;
+    const auto text = filesystem.read(file_of(group.first, "cpus_list"));
+    return parse_cpu_list(text ? *text : "") != group.second.cpus;
+  };
+  return std::ranges::any_of(listed, is_gone) ||
+         std::ranges::any_of(snapshot.groups, has_other_cpus);
+}
+
+Result<Snapshot> read_once(const Filesystem& filesystem,
+                           const std::vector<Filesystem::Entry>& entries) {
   Snapshot snapshot;
-  const auto entries = filesystem.list("");
-  if (!entries) return std::unexpected(entries.error());
   // In the other mode, the kernel refuses to read the files, and overwrites last_cmd_status.
   const auto monitoring = monitoring_directories(filesystem);
   if (!monitoring) return std::unexpected(monitoring.error());
@@ -411,7 +429,7 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
   if (auto read = append_group(filesystem, root, nullptr, snapshot); !read)
     return std::unexpected(read.error());
   const std::set<Resource> others = other_rows(snapshot.groups.at(root.name).schemata);
-  for (const Filesystem::Entry& entry : *entries)
+  for (const Filesystem::Entry& entry : entries)
     if (is_group(entry))
       if (auto read = append_group(filesystem, entry, &others, snapshot); !read)
         return std::unexpected(read.error());
@@ -419,6 +437,20 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
   if (!io) return std::unexpected(io.error());
   snapshot.io = *std::move(io);
   return snapshot;
+}
+
+}  // namespace
+
+Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
+  // Nobody waits for a tool that changes the tree all the time.
+  constexpr int max_readings = 3;
+  for (int reading = 1;; reading++) {
+    const auto entries = filesystem.list("");
+    if (!entries) return std::unexpected(entries.error());
+    auto snapshot = read_once(filesystem, *entries);
+    if (!snapshot || reading == max_readings || !is_torn(filesystem, *entries, *snapshot))
+      return snapshot;
+  }
 }
 
 Result<Machine> read_machine(const Filesystem& filesystem, const MountOptions& mount,

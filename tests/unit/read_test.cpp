@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "fake/kernel.hpp"
 #include "rdtd/resctrl/counters.hpp"
 #include "rdtd/resctrl/read.hpp"
 
@@ -416,6 +418,49 @@ TEST(Read, Groups) {
   EXPECT_EQ(snapshot->mon_groups,
             (std::set<std::string>{"a/mon_groups/x", "a/mon_groups/y", "mon_groups/z"}));
   EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
+}
+
+// A CPU that changes its group during the reading is not offline.
+TEST(Read, ReadsAgainWhatChangesMeanwhile) {
+  struct Case {
+    const char* at;
+    const char* file;  // that another tool writes then; null: it removes "two"
+    const char* cpus;
+  };
+  for (const Case& row : {Case{"read two/mode", nullptr, ""},
+                          {"read two/cpus_list", "two/cpus_list", "\n"},
+                          {"read two/cpus_list", "two/cpus_list", "2-3\n"},
+                          {"read two/cpus_list", "one/cpus_list", "3\n"}}) {
+    SCOPED_TRACE(fmt::format("{} {}", row.file != nullptr ? row.file : "", row.cpus));
+    fake::Kernel kernel(fake::xeon());
+    ASSERT_TRUE(kernel.resctrl.make("one") && kernel.resctrl.make("two"));
+    ASSERT_TRUE(kernel.resctrl.write("two/cpus_list", "3\n"));
+    bool changed = false;
+    kernel.calls.hook = [&](const fake::Call& call) {
+      if (call.text() != row.at || std::exchange(changed, true)) return;
+      EXPECT_TRUE(row.file != nullptr ? kernel.resctrl.write(row.file, row.cpus)
+                                      : kernel.resctrl.remove("two"));
+    };
+    const auto snapshot = resctrl::read_snapshot(kernel);
+    ASSERT_TRUE(snapshot) << snapshot.error().text();
+    EXPECT_TRUE(changed);
+    EXPECT_EQ(format_cpu_list(snapshot->online_cpus()), "0-3");
+    EXPECT_EQ(snapshot->groups.contains("two"), row.file != nullptr);
+  }
+}
+
+// A tool that never rests delays nobody: the third reading is the last.
+TEST(Read, ReadsAtMostThreeTimes) {
+  fake::Kernel kernel(fake::xeon());
+  ASSERT_TRUE(kernel.resctrl.make("one"));
+  int readings = 0;
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.text() != "read one/cpus_list") return;
+    (void)kernel.resctrl.write("one/cpus_list", readings % 2 == 0 ? "3\n" : "\n");
+    readings++;
+  };
+  ASSERT_TRUE(resctrl::read_snapshot(kernel));
+  EXPECT_EQ(readings, 3);
 }
 
 // What a group starts with under mba_MBps cannot be written to every kernel.

@@ -63,7 +63,8 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
                                                      const Schemata& root,
                                                      const MountOptions& mount);
 
-// All control groups. resctrl does not record which of them are rdtd's: `owned` is empty.
+// All control groups. resctrl does not record which of them are rdtd's: `owned` is empty. Reads
+// again, at most twice, what another tool changed meanwhile.
 [[nodiscard]] Result<Snapshot> read_snapshot(const Filesystem& filesystem);
 
 // Both, and the three facts that are not in resctrl.
