@@ -34,16 +34,23 @@ LeaseHolder::~LeaseHolder() {
   sd_event_unref(event_);
 }
 
-void LeaseHolder::want(sd_bus* bus, const std::string& policy) {
+bool LeaseHolder::want(sd_bus* bus, const std::string& policy) {
   // The answer that is still missing says what is in force.
-  if (call_ != nullptr || policy == in_force_) return;
-  if (policy.empty()) return close();
-  asked_ = policy;
-  if (bus == nullptr) return handlers_.on_refused("there is no connection to the system bus");
-  if (const int r = ask(bus); r < 0) {
-    call_.reset();
-    handlers_.on_refused(std::string("cannot ask for a lease: ") + std::strerror(-r));
+  if (call_ != nullptr || policy == in_force_) return false;
+  if (policy.empty()) {
+    close();
+    return false;
   }
+  asked_ = policy;
+  if (bus == nullptr) {
+    handlers_.on_refused("there is no connection to the system bus");
+    return false;
+  }
+  const int r = ask(bus);
+  if (r >= 0) return true;
+  call_.reset();
+  handlers_.on_refused(std::string("cannot ask for a lease: ") + std::strerror(-r));
+  return false;
 }
 
 int LeaseHolder::ask(sd_bus* bus) {

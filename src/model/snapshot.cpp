@@ -11,6 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 4> mode_names = {"shareable", "exclusive",
                                                         "pseudo-locksetup", "pseudo-locked"};
 constexpr std::string_view default_label = "default";
+// Before the name of a directory that has that label: another tool can make one.
+constexpr std::string_view here = "./";
 constexpr std::string_view io_label = "I/O";
 constexpr std::string_view mon_groups = "mon_groups";  // the directory in each control group
 
@@ -29,14 +31,18 @@ bool is_pseudo(Mode mode) { return mode == Mode::pseudo_locksetup || mode == Mod
 std::string group_label(std::string_view directory) {
   if (directory == io_group) return std::string(io_label);
   const std::string_view control = control_group_of(directory);
-  std::string out(control == root_group ? default_label : control);
+  std::string out(control == default_label ? here : std::string_view());
+  out += control == root_group ? default_label : control;
   if (is_mon_group(directory)) out += directory.substr(directory.rfind('/'));
   return out;
 }
 
 std::string group_directory(std::string_view label) {
+  const bool is_directory = label.starts_with(here);
+  if (is_directory) label.remove_prefix(here.size());
   const std::string_view control = label.substr(0, label.find('/'));
-  const std::string_view directory = control == default_label ? root_group : control;
+  const std::string_view directory =
+      control == default_label && !is_directory ? root_group : control;
   return control.size() == label.size()
              ? std::string(directory)
              : mon_group_directory(directory, label.substr(control.size() + 1));

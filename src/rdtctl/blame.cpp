@@ -1,14 +1,11 @@
 // blame: who took whose cache or bandwidth, from a recording or from what rdtd-observer keeps.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
 #include <vector>
 
+#include "contention.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/observe/detector.hpp"
-#include "recording_source.hpp"
 #include "time_point.hpp"
 #include "verbs.hpp"
 
@@ -16,16 +13,9 @@ namespace rdtd {
 
 namespace {
 
-using observe::Contention;
 using observe::Episode;
 using observe::Part;
 using observe::Stream;
-
-bool concerns(const Episode& episode, const std::string& group) {
-  const auto is_it = [&](const Part& part) { return group_label(part.group) == group; };
-  return std::ranges::any_of(episode.takers, is_it) ||
-         std::ranges::any_of(episode.sufferers, is_it);
-}
 
 JsonValue parts_json(const std::vector<Part>& parts) {
   JsonValue out = JsonValue::array();
@@ -50,12 +40,11 @@ JsonValue episode_json(const Episode& episode, bool running) {
           {"text", sentence(episode)}};
 }
 
-void print_as_json(const Context& context, const std::vector<Episode>& ended,
-                   const std::vector<Episode>& running, const std::vector<Stream>& streams) {
+void print_as_json(const Context& context, const FoundContention& found) {
   JsonValue episodes = JsonValue::array(), groups = JsonValue::array();
-  for (const Episode& episode : ended) episodes.push_back(episode_json(episode, false));
-  for (const Episode& episode : running) episodes.push_back(episode_json(episode, true));
-  for (const Stream& stream : streams)
+  for (const FoundEpisode& one : found.episodes)
+    episodes.push_back(episode_json(one.episode, one.running));
+  for (const Stream& stream : found.streams)
     groups.push_back({{"group", group_label(stream.group)},
                       {"resource", stream.resource},
                       {"domain", static_cast<uint32_t>(stream.domain)},
@@ -89,43 +78,19 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
          options.group);
     return Exit::usage;
   }
-  std::optional<observe::Detector> detector;
-  std::vector<Episode> ended;
-  const auto recording = read_samples(
-      context, options.source,
-      [&](const observe::Header& header, const observe::Sample& sample) {
-        if (!detector) detector.emplace(header);
-        if (sample.begins_file) detector->use(header);
-        std::ranges::move(detector->add(sample), std::back_inserter(ended));
-      },
-      all_before);
-  if (!recording) return recording.error();
-  std::erase_if(ended,
-                [&](const Episode& episode) { return episode.end_usec < recording->from_usec; });
-  std::vector<Episode> running = detector->running();
-  std::vector<Stream> streams = detector->streams();
-  // That nobody is to blame is an answer to who asks about a group.
-  const auto is_left_out = [&](const Episode& episode) {
-    return options.group.empty() ? episode.kind == Contention::none
-                                 : !concerns(episode, options.group);
-  };
-  std::erase_if(ended, is_left_out);
-  std::erase_if(running, is_left_out);
-  if (!options.group.empty())
-    std::erase_if(streams,
-                  [&](const Stream& stream) { return group_label(stream.group) != options.group; });
+  const auto found = find_contention(context, options.source, options.group);
+  if (!found) return found.error();
   if (context.json != Json::off) {
-    print_as_json(context, ended, running, streams);
+    print_as_json(context, *found);
     return Exit::ok;
   }
-  for (const Episode& episode : ended) print_episode(episode, false);
-  for (const Episode& episode : running) print_episode(episode, true);
-  if (ended.empty() && running.empty())
+  for (const FoundEpisode& one : found->episodes) print_episode(one.episode, one.running);
+  if (found->episodes.empty())
     print("No contention{} from {} to {}, in {}.\n",
           options.group.empty() ? "" : " of group " + options.group,
-          time_text(recording->from_usec), time_text(recording->to_usec),
-          counted(recording->samples, "sample"));
-  for (const Stream& stream : streams) print_stream(stream);
+          time_text(found->read.from_usec), time_text(found->read.to_usec),
+          counted(found->read.samples, "sample"));
+  for (const Stream& stream : found->streams) print_stream(stream);
   return Exit::ok;
 }
 

@@ -5,12 +5,11 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
 
+#include "history_html.hpp"
 #include "html.hpp"
 #include "output.hpp"
-#include "plot.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observe/series.hpp"
 #include "recording_source.hpp"
@@ -26,22 +25,8 @@ using observe::Series;
 
 // More points than that show nothing more, and a file with many groups must not cost their square.
 constexpr size_t curve_columns = 32, points_of_picture = 400, most_points = 1000;
-constexpr size_t most_marks = 1000, marks_shown = 20;
+constexpr size_t most_marks = 1000;
 constexpr double mib = 1 << 20;
-
-struct Mark {
-  uint64_t time_usec = 0;
-  double seconds = 0;  // from the first sample; the clock may have been set since
-  std::string text;
-};
-
-// What is shown, from one pass over the samples.
-struct Shown {
-  ReadRecording read;
-  std::vector<Series> coarse, fine;  // for the terminal or JSON, and for the pictures
-  std::vector<Mark> marks;           // the last ones
-  double seconds = 0;                // from the first sample to the last
-};
 
 // A column for each value, from the least possible, 0, to `most`. A gap is a blank.
 std::string sparkline(const Context& context, const Curve& curve, double most) {
@@ -83,7 +68,7 @@ std::string domain_of(const Series& series) {
   return series.resource == "L3" ? id : series.resource + " " + id;
 }
 
-void print_marks(const std::vector<Mark>& marks) {
+void print_marks(const std::vector<History::Mark>& marks) {
   if (marks.empty()) return;
   const size_t left_out = marks.size() - std::min(marks.size(), marks_shown);
   print("\n");
@@ -92,7 +77,7 @@ void print_marks(const std::vector<Mark>& marks) {
     print("{}  {}\n", time_text(marks[i].time_usec), marks[i].text);
 }
 
-void print_curves(const Context& context, const Shown& shown) {
+void print_curves(const Context& context, const History& shown) {
   const std::vector<Series>& all = shown.coarse;
   print("{}  {} to {}, {} of {:g} s\n\n", shown.read.header.host, time_text(shown.read.from_usec),
         time_text(shown.read.to_usec), counted(shown.read.samples, "sample"),
@@ -123,7 +108,7 @@ JsonValue json_of(const Curve& curve) {
   return out;
 }
 
-void print_as_json(const Context& context, const Shown& shown) {
+void print_as_json(const Context& context, const History& shown) {
   JsonValue series = JsonValue::array(), marks = JsonValue::array();
   for (const Series& one : shown.coarse)
     series.push_back({{"group", group_label(one.group)},
@@ -131,7 +116,7 @@ void print_as_json(const Context& context, const Shown& shown) {
                       {"domain", static_cast<uint32_t>(one.domain)},
                       {"occupancy_bytes", json_of(one.occupancy)},
                       {"total_bytes_per_second", json_of(one.traffic)}});
-  for (const Mark& mark : shown.marks)
+  for (const History::Mark& mark : shown.marks)
     marks.push_back({{"time_usec", mark.time_usec}, {"text", mark.text}});
   print_json(context, {{"host", shown.read.header.host},
                        {"from_usec", shown.read.from_usec},
@@ -142,69 +127,15 @@ void print_as_json(const Context& context, const Shown& shown) {
                        {"marks", std::move(marks)}});
 }
 
-// One picture a domain and kind; the groups share its axes. Marks have the numbers of their list.
-std::string picture(const std::vector<const Series*>& of_domain, Curve Series::* curve,
-                    const std::string& unit, const Shown& shown) {
-  const double seconds = std::max(shown.seconds, 1e-3);
-  std::vector<double> values = {0};
-  for (const Series* series : of_domain)
-    for (const auto& value : series->*curve)
-      if (value) values.push_back(*value / mib);
-  if (values.size() == 1) return {};
-  Plot plot(axis_of({0, seconds}, false, "s"), axis_of(values, false, unit));
-  for (size_t i = 0; i < of_domain.size(); ++i) {
-    const Curve& all = of_domain[i]->*curve;
-    std::vector<Point> points;
-    for (size_t k = 0; k <= all.size(); ++k) {
-      if (k < all.size() && all[k])
-        points.push_back(
-            {seconds * static_cast<double>(k) / static_cast<double>(all.size()), *all[k] / mib});
-      else if (!points.empty())
-        plot.add_line(std::exchange(points, {}), i);
-    }
-  }
-  for (size_t i = 0; i < shown.marks.size() && shown.marks.size() <= marks_shown; ++i)
-    plot.add_mark(shown.marks[i].seconds, std::to_string(i + 1));
-  return plot.svg();
-}
-
-std::string page_of(const Context& context, const Shown& shown) {
-  const std::vector<Series>& all = shown.fine;
-  std::set<std::pair<std::string, DomainId>> domains;
-  for (const Series& series : all) domains.emplace(series.resource, series.domain);
-  std::string body = fmt::format("<p>{}, {} to {}</p>\n", html_escaped(shown.read.header.host),
-                                 time_text(shown.read.from_usec), time_text(shown.read.to_usec));
-  for (const auto& [resource, domain] : domains) {
-    std::vector<const Series*> of_domain;
-    std::vector<std::string> names;
-    for (const Series& series : all)
-      if (series.resource == resource && series.domain == domain) {
-        of_domain.push_back(&series);
-        names.push_back(group_label(series.group));
-      }
-    body += fmt::format("<h2>{} {}</h2>\n{}\n", html_escaped(resource), to_string(domain),
-                        legend(names));
-    for (const auto& [curve, unit, what] : {std::tuple(&Series::occupancy, "MiB", "Occupancy"),
-                                            std::tuple(&Series::traffic, "MiB/s", "Traffic")})
-      if (const std::string svg = picture(of_domain, curve, unit, shown); !svg.empty())
-        body += fmt::format("<h3>{}</h3>\n{}\n", what, svg);
-  }
-  if (!shown.marks.empty()) body += "<h2>Marks</h2>\n<ol>\n";
-  for (const Mark& mark : shown.marks)
-    body += fmt::format("<li>{} {}</li>\n", time_text(mark.time_usec), html_escaped(mark.text));
-  if (!shown.marks.empty()) body += "</ol>\n";
-  return html_page("rdtctl history", body, origin_of(context));
-}
-
-std::expected<Shown, int> read(const Context& context, const verbs::HistoryOptions& options) {
-  Shown out;
+std::expected<History, int> read(const Context& context, const verbs::HistoryOptions& options) {
+  History out;
   std::optional<observe::SeriesBuilder> coarse, fine;
   std::optional<uint64_t> begin_usec;
   const size_t points = context.json != Json::off ? most_points : curve_columns;
   auto recording = read_samples(
       context, options.source, [&](const observe::Header& header, const observe::Sample& sample) {
         if (!begin_usec) {
-          begin_usec = sample.monotonic_usec;
+          begin_usec = out.begin_usec = sample.monotonic_usec;
           coarse.emplace(points, header.interval);
           fine.emplace(points_of_picture, header.interval);
         }
@@ -238,9 +169,12 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
          options.source.file.empty() ? "the history" : options.source.file, options.group);
     return Exit::failed;
   }
-  if (!options.html.empty())
-    if (const int failed = write_html(options.html, page_of(context, *shown)); failed != Exit::ok)
-      return failed;
+  if (!options.html.empty()) {
+    auto found = find_contention(context, options.source, options.group);
+    if (!found) return found.error();
+    const std::string page = history_html(*shown, *std::move(found), origin_of(context));
+    if (const int failed = write_html(options.html, page); failed != Exit::ok) return failed;
+  }
   if (context.json != Json::off)
     print_as_json(context, *shown);
   else

@@ -51,7 +51,7 @@ static std::string style_of_series() {
       variables(light) + "\n@media (prefers-color-scheme: dark) { " + variables(dark) + " }\n";
   for (size_t i = 0; i < series_colors; i++)
     out += fmt::format(
-        "circle.s{0}, span.s{0} {{ fill: var(--s{0}); color: var(--s{0}); }}\n"
+        "circle.s{0}, polygon.s{0}, span.s{0} {{ fill: var(--s{0}); color: var(--s{0}); }}\n"
         "polyline.s{0} {{ stroke: var(--s{0}); }}\n",
         i);
   return out + "polyline.d1 { stroke-dasharray: 8 4; }\npolyline.d2 { stroke-dasharray: 2 4; }\n";
@@ -65,7 +65,8 @@ std::string html_page(std::string_view title, std::string_view body, std::string
       "svg {{ width: 100%; }}\ntext {{ font-size: 12px; fill: currentColor; }}\n"
       ".grid {{ stroke: var(--grid); }}\n"
       ".mark {{ stroke: currentColor; stroke-dasharray: 4; }}\n"
-      "circle {{ fill-opacity: 0.6; }}\npolyline {{ stroke-width: 2; fill: none; }}\n{3}"
+      ".episode {{ fill: currentColor; fill-opacity: 0.12; }}\n"
+      "circle, polygon {{ fill-opacity: 0.6; }}\npolyline {{ stroke-width: 2; fill: none; }}\n{3}"
       "td, th {{ padding: 0.1em 1em 0.1em 0; text-align: left; }}\n"
       "footer {{ margin-top: 2em; border-top: 1px solid var(--grid); font-size: 13px;"
       " white-space: pre-line; }}\n"

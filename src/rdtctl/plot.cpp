@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <span>
 
 #include "html.hpp"
@@ -136,6 +137,29 @@ void Plot::add_line(const std::vector<Point>& points, size_t series) {
   drawn_ += fmt::format("<polyline class=\"{}\" points=\"", class_of(series));
   for (const Point& point : points) drawn_ += coordinates(point);
   drawn_ += "\"/>\n";
+}
+
+void Plot::add_area(const std::vector<Point>& lower, const std::vector<Point>& upper,
+                    size_t series) {
+  drawn_ += fmt::format("<polygon class=\"{}\" points=\"", class_of(series));
+  for (const Point& point : upper) drawn_ += coordinates(point);
+  for (const Point& point : lower | std::views::reverse) drawn_ += coordinates(point);
+  drawn_ += "\"/>\n";
+}
+
+void Plot::add_level(double y, std::string_view text) {
+  drawn_ += fmt::format(
+      "<line class=\"mark\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n"
+      "<text x=\"{1}\" y=\"{3:.1f}\" text-anchor=\"end\">{4}</text>\n",
+      left, right, top_of(y), top_of(y) - 4, html_escaped(text));
+}
+
+// One that is shorter than a line is wide is seen too.
+void Plot::add_span(double from, double to) {
+  constexpr double least = 2;
+  drawn_ += fmt::format(
+      "<rect class=\"episode\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\"/>\n",
+      left_of(from), top, std::max(least, left_of(to) - left_of(from)), bottom - top);
 }
 
 void Plot::add_mark(double x, std::string_view text) {

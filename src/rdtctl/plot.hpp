@@ -42,8 +42,14 @@ class Plot {
   // `series` chooses the color, and above the number of colors a broken line.
   void add_dots(const std::vector<Point>& points, size_t series);
   void add_line(const std::vector<Point>& points, size_t series);
+  // Between the two lines, whose points have the same x.
+  void add_area(const std::vector<Point>& lower, const std::vector<Point>& upper, size_t series);
   // A vertical line with its text.
   void add_mark(double x, std::string_view text);
+  // A horizontal one.
+  void add_level(double y, std::string_view text);
+  // A shaded part of the x axis.
+  void add_span(double from, double to);
   [[nodiscard]] std::string svg() const;
 
  private:

@@ -5,6 +5,7 @@
 #include <array>
 #include <ctime>
 #include <optional>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/parse.hpp"
@@ -15,32 +16,56 @@ namespace {
 
 constexpr uint64_t second = 1'000'000;
 
-std::tm local_time(uint64_t usec) {
+enum class Zone { local, utc };
+
+std::tm fields_of(uint64_t usec, Zone zone) {
   const auto time = static_cast<std::time_t>(usec / second);
   std::tm out{};
-  (void)::localtime_r(&time, &out);
+  (void)(zone == Zone::utc ? ::gmtime_r(&time, &out) : ::localtime_r(&time, &out));
   return out;
 }
 
-uint64_t usec_of(std::tm local) {
-  local.tm_isdst = -1;
-  const std::time_t time = std::mktime(&local);
+uint64_t usec_of(std::tm fields, Zone zone) {
+  fields.tm_isdst = -1;
+  const std::time_t time = zone == Zone::utc ? ::timegm(&fields) : std::mktime(&fields);
   return time < 0 ? 0 : static_cast<uint64_t>(time) * second;
 }
 
 // Midnight, so many days from the day of `now`.
-uint64_t midnight(uint64_t now_usec, int days) {
-  std::tm local = local_time(now_usec);
-  local.tm_hour = local.tm_min = local.tm_sec = 0;
-  local.tm_mday += days;
-  return usec_of(local);
+uint64_t midnight(uint64_t now_usec, int days, Zone zone) {
+  std::tm fields = fields_of(now_usec, zone);
+  fields.tm_hour = fields.tm_min = fields.tm_sec = 0;
+  fields.tm_mday += days;
+  return usec_of(fields, zone);
 }
 
-// The whole text by a format of strptime(3), what it does not name as in `base`.
-std::optional<uint64_t> by_format(const std::string& text, const char* format, std::tm base) {
-  const char* end = ::strptime(text.c_str(), format, &base);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return usec_of(base);
+// A time of the calendar, without its zone; what it does not name is as in `day`. With a day of the
+// week in front, as systemctl(1) prints it.
+std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& day, Zone zone) {
+  std::tm ignored{};
+  const char* rest = ::strptime(text.c_str(), "%a ", &ignored);
+  if (rest == nullptr) rest = text.c_str();
+  for (const char* format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S",
+                             "%H:%M:%S", "%H:%M"}) {
+    std::tm fields = day;
+    const char* end = ::strptime(rest, format, &fields);
+    if (end != nullptr && *end == '\0') return usec_of(fields, zone);
+  }
+  return std::nullopt;
+}
+
+// "-1h", "1h ago", "+5min".
+std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) {
+  const bool back = text.starts_with('-') || text.ends_with(" ago");
+  if (!back && !text.starts_with('+')) return std::nullopt;
+  if (text.starts_with('-') || text.starts_with('+'))
+    text.remove_prefix(1);
+  else
+    text.remove_suffix(4);
+  const auto length = parse_duration(text);
+  if (!length) return std::nullopt;
+  const auto usec = static_cast<uint64_t>(length->count());
+  return back ? now_usec - std::min(now_usec, usec) : now_usec + usec;
 }
 
 }  // namespace
@@ -48,31 +73,29 @@ std::optional<uint64_t> by_format(const std::string& text, const char* format, s
 std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t now_usec) {
   const std::string text(trim(given));
   if (text == "now") return now_usec;
-  if (text == "today") return midnight(now_usec, 0);
-  if (text == "yesterday") return midnight(now_usec, -1);
+  for (const auto& [word, days] : {std::pair("yesterday", -1), {"today", 0}, {"tomorrow", 1}})
+    if (text == word) return midnight(now_usec, days, Zone::local);
   if (text.starts_with('@'))
     if (const auto seconds = parse_unsigned<uint32_t>(std::string_view(text).substr(1)))
       return *seconds * second;
-  std::string_view span = text;
-  const bool back = span.starts_with('-') || span.ends_with(" ago");
-  if (span.starts_with('-'))
-    span.remove_prefix(1);
-  else if (back)
-    span.remove_suffix(4);
-  if (back)
-    if (const auto length = parse_duration(span))
-      return now_usec - std::min(now_usec, static_cast<uint64_t>(length->count()));
-  const std::tm day = local_time(midnight(now_usec, 0));
-  for (const char* format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S",
-                             "%H:%M:%S", "%H:%M"})
-    if (const auto usec = by_format(text, format, day)) return *usec;
+  if (const auto usec = relative_time(text, now_usec)) return *usec;
+  std::string_view calendar = text;
+  Zone zone = Zone::local;
+  for (const std::string_view suffix : {" UTC", "Z"})
+    if (calendar.ends_with(suffix)) {
+      calendar.remove_suffix(suffix.size());
+      zone = Zone::utc;
+      break;
+    }
+  const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);
+  if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
   return std::unexpected(fmt::format(
       "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"", given));
 }
 
 std::string time_text(uint64_t usec) {
   if (usec == 0) return "never";
-  const std::tm local = local_time(usec);
+  const std::tm local = fields_of(usec, Zone::local);
   std::array<char, 64> out{};
   (void)std::strftime(out.data(), out.size(), "%F %T", &local);
   return out.data();

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
 #include <utility>
 
 #include "journal.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/observer/guard_policy.hpp"
@@ -21,7 +23,14 @@ constexpr uint64_t ask_again_usec = 10'000'000;
 
 Guarding::Guarding(sd_event* event, std::function<void(std::string)> on_mark)
     : lease_(event, guard_lease_name,
-             {.on_granted = [this] { refused_.clear(); },
+             {.on_granted =
+                  [this] {
+                    refused_.clear();
+                    const uint64_t usec = clock_usec(CLOCK_BOOTTIME) - asked_usec_;
+                    log_debug(fmt::format(
+                        "the guard's amounts are in force, {:.1f} ms after the sample began",
+                        static_cast<double>(usec) / 1e3));
+                  },
               .on_refused =
                   [this](const std::string& why) {
                     if (refused_ != why)
@@ -80,7 +89,7 @@ void Guarding::add(const observe::Sample& sample, const observe::Detector& detec
   if (policy_.guard.mode != GuardMode::on || sample.monotonic_usec < ask_due_usec_) return;
   const std::string text = guard_lease(policy_, guard_->amounts());
   if (text.empty()) refused_.clear();
-  lease_.want(bus, text);
+  if (lease_.want(bus, text)) asked_usec_ = sample.monotonic_usec;
   ask_due_usec_ = refused_.empty() ? 0 : sample.monotonic_usec + ask_again_usec;
 }
 

@@ -44,7 +44,8 @@ class Guarding {
   std::function<void(std::string)> on_mark_;
   std::string no_policy_;                      // why there is none
   std::string refused_;                        // why its amounts are not in force
-  uint64_t ask_due_usec_ = 0, seen_usec_ = 0;  // CLOCK_BOOTTIME
+  // CLOCK_BOOTTIME; `asked_usec_`: of the sample whose amounts the daemon was asked for.
+  uint64_t ask_due_usec_ = 0, seen_usec_ = 0, asked_usec_ = 0;
   std::deque<GuardStepRow> steps_;
   std::map<std::tuple<std::string, std::string, uint32_t, std::string, std::string>, uint64_t>
       counts_;

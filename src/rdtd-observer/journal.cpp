@@ -36,6 +36,10 @@ void send(int priority, std::string_view text, std::vector<std::string> fields) 
 
 }  // namespace
 
+void log_debug(std::string_view text) {
+  if (stderr_is_journal()) send(LOG_DEBUG, text, {});
+}
+
 void log_info(std::string_view text) { send(LOG_INFO, text, {}); }
 
 void log_warning(std::string_view text) { send(LOG_WARNING, text, {}); }

@@ -7,6 +7,8 @@
 
 namespace rdtd {
 
+// To the journal only.
+void log_debug(std::string_view text);
 void log_info(std::string_view text);
 void log_warning(std::string_view text);
 

@@ -258,5 +258,21 @@ TEST(SystemdUnit, OfCgroup) {
   EXPECT_EQ(units_of_cgroup("/" + std::string(247, 'a') + ".service").system.size(), 1U);
 }
 
+TEST(Labels, NoTwoDirectoriesHaveTheSame) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"", "default"},
+      {"redis", "redis"},
+      {"mon_groups/m", "default/m"},
+      {"redis/mon_groups/m", "redis/m"},
+      {"default", "./default"},
+      {"default/mon_groups/m", "./default/m"},
+  };
+  for (const auto& [directory, label] : rows) {
+    EXPECT_EQ(group_label(directory), label);
+    EXPECT_EQ(group_directory(label), directory);
+  }
+  EXPECT_EQ(group_directory("./redis"), "redis");
+}
+
 }  // namespace
 }  // namespace rdtd

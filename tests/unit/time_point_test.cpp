@@ -38,13 +38,21 @@ TEST_F(TimePoint, Forms) {
       {"-1h 10s", "2025-11-26 09:10:00"},
       {"30min ago", "2025-11-26 09:40:10"},
       {"@1764144000", "2025-11-26 10:00:00"},
+      {"tomorrow", "2025-11-27 00:00:00"},
+      {"+5min", "2025-11-26 10:15:10"},
+      {"08:30 UTC", "2025-11-26 10:30:00"},
+      {"2025-11-24 23:00 UTC", "2025-11-25 01:00:00"},
+      {"2025-11-24T08:30:59Z", "2025-11-24 10:30:59"},
+      {"Mon 2025-11-24 08:30:59 UTC", "2025-11-24 10:30:59"},
+      {"Mon 2025-11-24 08:30", "2025-11-24 08:30:00"},
   };
   for (const auto& row : rows) {
     const auto usec = parse_time(row.text, now);
     ASSERT_TRUE(usec) << row.text;
     EXPECT_EQ(time_text(*usec), row.expected) << row.text;
   }
-  for (const char* text : {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago"}) {
+  for (const char* text : {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago", "+",
+                           "-1h ago", "UTC", "Mon", "tomorrow UTC", "+1h UTC", "08:30 CET"}) {
     const auto usec = parse_time(text, now);
     ASSERT_FALSE(usec) << text;
     EXPECT_EQ(usec.error(), "'" + std::string(text) +

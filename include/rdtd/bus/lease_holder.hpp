@@ -30,8 +30,8 @@ class LeaseHolder {
   ~LeaseHolder();
 
   // What is to be in force from now on; "" for nothing. What was refused is asked for again by
-  // the next call. `bus`: nothing while there is none.
-  void want(sd_bus* bus, const std::string& policy);
+  // the next call. `bus`: nothing while there is none. Returns whether the daemon was asked.
+  bool want(sd_bus* bus, const std::string& policy);
   // The lease ends at once, and what was asked for is forgotten.
   void release();
 

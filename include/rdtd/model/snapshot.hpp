@@ -37,7 +37,8 @@ inline constexpr std::string_view root_group;
 // Stands for the I/O devices where they fill ways of their own (io_alloc): they hold a CLOSID as a
 // group does. resctrl has their files below this directory, and no group can have its name.
 inline constexpr std::string_view io_group = "info";
-// What people call it: "redis", "redis/web", "default", "default/web", "I/O".
+// What people call it: "redis", "redis/web", "default", "default/web", "I/O"; what another tool has
+// made in a directory "default" is "./default".
 [[nodiscard]] std::string group_label(std::string_view directory);
 [[nodiscard]] std::string group_directory(std::string_view label);
 

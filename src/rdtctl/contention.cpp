@@ -1,0 +1,57 @@
+#include "contention.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+
+namespace {
+
+bool concerns(const observe::Episode& episode, const std::string& label) {
+  const auto is_it = [&](const observe::Part& part) { return group_label(part.group) == label; };
+  return std::ranges::any_of(episode.takers, is_it) ||
+         std::ranges::any_of(episode.sufferers, is_it);
+}
+
+}  // namespace
+
+std::expected<FoundContention, int> find_contention(const Context& context,
+                                                    const verbs::RecordingSource& source,
+                                                    const std::string& group) {
+  FoundContention out;
+  std::optional<observe::Detector> detector;
+  int64_t clock_ahead_usec = 0;
+  const auto take = [&](std::vector<observe::Episode> episodes, bool running) {
+    for (observe::Episode& episode : episodes)
+      out.episodes.push_back({std::move(episode), running, clock_ahead_usec});
+  };
+  auto recording = read_samples(
+      context, source,
+      [&](const observe::Header& header, const observe::Sample& sample) {
+        if (!detector) detector.emplace(header);
+        if (sample.begins_file) detector->use(header);
+        clock_ahead_usec = static_cast<int64_t>(sample.time_usec - sample.monotonic_usec);
+        take(detector->add(sample), false);
+      },
+      all_before);
+  if (!recording) return std::unexpected(recording.error());
+  out.read = std::move(*recording);
+  take(detector->running(), true);
+  std::erase_if(out.episodes, [&](const FoundEpisode& found) {
+    if (!found.running && found.episode.end_usec < out.read.from_usec) return true;
+    return group.empty() ? found.episode.kind == observe::Contention::none
+                         : !concerns(found.episode, group);
+  });
+  out.streams = detector->streams();
+  if (!group.empty())
+    std::erase_if(out.streams, [&](const observe::Stream& stream) {
+      return group_label(stream.group) != group;
+    });
+  out.domains = detector->traffic();
+  return out;
+}
+
+}  // namespace rdtd
