@@ -159,7 +159,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
     if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = system_.resctrl.open_tasks(group);
     // A group that is gone is missing until the next reconcile makes it again.
-    if (!tasks && tasks.error().code != ENOENT) return std::unexpected(tasks.error());
+    if (!tasks && !resctrl::is_absent(tasks.error())) return std::unexpected(tasks.error());
     if (tasks) known->second = std::move(*tasks);
     return known->second.get();
   };
@@ -206,14 +206,15 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
   // The device was opened since the plan was made, or the second look for who has it open is not
   // over yet: another plan leaves the region where it is.
-  if (!applied && (less_fits || (found_open_device_ && !made_again_)))
+  // Or another tool removed a group, or a CPU has gone: a plan for what is there now may fit.
+  if (!applied && (less_fits || ((found_open_device_ || tree_changed_) && !made_again_)))
     applied = apply_once(std::move(request), before);
   return applied;
 }
 
 std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
                                                              const InForce& before) {
-  made_again_ = found_open_device_ = false;
+  made_again_ = found_open_device_ = tree_changed_ = false;
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   // Before the devices are there: udev looks as soon as they are.
@@ -274,6 +275,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   if (const auto done = transaction.carry_out(together); !done) {
     made_again_ = transaction.made_groups_again();
     found_open_device_ = transaction.found_open_device();
+    tree_changed_ = resctrl::is_absent(done.error());
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }

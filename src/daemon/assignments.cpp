@@ -160,7 +160,8 @@ size_t Assignments::restore(bool only_count) {
     if (!holds()) continue;
     const int error = only_count ? 0 : put_into(*held.process, directory);
     if (!holds()) core_.sweeper.visit({.pid = pid});
-    if (error == 0) strayed++;
+    // A kernel that does not say where a process is does not say that it was elsewhere.
+    if (error == 0 && now) strayed++;
     if (error != 0 && error != ESRCH)
       spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
                    std::strerror(error));

@@ -40,11 +40,13 @@ void DriftCheck::forget() {
   unmade_.clear();
   without_counters_.clear();
   following_.clear();
+  left_alone_.forget();
 }
 
 // A domain that is there again has been reset by the kernel: all ways and all bandwidth for
 // everybody. A CPU that is online again belongs to the root.
 bool DriftCheck::kernel_reset(const Machine& machine) {
+  if (machine.snapshot.torn) return false;
   const Schemata& domains = machine.snapshot.groups.at(std::string(root_group)).schemata;
   CpuSet online = machine.snapshot.online_cpus();
   bool came_back = last_online_ && !std::ranges::includes(*last_online_, online);
@@ -162,7 +164,8 @@ void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
 }
 
 // Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-void DriftCheck::lock_regions(const std::vector<Step>& steps, const Machine& machine) {
+void DriftCheck::lock_regions(const std::vector<Step>& steps, const Machine& machine,
+                              Comparison& out) {
   std::set<std::string> failed;
   for (size_t i = 0; i + 1 < steps.size(); i += 2) {
     const std::string& group = group_of(steps[i]);
@@ -170,6 +173,7 @@ void DriftCheck::lock_regions(const std::vector<Step>& steps, const Machine& mac
     if (done) continue;
     problems_.report(lock_key + group, done.error().text());
     failed.insert(group);
+    out.refused.insert(group);
   }
   problems_.clear_all(lock_key, failed);
 }
@@ -203,17 +207,19 @@ std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-void DriftCheck::enable_io(const InForce& in_force) {
+void DriftCheck::enable_io(const InForce& in_force, Comparison& out) {
   const auto machine = applier_.read_machine();
   if (!machine) return;
   const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
                                                 in_force.capabilities, machine->snapshot)
                                            .steps,
                                        *machine);
-  if (done)
+  if (done) {
     problems_.clear(io_key);
-  else
-    problems_.report(io_key, done.error().text());
+    return;
+  }
+  problems_.report(io_key, done.error().text());
+  out.refused.insert(std::string(io_group));
 }
 
 void DriftCheck::assign_later(const std::map<std::string, std::string>& without_counters) {
@@ -252,6 +258,12 @@ void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
   problems_.clear_all(counter_key, without_counters_);
 }
 
+// Since the kernel was told to count otherwise.
+void DriftCheck::forget_counters() {
+  without_counters_.clear();
+  problems_.clear_all(counter_key, {});
+}
+
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
 void DriftCheck::remove_left_behind(const std::vector<Step>& removals, const Machine& machine) {
   std::set<std::string> failed;
@@ -278,8 +290,12 @@ void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool
                            const std::set<std::string>& adopted,
                            const std::set<std::string>& unmade, Comparison& out) {
   std::vector<Difference> found = differences_to(in_force, before);
-  if (found.empty()) return;
+  if (found.empty()) return left_alone_.remember(in_force.groups, before);
   const auto machine = applier_.read_machine();
+  if (machine)
+    left_alone_.remember(in_force.groups, machine->snapshot);
+  else
+    left_alone_.forget();
   std::vector<Difference> left = machine ? differences_to(in_force, machine->snapshot) : found;
   std::set<std::string> differing;
   for (const Difference& difference : left) differing.insert(difference.group);
@@ -312,17 +328,25 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   const bool io_is_disabled = current->io && now.io.empty();
   Steps back = steps_to(current->groups, current->locks, io_is_disabled ? IoTarget{} : current->io,
                         current->capabilities, now);
+  if (reset_pending_ && current->policy.daemon.drift == OnDrift::report) {
+    std::set<std::string> pending = following_;
+    pending.insert(unmade_.begin(), unmade_.end());
+    left_alone_.take_out(current->groups, now, pending, back);
+  }
   const std::vector<Step> modes = take_modes(back.steps);
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const Restored restored = restore(*current, back.steps, *machine, out);
   set_modes(modes, restored.limits);
-  lock_regions(restored.all ? back.locks : std::vector<Step>{}, *machine);
-  if (io_is_disabled && restored.all) enable_io(*current);
+  lock_regions(restored.all ? back.locks : std::vector<Step>{}, *machine, out);
+  if (io_is_disabled && restored.all) enable_io(*current, out);
   if (!io_is_disabled) problems_.clear(io_key);
   const std::set<std::string> made =
       make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
-  if (!now.mbm_assignments.empty()) assign_counters(*current, by_kernel, made, out);
+  if (now.mbm_assignments.empty())
+    forget_counters();
+  else
+    assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
   return out;

@@ -70,7 +70,8 @@ std::vector<std::string> Snapshot::own_locks() const {
 
 CpuSet Snapshot::online_cpus() const {
   CpuSet all;
-  for (const auto& [name, group] : groups) all.insert(group.cpus.begin(), group.cpus.end());
+  for (const auto* of : {&groups, &half_read})
+    for (const auto& [name, group] : *of) all.insert(group.cpus.begin(), group.cpus.end());
   return all;
 }
 

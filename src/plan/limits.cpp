@@ -307,6 +307,14 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
+std::map<std::string, CpuSet> Planner::cpus_of_others() const {
+  std::map<std::string, CpuSet> out;
+  for (const auto* of : {&snapshot_.groups, &snapshot_.half_read})
+    for (const auto& [name, state] : *of)
+      if (is_foreign(name) && !is_pseudo(state.mode)) out.emplace(name, state.cpus);
+  return out;
+}
+
 // Those that exist; no other group of the policy has them.
 CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
   const Location& where = asked.where;
@@ -318,22 +326,18 @@ CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
                   fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
     for (const unsigned cpu : missing) wanted.erase(cpu);
   }
-  for (const auto& [name, state] : snapshot_.groups) {
-    if (!is_foreign(name) || is_pseudo(state.mode)) continue;
-    const CpuSet theirs = common(wanted, state.cpus);
-    if (!theirs.empty())
+  for (const auto& [name, has] : cpus_of_others())
+    if (const CpuSet theirs = common(wanted, has); !theirs.empty())
       error(where, fmt::format("{} belong{} to group '{}', which rdtd did not make", cpus(theirs),
-                               theirs.size() == 1 ? "s" : "", name));
-  }
+                               theirs.size() == 1 ? "s" : "", printable(name)));
   return wanted;
 }
 
 // A CPU that is offline joins its group when it comes online: the steps leave it out until then.
 void Planner::assign_cpus() {
   CpuSet left = snapshot_.online_cpus();
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && !is_pseudo(state.mode))
-      for (const unsigned cpu : state.cpus) left.erase(cpu);
+  for (const auto& [name, has] : cpus_of_others())
+    for (const unsigned cpu : has) left.erase(cpu);
   for (const Group& group : policy_.groups) {
     if (!group.cpus) continue;
     target(&group).state.cpus = checked_cpus(*group.cpus);

@@ -206,6 +206,8 @@ class Planner {
              const Resource& bounded);
   void refuse_control(const std::string& name, const Location& where);
   void assign_cpus();
+  // By group that rdtd did not make.
+  [[nodiscard]] std::map<std::string, CpuSet> cpus_of_others() const;
   [[nodiscard]] CpuSet checked_cpus(const Located<CpuSet>& asked);
   void assign_monitor_cpus(const Group& group);
   void warn_of_cpus_counted_by_others(const Group& group);

@@ -65,6 +65,8 @@ Machine without_others(const Machine& machine) {
   if (!machine.snapshot.owned.contains(std::string(io_group))) out.snapshot.io.clear();
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
+  std::erase_if(out.snapshot.half_read,
+                [&](const auto& group) { return !machine.snapshot.owned.contains(group.first); });
   std::erase_if(out.snapshot.mon_groups,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
   std::erase_if(out.snapshot.mon_cpus,

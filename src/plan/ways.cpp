@@ -274,6 +274,10 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
     if (snapshot_.busy_locks.contains(name) && (lock == nullptr || lock->name.value != name))
       request.obstacles.push_back({fmt::format("pseudo_lock '{}'", name), mask, "is still in use"});
   }
+  for (const auto& [name, state] : snapshot_.half_read)
+    if (const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
+        is_foreign(name) && !mask.empty() && !mask.contains(request.all))
+      request.others.push_back(mask);
 
   const Parties parties = parties_of(domain);
   if (!add_exclusive(domain, parties, out)) return std::nullopt;

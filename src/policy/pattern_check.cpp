@@ -193,6 +193,11 @@ Check check_exe(std::string_view text) {
                     "the executable",
                     text),
         "'cmdline' matches the arguments", false};
+  for (const std::string_view script : {".sh", ".py", ".pl", ".rb", ".jar"})
+    if (text.ends_with(script))
+      return Finding{
+          fmt::format("'{}' may not match: the executable of a script is its interpreter", text),
+          "'name' or 'cmdline' matches a script", false};
   for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
     if (text.starts_with(link))
       return Finding{fmt::format("'{}' may not match: where {} is a link, the kernel shows /usr{}",
@@ -238,11 +243,21 @@ std::optional<std::string_view> foreign_character(std::string_view text) {
   return text.substr(at, std::max<size_t>(1, first_character(text.substr(at)).length));
 }
 
+// "getty@*.service" of "getty@%i.service".
+std::string without_specifiers(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); i++) {
+    out += text[i] == '%' ? '*' : text[i];
+    if (text[i] == '%') i++;
+  }
+  return out;
+}
+
 std::string hint_for_unit(std::string_view text, std::string_view character) {
   if (character == "/")
     return has_unit_type(last_component(text)) ? write(last_component(text))
                                                : "'cgroup' matches a path";
-  if (character == "%") return "rules have no specifiers: write \"*\"";
+  if (character == "%") return "rules have no specifiers: " + write(without_specifiers(text));
   return {};
 }
 
@@ -397,6 +412,12 @@ void complete(ConditionKind kind, std::string& text) {
 void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
+    // Who names both ways has followed the hint already.
+    const bool has_both =
+        condition.kind == ConditionKind::exe && found && !found->certain &&
+        std::ranges::find(condition.patterns, "/usr" + pattern.value,
+                          &Located<std::string>::value) != condition.patterns.end();
+    if (has_both) continue;
     if (found && found->certain)
       in.error(pattern.where, std::move(found->message), std::move(found->hint));
     else if (found)

@@ -33,6 +33,10 @@ std::expected<FoundContention, int> find_contention(const Context& context,
       [&](const observe::Header& header, const observe::Sample& sample) {
         if (!detector) detector.emplace(header);
         if (sample.begins_file) detector->use(header);
+        if (!group.empty() && !out.has_group)
+          out.has_group = std::ranges::any_of(sample.counters, [&](const DomainCounters& row) {
+            return group_label(row.group) == group;
+          });
         clock_ahead_usec = static_cast<int64_t>(sample.time_usec - sample.monotonic_usec);
         take(detector->add(sample), false);
       },

@@ -19,6 +19,7 @@ struct FoundEpisode {
 
 struct FoundContention {
   ReadRecording read;
+  bool has_group = false;              // the one that was asked for
   std::vector<FoundEpisode> episodes;  // of the period, those that run at the end
   std::vector<observe::Stream> streams;
   std::vector<observe::DomainTraffic> domains;  // at the last sample

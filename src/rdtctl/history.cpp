@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -158,6 +159,11 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
 
 int verbs::history(const Context& context, const HistoryOptions& options) {
   if (const int refused = check_html(options.html); refused != Exit::ok) return refused;
+  std::error_code unknown;
+  if (std::filesystem::equivalent(options.html, options.source.file, unknown)) {
+    note("rdtctl: {} is the recording itself: --html takes the name of a new file\n", options.html);
+    return Exit::usage;
+  }
   auto shown = read(context, options);
   if (!shown) return shown.error();
   for (std::vector<Series>* all : {&shown->coarse, &shown->fine})

@@ -63,6 +63,7 @@ std::string html_page(std::string_view title, std::string_view body, std::string
       "<title>{0}</title>\n<style>\n:root {{ color-scheme: light dark; --grid: #8884; }}\n"
       "body {{ font: 15px sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em; }}\n"
       "svg {{ width: 100%; }}\ntext {{ font-size: 12px; fill: currentColor; }}\n"
+      "@media (max-width: 40em) {{ text {{ font-size: 18px; }} }}\n"
       ".grid {{ stroke: var(--grid); }}\n"
       ".mark {{ stroke: currentColor; stroke-dasharray: 4; }}\n"
       ".episode {{ fill: currentColor; fill-opacity: 0.12; }}\n"

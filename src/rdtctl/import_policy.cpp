@@ -175,7 +175,11 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
       continue;
     }
     Line& heading = lines.emplace_back();
-    heading = {directory, fmt::format("[group.{}]", toml_key(group_label(directory))), {}, true};
+    heading = {
+        directory,
+        fmt::format("[group.{}]", toml_key(directory.empty() ? group_label(directory) : directory)),
+        {},
+        true};
     heading.refusal = name_refusal(directory);
     if (!heading.refusal.empty()) continue;
     if (directory != root_group && !snapshot.owned.contains(directory))

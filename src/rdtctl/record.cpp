@@ -103,15 +103,14 @@ void sleep_until(uint64_t usec) {
   if (!interrupted()) (void)::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
 }
 
-// Returns the number of samples.
-Result<size_t> record_until_end(Sampler& sampler, const UniqueFd& file,
-                                const verbs::RecordOptions& options,
-                                std::optional<Command>& command) {
+// Counts the samples.
+Result<void> record_until_end(Sampler& sampler, size_t& samples, const UniqueFd& file,
+                              const verbs::RecordOptions& options,
+                              std::optional<Command>& command) {
   const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
   const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
   const uint64_t end =
       options.seconds > 0 ? begin + static_cast<uint64_t>(options.seconds * 1e6) : UINT64_MAX;
-  size_t samples = 0;
   bool over = false;
   for (uint64_t due = begin; !interrupted() && due <= end && !over; samples++) {
     // The last sample is taken after the end of the command, so that it has all that this used.
@@ -128,7 +127,7 @@ Result<size_t> record_until_end(Sampler& sampler, const UniqueFd& file,
     due += std::max<uint64_t>(1, (now - due + step - 1) / step) * step;
     if (due <= end && !over && !(command && command->ended())) sleep_until(due);
   }
-  return samples;
+  return {};
 }
 
 }  // namespace
@@ -150,18 +149,24 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   if (!options.command.empty()) {
     note_child_ends();
     auto started = Command::start(options.command);
-    if (!started) return report(started.error());
+    if (!started) {
+      (void)::unlink(options.file.c_str());
+      return report(started.error());
+    }
     command = *started;
   }
-  const auto samples = record_until_end(sampler, *file, options, command);
-  if (!samples) {
+  size_t samples = 0;
+  const auto recorded = record_until_end(sampler, samples, *file, options, command);
+  if (!recorded) {
+    // So that it is not in the way of the next attempt.
+    if (samples == 0) (void)::unlink(options.file.c_str());
     // The command is not left behind, nor does it run on without being recorded.
     if (command) command->end();
-    const int exit = report_file(samples.error());
+    const int exit = report_file(recorded.error());
     if (command) (void)command->wait();
     return exit;
   }
-  note("{} of {:g} s in {}: rdtctl history {}\n", counted(*samples, "sample"), options.interval,
+  note("{} of {:g} s in {}: rdtctl history {}\n", counted(samples, "sample"), options.interval,
        options.file, options.file);
   if (command && interrupted()) command->end();
   return command ? command->wait() : Exit::ok;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -49,9 +51,22 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
                              "%H:%M:%S", "%H:%M"}) {
     std::tm fields = day;
     const char* end = ::strptime(rest, format, &fields);
-    if (end != nullptr && *end == '\0') return usec_of(fields, zone);
+    if (end == nullptr || *end != '\0') continue;
+    const uint64_t usec = usec_of(fields, zone);
+    // The 30th of February would be a day of March.
+    if (fields_of(usec, zone).tm_mday != fields.tm_mday) return std::nullopt;
+    return usec;
   }
   return std::nullopt;
+}
+
+// "2026-11-26T08:30:00+01:00", as `date -Is` prints it.
+std::optional<uint64_t> time_with_offset(const std::string& text) {
+  std::tm fields{};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S%z", &fields);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const auto east = static_cast<int64_t>(fields.tm_gmtoff * int64_t{second});
+  return usec_of(fields, Zone::utc) - static_cast<uint64_t>(east);
 }
 
 // "-1h", "1h ago", "+5min".
@@ -71,7 +86,9 @@ std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) 
 }  // namespace
 
 std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t now_usec) {
-  const std::string text(trim(given));
+  std::string text(trim(given));
+  if (std::ranges::all_of(text, [](unsigned char c) { return std::isalpha(c) != 0; }))
+    text = lower(text);
   if (text == "now") return now_usec;
   for (const auto& [word, days] : {std::pair("yesterday", -1), {"today", 0}, {"tomorrow", 1}})
     if (text == word) return midnight(now_usec, days, Zone::local);
@@ -79,6 +96,7 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
     if (const auto seconds = parse_unsigned<uint32_t>(std::string_view(text).substr(1)))
       return *seconds * second;
   if (const auto usec = relative_time(text, now_usec)) return *usec;
+  if (const auto usec = time_with_offset(text)) return *usec;
   std::string_view calendar = text;
   Zone zone = Zone::local;
   for (const std::string_view suffix : {" UTC", "Z"})

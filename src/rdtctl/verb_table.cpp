@@ -51,7 +51,8 @@ void VerbTable::add_groups() {
                        [&] { return verbs::show(context_, given_.group, given_.measure); });
   show.add_flag("--measure", given_.measure,
                 "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
-  auto* group = show.add_option("GROUP", given_.group, "Its name; default is the resctrl root");
+  auto* group =
+      show.add_option("GROUP", given_.group, "Its name; 'default' is the group of the root");
   refuse_empty(*group->required());
 
   CLI::App& top = add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
@@ -183,6 +184,10 @@ int VerbTable::explain() {
   auto& values = given_.process.values;
   std::erase_if(values, [](const auto& value) { return value.second.empty(); });
   const bool unit = values.contains(ConditionKind::unit);
+  if (unit && values.at(ConditionKind::unit).starts_with('/'))
+    throw UsageError{fmt::format(
+        "'{}' is the path of an executable (--exe) or of a cgroup (--cgroup), and no unit",
+        values.at(ConditionKind::unit))};
   if (given_.guard && (given_.pid || !values.empty()))
     throw UsageError{"explain takes either --guard or a process, not both"};
   if (given_.guard) {
@@ -349,8 +354,9 @@ int VerbTable::assign() {
 void VerbTable::add_run() {
   CLI::App& run = add("run", "Run a command in a group from its first instruction on",
                       "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
-  refuse_empty(*run.add_option("-g,--group", given_.group, "The group; default is the resctrl root")
-                    ->type_name("GROUP"));
+  refuse_empty(
+      *run.add_option("-g,--group", given_.group, "The group; 'default' is that of the root")
+           ->type_name("GROUP"));
   for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA}) {
     auto* amount = run.add_option(
         "--" + resource_key(resource), given_.lease.amounts[resource],

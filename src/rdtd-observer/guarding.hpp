@@ -42,8 +42,8 @@ class Guarding {
   std::optional<observe::Guard> guard_;  // unless the mode is "off"
   observe::Header header_;
   std::function<void(std::string)> on_mark_;
-  std::string no_policy_;                      // why there is none
-  std::string refused_;                        // why its amounts are not in force
+  std::string no_policy_;  // why there is none
+  std::string refused_;    // why its amounts are not in force
   // CLOCK_BOOTTIME; `asked_usec_`: of the sample whose amounts the daemon was asked for.
   uint64_t ask_due_usec_ = 0, seen_usec_ = 0, asked_usec_ = 0;
   std::deque<GuardStepRow> steps_;

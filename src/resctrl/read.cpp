@@ -210,6 +210,16 @@ std::set<Resource> other_rows(const Schemata& root) {
   return out;
 }
 
+// Of a group that cannot be read as a whole, what can be.
+GroupState read_half(const Filesystem& filesystem, const std::string& group,
+                     const std::set<Resource>* others) {
+  GroupState out;
+  if (auto schemata = read_schemata(filesystem, group, others)) out.schemata = *std::move(schemata);
+  const auto text = filesystem.read(file_of(group, "cpus_list"));
+  if (auto cpus = text ? parse_cpu_list(*text) : std::nullopt) out.cpus = *std::move(cpus);
+  return out;
+}
+
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 // `others`: the rows that are no constants; null: not known yet.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
@@ -222,6 +232,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
     constexpr int not_understood = 0;
     if (code == EACCES || code == EPERM || code == not_understood) {
       snapshot.unreadable.insert(entry.name);
+      snapshot.half_read[entry.name] = read_half(filesystem, entry.name, others);
       snapshot.inodes[entry.name] = entry.inode;
       return {};
     }
@@ -395,21 +406,25 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
 
 namespace {
 
-// Whether another tool removed a group or moved CPUs during the reading: then a CPU that left one
-// group for another that was read before it is in none, as if it were offline.
-bool is_torn(const Filesystem& filesystem, const std::vector<Filesystem::Entry>& listed,
-             const Snapshot& snapshot) {
-  const auto is_gone = [&](const Filesystem::Entry& entry) {
-    return is_group(entry) && !snapshot.groups.contains(entry.name) &&
-           !snapshot.unreadable.contains(entry.name);
-  };
+// Whether another tool made or removed a group or moved CPUs during the reading: then a CPU that
+// left one group for another that was read before it is in none, as if it were offline.
+bool is_torn(const Filesystem& filesystem, const Snapshot& snapshot) {
+  const auto entries = filesystem.list("");
+  if (!entries) return false;  // which the next call says
+  size_t groups = 1;           // the root
+  for (const Filesystem::Entry& entry : *entries) {
+    if (!is_group(entry)) continue;
+    const auto known = snapshot.inodes.find(entry.name);
+    if (known == snapshot.inodes.end() || known->second != entry.inode) return true;
+    groups++;
+  }
+  if (groups != snapshot.groups.size() + snapshot.unreadable.size()) return true;
   const auto has_other_cpus = [&](const auto& group) {
     if (is_pseudo(group.second.mode)) return false;
     const auto text = filesystem.read(file_of(group.first, "cpus_list"));
     return parse_cpu_list(text ? *text : "") != group.second.cpus;
   };
-  return std::ranges::any_of(listed, is_gone) ||
-         std::ranges::any_of(snapshot.groups, has_other_cpus);
+  return std::ranges::any_of(snapshot.groups, has_other_cpus);
 }
 
 Result<Snapshot> read_once(const Filesystem& filesystem,
@@ -448,8 +463,9 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
     const auto entries = filesystem.list("");
     if (!entries) return std::unexpected(entries.error());
     auto snapshot = read_once(filesystem, *entries);
-    if (!snapshot || reading == max_readings || !is_torn(filesystem, *entries, *snapshot))
-      return snapshot;
+    if (!snapshot || !is_torn(filesystem, *snapshot)) return snapshot;
+    snapshot->torn = reading == max_readings;
+    if (snapshot->torn) return snapshot;
   }
 }
 

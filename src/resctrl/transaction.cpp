@@ -178,7 +178,7 @@ Result<void> Transaction::remove(const std::string& group) {
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
-  if (!removed && removed.error().code != ENOENT) {
+  if (!removed && !is_absent(removed.error())) {
     // An undo makes again what is in tasks_: it would lock again a region that is still there.
     if (locked && inode_of(group) != Result<uint64_t>(0)) tasks_.erase(group);
     return std::unexpected(with_status(std::move(removed.error())));
@@ -187,9 +187,35 @@ Result<void> Transaction::remove(const std::string& group) {
   return {};
 }
 
+uint64_t Transaction::known_inode(const std::string& group) const {
+  if (made_.contains(group)) {
+    const auto made = ownership_.entries().find(group);
+    return made == ownership_.entries().end() ? 0 : made->second.value_or(0);
+  }
+  const auto before = before_.snapshot.inodes.find(group);
+  return before == before_.snapshot.inodes.end() ? 0 : before->second;
+}
+
+bool Transaction::is_replaced(const std::string& group) const {
+  const uint64_t known = known_inode(group);
+  const auto now = known == 0 ? Result<uint64_t>(0) : inode_of(group);
+  return now && *now != 0 && *now != known;
+}
+
 Result<void> Transaction::carry_out_one(const Step& step) {
+  const std::string& group = group_of(step);
+  const bool is_first = !touched_.contains(group);
+  if (is_first && group != root_group && group != io_group &&
+      !std::holds_alternative<AdoptGroup>(step) && !std::holds_alternative<MakeGroup>(step) &&
+      is_replaced(group)) {
+    if (!std::holds_alternative<RemoveGroup>(step))
+      return std::unexpected(Error{"change", fmt::format("{}/{}", filesystem_.path(), group),
+                                   ENOENT, "another tool removed it and made its own"});
+    ownership_.forget(group);
+    return {};
+  }
   // An undo leaves counters, and must not bring back what others changed in their group.
-  if (!std::holds_alternative<AssignCounters>(step)) touched_.insert(group_of(step));
+  if (!std::holds_alternative<AssignCounters>(step)) touched_.insert(group);
   struct Visitor {
     Transaction& self;
     Result<void> operator()(const AdoptGroup& step) const {
@@ -368,6 +394,19 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
   return transition(before_.capabilities, now, wanted, mon_groups, leaving, locks);
 }
 
+// Groups that another tool removed and made again while the steps were carried out.
+void Transaction::leave_replaced(const Snapshot& now, std::vector<std::string>& problems) {
+  std::erase_if(touched_, [&](const std::string& group) {
+    const auto found = now.inodes.find(group);
+    const uint64_t known = known_inode(group);
+    if (found == now.inodes.end() || known == 0 || found->second == known) return false;
+    problems.push_back(
+        fmt::format("group '{}': another tool removed it and made its own", group_label(group)));
+    tasks_.erase(group);
+    return true;
+  });
+}
+
 // What is there now is read, since the step that failed may have been carried out in part.
 std::vector<std::string> Transaction::undo() {
   std::vector<std::string> problems;
@@ -379,6 +418,7 @@ std::vector<std::string> Transaction::undo() {
     return problems;
   }
   now->owned = before_.snapshot.owned;
+  leave_replaced(*now, problems);
   const Steps back = way_back(*now, problems);
   std::vector<std::string> replaced;  // groups whose name the steps gave to another one
   for (const auto& [group, tasks] : tasks_)
@@ -433,8 +473,11 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
     machine.snapshot.groups = std::move(now->groups);
     machine.snapshot.mon_groups = std::move(now->mon_groups);
     machine.snapshot.mon_cpus = std::move(now->mon_cpus);
+    machine.snapshot.inodes = std::move(now->inodes);
+    machine.snapshot.owned = ownership.owned(machine.snapshot);
   }
   for (const Step& removal : plan->changes.removals) {
+    if (!machine.snapshot.owned.contains(group_of(removal))) continue;  // another tool's since
     auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
     if (removed || !result) continue;
     removed.error().detail.clear();  // it is about this one step

@@ -37,6 +37,20 @@ TEST_F(AssignTest, AManualAssignmentOutlivesReloadAndRestart) {
   EXPECT_EQ(group_of(pid), "redis");
 }
 
+// A kernel without CONFIG_PROC_CPU_RESCTRL does not say in which group a process is.
+TEST_F(AssignTest, WhereItIsMayNotBeKnown) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "redis", {.uid = 0, .pid = 1}))->run());
+  processes.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "read_thread_group"; }, ENOTSUP);
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(drift, std::vector<std::string>{});
+  processes.calls.reset();
+  EXPECT_EQ(group_of(pid), "redis");
+}
+
 // Polkit may have permitted it for a process of one user.
 TEST_F(AssignTest, AProcessThatBecomesAnotherUsersBeforeTheAnswerIsLeftAlone) {
   ASSERT_EQ(reload(redis_policy), "");

@@ -313,6 +313,28 @@ TEST_F(LocksTest, ReasonsOfTheKernel) {
   }
 }
 
+// An attempt makes a group and removes it, and the next one must not follow from that at once.
+TEST_F(LocksTest, AttemptsBecomeRare) {
+  ASSERT_EQ(reload(buffer), "");
+  int attempts = 0;
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.text() == "make buffer") attempts++;
+  };
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "buffer/schemata";
+      },
+      ENOMEM);
+  restart_domain();
+  for (int turn = 0; turn < 100; turn++) {
+    manager->reconciler().resctrl_changed({"buffer"});
+    run(std::chrono::milliseconds(200));
+  }
+  EXPECT_GE(attempts, 2);
+  EXPECT_LE(attempts, 12);
+  kernel.calls.hook = nullptr;
+}
+
 // Limits do not wait for memory that the kernel cannot find.
 TEST_F(LocksTest, LimitsAreRestoredWithoutIt) {
   ASSERT_EQ(reload(buffer + "[group.a]\nl2 = \"2 ways\"\nexclusive = true\n"), "");

@@ -1,6 +1,10 @@
 // What other tools and the machine change while a policy is in force, and what comes of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "world.hpp"
 
 namespace rdtd {
@@ -312,6 +316,92 @@ TEST_F(ReconcileTest, AMissingGroupThatTheKernelRefusesIsAProblem) {
   run(std::chrono::seconds(1));
   EXPECT_EQ(state(), "running");
   EXPECT_NE(schemata("b"), "none");
+}
+
+// When the kernel resets a group, the changes of others to other groups still stand.
+TEST_F(ReconcileTest, AResetRestoresNothingThatOthersChanged) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy +
+                   "[group.batch]\nl3 = \"2 ways\"\ncpus = \"1\"\n[group.gone]\n"
+                   "[[rule]]\ngroup = \"gone\"\nname = \"x\"\nmonitor = \"m\"\n"),
+            "");
+  (void)kernel.resctrl.write("redis/schemata", "L3:0=3\n");
+  (void)kernel.resctrl.remove("gone");
+  manager->reconciler().reconcile();
+  run();
+  const std::vector<std::string> reported = {"group 'gone' is not there",
+                                             "group 'redis': L3:0=3, granted L3:0=f"};
+  std::ranges::sort(drift);
+  EXPECT_EQ(drift, reported);
+  kernel.resctrl.take_offline(1);
+  manager->reconciler().cpu_changed();
+  run();
+  kernel.resctrl.bring_online(1);
+  manager->reconciler().cpu_changed();
+  run();
+  EXPECT_EQ(*kernel.resctrl.read("batch/cpus_list"), "1\n");
+  EXPECT_EQ(schemata("redis"), "L3:0=3;1=f MB:0-1=100");
+  EXPECT_EQ(schemata("gone"), "none");
+  // Nor does another tool whose group has ways for itself.
+  ASSERT_TRUE(kernel.resctrl.make("others"));
+  ASSERT_TRUE(kernel.resctrl.write("others/schemata", "L3:0=c0000;1=c0000\n"));
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0=3;1=f MB:0-1=100");
+  // The kernel resets it itself.
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  manager->reconciler().reconcile();
+  run();
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+}
+
+// A tool that does not know the lock removes a group of rdtd's during a load and makes its own.
+TEST_F(ReconcileTest, AGroupThatIsMadeAgainDuringALoadIsAnothers) {
+  const auto replace = [this] {
+    (void)kernel.resctrl.remove("redis");
+    ASSERT_TRUE(kernel.resctrl.make("redis"));
+    ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=30000;1=30000\n"));
+  };
+  const std::string theirs = "L3:0-1=30000 MB:0-1=100";
+  // Whenever that is. Before rdtd has changed it, the load is planned again, and the name is taken.
+  std::set<std::string> answers;
+  for (int at = 1; at <= 12; at++) {
+    SCOPED_TRACE(at);
+    (void)kernel.resctrl.remove("redis");
+    ASSERT_EQ(reload("[group.redis]\nl3 = \"2 ways\"\n"), "");
+    int lists = 0;
+    kernel.calls.hook = [&](const fake::Call& call) {
+      if (call.operation == "list" && call.path.empty() && ++lists == at) replace();
+    };
+    answers.insert(reload("[group.redis]\nl3 = \"6 ways\"\n[group.a]\n"));
+    kernel.calls.hook = nullptr;
+    if (lists >= at) {
+      EXPECT_EQ(schemata("redis"), theirs);
+    }
+  }
+  EXPECT_TRUE(answers.contains(
+      "p.toml:1:8: error: group 'redis' exists in resctrl already and rdtd did not make it\n"
+      "    1 | [group.redis]\n      |        ^~~~~ choose another name, remove that group, or "
+      "take it over with adopt = true\n"));
+  // After it: the undo leaves it alone.
+  (void)kernel.resctrl.remove("redis");
+  ASSERT_EQ(reload("[group.redis]\nl3 = \"8 ways\"\n"), "");
+  bool done = false;
+  const auto is_last = [](const fake::Call& call) {
+    return call.operation == "write" && call.path == "a/schemata";
+  };
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (is_last(call) && !std::exchange(done, true)) replace();
+  };
+  kernel.calls.fail_if(is_last, EINVAL);
+  EXPECT_EQ(
+      reload("[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.a]\nl3 = \"16 ways\"\n"),
+      "cannot write 'L3:0=ffff0;1=ffff0\nMB:0=100;1=100' to /sys/fs/resctrl/a/schemata: Invalid "
+      "argument (not restored: group 'redis': another tool removed it and made its own)");
+  EXPECT_TRUE(done);
+  EXPECT_EQ(schemata("redis"), theirs);
 }
 
 }  // namespace

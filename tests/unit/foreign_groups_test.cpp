@@ -285,6 +285,24 @@ TEST(ForeignGroups, UnreadableOnesKeepTheKernelsModeAway) {
   EXPECT_EQ(warnings("[group.a]\nl3 = \"2 ways\"\n"), "");
 }
 
+// What is known of one that cannot be understood counts: nobody takes its CPUs, and its ways only
+// where no others are left.
+TEST(ForeignGroups, KeepWhatIsKnownOfThem) {
+  const Capabilities capabilities = machine(8, 1, 4);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.unreadable = {"odd"};
+  snapshot.half_read["odd"] = group_state("L3:0=3\nMB:0=100\n");
+  snapshot.half_read["odd"].cpus = {2, 3};
+  snapshot.groups.at("").cpus = {0, 1};
+  EXPECT_EQ(test::refusal("[group.a]\ncpus = \"1-2\"\n", capabilities, snapshot),
+            "p.toml:2:8: error: CPU 2 belongs to group 'odd', which rdtd did not make\n");
+  const auto plan = make_plan(test::parse("[group.a]\nl3 = \"2 ways\"\ncpus = \"1\"\n").policy,
+                              capabilities, snapshot);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(schemata_line(plan->groups.front().state.schemata), "L3:0=c MB:0=100");
+  EXPECT_EQ(plan->groups.back().state.cpus, (CpuSet{0}));
+}
+
 // What a group of another tool that cannot be read, or not be understood, has: a CLOSID and an
 // RMID.
 TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {

@@ -166,7 +166,11 @@ constexpr ValueAndFinding values_and_findings[] = {
      "write \"redis.service\""},
     {"unit = 'user-%U.slice'",
      "error: 'user-%U.slice' can never match: the name of a unit has no '%' | rules have no "
-     "specifiers: write \"*\""},
+     "specifiers: write \"user-*.slice\""},
+    {"exe = '/opt/backup/run.sh'",
+     "warning: '/opt/backup/run.sh' may not match: the executable of a script is its interpreter | "
+     "'name' or 'cmdline' matches a script"},
+    {"exe = ['/bin/tar', '/usr/bin/tar']", ""},
     {"unit = 'caf\u00e9'",
      "error: 'caf\u00e9' can never match: the name of a unit has no '\u00e9'"},
     {"unit = 'getty@'",

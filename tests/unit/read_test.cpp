@@ -384,7 +384,7 @@ TEST(Read, Groups) {
   files.merge(group_files("hidden", "L3:0=f\n", "\n", "shareable\n"));
   files.merge(group_files("gone", "L3:0=f\n", "\n", "shareable\n"));
   files.merge(group_files("going", "L3:0=f\n", "\n", "shareable\n"));
-  files.merge(group_files("of a later kernel", "L3:0=f\n", "\n", "coscheduled\n"));
+  files.merge(group_files("of a later kernel", "L3:0=f\n", "4\n", "coscheduled\n"));
   files.merge(group_files("odd", "L3:0=many\n", "\n", "shareable\n"));
   files["info/last_cmd_status"] = "ok\n";
   files["mon_groups/z/tasks"] = "";
@@ -407,6 +407,9 @@ TEST(Read, Groups) {
             "locked pseudo-locked [L3:0=f0000] []\n"
             "setup pseudo-locksetup [] []\n");
   EXPECT_EQ(snapshot->unreadable, (std::set<std::string>{"hidden", "odd", "of a later kernel"}));
+  EXPECT_EQ(format_cpu_list(snapshot->half_read.at("of a later kernel").cpus), "4");
+  EXPECT_EQ(schemata_line(snapshot->half_read.at("of a later kernel").schemata), "L3:0=f");
+  EXPECT_EQ(schemata_line(snapshot->half_read.at("odd").schemata), "");
   std::set<std::string> with_inode;
   for (const auto& [name, inode] : snapshot->inodes) {
     with_inode.insert(name);
@@ -417,7 +420,7 @@ TEST(Read, Groups) {
                                    "mon_groups/z", "odd", "of a later kernel", "setup"}));
   EXPECT_EQ(snapshot->mon_groups,
             (std::set<std::string>{"a/mon_groups/x", "a/mon_groups/y", "mon_groups/z"}));
-  EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3}));
+  EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3, 4}));
 }
 
 // A CPU that changes its group during the reading is not offline.

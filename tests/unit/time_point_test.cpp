@@ -39,6 +39,9 @@ TEST_F(TimePoint, Forms) {
       {"30min ago", "2025-11-26 09:40:10"},
       {"@1764144000", "2025-11-26 10:00:00"},
       {"tomorrow", "2025-11-27 00:00:00"},
+      {"TODAY", "2025-11-26 00:00:00"},
+      {"2025-11-24T08:30:59+01:00", "2025-11-24 09:30:59"},
+      {"2025-11-24T08:30:59-0130", "2025-11-24 12:00:59"},
       {"+5min", "2025-11-26 10:15:10"},
       {"08:30 UTC", "2025-11-26 10:30:00"},
       {"2025-11-24 23:00 UTC", "2025-11-25 01:00:00"},
@@ -51,8 +54,9 @@ TEST_F(TimePoint, Forms) {
     ASSERT_TRUE(usec) << row.text;
     EXPECT_EQ(time_text(*usec), row.expected) << row.text;
   }
-  for (const char* text : {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago", "+",
-                           "-1h ago", "UTC", "Mon", "tomorrow UTC", "+1h UTC", "08:30 CET"}) {
+  for (const char* text :
+       {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago", "+", "-1h ago", "UTC",
+        "Mon", "tomorrow UTC", "+1h UTC", "08:30 CET", "2025-02-30", "2025-11-31 08:00"}) {
     const auto usec = parse_time(text, now);
     ASSERT_FALSE(usec) << text;
     EXPECT_EQ(usec.error(), "'" + std::string(text) +

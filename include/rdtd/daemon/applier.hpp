@@ -128,6 +128,7 @@ class Applier {
   bool made_again_ = false;
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
   bool found_open_device_ = false;          // the last apply_once failed since it found one
+  bool tree_changed_ = false;               // or since something was gone
   // Why the record could not be written the last time: no group can be made until it can be.
   std::string unrecordable_;
   bool settled_ = false;  // the record is that of this process

@@ -12,6 +12,7 @@
 
 #include "rdtd/daemon/applier.hpp"
 #include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/left_alone.hpp"
 #include "rdtd/daemon/problems.hpp"
 
 namespace rdtd {
@@ -67,7 +68,7 @@ class DriftCheck {
   [[nodiscard]] std::shared_ptr<const InForce> follow_groups(
       const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
-  void lock_regions(const std::vector<Step>& steps, const Machine& machine);
+  void lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
   struct Restored {
     bool limits = true;          // of the groups that are there
@@ -82,7 +83,8 @@ class DriftCheck {
                                                       std::vector<Step> steps,
                                                       const Machine& machine, bool by_kernel,
                                                       Comparison& out);
-  void enable_io(const InForce& in_force);
+  void enable_io(const InForce& in_force, Comparison& out);
+  void forget_counters();
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
@@ -97,9 +99,10 @@ class DriftCheck {
   std::set<std::string> unmade_;            // monitoring groups that could not be made yet
   std::set<std::string> without_counters_;  // groups that lacked some at the last look
   std::set<std::string> following_;         // groups whose mode others have changed
-  bool reset_pending_ = false;              // by the kernel, not restored yet
-  std::optional<Schemata> last_domains_;    // of the root at the last comparison
-  std::optional<CpuSet> last_online_;       // at the last comparison
+  LeftAlone left_alone_;
+  bool reset_pending_ = false;            // by the kernel, not restored yet
+  std::optional<Schemata> last_domains_;  // of the root at the last comparison
+  std::optional<CpuSet> last_online_;     // at the last comparison
 };
 
 }  // namespace rdtd

@@ -1,7 +1,8 @@
 // Transaction: carries out steps over a Filesystem, all of them or none. If a step fails, the
 // groups that the steps touched are brought back to the state that they had before, as far as the
 // kernel permits; the error names everything that could not be restored. It decides nothing: the
-// caller says which steps, and holds the lock of resctrl meanwhile.
+// caller says which steps, and holds the lock of resctrl meanwhile. A group that another tool,
+// which ignores that lock, has removed and made again is that tool's: nothing of it is changed.
 #pragma once
 
 #include <functional>
@@ -49,6 +50,10 @@ class Transaction {
 
  private:
   [[nodiscard]] Result<void> carry_out_one(const Step& step);
+  // Of the group that a name stands for; 0: not known.
+  [[nodiscard]] uint64_t known_inode(const std::string& group) const;
+  [[nodiscard]] bool is_replaced(const std::string& group) const;
+  void leave_replaced(const Snapshot& now, std::vector<std::string>& problems);
   [[nodiscard]] Result<void> make(const std::string& group);
   [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
   [[nodiscard]] Result<void> remove(const std::string& group);
