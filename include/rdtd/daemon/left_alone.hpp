@@ -1,5 +1,5 @@
-// LeftAlone: what others changed and rdtd left so, under drift = "report". When the kernel has reset
-// something, only that is restored.
+// LeftAlone: what others changed and rdtd left so, under drift = "report". When the kernel has
+// reset something, only that is restored.
 #pragma once
 
 #include <map>
