@@ -204,9 +204,8 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   auto applied = apply_once(request, before);
   // Groups that exist need no record.
   const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
-  // The device was opened since the plan was made, or the second look for who has it open is not
-  // over yet: another plan leaves the region where it is.
-  // Or another tool removed a group, or a CPU has gone: a plan for what is there now may fit.
+  // Another plan may fit: the device was opened since, or the second look for who has it open is
+  // not over yet, or another tool removed a group.
   if (!applied && (less_fits || ((found_open_device_ || tree_changed_) && !made_again_)))
     applied = apply_once(std::move(request), before);
   return applied;
@@ -275,7 +274,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   if (const auto done = transaction.carry_out(together); !done) {
     made_again_ = transaction.made_groups_again();
     found_open_device_ = transaction.found_open_device();
-    tree_changed_ = resctrl::is_absent(done.error());
+    tree_changed_ = resctrl::is_absent(done.error()) && transaction.undone();
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }

@@ -210,10 +210,12 @@ std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::
 void DriftCheck::enable_io(const InForce& in_force, Comparison& out) {
   const auto machine = applier_.read_machine();
   if (!machine) return;
-  const auto done = applier_.carry_out(steps_to(in_force.groups, in_force.locks, in_force.io,
-                                                in_force.capabilities, machine->snapshot)
-                                           .steps,
-                                       *machine);
+  std::vector<Step> steps = steps_to(in_force.groups, in_force.locks, in_force.io,
+                                     in_force.capabilities, machine->snapshot)
+                                .steps;
+  if (in_force.policy.daemon.drift == OnDrift::report)
+    std::erase_if(steps, [](const Step& step) { return group_of(step) != io_group; });
+  const auto done = applier_.carry_out(steps, *machine);
   if (done) {
     problems_.clear(io_key);
     return;
@@ -331,7 +333,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   if (reset_pending_ && current->policy.daemon.drift == OnDrift::report) {
     std::set<std::string> pending = following_;
     pending.insert(unmade_.begin(), unmade_.end());
-    left_alone_.take_out(current->groups, now, pending, back);
+    left_alone_.take_out(current->groups, *machine, pending, back);
   }
   const std::vector<Step> modes = take_modes(back.steps);
   const std::set<std::string> unmade = unmade_;
@@ -349,6 +351,9 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
+  // What could not be restored is not left alone, nor what was read while it changed.
+  if (now.torn) reset_pending_ = by_kernel;
+  if (now.torn || restored.error || !out.refused.empty()) left_alone_.forget();
   return out;
 }
 

@@ -12,10 +12,25 @@ const GroupState* state_in(const Snapshot& snapshot, const std::string& group) {
   return found == snapshot.groups.end() ? nullptr : &found->second;
 }
 
-// Whether each value is the one that is wanted, or the one of before. A domain that has come since
-// has the kernel's.
-bool has_same_values(const Schemata& now, const Schemata& before, const Schemata& wanted) {
-  const auto is_in = [](const Schemata& schemata, Resource resource, DomainId domain,
+// All ways, or no limit. Of a control whose highest value is not known, any value.
+bool is_reset_value(const Resource& resource, DomainId domain, uint32_t value,
+                    const Capabilities& capabilities) {
+  if (const auto cache = capabilities.caches.find(resource); cache != capabilities.caches.end())
+    return value == cache->second.cbm_mask.bits;
+  if (const auto rates = capabilities.bandwidths.find(resource);
+      rates != capabilities.bandwidths.end()) {
+    const auto unlimited = rates->second.unlimited.find(domain);
+    return unlimited == rates->second.unlimited.end() || value >= unlimited->second;
+  }
+  const auto control = capabilities.controls.find(resource);
+  return control == capabilities.controls.end() || !control->second.maximum ||
+         value >= *control->second.maximum;
+}
+
+// Whether each value is the one that is wanted, or one of before that others have written.
+bool has_same_values(const Schemata& now, const Schemata& before, const Schemata& wanted,
+                     const Capabilities& capabilities) {
+  const auto is_in = [](const Schemata& schemata, const Resource& resource, DomainId domain,
                         uint32_t value) {
     const auto values = schemata.find(resource);
     if (values == schemata.end()) return false;
@@ -23,10 +38,21 @@ bool has_same_values(const Schemata& now, const Schemata& before, const Schemata
     return found != values->second.end() && found->second == value;
   };
   for (const auto& [resource, values] : now)
-    for (const auto& [domain, value] : values)
-      if (!is_in(wanted, resource, domain, value) && !is_in(before, resource, domain, value))
+    for (const auto& [domain, value] : values) {
+      if (is_in(wanted, resource, domain, value)) continue;
+      if (is_reset_value(resource, domain, value, capabilities) ||
+          !is_in(before, resource, domain, value))
         return false;
+    }
   return true;
+}
+
+// Those that a CPU does not fall to by itself.
+CpuSet cpus_of_groups(const Snapshot& now) {
+  CpuSet out;
+  for (const auto& [group, state] : now.groups)
+    if (group != root_group) out.insert(state.cpus.begin(), state.cpus.end());
+  return out;
 }
 
 }  // namespace
@@ -37,35 +63,37 @@ void LeftAlone::remember(const std::vector<GroupTarget>& targets, Snapshot now) 
   left_ = std::move(now);
 }
 
-bool LeftAlone::is_as_left(const GroupTarget& target, const Snapshot& now) const {
+bool LeftAlone::is_as_left(const GroupTarget& target, const Machine& machine) const {
+  const Snapshot& now = machine.snapshot;
   const auto wanted = wanted_.find(target.directory);
   if (wanted == wanted_.end() || wanted->second != target.state) return false;
   const GroupState* const state = state_in(now, target.directory);
   const GroupState* const before = state_in(*left_, target.directory);
   if (state == nullptr || before == nullptr) return state == before;
-  // A CPU that has come since has fallen to the default group.
+  if (state->mode != target.state.mode && state->mode != before->mode) return false;
+  if (!has_same_values(state->schemata, before->schemata, target.state.schemata,
+                       machine.capabilities))
+    return false;
+  if (target.directory == root_group) return true;  // its CPUs are those that nobody has
   const CpuSet lacks = without(common(target.state.cpus, now.online_cpus()), state->cpus);
-  const CpuSet lacked = without(common(target.state.cpus, left_->online_cpus()), before->cpus);
-  return (state->mode == target.state.mode || state->mode == before->mode) &&
-         has_same_values(state->schemata, before->schemata, target.state.schemata) &&
-         without(lacks, lacked).empty() &&
+  return without(lacks, cpus_of_groups(now)).empty() &&
          without(without(state->cpus, target.state.cpus), before->cpus).empty();
 }
 
-void LeftAlone::take_out(const std::vector<GroupTarget>& targets, const Snapshot& now,
+void LeftAlone::take_out(const std::vector<GroupTarget>& targets, const Machine& machine,
                          const std::set<std::string>& pending, Steps& back) const {
   if (!left_) return;
-  std::set<std::string> left;
+  std::set<std::string> as_left;
   for (const GroupTarget& target : targets)
-    if (is_as_left(target, now)) left.insert(target.directory);
+    if (is_as_left(target, machine)) as_left.insert(target.directory);
   std::erase_if(back.steps, [&](const Step& step) {
     const std::string& group = group_of(step);
-    return left.contains(group) &&
+    return as_left.contains(group) &&
            !(std::holds_alternative<SetMode>(step) && pending.contains(group));
   });
   std::erase_if(back.mon_groups, [&](const Step& step) {
     const std::string& group = group_of(step);
-    return !now.mon_groups.contains(group) && !left_->mon_groups.contains(group) &&
+    return !machine.snapshot.mon_groups.contains(group) && !left_->mon_groups.contains(group) &&
            !pending.contains(group);
   });
 }

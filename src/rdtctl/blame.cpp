@@ -73,7 +73,7 @@ void print_stream(const Stream& stream) {
 }  // namespace
 
 int verbs::blame(const Context& context, const BlameOptions& options) {
-  if (options.group.contains('/')) {
+  if (is_mon_group(group_directory(options.group))) {
     note("rdtctl: '{}' is a monitoring group: only control groups have ways that others take\n",
          options.group);
     return Exit::usage;

@@ -25,7 +25,7 @@ struct History {
   double seconds = 0;                         // from the first sample to the last
 };
 
-// More are a number and the last ones.
+// Of more, the terminal has the last ones and the number of the others, and the pictures have none.
 inline constexpr size_t marks_shown = 20;
 
 // For each domain what the groups had of the cache, one above the other, and their traffic below

@@ -54,7 +54,10 @@ static std::string style_of_series() {
         "circle.s{0}, polygon.s{0}, span.s{0} {{ fill: var(--s{0}); color: var(--s{0}); }}\n"
         "polyline.s{0} {{ stroke: var(--s{0}); }}\n",
         i);
-  return out + "polyline.d1 { stroke-dasharray: 8 4; }\npolyline.d2 { stroke-dasharray: 2 4; }\n";
+  return out +
+         "polyline.d1 { stroke-dasharray: 8 4; }\npolyline.d2 { stroke-dasharray: 2 4; }\n"
+         "polygon.d1 { stroke: currentColor; stroke-dasharray: 8 4; }\n"
+         "polygon.d2 { stroke: currentColor; stroke-dasharray: 2 4; }\n";
 }
 
 std::string html_page(std::string_view title, std::string_view body, std::string_view footer) {

@@ -143,8 +143,10 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   observe::Header header = sampler.header(options.interval);
   header.ceilings = read_ceilings(state_directory(context));
   header.mba_mbps = mount_options(context, sampler.tree()).mba_MBps;
-  if (const auto begun = append(*file, options.file, header_line(header)); !begun)
+  if (const auto begun = append(*file, options.file, header_line(header)); !begun) {
+    (void)::unlink(options.file.c_str());
     return report_file(begun.error());
+  }
   std::optional<Command> command;
   if (!options.command.empty()) {
     note_child_ends();

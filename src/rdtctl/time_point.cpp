@@ -41,6 +41,17 @@ uint64_t midnight(uint64_t now_usec, int days, Zone zone) {
   return usec_of(fields, zone);
 }
 
+// The 30th of February would be a day of March.
+bool is_date(const std::tm& fields) {
+  std::tm day{};
+  day.tm_year = fields.tm_year;
+  day.tm_mon = fields.tm_mon;
+  day.tm_mday = fields.tm_mday;
+  const int given = day.tm_mday;
+  (void)::timegm(&day);
+  return day.tm_mday == given;
+}
+
 // A time of the calendar, without its zone; what it does not name is as in `day`. With a day of the
 // week in front, as systemctl(1) prints it.
 std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& day, Zone zone) {
@@ -52,10 +63,7 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
     std::tm fields = day;
     const char* end = ::strptime(rest, format, &fields);
     if (end == nullptr || *end != '\0') continue;
-    const uint64_t usec = usec_of(fields, zone);
-    // The 30th of February would be a day of March.
-    if (fields_of(usec, zone).tm_mday != fields.tm_mday) return std::nullopt;
-    return usec;
+    return is_date(fields) ? std::optional(usec_of(fields, zone)) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -64,9 +72,10 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
 std::optional<uint64_t> time_with_offset(const std::string& text) {
   std::tm fields{};
   const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S%z", &fields);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  const auto east = static_cast<int64_t>(fields.tm_gmtoff * int64_t{second});
-  return usec_of(fields, Zone::utc) - static_cast<uint64_t>(east);
+  if (end == nullptr || *end != '\0' || !is_date(fields)) return std::nullopt;
+  const long east = fields.tm_gmtoff;  // which timegm(3) overwrites
+  const auto utc = static_cast<int64_t>(usec_of(fields, Zone::utc) / second);
+  return static_cast<uint64_t>(std::max<int64_t>(0, utc - east)) * second;
 }
 
 // "-1h", "1h ago", "+5min".

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "controls.hpp"
@@ -214,6 +215,8 @@ std::set<Resource> other_rows(const Schemata& root) {
 GroupState read_half(const Filesystem& filesystem, const std::string& group,
                      const std::set<Resource>* others) {
   GroupState out;
+  if (const auto mode = filesystem.read(file_of(group, "mode")))
+    out.mode = parse_mode(*mode).value_or(Mode::shareable);
   if (auto schemata = read_schemata(filesystem, group, others)) out.schemata = *std::move(schemata);
   const auto text = filesystem.read(file_of(group, "cpus_list"));
   if (auto cpus = text ? parse_cpu_list(*text) : std::nullopt) out.cpus = *std::move(cpus);
@@ -408,17 +411,17 @@ namespace {
 
 // Whether another tool made or removed a group or moved CPUs during the reading: then a CPU that
 // left one group for another that was read before it is in none, as if it were offline.
-bool is_torn(const Filesystem& filesystem, const Snapshot& snapshot) {
+bool is_torn(const Filesystem& filesystem, const std::vector<Filesystem::Entry>& listed,
+             const Snapshot& snapshot) {
+  const auto groups_of = [](const std::vector<Filesystem::Entry>& entries) {
+    std::set<std::pair<std::string, uint64_t>> out;
+    for (const Filesystem::Entry& entry : entries)
+      if (is_group(entry)) out.emplace(entry.name, entry.inode);
+    return out;
+  };
   const auto entries = filesystem.list("");
   if (!entries) return false;  // which the next call says
-  size_t groups = 1;           // the root
-  for (const Filesystem::Entry& entry : *entries) {
-    if (!is_group(entry)) continue;
-    const auto known = snapshot.inodes.find(entry.name);
-    if (known == snapshot.inodes.end() || known->second != entry.inode) return true;
-    groups++;
-  }
-  if (groups != snapshot.groups.size() + snapshot.unreadable.size()) return true;
+  if (groups_of(*entries) != groups_of(listed)) return true;
   const auto has_other_cpus = [&](const auto& group) {
     if (is_pseudo(group.second.mode)) return false;
     const auto text = filesystem.read(file_of(group.first, "cpus_list"));
@@ -463,7 +466,7 @@ Result<Snapshot> read_snapshot(const Filesystem& filesystem) {
     const auto entries = filesystem.list("");
     if (!entries) return std::unexpected(entries.error());
     auto snapshot = read_once(filesystem, *entries);
-    if (!snapshot || !is_torn(filesystem, *snapshot)) return snapshot;
+    if (!snapshot || !is_torn(filesystem, *entries, *snapshot)) return snapshot;
     snapshot->torn = reading == max_readings;
     if (snapshot->torn) return snapshot;
   }

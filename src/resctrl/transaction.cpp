@@ -210,7 +210,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
       is_replaced(group)) {
     if (!std::holds_alternative<RemoveGroup>(step))
       return std::unexpected(Error{"change", fmt::format("{}/{}", filesystem_.path(), group),
-                                   ENOENT, "another tool removed it and made its own"});
+                                   ENOENT, "another tool made one of that name"});
     ownership_.forget(group);
     return {};
   }
@@ -261,6 +261,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
     const bool found_open_device = found_open_device_;
     const auto problems = undo();
     found_open_device_ = found_open_device && problems.empty();
+    undone_ = problems.empty();
     const std::string end =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
     error.detail += (error.detail.empty() ? "" : "; ") + end;
@@ -396,15 +397,21 @@ Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& probl
 
 // Groups that another tool removed and made again while the steps were carried out.
 void Transaction::leave_replaced(const Snapshot& now, std::vector<std::string>& problems) {
-  std::erase_if(touched_, [&](const std::string& group) {
+  std::set<std::string> replaced;
+  for (const std::string& group : touched_) {
     const auto found = now.inodes.find(group);
     const uint64_t known = known_inode(group);
-    if (found == now.inodes.end() || known == 0 || found->second == known) return false;
+    if (found == now.inodes.end() || known == 0 || found->second == known) continue;
+    replaced.insert(group);
     problems.push_back(
-        fmt::format("group '{}': another tool removed it and made its own", group_label(group)));
-    tasks_.erase(group);
-    return true;
-  });
+        fmt::format("group '{}': another tool made one of that name", group_label(group)));
+  }
+  // With the monitoring groups in them.
+  const auto is_theirs = [&](const std::string& group) {
+    return replaced.contains(group) || replaced.contains(std::string(control_group_of(group)));
+  };
+  std::erase_if(touched_, is_theirs);
+  std::erase_if(tasks_, [&](const auto& tasks) { return is_theirs(tasks.first); });
 }
 
 // What is there now is read, since the step that failed may have been carried out in part.

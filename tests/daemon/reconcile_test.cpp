@@ -357,6 +357,44 @@ TEST_F(ReconcileTest, AResetRestoresNothingThatOthersChanged) {
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
 }
 
+// A suspend may be noticed after a comparison has seen what it did.
+TEST_F(ReconcileTest, AResetThatWasSeenBeforeItIsKnownIsRestored) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy +
+                   "[group.batch]\nmb = \"20%\"\ncpus = \"3\"\n"),
+            "");
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+  EXPECT_EQ(state(), "degraded");
+  manager->reconciler().cpu_changed();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(schemata("batch"), "L3:0-1=ffff0 MB:0-1=20");
+  EXPECT_EQ(*kernel.resctrl.read("batch/cpus_list"), "3\n");
+  EXPECT_EQ(state(), "running");
+}
+
+TEST_F(ReconcileTest, AResetThatCannotBeRestoredIsTriedAgain) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "redis/schemata";
+      },
+      EIO);
+  manager->reconciler().cpu_changed();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0=f;1=fffff MB:0-1=100");
+  kernel.calls.reset();
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(state(), "running");
+}
+
 // A tool that does not know the lock removes a group of rdtd's during a load and makes its own.
 TEST_F(ReconcileTest, AGroupThatIsMadeAgainDuringALoadIsAnothers) {
   const auto replace = [this] {
@@ -399,7 +437,7 @@ TEST_F(ReconcileTest, AGroupThatIsMadeAgainDuringALoadIsAnothers) {
   EXPECT_EQ(
       reload("[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.a]\nl3 = \"16 ways\"\n"),
       "cannot write 'L3:0=ffff0;1=ffff0\nMB:0=100;1=100' to /sys/fs/resctrl/a/schemata: Invalid "
-      "argument (not restored: group 'redis': another tool removed it and made its own)");
+      "argument (not restored: group 'redis': another tool made one of that name)");
   EXPECT_TRUE(done);
   EXPECT_EQ(schemata("redis"), theirs);
 }

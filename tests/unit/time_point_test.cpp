@@ -54,9 +54,26 @@ TEST_F(TimePoint, Forms) {
     ASSERT_TRUE(usec) << row.text;
     EXPECT_EQ(time_text(*usec), row.expected) << row.text;
   }
-  for (const char* text :
-       {"", "soon", "1h", "25:00", "2025-13-01", "08:30x", "-", "@", "ago", "+", "-1h ago", "UTC",
-        "Mon", "tomorrow UTC", "+1h UTC", "08:30 CET", "2025-02-30", "2025-11-31 08:00"}) {
+  for (const char* text : {"",
+                           "soon",
+                           "1h",
+                           "25:00",
+                           "2025-13-01",
+                           "08:30x",
+                           "-",
+                           "@",
+                           "ago",
+                           "+",
+                           "-1h ago",
+                           "UTC",
+                           "Mon",
+                           "tomorrow UTC",
+                           "+1h UTC",
+                           "08:30 CET",
+                           "2025-02-30",
+                           "2025-11-31 08:00",
+                           "2025-02-30T08:00:00+01:00",
+                           "2025-02-30T08:00:00Z"}) {
     const auto usec = parse_time(text, now);
     ASSERT_FALSE(usec) << text;
     EXPECT_EQ(usec.error(), "'" + std::string(text) +

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/model/machine.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/plan/plan.hpp"
 
@@ -19,13 +20,15 @@ class LeftAlone {
   void remember(const std::vector<GroupTarget>& targets, Snapshot now);
   void forget() { *this = LeftAlone(); }
   // Takes away the steps of groups that are as they were then, of which the same is wanted, and of
-  // monitoring groups that were missing then. `pending`: groups of which rdtd itself has yet to set
-  // the mode, and monitoring groups that it has yet to make.
-  void take_out(const std::vector<GroupTarget>& targets, const Snapshot& now,
+  // monitoring groups that were missing then. What a reset gives is never left: it may have been
+  // there before anybody said so. `pending`: groups of which rdtd itself has yet to set the mode,
+  // and monitoring groups that it has yet to make. Regions, counters and CPUs of monitoring groups
+  // are not looked at.
+  void take_out(const std::vector<GroupTarget>& targets, const Machine& machine,
                 const std::set<std::string>& pending, Steps& back) const;
 
  private:
-  [[nodiscard]] bool is_as_left(const GroupTarget& target, const Snapshot& now) const;
+  [[nodiscard]] bool is_as_left(const GroupTarget& target, const Machine& machine) const;
 
   std::map<std::string, GroupState> wanted_;  // by directory
   std::optional<Snapshot> left_;

@@ -61,9 +61,9 @@ struct Snapshot {
   // Groups of others whose files this user may not read, or say what rdtd does not know; not in
   // `groups`.
   std::set<std::string> unreadable;
-  bool torn = false;  // another tool changed the groups during the reading, again and again
-  // What could be read of these: their CPUs and masks. The mode says nothing.
+  // What could be read of these: their CPUs and masks, and the mode if it is a known one.
   std::map<std::string, GroupState> half_read;
+  bool torn = false;  // another tool changed the groups during the reading, again and again
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
   // Of those that have CPUs: they count there what tasks of the default group do. A CPU belongs to
   // one of a control group at most, and to that control group.

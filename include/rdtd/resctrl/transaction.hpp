@@ -45,6 +45,8 @@ class Transaction {
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
   // Why the record could not be written, if that was the failure: then nothing was changed.
   [[nodiscard]] const std::optional<Error>& unrecorded() const { return unrecorded_; }
+  // Whether the failure left everything as it was.
+  [[nodiscard]] bool undone() const { return undone_; }
   // Whether it failed since a region that goes must be taken for open. Then all is as it was.
   [[nodiscard]] bool found_open_device() const { return found_open_device_; }
 
@@ -84,6 +86,7 @@ class Transaction {
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
   std::optional<Error> unrecorded_;
   bool found_open_device_ = false;
+  bool undone_ = false;
   bool made_again_ = false;
 };
 
