@@ -427,7 +427,17 @@ bool is_torn(const Filesystem& filesystem, const std::vector<Filesystem::Entry>&
     const auto text = filesystem.read(file_of(group.first, "cpus_list"));
     return parse_cpu_list(text ? *text : "") != group.second.cpus;
   };
-  return std::ranges::any_of(snapshot.groups, has_other_cpus);
+  // A domain that came after the root was read.
+  const Schemata& root = snapshot.groups.at(std::string(root_group)).schemata;
+  const auto has_new_domain = [&](const auto& group) {
+    for (const auto& [resource, values] : group.second.schemata)
+      if (const auto known = root.find(resource); known != root.end())
+        for (const auto& [domain, value] : values)
+          if (!known->second.contains(domain)) return true;
+    return false;
+  };
+  return std::ranges::any_of(snapshot.groups, has_new_domain) ||
+         std::ranges::any_of(snapshot.groups, has_other_cpus);
 }
 
 Result<Snapshot> read_once(const Filesystem& filesystem,
