@@ -260,7 +260,7 @@ void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
   problems_.clear_all(counter_key, without_counters_);
 }
 
-// Since the kernel was told to count otherwise.
+// The kernel assigns no counters any more: what was missing is no problem now.
 void DriftCheck::forget_counters() {
   without_counters_.clear();
   problems_.clear_all(counter_key, {});
@@ -299,15 +299,6 @@ void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool
   else
     left_alone_.forget();
   std::vector<Difference> left = machine ? differences_to(in_force, machine->snapshot) : found;
-  // What is only reported and has come meanwhile is for the next comparison, which knows whether
-  // the kernel did it.
-  const bool only_reports = in_force.policy.daemon.drift == OnDrift::report;
-  std::erase_if(left, [&](const Difference& now) {
-    return only_reports && !out.refused.contains(now.group) &&
-           std::ranges::none_of(found, [&](const Difference& then) {
-             return then.group == now.group && then.text == now.text;
-           });
-  });
   std::set<std::string> differing;
   for (const Difference& difference : left) differing.insert(difference.group);
   const auto add = [&](Difference& difference, bool restored) {

@@ -28,8 +28,8 @@ struct History {
 // Of more, the terminal has the last ones and the number of the others, and the pictures have none.
 inline constexpr size_t marks_shown = 20;
 
-// For each domain what the groups had of the cache, one above the other, and their traffic below
-// what the domain carries; marks and episodes on the same axis. `origin`: see origin_of().
+// For each domain what the groups had of the cache, one above the other, and their traffic with
+// the ceiling of the domain; marks and episodes on the same axis. `origin`: see origin_of().
 [[nodiscard]] std::string history_html(const History& history, FoundContention found,
                                        const std::string& origin);
 
