@@ -144,8 +144,9 @@ void Classifier::run() {
 void Classifier::stop() {
   life_.stop = true;
   life_.started.release();
-  wake();
-  life_.ended.acquire();
+  // Where no event of the connector ends the wait, a signal that comes just before it is lost.
+  do wake();
+  while (!life_.ended.try_acquire_for(std::chrono::milliseconds(100)));
 }
 
 void Classifier::start(Connector connector, const proc::Processes& processes,

@@ -17,6 +17,10 @@ constexpr unsigned random_cases(unsigned all) {
   return all;
 }
 
+// How far apart the cases are that a test takes of all there are: each of them without
+// AddressSanitizer.
+constexpr unsigned stride(unsigned sanitized) { return random_cases(10) == 10 ? 1 : sanitized; }
+
 inline ParsedPolicy parse(const std::string& text, const std::string& path = "p.toml") {
   return parse_policy(std::vector{PolicyFile{path, PolicyFile::State::active, text, {}}});
 }

@@ -22,8 +22,12 @@ soon() {
 }
 
 policy() { mkdir -p /etc/rdtd; cat >"/etc/rdtd/$1.toml"; }  # policy NAME <<END
-start_rdtd() { systemctl start rdtd.service || { fail "rdtd does not start"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
-reload_rdtd() { systemctl reload rdtd.service || { fail "rdtd does not reload"; journalctl -u rdtd -n 15 --no-pager -o cat; }; }
+# unit_fails VERB
+unit_fails() { fail "rdtd does not $1"; journalctl -u rdtd -n 15 --no-pager -o cat; }
+start_rdtd() { systemctl start rdtd.service || unit_fails start; }
+reload_unit() { systemctl reload rdtd.service || unit_fails reload; }
+# What the unit runs. It asks udev too, which takes seconds here.
+reload_rdtd() { if [[ $RELEASE == yes ]]; then reload_unit; else rdtctl reload || unit_fails reload; fi; }
 # mount_with OPTION,...: how systemd mounts resctrl from now on, in this scenario; rdtd must be
 # started after it.
 mount_with() {
