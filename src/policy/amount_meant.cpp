@@ -220,7 +220,10 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
 
 std::string named_ways_meant(std::string_view text) {
   std::string list(trim(text));
-  if (const size_t dots = list.find(".."); dots != std::string::npos) list.replace(dots, 2, "-");
+  // Dashes that a word processor makes of "-": U+2013, U+2014, U+2212.
+  for (const std::string_view dash : {"..", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
+    if (const size_t at = list.find(dash); at != std::string::npos)
+      list.replace(at, dash.size(), "-");
   if (const auto ends = split(list, '-'); ends.size() == 2 && !list.contains(',')) {
     const auto one = parse_unsigned<unsigned>(trim(ends[0])),
                other = parse_unsigned<unsigned>(trim(ends[1]));

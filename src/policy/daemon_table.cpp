@@ -8,6 +8,9 @@ namespace rdtd {
 
 namespace {
 
+// A comparison looks at all groups and processes.
+constexpr std::chrono::milliseconds shortest_interval{100};
+
 bool is_never(std::string_view word) {
   return word == "never" || word == "off" || word == "none" || word == "infinity" ||
          word == "disabled";
@@ -64,7 +67,12 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
           }
           const auto text = in.string(k, n);
           if (!text) return;
-          if (const auto span = parse_duration(text->value))
+          if (const auto span = parse_duration(text->value);
+              span && span->count() > 0 && *span < shortest_interval)
+            in.error(text->where, fmt::format("'reconcile_interval' must be \"0\" or at least "
+                                              "100ms, not '{}'",
+                                              text->value));
+          else if (span)
             settings_.reconcile_interval = *span;
           else if (is_never(text->value))
             in.error(text->where, fmt::format("'{}' is not a time span", text->value),

@@ -29,6 +29,24 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
   return std::nullopt;
 }
 
+// "100 MiB" for "100 MB", "100m" and "104857600".
+std::string size_meant(std::string_view text) {
+  constexpr const char* any = "64 MiB";
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto count = parse_unsigned<uint32_t>(text.substr(0, digits));
+  const std::string unit = lower(trim(text.substr(digits)));
+  if (!count) return any;
+  std::string meant;
+  if (unit.empty() || unit == "b" || unit == "bytes")
+    meant = fmt::format("{} MiB", *count >> 20);
+  else if (unit == "t" || unit == "tb" || unit == "tib")
+    meant = fmt::format("{} GiB", uint64_t{*count} * 1024);
+  else if (unit.size() <= 2 && std::string_view("kmg").contains(unit[0]) && !unit.ends_with('i'))
+    meant = fmt::format("{} {}iB", *count, unit[0] == 'k' ? "K" : unit[0] == 'm' ? "M" : "G");
+  const auto bytes = bytes_of(meant);
+  return bytes && *bytes >= least_record && *bytes <= most_record ? meant : any;
+}
+
 }  // namespace
 
 std::string_view to_string(GuardMode mode) {
@@ -86,8 +104,9 @@ void ObserverReader::read_record(const FileReader& in, const toml::key& key,
   if (!text) return;
   const auto bytes = bytes_of(trim(text->value));
   if (!bytes)
-    return in.error(text->where, fmt::format("'{}' is not a size", text->value),
-                    "write \"64 MiB\", or \"0\" to record nothing");
+    return in.error(
+        text->where, fmt::format("'{}' is not a size", text->value),
+        fmt::format("write \"{}\", or \"0\" to record nothing", size_meant(trim(text->value))));
   if (*bytes != 0 && (*bytes < least_record || *bytes > most_record))
     return in.error(
         text->where,

@@ -269,7 +269,12 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
   for (const std::string_view word : {"ignore", "none", "skip", "keep", "stay", "nothing"})
     if (name == word && did_you_mean(name, names).empty())
       return "group = \"leave\" leaves processes where they are";
-  return did_you_mean(name, names);
+  if (auto near = did_you_mean(name, names); !near.empty()) return near;
+  // The last one is default.
+  constexpr size_t most_named = 5;
+  if (names.size() == 1) return name_problem(name) ? "" : fmt::format("add [group.{}]", name);
+  if (names.size() > most_named + 1) return {};
+  return fmt::format("the policy has {}", join(names.first(names.size() - 1), ", "));
 }
 
 void Builder::refuse_remainder(const AmountTables& amounts) {

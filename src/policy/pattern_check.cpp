@@ -11,14 +11,22 @@
 #include <utility>
 #include <vector>
 
+#include "pattern_finding.hpp"
 #include "pattern_slips.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
-#include "rdtd/model/virtual_machine.hpp"
+#include "runtime_patterns.hpp"
 
 namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::is_digits;
+using pattern::last_component;
+using pattern::never;
+using pattern::write;
 
 namespace {
 
@@ -27,24 +35,6 @@ constexpr size_t longest_comm = 15;
 
 // The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
 constexpr uint32_t highest_identity = 4294967294;
-
-struct Finding {
-  std::string message;
-  std::string hint = {};
-  bool certain = true;  // an error, else a warning
-};
-
-using Check = std::optional<Finding>;
-
-Finding never(std::string_view pattern, std::string_view why, std::string hint = {}) {
-  return {fmt::format("'{}' can never match: {}", pattern, why), std::move(hint)};
-}
-
-std::string write(std::string_view pattern) { return "write " + quoted(pattern); }
-
-bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 bool is_whole_number(std::string_view text) {
   return is_digits(text.substr(text.starts_with('-') ? 1 : 0));
@@ -67,11 +57,6 @@ std::string keep_systemd_escapes(std::string_view pattern) {
     out += of_systemd ? '\\' : pattern[++at];
   }
   return out;
-}
-
-std::string_view last_component(std::string_view path) {
-  while (path.ends_with('/')) path.remove_suffix(1);
-  return path.substr(path.rfind('/') + 1);
 }
 
 Finding no_negation(std::string_view text) {
@@ -130,6 +115,28 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
                  std::move(hint), false};
 }
 
+// "[kworker/0:1]", "[kthreadd]": a class of characters has none twice, and a name no '/'.
+bool is_in_brackets(std::string_view text) {
+  if (text.size() < 4 || !text.starts_with('[') || text.find(']') != text.size() - 1) return false;
+  std::string inside(text.substr(1, text.size() - 2));
+  std::erase(inside, '-');
+  std::ranges::sort(inside);
+  return inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
+}
+
+// ["tar", "gzip", "xz"] of "tar gzip xz"; empty of what may be one name, as "tmux: server".
+std::string list_of_words(std::string_view text) {
+  constexpr std::string_view of_a_word = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+  constexpr size_t least = 3;
+  const auto words = split(text, ' ');
+  std::string out;
+  for (const std::string_view word : words) {
+    if (word.empty() || word.find_first_not_of(of_a_word) != std::string_view::npos) return {};
+    out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
+  }
+  return words.size() < least ? "" : out + "]";
+}
+
 Check check_comm(std::string_view text) {
   if (text.starts_with('/') || text.starts_with("./") || text.starts_with("~/")) {
     const std::string_view name = last_component(text);
@@ -155,6 +162,14 @@ Check check_comm(std::string_view text) {
     return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
                                text.starts_with(' ') ? "begins" : "ends"),
                    write(bare), false};
+  if (is_in_brackets(text))
+    return Finding{
+        fmt::format("'{}' is one of the characters in the brackets; ps has a kernel thread in "
+                    "brackets",
+                    text),
+        write(text.substr(1, text.size() - 2)), false};
+  if (const std::string list = list_of_words(text); !list.empty())
+    return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
   if (text.starts_with("**/"))
     return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
                    fmt::format("write exe = {}", quoted(text)), false};
@@ -298,68 +313,6 @@ Check check_unit(std::string_view text) {
   return std::nullopt;
 }
 
-// Whole, or as the runtimes shorten it.
-bool is_container_id(std::string_view text) {
-  return (text.size() == 12 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-Check check_container(std::string_view text) {
-  if (text.starts_with('/'))
-    return never(text, "the name of a container has no '/'", write(last_component(text)));
-  if (const size_t at = text.find('/'); at != std::string_view::npos)
-    return never(text, "the name of a container has no '/'",
-                 fmt::format("write container = {}; pod = {} is for the pod",
-                             rdtd::quoted(text.substr(at + 1)),
-                             rdtd::quoted(fmt::format("{}/*", text.substr(0, at)))));
-  if (is_container_id(text))
-    return Finding{
-        fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
-        fmt::format("write cgroup = \"**/*{}*\"", text), false};
-  return std::nullopt;
-}
-
-Check check_pod(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (slash == std::string_view::npos)
-    return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
-                   write(fmt::format("*/{}", text))};
-  if (text.find('/', slash + 1) != std::string_view::npos)
-    return never(text, "a pod is NAMESPACE/NAME, with one '/'",
-                 text.starts_with('/') ? write(text.substr(1)) : "");
-  if (slash == 0 || slash + 1 == text.size())
-    return never(text, "a pod is NAMESPACE/NAME",
-                 write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
-  const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (upper != text.end() && text.find('[') == std::string_view::npos)
-    return never(text, "Kubernetes' names have no capital letters", write(lower(text)));
-  if (text.find('_') != std::string_view::npos) return never(text, "Kubernetes' names have no '_'");
-  return std::nullopt;
-}
-
-Check check_vm(std::string_view text) {
-  const auto named = [&](std::string_view name, std::string_view why) {
-    return never(text, why, name.empty() ? "" : write(name));
-  };
-  if (text.starts_with("guest=")) return named(text.substr(6), "it is the name alone");
-  if (text.contains('/'))
-    return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
-  if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {
-    if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text)))
-      return named(*name, "it is the name that 'virsh list' shows");
-    const std::string_view stem = text.substr(0, text.rfind(".scope"));
-    return named(is_digits(stem) ? stem : "", "it is the name that 'virsh list' shows");
-  }
-  if (text.ends_with(".slice"))
-    return named({}, "it is the name of a virtual machine; 'unit' matches a slice");
-  if (const auto name = vm_of_cgroup(fmt::format("/machine/{}.libvirt-qemu/x", text)))
-    return Finding{fmt::format("'{}' looks like libvirt's name for a process; 'vm' is the name "
-                               "that 'virsh list' shows",
-                               text),
-                   write(*name), false};
-  return std::nullopt;
-}
-
 // A command line begins with the program. That of a login shell is "-bash".
 Check check_cmdline(std::string_view text) {
   if (!text.starts_with('-') || (!text.starts_with("--") && !text.contains(' ')))
@@ -407,9 +360,26 @@ void complete(ConditionKind kind, std::string& text) {
     text = complete_unit_name(keep_systemd_escapes(text));
 }
 
+// ["java", "-jar", "app.jar"]: the words of one command, where each pattern is a whole command
+// line.
+void check_words_of_command(const FileReader& in, const Condition& condition) {
+  const auto is_option = [](const Located<std::string>& word) {
+    return word.value.starts_with('-') && word.value.find_first_of(" *?[") == std::string::npos;
+  };
+  const auto& words = condition.patterns;
+  if (words.size() < 2 || std::none_of(words.begin() + 1, words.end(), is_option)) return;
+  std::string line;
+  for (const Located<std::string>& word : words) line += (line.empty() ? "" : " ") + word.value;
+  in.warning(words.front().where,
+             "each pattern of 'cmdline' is a whole command line, and these look like the words of "
+             "one",
+             write(fmt::format("*{}*", line)));
+}
+
 }  // namespace
 
 void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
+  if (condition.kind == ConditionKind::cmdline) check_words_of_command(in, condition);
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
     // Who names both ways has followed the hint already.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "line_meant.hpp"
 #include "name_tree.hpp"
 #include "plain_value.hpp"
-#include "other_format.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/search.hpp"
 
@@ -112,10 +112,10 @@ class Scanner {
 
 // Reports bytes [from, to) of the present line, or up to its end.
 bool Scanner::fail(size_t from, size_t to, std::string message, std::string hint) {
-  if (scanning_ && definitions_ == 0) {
+  if (scanning_) {
     const size_t begin = place_.line_start;
-    auto other = other_format_hint(text_.substr(begin, text_.find('\n', begin) - begin));
-    if (!other.empty()) hint = std::move(other);
+    auto known = line_hint(text_.substr(begin, text_.find('\n', begin) - begin), definitions_ == 0);
+    if (!known.empty()) hint = std::move(known);
   }
   const auto characters = [&](size_t begin, size_t end) {
     return static_cast<unsigned>(std::ranges::count_if(
@@ -141,7 +141,9 @@ bool Scanner::check_characters() {
     const bool newline = byte == '\n' || text_.substr(place_.at).starts_with("\r\n");
     if ((byte < 0x20 && byte != '\t' && !newline) || byte == 0x7f)
       return fail(place_.at, place_.at + 1, fmt::format("control character U+{:04X}", byte),
-                  fmt::format("write \\u{:04X} in a string", byte));
+                  byte == '\r' && !text_.contains('\n')
+                      ? "a line ends with a line feed"
+                      : fmt::format("write \\u{:04X} in a string", byte));
     place_.at += character.length;
     if (byte != '\n') continue;
     place_.line++;
@@ -206,14 +208,8 @@ bool Scanner::fail_after_key(size_t begin, std::string_view key) {
   if (is_invisible(first))
     return fail(place_.at, place_.at + first.size(),
                 fmt::format("an invisible character after the key '{}'", key), "delete it");
-  std::string hint;
-  if (found.starts_with(':'))
-    hint = fmt::format("write {} = ...", key);
-  else if (const size_t equals = found.find('='); equals != std::string_view::npos)
-    hint = fmt::format("quote the key: {}",
-                       quoted(trim(text_.substr(begin, place_.at + equals - begin))));
   return fail(place_.at, place_.at + 1, fmt::format("'=' is missing after the key '{}'", key),
-              std::move(hint));
+              pair_hint(text_.substr(begin, end_of_line() - begin), key));
 }
 
 // The name of a header is followed by something else than `close`.
@@ -224,7 +220,9 @@ bool Scanner::fail_in_header(size_t begin, std::string_view close, const Parts& 
   const size_t end = rest.find(']');
   if (end == std::string_view::npos || end == 0)
     return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
-  const std::string_view name = without_quotes(trim(rest.substr(0, end)));
+  std::string_view name = trim(rest.substr(0, end));
+  if (name.starts_with(':') || name.starts_with('/')) name = trim(name.substr(1));
+  name = without_quotes(name);
   const bool is_kind =
       parts.size() == 1 && !name.empty() && std::ranges::all_of(name, is_bare) &&
       (parts[0] == "group" || parts[0] == "partition" || parts[0] == "pseudo_lock");
@@ -384,6 +382,10 @@ bool Scanner::scan_plain(unsigned depth) {
   if (value.contains('=') || std::string_view("[]{}").contains(value.back()) ||
       value.front() == ',')
     return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value));
+  for (const std::string_view nothing : {"null", "nil", "undefined", "~"})
+    if (value == nothing)
+      return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
+                  "without a value, leave the key out");
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
               fmt::format("quote it: {}", quoted(value)));
 }

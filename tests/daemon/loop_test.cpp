@@ -175,7 +175,7 @@ TEST_F(LoopTest, LostProcessEventsLeadToASweep) {
 }
 
 TEST_F(LoopTest, WithoutEventsItGoesOn) {
-  policy = redis_policy + "[daemon]\nreconcile_interval = \"10ms\"\n";
+  policy = redis_policy + "[daemon]\nreconcile_interval = \"100ms\"\n";
   const auto always = [] { return true; };
   const auto start_classifier = [&] {
     classifier_->start(test::broken_connector(), processes, manager->core().manual);
@@ -237,7 +237,7 @@ TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
   std::chrono::steady_clock::time_point since;
   EXPECT_EQ(
       run_loop({},
-               {{ready(), reload_to("10ms")},
+               {{ready(), reload_to("100ms")},
                 {ready(), change},
                 {restored, change},  // more than once
                 {restored, reload_to("0")},
@@ -246,7 +246,7 @@ TEST_F(LoopTest, ReconcilesInTheIntervalOfThePolicy) {
                    change();
                    since = std::chrono::steady_clock::now();
                  }},
-                {[&] { return std::chrono::steady_clock::now() - since >= milliseconds(100); }}}),
+                {[&] { return std::chrono::steady_clock::now() - since >= milliseconds(300); }}}),
       0);
   EXPECT_FALSE(restored());
 }

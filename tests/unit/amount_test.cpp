@@ -44,6 +44,10 @@ TEST(Amount, Cache) {
               {"Unlimited", "'Unlimited' is not a cache amount; write \"all\""},
               {"rest", "'rest' is not a cache amount; write \"remainder\""},
               {"way 3", "'way 3' is not a cache amount; write \"ways 3\""},
+              {"ways 0\xe2\x80\x93"
+               "3",
+               "'ways 0\xe2\x80\x93"
+               "3' is not a range of the ways 0 to 31; write \"ways 0-3\""},
               {"ways 0,2", "'ways 0,2' is not a range of the ways 0 to 31; write \"0x5\""},
               {"ways 0-3,5", "'ways 0-3,5' is not a range of the ways 0 to 31; write \"0x2f\""},
               {"ways 3-99", "'ways 3-99' is not a range of the ways 0 to 31; write \"ways 4-7\""},

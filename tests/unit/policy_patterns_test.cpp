@@ -29,6 +29,10 @@ std::string finding_of(const std::string& condition) {
 
 constexpr ValueAndFinding values_and_findings[] = {
     // Good ones.
+    {"name = ['[a-z]', '[0-9_]', '[A-Za-z]', 'docker init', 'a-b', '[ab]c']", ""},
+    {"cmdline = ['java', 'java -jar *']", ""},
+    {"cmdline = ['java', '-jar*']", ""},
+    {"container = ['redis', 'cron-*']", ""},
     {"name = ['tar', 'g*zip', 'kworker/0:*', 'irq/35-nvme', 'python3.*', 'java*', '(sd-pam)']", ""},
     {R"(name = ['a\|b', 'a[,]b', '\^x', 'x\$', 'tar[.]*', 'tmux: server', 'Web Content'])", ""},
     {"exe = ['/usr/bin/tar', '/usr/lib/jvm/**', '**/bin/java', '/opt/a,b/x', '/usr/bin/python3.*']",
@@ -255,6 +259,29 @@ constexpr ValueAndFinding values_and_findings[] = {
     // Pods and containers.
     {"pod = ['default/web-*', '*/redis-0', 'kube-system/*', '*/*']", ""},
     {"container = ['redis', 'web_1', 'k8s*', '*']", ""},
+    {"name = '[kworker/0:1]'",
+     "warning: '[kworker/0:1]' is one of the characters in the brackets; ps has a kernel thread in "
+     "brackets | write \"kworker/0:1\""},
+    {"name = '[kthreadd]'",
+     "warning: '[kthreadd]' is one of the characters in the brackets; ps has a kernel thread in "
+     "brackets | write \"kthreadd\""},
+    {"name = 'tar gzip xz'",
+     "warning: 'tar gzip xz' is one name with blanks in it | write [\"tar\", \"gzip\", \"xz\"]"},
+    {"cmdline = ['java', '-jar', 'x.jar']",
+     "warning: each pattern of 'cmdline' is a whole command line, and these look like the words "
+     "of one | write \"*java -jar x.jar*\""},
+    {"container = 'docker.io/library/redis:7'",
+     "error: 'docker.io/library/redis:7' can never match: it is an image; 'container' is the "
+     "container's name | write \"redis\""},
+    {"container = 'library/redis@sha256:0a'",
+     "error: 'library/redis@sha256:0a' can never match: it is an image; 'container' is the "
+     "container's name | write \"redis\""},
+    {"pod = '8f2c1d3e-0000-4abc-9def-0123456789ab'",
+     "error: '8f2c1d3e-0000-4abc-9def-0123456789ab' can never match: it is the UID of a pod; a pod "
+     "is NAMESPACE/NAME | 'kubectl get pods -A' shows both"},
+    {"pod = 'app=redis'",
+     "error: 'app=redis' can never match: rdtd knows no labels; a pod is NAMESPACE/NAME | 'kubectl "
+     "get pods -A -l LABEL' shows both"},
     {"pod = 'redis-*'",
      "error: 'redis-*' has no namespace: a pod is NAMESPACE/NAME | write \"*/redis-*\""},
     {"pod = '/redis'",

@@ -29,6 +29,22 @@ constexpr PolicyAndErrors rule_errors[] = {
     2 | group = "redsi"
       |         ^~~~~~~ did you mean 'redis'?
 )"},
+    {"[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n[group.redis]\n[group.web]\n",
+     R"(p.toml:2:9: error: unknown group 'zzz'
+    2 | group = "zzz"
+      |         ^~~~~ the policy has redis, web
+)"},
+    {"[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n",
+     R"(p.toml:2:9: error: unknown group 'zzz'
+    2 | group = "zzz"
+      |         ^~~~~ add [group.zzz]
+)"},
+    {"[group.a]\n[group.b]\n[group.c]\n[group.d]\n[group.e]\n[group.f]\n"
+     "[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n",
+     R"(p.toml:8:9: error: unknown group 'zzz'
+    8 | group = "zzz"
+      |         ^~~~~
+)"},
     {"[[rule]]\nname = \"x\"\n",
      R"(p.toml:1:1: error: a rule must name its group
     1 | [[rule]]

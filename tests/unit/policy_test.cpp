@@ -130,6 +130,21 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     2 | record = "64 MB"
       |          ^~~~~~~ write "64 MiB", or "0" to record nothing
 )"},
+    {"[observer]\nrecord = \"1TB\"\n",
+     R"(p.toml:2:10: error: '1TB' is not a size
+    2 | record = "1TB"
+      |          ^~~~~ write "1024 GiB", or "0" to record nothing
+)"},
+    {"[observer]\nrecord = \"104857600\"\n",
+     R"(p.toml:2:10: error: '104857600' is not a size
+    2 | record = "104857600"
+      |          ^~~~~~~~~~~ write "100 MiB", or "0" to record nothing
+)"},
+    {"[observer]\nrecord = \"1MB/s\"\n",
+     R"(p.toml:2:10: error: '1MB/s' is not a size
+    2 | record = "1MB/s"
+      |          ^~~~~~~ write "64 MiB", or "0" to record nothing
+)"},
     {"[observer]\nrecord = false\n",
      R"(p.toml:2:10: error: 'record' must be a string, not a boolean
     2 | record = false
@@ -285,6 +300,12 @@ p.toml:4:7: warning: the guard cannot use this range
     2 | log-level = "info"
       | ^~~~~~~~~ did you mean 'log_level'?
 )"},
+    {"[daemon]\nreconcile_interval = \"1us\"\n",
+     R"(p.toml:2:22: error: 'reconcile_interval' must be "0" or at least 100ms, not '1us'
+    2 | reconcile_interval = "1us"
+      |                      ^~~~~
+)"},
+    {"[daemon]\nreconcile_interval = \"100ms\"\n", ""},
     {"[daemon]\nreconcile_interval = 30\n",
      R"(p.toml:2:22: error: 'reconcile_interval' must be a string, not an integer
     2 | reconcile_interval = 30

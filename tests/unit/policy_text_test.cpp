@@ -130,6 +130,56 @@ constexpr PolicyAndErrors text_errors[] = {
     1 | a b = 1
       |   ^ quote the key: "a b"
 )"},
+    {"l3 ways = 4\n",
+     R"(p.toml:1:4: error: '=' is missing after the key 'l3'
+    1 | l3 ways = 4
+      |    ^ write l3 = "4 ways"
+)"},
+    {"mb percent = 50  # half\n",
+     R"(p.toml:1:4: error: '=' is missing after the key 'mb'
+    1 | mb percent = 50  # half
+      |    ^ write mb = "50%"
+)"},
+    {"a = null\n",
+     R"(p.toml:1:5: error: 'null' is not a value
+    1 | a = null
+      |     ^~~~ without a value, leave the key out
+)"},
+    {"[group.a]\n<<<<<<< HEAD\n[group.b]\n=======\n",
+     R"(p.toml:2:1: error: unexpected '<'; a key must stand here
+    2 | <<<<<<< HEAD
+      | ^ this marks a conflict of a merge: keep one of its two sides, and delete the marks
+)"},
+    {"[group.a]\nMB:0=50;1=100\n",
+     R"(p.toml:2:3: error: '=' is missing after the key 'MB'
+    2 | MB:0=50;1=100
+      |   ^ this is a line of schemata: in a [group.NAME], write mb = { "0" = "50%", "1" = "100%" }
+)"},
+    {"*:nginx cpu,memory web/\n",
+     R"(p.toml:1:1: error: unexpected '*'; a key must stand here
+    1 | *:nginx cpu,memory web/
+      | ^ this looks like cgrules.conf; 'rdtctl import --from FILE' makes a policy of what other tools have
+)"},
+    {"[group.a]\n; mine\n",
+     R"(p.toml:2:1: error: unexpected ';'; a key must stand here
+    2 | ; mine
+      | ^ a comment begins with '#'
+)"},
+    {"// mine\n",
+     R"(p.toml:1:1: error: unexpected '/'; a key must stand here
+    1 | // mine
+      | ^ a comment begins with '#'
+)"},
+    {"[group:a]\n",
+     R"(p.toml:1:7: error: '.' is missing after 'group'
+    1 | [group:a]
+      |       ^ write [group.a]
+)"},
+    {"[group.a]\rl3 = 1",
+     R"(p.toml:1:10: error: control character U+000D
+    1 | [group.a]?l3 = 1
+      |          ^ a line ends with a line feed
+)"},
     {"\xc3\xa9 = 1\n",
      R"(p.toml:1:1: error: 'é' is not allowed in a key without quotes
     1 | é = 1

@@ -1,0 +1,102 @@
+#include "line_meant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "amount_meant.hpp"
+#include "plain_value.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/resource.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t longest_line = 500;  // a longer one is looked at by nobody
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  while (!(line = trim(line)).empty()) {
+    const size_t end = std::min(line.find_first_of(" \t"), line.size());
+    out.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  return out;
+}
+
+// "USER[:PROCESS] CONTROLLERS DESTINATION", as libcgroup's cgrules.conf(5) has it.
+bool is_cgrules(std::string_view line) {
+  const auto words = words_of(line);
+  return words.size() == 3 &&
+         words[1].find_first_not_of("abcdefghijklmnopqrstuvwxyz_,*") == std::string_view::npos &&
+         line.find_first_of("=\"'[]") == std::string_view::npos;
+}
+
+std::string_view format_of(std::string_view line) {
+  if (line.starts_with('{')) return "JSON";
+  if (line.starts_with('<')) return "XML";
+  if (line.starts_with("---") || line.starts_with("- ") || line.ends_with(':')) return "YAML";
+  if (line.starts_with("pqos ") || line.starts_with("sudo pqos ")) return "a command line of pqos";
+  if (is_cgrules(line)) return "cgrules.conf";
+  return "";
+}
+
+bool is_mark_of_conflict(std::string_view line) {
+  for (const std::string_view mark : {"<<<<<<<", "|||||||", "=======", ">>>>>>>"})
+    if (line.starts_with(mark) && (line.size() == mark.size() || line[mark.size()] == ' '))
+      return true;
+  return false;
+}
+
+// "L3:0=f;1=f", as `schemata` has it.
+std::string schemata_hint(std::string_view line) {
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return {};
+  const auto resource = parse_resource(trim(line.substr(0, colon)));
+  if (!resource) return {};
+  const auto table = domain_table_meant(trim(line.substr(colon + 1)), is_cache(*resource));
+  if (!table) return {};
+  return fmt::format("this is a line of schemata: in a [group.NAME], write {} = {}",
+                     lower(to_string(*resource)), *table);
+}
+
+}  // namespace
+
+std::string line_hint(std::string_view line, bool is_first) {
+  line = trim(line);
+  if (line.size() > longest_line) return {};
+  if (is_mark_of_conflict(line))
+    return "this marks a conflict of a merge: keep one of its two sides, and delete the marks";
+  for (const std::string_view sign : {";", "//", "/*"})
+    if (line.starts_with(sign)) return "a comment begins with '#'";
+  if (auto hint = schemata_hint(line); !hint.empty()) return hint;
+  const std::string_view format = is_first ? format_of(line) : "";
+  if (format.empty()) return {};
+  return fmt::format(
+      "this looks like {}; 'rdtctl import --from FILE' makes a policy of what other "
+      "tools have",
+      format);
+}
+
+std::string pair_hint(std::string_view line, std::string_view key) {
+  const std::string_view found = trim(line.substr(key.size()));
+  if (found.starts_with(':')) return fmt::format("write {} = ...", key);
+  const size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return {};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> units = {
+      {{"way", " way"}, {"ways", " ways"}, {"percent", "%"}, {"%", "%"}, {"mib", " MiB"}}};
+  const std::string word = lower(trim(line.substr(key.size(), equals - key.size())));
+  const std::string_view value = trim(line.substr(equals + 1, line.find('#') - equals - 1));
+  const auto* const unit =
+      std::ranges::find(units, word, &std::pair<std::string_view, std::string_view>::first);
+  if (unit != units.end() && parse_unsigned<uint32_t>(value))
+    return fmt::format("write {} = \"{}{}\"", key, value, unit->second);
+  return fmt::format("quote the key: {}", quoted(trim(line.substr(0, equals))));
+}
+
+}  // namespace rdtd

@@ -1,0 +1,41 @@
+// What is said of a pattern that can never match, or that may not match what it was meant for.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "plain_value.hpp"
+
+namespace rdtd::pattern {
+
+struct Finding {
+  std::string message;
+  std::string hint = {};
+  bool certain = true;  // an error, else a warning
+};
+
+using Check = std::optional<Finding>;
+
+[[nodiscard]] inline Finding never(std::string_view pattern, std::string_view why,
+                                   std::string hint = {}) {
+  return {fmt::format("'{}' can never match: {}", pattern, why), std::move(hint)};
+}
+
+[[nodiscard]] inline std::string write(std::string_view pattern) {
+  return "write " + quoted(pattern);
+}
+
+[[nodiscard]] inline bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+[[nodiscard]] inline std::string_view last_component(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace rdtd::pattern

@@ -1,0 +1,114 @@
+#include "runtime_patterns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/virtual_machine.hpp"
+
+namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::is_digits;
+using pattern::last_component;
+using pattern::never;
+using pattern::write;
+
+namespace {
+
+// Whole, or as the runtimes shorten it.
+bool is_container_id(std::string_view text) {
+  return (text.size() == 12 || text.size() == 64) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// "docker.io/library/redis:7", "quay.io/x": with a registry, a tag or more than one '/'.
+bool is_image(std::string_view text, size_t slash) {
+  return text.substr(0, slash).find_first_of(".:") != std::string_view::npos ||
+         text.substr(slash + 1).find_first_of("/:@") != std::string_view::npos;
+}
+
+std::string image_name(std::string_view text) {
+  const std::string_view last = last_component(text.substr(0, text.find('@')));
+  return std::string(last.substr(0, last.find(':')));
+}
+
+// "8f2c1d3e-0000-4abc-9def-0123456789ab"
+bool is_uid(std::string_view text) {
+  constexpr std::array<size_t, 4> dashes = {8, 13, 18, 23};
+  if (text.size() != 36 || text.find_first_not_of("0123456789abcdef-") != std::string_view::npos)
+    return false;
+  return std::ranges::count(text, '-') == 4 &&
+         std::ranges::all_of(dashes, [&](size_t at) { return text[at] == '-'; });
+}
+
+}  // namespace
+
+Check check_container(std::string_view text) {
+  if (text.starts_with('/'))
+    return never(text, "the name of a container has no '/'", write(last_component(text)));
+  if (const size_t at = text.find('/'); at != std::string_view::npos && is_image(text, at))
+    return never(text, "it is an image; 'container' is the container's name",
+                 write(image_name(text)));
+  else if (at != std::string_view::npos)
+    return never(text, "the name of a container has no '/'",
+                 fmt::format("write container = {}; pod = {} is for the pod",
+                             rdtd::quoted(text.substr(at + 1)),
+                             rdtd::quoted(fmt::format("{}/*", text.substr(0, at)))));
+  if (is_container_id(text))
+    return Finding{
+        fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
+        fmt::format("write cgroup = \"**/*{}*\"", text), false};
+  return std::nullopt;
+}
+
+Check check_pod(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (is_uid(text))
+    return never(text, "it is the UID of a pod; a pod is NAMESPACE/NAME",
+                 "'kubectl get pods -A' shows both");
+  if (text.find('=') != std::string_view::npos)
+    return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
+                 "'kubectl get pods -A -l LABEL' shows both");
+  if (slash == std::string_view::npos)
+    return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
+                   write(fmt::format("*/{}", text))};
+  if (text.find('/', slash + 1) != std::string_view::npos)
+    return never(text, "a pod is NAMESPACE/NAME, with one '/'",
+                 text.starts_with('/') ? write(text.substr(1)) : "");
+  if (slash == 0 || slash + 1 == text.size())
+    return never(text, "a pod is NAMESPACE/NAME",
+                 write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
+  const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (upper != text.end() && text.find('[') == std::string_view::npos)
+    return never(text, "Kubernetes' names have no capital letters", write(lower(text)));
+  if (text.find('_') != std::string_view::npos) return never(text, "Kubernetes' names have no '_'");
+  return std::nullopt;
+}
+
+Check check_vm(std::string_view text) {
+  const auto named = [&](std::string_view name, std::string_view why) {
+    return never(text, why, name.empty() ? "" : write(name));
+  };
+  if (text.starts_with("guest=")) return named(text.substr(6), "it is the name alone");
+  if (text.contains('/'))
+    return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
+  if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {
+    if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text)))
+      return named(*name, "it is the name that 'virsh list' shows");
+    const std::string_view stem = text.substr(0, text.rfind(".scope"));
+    return named(is_digits(stem) ? stem : "", "it is the name that 'virsh list' shows");
+  }
+  if (text.ends_with(".slice"))
+    return named({}, "it is the name of a virtual machine; 'unit' matches a slice");
+  if (const auto name = vm_of_cgroup(fmt::format("/machine/{}.libvirt-qemu/x", text)))
+    return Finding{fmt::format("'{}' looks like libvirt's name for a process; 'vm' is the name "
+                               "that 'virsh list' shows",
+                               text),
+                   write(*name), false};
+  return std::nullopt;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,15 @@
+// Patterns of the names that container runtimes, Kubernetes and libvirt give.
+#pragma once
+
+#include <string_view>
+
+#include "pattern_finding.hpp"
+
+namespace rdtd {
+
+// What is wrong with a pattern of `container`, `pod` and `vm`, if anything is.
+[[nodiscard]] pattern::Check check_container(std::string_view text);
+[[nodiscard]] pattern::Check check_pod(std::string_view text);
+[[nodiscard]] pattern::Check check_vm(std::string_view text);
+
+}  // namespace rdtd
