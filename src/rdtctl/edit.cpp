@@ -196,7 +196,7 @@ int verbs::edit(const Context& context, const std::string& given) {
         note("rdtctl: '{}' was changed meanwhile; your text is in '{}'\n", *name, draft.keep());
         return Exit::failed;
       }
-      const int exit = install_policy_file(context, *name, *text);
+      const int exit = install_policy_file(*name, *text);
       if (exit != Exit::ok) note("rdtctl: your text is in '{}'\n", draft.keep());
       return exit;
     }

@@ -265,7 +265,7 @@ int verbs::init(const Context& context, const InitOptions& options) {
     note("rdtctl: nothing was written\n");
     return Exit::failed;
   }
-  return install_policy_file(context, file_name, text);
+  return install_policy_file(file_name, text);
 }
 
 }  // namespace rdtd

@@ -90,7 +90,7 @@ bool check_policy_file(const Context& context, const std::string& name, const st
   return !has_errors(parsed.diagnostics);
 }
 
-int install_policy_file(const Context& context, const std::string& name, const std::string& text) {
+int install_policy_file(const std::string& name, const std::string& text) {
   const auto directory = open_policy_directory(lasting_directory);
   if (!directory) return report_file(directory.error());
   struct stat status{};
@@ -110,7 +110,6 @@ int install_policy_file(const Context& context, const std::string& name, const s
   if (const auto written = directory->replace(name, text, mode); !written)
     return report_file(written.error());
   note("rdtctl: {} is written; {}\n", directory->path_of(name), running.error().text);
-  verbs::check_loaded(context);
   return Exit::ok;
 }
 

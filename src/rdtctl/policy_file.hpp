@@ -32,7 +32,6 @@ inline constexpr const char* runtime_directory = "/run/rdtd";
 [[nodiscard]] bool check_policy_file(const Context& context, const std::string& name,
                                      const std::string& text);
 // Puts that file there, and in force if the daemon runs. Prints how it went; returns the exit code.
-[[nodiscard]] int install_policy_file(const Context& context, const std::string& name,
-                                      const std::string& text);
+[[nodiscard]] int install_policy_file(const std::string& name, const std::string& text);
 
 }  // namespace rdtd

@@ -64,6 +64,25 @@ std::expected<ReadRecording, int> read_kept(const Context& context, const Period
   return std::move(*read);
 }
 
+std::expected<ReadRecording, int> read_source(const Context& context,
+                                              const verbs::RecordingSource& source,
+                                              const Period& period, const UseSample& use) {
+  return source.file.empty() ? read_kept(context, period, use) : read_file(source, period, use);
+}
+
+int report_none(const Context& context, const verbs::RecordingSource& source) {
+  const std::string what = source.file.empty() ? "the history" : source.file;
+  const bool asked = !source.since.empty() || !source.until.empty();
+  const auto all = asked ? read_source(context, source, {}, [](const auto&...) {})
+                         : std::expected<ReadRecording, int>();
+  if (all && all->samples > 0)
+    note("rdtctl: {} has no sample of that time: its first is of {}, its last of {}\n", what,
+         time_text(all->from_usec), time_text(all->to_usec));
+  else
+    note("rdtctl: {} has no sample yet\n", what);
+  return Exit::failed;
+}
+
 }  // namespace
 
 std::expected<ReadRecording, int> read_samples(const Context& context,
@@ -72,15 +91,9 @@ std::expected<ReadRecording, int> read_samples(const Context& context,
   auto period = period_of(source);
   if (period) period->lead_usec = lead_usec;
   if (!period) return std::unexpected(period.error());
-  auto read =
-      source.file.empty() ? read_kept(context, *period, use) : read_file(source, *period, use);
+  auto read = read_source(context, source, *period, use);
   if (!read || read->samples > 0) return read;
-  const char* what = source.file.empty() ? "the history" : source.file.c_str();
-  if (source.since.empty() && source.until.empty())
-    note("rdtctl: {} has no sample yet\n", std::string(what));
-  else
-    note("rdtctl: {} has no sample of that time\n", std::string(what));
-  return std::unexpected(static_cast<int>(Exit::failed));
+  return std::unexpected(report_none(context, source));
 }
 
 }  // namespace rdtd
