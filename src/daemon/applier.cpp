@@ -38,6 +38,20 @@ std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
   return out;
 }
 
+// Takes away the steps of groups of which the same is wanted as before.
+void leave_unchanged(const InForce& before, Plan& plan) {
+  std::set<std::string> unchanged;
+  for (const GroupTarget& target : plan.groups) {
+    const auto known = std::ranges::find(before.groups, target.directory, &GroupTarget::directory);
+    if (known != before.groups.end() && known->state == target.state)
+      unchanged.insert(target.directory);
+  }
+  for (const Step& step : plan.changes.steps)
+    if (std::holds_alternative<AdoptGroup>(step)) unchanged.erase(group_of(step));
+  std::erase_if(plan.changes.steps,
+                [&](const Step& step) { return unchanged.contains(group_of(step)); });
+}
+
 // What was carried out, as one value.
 std::shared_ptr<const InForce> in_force_of(Applier::Loaded loaded, Applier::Request request,
                                            std::shared_ptr<const RuleTable> table) {
@@ -216,6 +230,8 @@ std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
   made_again_ = found_open_device_ = tree_changed_ = false;
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
+  if (!request.restores && before.policy.daemon.drift == OnDrift::report)
+    leave_unchanged(before, loaded->prepared.plan);
   // Before the devices are there: udev looks as soon as they are.
   auto access = loaded->prepared.policy.locks;
   const std::vector<PolicyFile> leases = request.leases;

@@ -96,7 +96,8 @@ Task<LeaseJobs::Outcome> LeaseJobs::apply(std::string name, ResctrlLock::Right r
   Applier::Request request{
       .fit = now.missing.empty() ? Applier::Fit::whole : Applier::Fit::what_fits,
       .files = now.files,
-      .leases = core_.leases.files()};
+      .leases = core_.leases.files(),
+      .restores = false};
   if (request.fit == Applier::Fit::what_fits)
     if (auto why = refuse_to_displace(name, request)) co_return std::unexpected(std::move(*why));
   co_return co_await loads_.apply(std::move(request), std::move(right), report);
@@ -167,7 +168,8 @@ void LeaseJobs::end_abandoned() {
 Task<> LeaseJobs::run_without_ended() {
   // Another load may have left them out meanwhile.
   if (!core_.state.ended_in_force) co_return;
-  Applier::Request request{.fit = Applier::Fit::what_fits, .files = core_.state.in_force->files};
+  Applier::Request request{
+      .fit = Applier::Fit::what_fits, .files = core_.state.in_force->files, .restores = false};
   const Outcome applied = co_await loads_.load(std::move(request));
   if (!applied) {
     const auto text = [&](bool for_root) {

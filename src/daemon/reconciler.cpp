@@ -238,7 +238,8 @@ Task<bool> Reconciler::try_what_is_missing() {
   Applier::Request request{.fit = Applier::Fit::what_fits,
                            .files = first_load ? state.wanted_files : state.in_force->files,
                            .leases = core_.leases.files(),
-                           .ask_for_users = ask_for_users};
+                           .ask_for_users = ask_for_users,
+                           .restores = first_load};
   const auto loaded = core_.applier.load(request, *state.in_force);
   if (!loaded) co_return true;
   const bool more = state.ended_in_force ||

@@ -188,6 +188,35 @@ TEST_F(LeasesTest, ReloadKeepsThoseThatFit) {
   EXPECT_NE(schemata("three"), "none");
 }
 
+// Nobody has asked to restore what others changed.
+TEST_F(LeasesTest, UnderReportLeaveWhatOthersChanged) {
+  ASSERT_EQ(
+      reload("[daemon]\ndrift = \"report\"\n" + redis_policy + "[group.gone]\nl3 = \"2 ways\"\n"),
+      "");
+  ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=3\n"));
+  ASSERT_TRUE(kernel.resctrl.remove("gone"));
+  manager->reconciler().reconcile();
+  run();
+  const std::string left = "L3:0=3;1=f MB:0-1=100";
+  ASSERT_EQ(schemata("redis"), left);
+  ASSERT_EQ(lease("bench", bench), "");
+  EXPECT_EQ(schemata("bench"), "L3:0-1=c0 MB:0-1=100");
+  EXPECT_EQ(schemata("redis"), left);
+  close("bench");
+  EXPECT_EQ(schemata("bench"), "none");
+  EXPECT_EQ(schemata("redis"), left);
+  EXPECT_EQ(schemata("gone"), "none");
+  // What is wanted otherwise than before is written, and a reload writes everything.
+  ASSERT_EQ(lease("bench", "[group.redis]\noverride = true\nl3 = \"3 ways\"\n"), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=1c MB:0-1=100");
+  close("bench");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=3\n"));
+  ASSERT_EQ(reload(policy), "");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_NE(schemata("gone"), "none");
+}
+
 // The error is about the policy only, and the old one stays with its leases.
 TEST_F(LeasesTest, ARefusedReloadEndsNone) {
   ASSERT_EQ(reload(redis_policy), "");
@@ -295,7 +324,7 @@ TEST_F(LeasesTest, RefusesWithoutAChange) {
       {"a", "[[rule]]\ngroup = \"nowhere\"\nname = \"x\"\n",
        "lease:a:2:9: error: unknown group 'nowhere'\n"
        "    2 | group = \"nowhere\"\n"
-       "      |         ^~~~~~~~~\n"},
+       "      |         ^~~~~~~~~ the policy has bench, redis\n"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(lease(row.name, row.policy), row.text);

@@ -37,6 +37,9 @@ class Applier {
     // Directories of groups that are taken over this time, whether or not the policy adopts them.
     std::set<std::string> adopt = {};
     bool ask_for_users = true;  // else they are what they were
+    // Under drift = "report" too, what others changed since: not for a load that rdtd or the holder
+    // of a lease began, of groups of which it wants nothing else than before.
+    bool restores = true;
   };
   struct Loaded {
     Machine machine;
