@@ -38,8 +38,9 @@ std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
   return out;
 }
 
-// Takes away the steps of groups of which the same is wanted as before.
-void leave_unchanged(const InForce& before, Plan& plan) {
+// Takes away the steps of groups of which the same is wanted as before, and of monitoring groups
+// that then have no group, or not its CPUs.
+void leave_unchanged(const InForce& before, const Snapshot& now, Plan& plan) {
   std::set<std::string> unchanged;
   for (const GroupTarget& target : plan.groups) {
     const auto known = std::ranges::find(before.groups, target.directory, &GroupTarget::directory);
@@ -50,6 +51,15 @@ void leave_unchanged(const InForce& before, Plan& plan) {
     if (std::holds_alternative<AdoptGroup>(step)) unchanged.erase(group_of(step));
   std::erase_if(plan.changes.steps,
                 [&](const Step& step) { return unchanged.contains(group_of(step)); });
+  std::erase_if(plan.changes.mon_groups, [&](const Step& step) {
+    const std::string group(control_group_of(group_of(step)));
+    return unchanged.contains(group) &&
+           (!now.groups.contains(group) || std::holds_alternative<WriteCpus>(step));
+  });
+}
+
+bool leaves_others(const Applier::Request& request, const InForce& before) {
+  return !request.restores && before.policy.daemon.drift == OnDrift::report;
 }
 
 // What was carried out, as one value.
@@ -220,8 +230,13 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
   // Another plan may fit: the device was opened since, or the second look for who has it open is
   // not over yet, or another tool removed a group.
-  if (!applied && (less_fits || ((found_open_device_ || tree_changed_) && !made_again_)))
+  const bool changed = found_open_device_ || tree_changed_;
+  // Or what others changed was in the way.
+  const bool in_the_way = !changed && leaves_others(request, before);
+  if (!applied && (less_fits || ((changed || in_the_way) && !made_again_))) {
+    request.restores = request.restores || in_the_way;
     applied = apply_once(std::move(request), before);
+  }
   return applied;
 }
 
@@ -230,8 +245,8 @@ std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
   made_again_ = found_open_device_ = tree_changed_ = false;
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
-  if (!request.restores && before.policy.daemon.drift == OnDrift::report)
-    leave_unchanged(before, loaded->prepared.plan);
+  if (leaves_others(request, before))
+    leave_unchanged(before, loaded->machine.snapshot, loaded->prepared.plan);
   // Before the devices are there: udev looks as soon as they are.
   auto access = loaded->prepared.policy.locks;
   const std::vector<PolicyFile> leases = request.leases;
@@ -327,12 +342,14 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   const bool same = before.taken.empty() && !changes_groups(plan.changes) && unmade.empty() &&
                     (*table)->rules.decides_as(before.table->rules);
   std::vector<Step> removals = std::move(plan.changes.removals);
+  const bool left_others = leaves_others(request, before);
   return Applied{in_force_of(std::move(loaded), std::move(request), std::move(*table)),
                  std::move(unmade),
                  std::move(without_counters),
                  std::move(removals),
                  std::move(adopted),
                  steps,
+                 left_others,
                  same};
 }
 

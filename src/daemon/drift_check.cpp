@@ -36,9 +36,10 @@ std::vector<Step> take_modes(std::vector<Step>& steps) {
 
 }  // namespace
 
-void DriftCheck::forget() {
+void DriftCheck::forget(bool left_others) {
   unmade_.clear();
   without_counters_.clear();
+  if (left_others) return;
   following_.clear();
   left_alone_.forget();
 }

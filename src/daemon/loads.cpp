@@ -203,28 +203,29 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
   core_.observer.on_lease_ended(name, reason);
 }
 
-void Loads::forget_policy() {
+void Loads::forget_policy(bool left_others) {
   core_.state.wanted_files.clear();
   core_.state.ended_in_force = false;
   core_.state.drift.clear();
   core_.problems.forget_policy();
-  core_.drift_check.forget();
+  core_.drift_check.forget(left_others);
 }
 
-// What only a look at the processes finds holds until the next one.
-void Loads::forget_before_load() {
-  std::vector<Drift> of_processes;
-  if (!looked_)
-    std::ranges::copy_if(core_.state.drift, std::back_inserter(of_processes),
-                         [](const Drift& drift) { return !drift.group && !drift.restored; });
-  forget_policy();
-  core_.state.drift = std::move(of_processes);
+// What only a look at the processes finds holds until the next one; what others changed, and this
+// load has left, is no news at the next comparison.
+void Loads::forget_before_load(bool left_others) {
+  std::vector<Drift> kept;
+  std::ranges::copy_if(core_.state.drift, std::back_inserter(kept), [&](const Drift& drift) {
+    return !drift.restored && (drift.group ? left_others : !looked_);
+  });
+  forget_policy(left_others);
+  core_.state.drift = std::move(kept);
   if (looked_) core_.state.processes_by_rule.clear();
 }
 
 void Loads::put_in_force(Applier::Applied& applied) {
   core_.state.in_force = applied.in_force;
-  forget_before_load();
+  forget_before_load(applied.left_others);
   core_.admit(core_.readers());
   core_.drift_check.make_later(std::move(applied.unmade));
   core_.drift_check.assign_later(applied.without_counters);

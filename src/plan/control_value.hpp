@@ -10,6 +10,7 @@
 
 #include "rdtd/model/control.hpp"
 #include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/policy.hpp"
 
 namespace rdtd {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "names.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 

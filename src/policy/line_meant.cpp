@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "amount_meant.hpp"
@@ -17,7 +16,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t longest_line = 500;  // a longer one is looked at by nobody
+constexpr size_t longest_line = 500;  // longer ones get no hint
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> out;
@@ -31,10 +30,13 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 // "USER[:PROCESS] CONTROLLERS DESTINATION", as libcgroup's cgrules.conf(5) has it.
 bool is_cgrules(std::string_view line) {
+  constexpr std::array<std::string_view, 12> controllers = {
+      "*",       "cpu",     "cpuset", "cpuacct", "memory",  "blkio",
+      "devices", "freezer", "pids",   "hugetlb", "net_cls", "perf_event"};
   const auto words = words_of(line);
-  return words.size() == 3 &&
-         words[1].find_first_not_of("abcdefghijklmnopqrstuvwxyz_,*") == std::string_view::npos &&
-         line.find_first_of("=\"'[]") == std::string_view::npos;
+  return words.size() == 3 && std::ranges::all_of(split(words[1], ','), [&](std::string_view one) {
+           return std::ranges::find(controllers, one) != controllers.end();
+         });
 }
 
 std::string_view format_of(std::string_view line) {
@@ -88,14 +90,17 @@ std::string pair_hint(std::string_view line, std::string_view key) {
   if (found.starts_with(':')) return fmt::format("write {} = ...", key);
   const size_t equals = line.find('=');
   if (equals == std::string_view::npos) return {};
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> units = {
-      {{"way", " way"}, {"ways", " ways"}, {"percent", "%"}, {"%", "%"}, {"mib", " MiB"}}};
   const std::string word = lower(trim(line.substr(key.size(), equals - key.size())));
-  const std::string_view value = trim(line.substr(equals + 1, line.find('#') - equals - 1));
-  const auto* const unit =
-      std::ranges::find(units, word, &std::pair<std::string_view, std::string_view>::first);
-  if (unit != units.end() && parse_unsigned<uint32_t>(value))
-    return fmt::format("write {} = \"{}{}\"", key, value, unit->second);
+  std::string_view value = trim(line.substr(equals + 1, line.find('#') - equals - 1));
+  if (value.size() > 2 && value.starts_with('"') && value.ends_with('"'))
+    value = value.substr(1, value.size() - 2);
+  const auto number = parse_unsigned<uint32_t>(value);
+  const auto* const resource = std::ranges::find(
+      all_resources, key, [](const Resource& one) { return lower(to_string(one)); });
+  const bool ways = word == "way" || word == "ways", percent = word == "percent" || word == "%";
+  if (number && resource != all_resources.end() &&
+      ((ways && is_cache(*resource)) || (percent && *number <= 100)))
+    return fmt::format("write {} = \"{}{}\"", key, value, ways ? " ways" : "%");
   return fmt::format("quote the key: {}", quoted(trim(line.substr(0, equals))));
 }
 

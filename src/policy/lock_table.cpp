@@ -6,6 +6,7 @@
 
 #include "names.hpp"
 #include "rdtd/base/text.hpp"
+#include "plain_value.hpp"
 
 namespace rdtd {
 

@@ -32,17 +32,22 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
 // "100 MiB" for "100 MB", "100m" and "104857600".
 std::string size_meant(std::string_view text) {
   constexpr const char* any = "64 MiB";
+  constexpr uint64_t most_count = uint64_t{1} << 50;
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto count = parse_unsigned<uint32_t>(text.substr(0, digits));
-  const std::string unit = lower(trim(text.substr(digits)));
-  if (!count) return any;
+  const auto count = parse_unsigned<uint64_t>(text.substr(0, digits));
+  std::string unit = lower(trim(text.substr(digits)));
+  if (!count || *count > most_count) return any;
+  for (const std::string_view end : {"bytes", "byte", "ib", "b", "i"})
+    if (unit.ends_with(end)) {
+      unit.resize(unit.size() - end.size());
+      break;
+    }
   std::string meant;
-  if (unit.empty() || unit == "b" || unit == "bytes")
-    meant = fmt::format("{} MiB", *count >> 20);
-  else if (unit == "t" || unit == "tb" || unit == "tib")
-    meant = fmt::format("{} GiB", uint64_t{*count} * 1024);
-  else if (unit.size() <= 2 && std::string_view("kmg").contains(unit[0]) && !unit.ends_with('i'))
-    meant = fmt::format("{} {}iB", *count, unit[0] == 'k' ? "K" : unit[0] == 'm' ? "M" : "G");
+  if (unit.empty()) meant = fmt::format("{} MiB", *count >> 20);
+  if (unit == "k") meant = fmt::format("{} KiB", *count);
+  if (unit == "m") meant = fmt::format("{} MiB", *count);
+  if (unit == "g") meant = fmt::format("{} GiB", *count);
+  if (unit == "t") meant = fmt::format("{} GiB", *count * 1024);
   const auto bytes = bytes_of(meant);
   return bytes && *bytes >= least_record && *bytes <= most_record ? meant : any;
 }

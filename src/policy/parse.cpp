@@ -270,11 +270,13 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
     if (name == word && did_you_mean(name, names).empty())
       return "group = \"leave\" leaves processes where they are";
   if (auto near = did_you_mean(name, names); !near.empty()) return near;
-  // The last one is default.
   constexpr size_t most_named = 5;
-  if (names.size() == 1) return name_problem(name) ? "" : fmt::format("add [group.{}]", name);
-  if (names.size() > most_named + 1) return {};
-  return fmt::format("the policy has {}", join(names.first(names.size() - 1), ", "));
+  std::vector<std::string> own(names.begin(), names.end());
+  std::erase(own, "default");
+  if (own.size() > most_named) return {};
+  if (!own.empty()) return fmt::format("the policy has {}", join(own, ", "));
+  const bool is_bare = name.find('.') == std::string_view::npos;
+  return group_name_problem(name) || !is_bare ? "" : fmt::format("add [group.{}]", name);
 }
 
 void Builder::refuse_remainder(const AmountTables& amounts) {

@@ -124,6 +124,13 @@ bool is_in_brackets(std::string_view text) {
   return inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
 }
 
+// "kworker/0:1*" of "kworker/0:1-events": what a worker does changes.
+std::string kernel_thread(std::string_view name) {
+  const size_t dash = name.starts_with("kworker/") ? name.find('-') : std::string_view::npos;
+  if (dash != std::string_view::npos) return fmt::format("{}*", name.substr(0, dash));
+  return std::string(name.substr(0, longest_comm));
+}
+
 // ["tar", "gzip", "xz"] of "tar gzip xz"; empty of what may be one name, as "tmux: server".
 std::string list_of_words(std::string_view text) {
   constexpr std::string_view of_a_word = "abcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -167,7 +174,7 @@ Check check_comm(std::string_view text) {
         fmt::format("'{}' is one of the characters in the brackets; ps has a kernel thread in "
                     "brackets",
                     text),
-        write(text.substr(1, text.size() - 2)), false};
+        write(kernel_thread(text.substr(1, text.size() - 2))), false};
   if (const std::string list = list_of_words(text); !list.empty())
     return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
   if (text.starts_with("**/"))
@@ -362,12 +369,19 @@ void complete(ConditionKind kind, std::string& text) {
 
 // ["java", "-jar", "app.jar"]: the words of one command, where each pattern is a whole command
 // line.
+// "-bash" is a whole one: a login shell.
 void check_words_of_command(const FileReader& in, const Condition& condition) {
+  constexpr size_t most = 16;
+  const auto is_word = [](const Located<std::string>& one) {
+    return one.value.find_first_of(" *?[") == std::string::npos;
+  };
   const auto is_option = [](const Located<std::string>& word) {
-    return word.value.starts_with('-') && word.value.find_first_of(" *?[") == std::string::npos;
+    return word.value.starts_with('-') && !word.value.ends_with("sh");
   };
   const auto& words = condition.patterns;
-  if (words.size() < 2 || std::none_of(words.begin() + 1, words.end(), is_option)) return;
+  if (words.size() < 2 || words.size() > most || words.front().value.starts_with('-') ||
+      !std::ranges::all_of(words, is_word) || !std::ranges::any_of(words, is_option))
+    return;
   std::string line;
   for (const Located<std::string>& word : words) line += (line.empty() ? "" : " ") + word.value;
   in.warning(words.front().where,

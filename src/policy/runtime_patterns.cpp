@@ -30,9 +30,12 @@ bool is_image(std::string_view text, size_t slash) {
          text.substr(slash + 1).find_first_of("/:@") != std::string_view::npos;
 }
 
-std::string image_name(std::string_view text) {
+// Nothing of a pattern: "ghcr.io/*" names no container.
+std::string hint_for_image(std::string_view text) {
+  if (text.find_first_of("*?[") != std::string_view::npos) return {};
   const std::string_view last = last_component(text.substr(0, text.find('@')));
-  return std::string(last.substr(0, last.find(':')));
+  const std::string_view name = last.substr(0, last.find(':'));
+  return name.empty() ? "" : write(name);
 }
 
 // "8f2c1d3e-0000-4abc-9def-0123456789ab"
@@ -50,8 +53,7 @@ Check check_container(std::string_view text) {
   if (text.starts_with('/'))
     return never(text, "the name of a container has no '/'", write(last_component(text)));
   if (const size_t at = text.find('/'); at != std::string_view::npos && is_image(text, at))
-    return never(text, "it is an image; 'container' is the container's name",
-                 write(image_name(text)));
+    return never(text, "it is an image; 'container' is the container's name", hint_for_image(text));
   else if (at != std::string_view::npos)
     return never(text, "the name of a container has no '/'",
                  fmt::format("write container = {}; pod = {} is for the pod",
@@ -69,7 +71,7 @@ Check check_pod(std::string_view text) {
   if (is_uid(text))
     return never(text, "it is the UID of a pod; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A' shows both");
-  if (text.find('=') != std::string_view::npos)
+  if (text.contains('=') && !text.contains('['))
     return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A -l LABEL' shows both");
   if (slash == std::string_view::npos)

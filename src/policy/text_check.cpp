@@ -63,6 +63,11 @@ class Scanner {
 
   bool fail(size_t from, size_t to, std::string message, std::string hint = {});
   bool check_characters();
+  [[nodiscard]] bool is_in_string() const {
+    return std::ranges::count(text_.substr(place_.line_start, place_.at - place_.line_start), '"') %
+               2 ==
+           1;
+  }
   bool scan_line();
   bool scan_header();
   bool scan_pair(Node table, unsigned depth);
@@ -141,7 +146,7 @@ bool Scanner::check_characters() {
     const bool newline = byte == '\n' || text_.substr(place_.at).starts_with("\r\n");
     if ((byte < 0x20 && byte != '\t' && !newline) || byte == 0x7f)
       return fail(place_.at, place_.at + 1, fmt::format("control character U+{:04X}", byte),
-                  byte == '\r' && !text_.contains('\n')
+                  byte == '\r' && !is_in_string()
                       ? "a line ends with a line feed"
                       : fmt::format("write \\u{:04X} in a string", byte));
     place_.at += character.length;
@@ -383,7 +388,7 @@ bool Scanner::scan_plain(unsigned depth) {
       value.front() == ',')
     return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value));
   for (const std::string_view nothing : {"null", "nil", "undefined", "~"})
-    if (value == nothing)
+    if (lower(value) == nothing || value == "None")
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),

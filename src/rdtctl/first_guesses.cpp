@@ -413,7 +413,7 @@ void Guess::rewrite_arguments() {
     insert(bare.front(), "--protect");
   if (name == "run") rewrite_run();
   if (name == "record" && bare_words(verb_ + 1).empty() &&
-      std::ranges::find(words_, "--") != words_.end())
+      std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
     advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
   if (const std::vector<size_t> bare = bare_words(verb_ + 1);
       name == "import" && bare.size() == 1 && !given({"--from"}))

@@ -1,9 +1,12 @@
 #include "recording_source.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "print.hpp"
 #include "rdtd/base/clock.hpp"
@@ -60,7 +63,6 @@ std::expected<ReadRecording, int> read_kept(const Context& context, const Period
   if (!directory) return std::unexpected(report_file(directory.error()));
   auto read = read_ring(*directory, period, use);
   if (!read) return std::unexpected(report_file(read.error()));
-  for (const std::string& problem : read->problems) note("rdtctl: warning: {}\n", problem);
   return std::move(*read);
 }
 
@@ -73,13 +75,20 @@ std::expected<ReadRecording, int> read_source(const Context& context,
 int report_none(const Context& context, const verbs::RecordingSource& source) {
   const std::string what = source.file.empty() ? "the history" : source.file;
   const bool asked = !source.since.empty() || !source.until.empty();
-  const auto all = asked ? read_source(context, source, {}, [](const auto&...) {})
-                         : std::expected<ReadRecording, int>();
-  if (all && all->samples > 0)
-    note("rdtctl: {} has no sample of that time: its first is of {}, its last of {}\n", what,
-         time_text(all->from_usec), time_text(all->to_usec));
-  else
+  if (!asked) {
     note("rdtctl: {} has no sample yet\n", what);
+    return Exit::failed;
+  }
+  std::error_code error;
+  const bool is_pipe =  // that gives its samples once
+      !source.file.empty() && !std::filesystem::is_regular_file(source.file, error);
+  std::string times;
+  if (!is_pipe)
+    if (const auto all = read_source(context, source, {}, [](const auto&...) {});
+        all && all->samples > 0)
+      times = fmt::format(": its first is of {}, its last of {}", time_text(all->from_usec),
+                          time_text(all->to_usec));
+  note("rdtctl: {} has no sample of that time{}\n", what, times);
   return Exit::failed;
 }
 
@@ -92,6 +101,8 @@ std::expected<ReadRecording, int> read_samples(const Context& context,
   if (period) period->lead_usec = lead_usec;
   if (!period) return std::unexpected(period.error());
   auto read = read_source(context, source, *period, use);
+  if (read)
+    for (const std::string& problem : read->problems) note("rdtctl: warning: {}\n", problem);
   if (!read || read->samples > 0) return read;
   return std::unexpected(report_none(context, source));
 }

@@ -190,15 +190,19 @@ TEST_F(LeasesTest, ReloadKeepsThoseThatFit) {
 
 // Nobody has asked to restore what others changed.
 TEST_F(LeasesTest, UnderReportLeaveWhatOthersChanged) {
-  ASSERT_EQ(
-      reload("[daemon]\ndrift = \"report\"\n" + redis_policy + "[group.gone]\nl3 = \"2 ways\"\n"),
-      "");
+  std::vector<std::string> told;
+  manager->connect({.on_drift = [&](const std::string& text) { told.push_back(text); }});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy +
+                   "[group.gone]\nl3 = \"2 ways\"\ncpus = \"1-2\"\nmonitor_cpus = { x = \"1\" }\n"),
+            "");
   ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=3\n"));
   ASSERT_TRUE(kernel.resctrl.remove("gone"));
   manager->reconciler().reconcile();
   run();
   const std::string left = "L3:0=3;1=f MB:0-1=100";
   ASSERT_EQ(schemata("redis"), left);
+  const size_t known = told.size();
+  ASSERT_GE(known, 2U);
   ASSERT_EQ(lease("bench", bench), "");
   EXPECT_EQ(schemata("bench"), "L3:0-1=c0 MB:0-1=100");
   EXPECT_EQ(schemata("redis"), left);
@@ -206,15 +210,36 @@ TEST_F(LeasesTest, UnderReportLeaveWhatOthersChanged) {
   EXPECT_EQ(schemata("bench"), "none");
   EXPECT_EQ(schemata("redis"), left);
   EXPECT_EQ(schemata("gone"), "none");
-  // What is wanted otherwise than before is written, and a reload writes everything.
+  const std::vector<std::string> standing = {"group 'redis': L3:0=3, granted L3:0=f",
+                                             "group 'gone' is not there"};
+  EXPECT_EQ(problems(), standing);
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(problems(), standing);
+  EXPECT_EQ(told.size(), known) << told.back();
+}
+
+// What is wanted otherwise than before is written; so is what is in the way.
+TEST_F(LeasesTest, UnderReportWriteWhatTheyNeed) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n[group.redis]\nl3 = \"4 ways\"\n"), "");
+  const auto change = [&](const char* mask) {
+    ASSERT_TRUE(kernel.resctrl.write("redis/schemata", mask));
+    manager->reconciler().reconcile();
+    run();
+  };
+  change("L3:0=3\n");
   ASSERT_EQ(lease("bench", "[group.redis]\noverride = true\nl3 = \"3 ways\"\n"), "");
-  EXPECT_EQ(schemata("redis"), "L3:0-1=1c MB:0-1=100");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=7 MB:0-1=100");
   close("bench");
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
-  ASSERT_TRUE(kernel.resctrl.write("redis/schemata", "L3:0=3\n"));
+  change("L3:0=7ff\n");
+  ASSERT_EQ(lease("bench", "[group.bench]\nl3 = \"2 ways\"\nexclusive = true\n"), "");
+  EXPECT_EQ(schemata("redis"), "L3:0=3c;1=f MB:0-1=100");
+  EXPECT_EQ(kernel.resctrl.find("bench")->mode, Mode::exclusive);
+  close("bench");
+  change("L3:0=3\n");
   ASSERT_EQ(reload(policy), "");
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
-  EXPECT_NE(schemata("gone"), "none");
 }
 
 // The error is about the policy only, and the old one stays with its leases.

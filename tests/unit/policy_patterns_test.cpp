@@ -32,6 +32,9 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"name = ['[a-z]', '[0-9_]', '[A-Za-z]', 'docker init', 'a-b', '[ab]c']", ""},
     {"cmdline = ['java', 'java -jar *']", ""},
     {"cmdline = ['java', '-jar*']", ""},
+    {"cmdline = ['-bash', '-zsh']", ""},
+    {"cmdline = ['bash', '-bash', 'bash *']", ""},
+    {"pod = 'default/[a=]*'", ""},
     {"container = ['redis', 'cron-*']", ""},
     {"name = ['tar', 'g*zip', 'kworker/0:*', 'irq/35-nvme', 'python3.*', 'java*', '(sd-pam)']", ""},
     {R"(name = ['a\|b', 'a[,]b', '\^x', 'x\$', 'tar[.]*', 'tmux: server', 'Web Content'])", ""},
@@ -265,6 +268,11 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"name = '[kthreadd]'",
      "warning: '[kthreadd]' is one of the characters in the brackets; ps has a kernel thread in "
      "brackets | write \"kthreadd\""},
+    {"name = '[kworker/0:1-events]'",
+     "warning: '[kworker/0:1-events]' is one of the characters in the brackets; ps has a kernel "
+     "thread in brackets | write \"kworker/0:1*\""},
+    {"container = 'ghcr.io/*'",
+     "error: 'ghcr.io/*' can never match: it is an image; 'container' is the container's name"},
     {"name = 'tar gzip xz'",
      "warning: 'tar gzip xz' is one name with blanks in it | write [\"tar\", \"gzip\", \"xz\"]"},
     {"cmdline = ['java', '-jar', 'x.jar']",

@@ -39,6 +39,11 @@ constexpr PolicyAndErrors rule_errors[] = {
     2 | group = "zzz"
       |         ^~~~~ add [group.zzz]
 )"},
+    {"[[rule]]\ngroup = \"info\"\nname = \"x\"\n[group.default]\n",
+     R"(p.toml:2:9: error: unknown group 'info'
+    2 | group = "info"
+      |         ^~~~~~
+)"},
     {"[group.a]\n[group.b]\n[group.c]\n[group.d]\n[group.e]\n[group.f]\n"
      "[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n",
      R"(p.toml:8:9: error: unknown group 'zzz'

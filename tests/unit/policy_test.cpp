@@ -140,6 +140,11 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
     2 | record = "104857600"
       |          ^~~~~~~~~~~ write "100 MiB", or "0" to record nothing
 )"},
+    {"[observer]\nrecord = \"100mib\"\n",
+     R"(p.toml:2:10: error: '100mib' is not a size
+    2 | record = "100mib"
+      |          ^~~~~~~~ write "100 MiB", or "0" to record nothing
+)"},
     {"[observer]\nrecord = \"1MB/s\"\n",
      R"(p.toml:2:10: error: '1MB/s' is not a size
     2 | record = "1MB/s"

@@ -140,6 +140,26 @@ constexpr PolicyAndErrors text_errors[] = {
     1 | mb percent = 50  # half
       |    ^ write mb = "50%"
 )"},
+    {"mb ways = 4\n",
+     R"(p.toml:1:4: error: '=' is missing after the key 'mb'
+    1 | mb ways = 4
+      |    ^ quote the key: "mb ways"
+)"},
+    {"l3 ways = \"4\"\n",
+     R"(p.toml:1:4: error: '=' is missing after the key 'l3'
+    1 | l3 ways = "4"
+      |    ^ write l3 = "4 ways"
+)"},
+    {"policy for redis\n",
+     R"(p.toml:1:8: error: '=' is missing after the key 'policy'
+    1 | policy for redis
+      |        ^
+)"},
+    {"a = NULL\n",
+     R"(p.toml:1:5: error: 'NULL' is not a value
+    1 | a = NULL
+      |     ^~~~ without a value, leave the key out
+)"},
     {"a = null\n",
      R"(p.toml:1:5: error: 'null' is not a value
     1 | a = null

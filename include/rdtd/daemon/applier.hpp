@@ -37,8 +37,9 @@ class Applier {
     // Directories of groups that are taken over this time, whether or not the policy adopts them.
     std::set<std::string> adopt = {};
     bool ask_for_users = true;  // else they are what they were
-    // Under drift = "report" too, what others changed since: not for a load that rdtd or the holder
-    // of a lease began, of groups of which it wants nothing else than before.
+    // Whether amounts, CPUs and modes that others changed are written back under drift = "report"
+    // too. A load that rdtd or the holder of a lease began leaves those of groups of which it wants
+    // nothing else than before, unless they are in its way.
     bool restores = true;
   };
   struct Loaded {
@@ -60,6 +61,7 @@ class Applier {
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     std::vector<std::string> adopted;  // names of groups and monitoring groups
     size_t steps = 0;
+    bool left_others = false;  // what others changed was not written back: see Request::restores
     // No rule decides otherwise, and no group has come or gone: every process is where it was.
     bool moves_nobody = false;
   };

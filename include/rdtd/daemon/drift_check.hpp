@@ -57,8 +57,8 @@ class DriftCheck {
 
   // The problem of a region begins with this, and its name follows.
   static constexpr const char* lock_key = "pseudo_lock ";
-  // A new policy is in force.
-  void forget();
+  // A new policy is in force. `left_others`: what others changed before it is so still.
+  void forget(bool left_others = false);
 
  private:
   [[nodiscard]] std::shared_ptr<const InForce> follow_machine(const InForce& in_force,
