@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "groups.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/read.hpp"
