@@ -231,8 +231,10 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   // Another plan may fit: the device was opened since, or the second look for who has it open is
   // not over yet, or another tool removed a group.
   const bool changed = found_open_device_ || tree_changed_;
-  // Or what others changed was in the way.
-  const bool in_the_way = !changed && leaves_others(request, before);
+  // Or what others changed was in the way of what the kernel was to do.
+  const bool in_the_way = !applied && !less_fits && !changed && leaves_others(request, before) &&
+                          applied.error().kind != Refusal::Kind::invalid_policy &&
+                          applied.error().kind != Refusal::Kind::not_supported;
   if (!applied && (less_fits || ((changed || in_the_way) && !made_again_))) {
     request.restores = request.restores || in_the_way;
     applied = apply_once(std::move(request), before);

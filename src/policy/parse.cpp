@@ -271,6 +271,8 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
       return "group = \"leave\" leaves processes where they are";
   if (auto near = did_you_mean(name, names); !near.empty()) return near;
   constexpr size_t most_named = 5;
+  // default may be among them twice. Very many rules can name what there is not.
+  if (names.size() > most_named + 2) return {};
   std::vector<std::string> own(names.begin(), names.end());
   std::erase(own, "default");
   if (own.size() > most_named) return {};

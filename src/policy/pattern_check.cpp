@@ -367,8 +367,7 @@ void complete(ConditionKind kind, std::string& text) {
     text = complete_unit_name(keep_systemd_escapes(text));
 }
 
-// ["java", "-jar", "app.jar"]: the words of one command, where each pattern is a whole command
-// line.
+// ["java", "-jar", "app.jar"]: the words of one command, though each pattern is a whole one.
 // "-bash" is a whole one: a login shell.
 void check_words_of_command(const FileReader& in, const Condition& condition) {
   constexpr size_t most = 16;
