@@ -1,0 +1,156 @@
+// What the processor can do, from info/.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "controls.hpp"
+#include "info_reader.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
+
+namespace rdtd::resctrl {
+
+namespace {
+
+constexpr std::string_view packages = "PERF_PKG_MON";
+
+// The size of one way in each domain. The root's `size` file states the bytes of its masks.
+std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource,
+                                       const DomainValues& root_values) {
+  std::map<DomainId, uint64_t> sizes;
+  for (const auto& [domain, mask] : root_values) sizes[domain] = 0;
+  for (const std::string_view line : split(size_text, '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource))
+      continue;
+    for (const std::string_view part : split(line.substr(colon + 1), ';')) {
+      const size_t equals = part.find('=');
+      if (equals == std::string_view::npos) continue;
+      const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
+      const auto bytes = parse_unsigned<uint64_t>(trim(part.substr(equals + 1)));
+      if (!id || !bytes || !root_values.contains(DomainId{*id})) continue;
+      sizes[DomainId{*id}] = *bytes / std::max(1U, Cbm{root_values.at(DomainId{*id})}.count());
+    }
+  }
+  return sizes;
+}
+
+CacheInfo read_cache(InfoReader& info) {
+  CacheInfo cache;
+  cache.cbm_mask.bits = info.number("cbm_mask", 16);
+  cache.min_cbm_bits = std::max(1U, info.number("min_cbm_bits"));
+  cache.shareable_bits.bits = info.number_or("shareable_bits", 16, 0);
+  // Of a mask with gaps, the kernel compares only the first run with min_cbm_bits (cbm_validate in
+  // fs/resctrl/ctrlmondata.c). No known processor has both; rdtd uses contiguous masks there.
+  cache.sparse_masks = cache.min_cbm_bits <= 1 && info.number_or("sparse_masks", 10, 0) == 1;
+  cache.num_closids = info.number("num_closids");
+  cache.io_alloc = info.has_io_alloc();
+  return cache;
+}
+
+// The kernel states the unit nowhere, but delay_linear implies it: the kernel uses rates on AMD
+// processors and declares these not linear, and it supports no percentages that are not linear. The
+// option mba_MBps applies to MB only, and not to AMD. For copies that lack their mount options: no
+// percentage is above 100.
+BandwidthUnit unit_of(Resource resource, bool delay_linear, const DomainValues& root,
+                      const MountOptions& mount) {
+  if (!delay_linear) return BandwidthUnit::eighth_gbps;
+  if (resource == Resource::MB && (mount.mba_MBps || largest(root) > 100))
+    return BandwidthUnit::mbps;
+  return BandwidthUnit::percent;
+}
+
+// `maximum`: by the kernel's description, which most kernels lack.
+uint32_t unlimited_value(const BandwidthInfo& bandwidth, std::optional<uint32_t> maximum) {
+  switch (bandwidth.unit) {
+    case BandwidthUnit::percent: return 100;
+    case BandwidthUnit::mbps: return highest_rate(bandwidth.bandwidth_gran);
+    // The processor states it as a number of bits, at least these; see find_unlimited.
+    case BandwidthUnit::eighth_gbps: return maximum.value_or(2048);
+  }
+  return 0;
+}
+
+BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource resource,
+                             const DomainValues& root, const MountOptions& mount) {
+  BandwidthInfo bandwidth;
+  bandwidth.bandwidth_gran = std::max(1U, info.number("bandwidth_gran"));
+  bandwidth.min_bandwidth = info.number("min_bandwidth");
+  bandwidth.num_closids = info.number("num_closids");
+  bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0, root, mount);
+  const uint32_t unlimited = unlimited_value(bandwidth, controls.read(resource).maximum);
+  for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
+  return bandwidth;
+}
+
+// resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
+// RMIDs than CLOSIDs, which no x86 processor has. Without caches, its steps of MB are a power of
+// two of the whole; those of Intel are 10%.
+// `num_rmids`: the largest one, without that of packages, which may be small on x86 too.
+bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
+  const auto is_shareable = [](const auto& cache) {
+    return cache.second.shareable_bits == cache.second.cbm_mask;
+  };
+  const auto has_other_steps = [](const auto& bandwidth) {
+    return bandwidth.second.unit == BandwidthUnit::percent && bandwidth.second.bandwidth_gran != 10;
+  };
+  if (capabilities.divides_nothing()) return false;
+  if (num_rmids < capabilities.num_closids()) return true;
+  return capabilities.caches.empty() ? std::ranges::any_of(capabilities.bandwidths, has_other_steps)
+                                     : std::ranges::all_of(capabilities.caches, is_shareable);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesystem) {
+  std::vector<std::string> out;
+  const auto entries = filesystem.list("info");
+  if (!entries && !is_absent(entries.error())) return std::unexpected(entries.error());
+  if (!entries) return out;
+  for (const Filesystem::Entry& entry : *entries)
+    if (entry.is_directory && entry.name.ends_with(monitoring_suffix)) out.push_back(entry.name);
+  return out;
+}
+
+Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
+                                       const MountOptions& mount) {
+  Capabilities out;
+  const std::string size_text = filesystem.read("size").value_or("");
+  ControlReader controls(filesystem);
+  for (const auto& [resource, values] : root) {
+    if (!parse_resource(resource.name())) {
+      Control& control = out.controls[resource] = controls.read(resource);
+      for (const auto& [domain, value] : values) control.domains.insert(domain);
+      continue;
+    }
+    InfoReader info(filesystem, to_string(resource));
+    if (is_cache(resource)) {
+      out.caches[resource] = read_cache(info);
+      out.caches[resource].way_bytes = way_sizes(size_text, resource, values);
+    } else {
+      out.bandwidths[resource] = read_bandwidth(info, controls, resource, values, mount);
+    }
+    if (info.error()) return std::unexpected(*info.error());
+  }
+  // A group takes one RMID for the counters of all directories.
+  uint32_t most_rmids = 0;
+  const auto monitoring = monitoring_directories(filesystem);
+  if (!monitoring) return std::unexpected(monitoring.error());
+  for (const std::string& name : *monitoring) {
+    InfoReader info(filesystem, name);
+    constexpr uint32_t not_said = 0;
+    const uint32_t num_rmids = info.number_or("num_rmids", 10, not_said);
+    if (info.error()) return std::unexpected(*info.error());
+    if (num_rmids == not_said) continue;
+    if (name != packages) most_rmids = std::max(most_rmids, num_rmids);
+    out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
+  }
+  out.rmids_per_closid = most_rmids > 0 && has_rmids_per_closid(out, most_rmids);
+  return out;
+}
+
+}  // namespace rdtd::resctrl

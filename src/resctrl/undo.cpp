@@ -1,0 +1,203 @@
+// How a transaction that failed goes back to the state before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
+#include "rdtd/resctrl/transaction.hpp"
+
+namespace rdtd::resctrl {
+
+bool Transaction::io_enabled() const {
+  const auto now = read_schemata(std::string(io_group));
+  return !now || !now->empty();  // what cannot be read now is kept
+}
+
+// A name that stays in the record without a group would make rdtd take another tool's group of that
+// name for its own.
+void Transaction::forget_what_was_not_made(bool restored) {
+  for (const std::string& group : expected_) {
+    if (group == io_group) {
+      if (!io_enabled()) ownership_.forget(group);
+      continue;
+    }
+    const auto inode = group == root_group ? Result<uint64_t>(0) : inode_of(group);
+    const auto known = known_.find(group);
+    // One that was there, whatever the steps took it for. What cannot be listed now still is.
+    if (known != known_.end() && known->second && !made_.contains(group) &&
+        (!inode || *inode == *known->second)) {
+      ownership_.made(group, *known->second);
+      continue;
+    }
+    // What cannot be listed now is kept: it was made.
+    const bool listed = group == root_group || inode != Result<uint64_t>(0);
+    const bool exists =
+        group == root_group ? known_.contains(group) || !restored : made_.contains(group) && listed;
+    if (!exists) ownership_.forget(group);
+  }
+  (void)ownership_.store();
+}
+
+void Transaction::put_tasks_back(const std::string& group, std::vector<std::string>& problems) {
+  const auto known = tasks_.find(group);
+  if (known == tasks_.end()) return;
+  const auto tasks = filesystem_.open_tasks(group);
+  if (!tasks) return problems.push_back(tasks.error().text());
+  int failed = 0;
+  for (const std::string_view line : split(known->second, '\n'))
+    if (const auto tid = parse_unsigned<uint32_t>(line); tid && *tid != 0)
+      if (const int error = (*tasks)->add(static_cast<pid_t>(*tid)); error != 0 && error != ESRCH)
+        failed = error;
+  if (failed != 0)
+    problems.push_back(
+        Error{"put its tasks back in", fmt::format("group '{}'", group), failed, {}}.text());
+}
+
+// Whether one of these CPUs belongs now to one of the groups that the steps touched.
+bool Transaction::touched_has(const CpuSet& cpus, const Snapshot& now) const {
+  return std::ranges::any_of(touched_, [&](const std::string& group) {
+    const auto state = now.groups.find(group);
+    const auto mon = now.mon_cpus.find(group);
+    const CpuSet none;
+    const CpuSet& theirs = state != now.groups.end()   ? state->second.cpus
+                           : mon != now.mon_cpus.end() ? mon->second
+                                                       : none;
+    return std::ranges::any_of(cpus, [&](unsigned cpu) { return theirs.contains(cpu); });
+  });
+}
+
+// The monitoring groups whose CPUs the steps changed, with those of before.
+std::map<std::string, CpuSet> Transaction::mon_cpus_before(const Snapshot& now) const {
+  std::map<std::string, CpuSet> out;
+  for (const auto& [group, cpus] : before_.snapshot.mon_cpus) {
+    const auto has = now.mon_cpus.find(group);
+    const CpuSet lost = has == now.mon_cpus.end() ? cpus : without(cpus, has->second);
+    const std::string control(control_group_of(group));
+    if (now.mon_groups.contains(group) && !lost.empty() &&
+        (touched_.contains(control) || touched_has(lost, now)))
+      out[group] = cpus;
+  }
+  for (const std::string& group : touched_)
+    if (now.mon_groups.contains(group) && !made_.contains(group)) {
+      const auto had = before_.snapshot.mon_cpus.find(group);
+      out[group] = had == before_.snapshot.mon_cpus.end() ? CpuSet{} : had->second;
+    }
+  return out;
+}
+
+// The steps from what is there now to the state before.
+Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& problems) const {
+  std::vector<WantedGroup> wanted;
+  std::map<std::string, CpuSet> mon_groups = mon_cpus_before(now);
+  std::set<std::string> leaving;
+  std::vector<LockRegion> locks;
+  for (const std::string& group : touched_) {
+    if (group == io_group) {
+      if (before_.snapshot.io.empty())
+        leaving.insert(group);
+      else
+        wanted.push_back({group, {Mode::shareable, before_.snapshot.io, {}}});
+      continue;
+    }
+    const auto before = before_.snapshot.groups.find(group);
+    const bool exists = now.groups.contains(group) || now.mon_groups.contains(group);
+    if (before_.snapshot.mon_groups.contains(group)) {
+      if (const auto had = before_.snapshot.mon_cpus.find(group); tasks_.contains(group))
+        mon_groups[group] = had == before_.snapshot.mon_cpus.end() ? CpuSet{} : had->second;
+    } else if (before == before_.snapshot.groups.end()) {
+      // A group that was not there before and that this did not make is another tool's.
+      if (exists && made_.contains(group)) leaving.insert(group);
+    } else if (is_pseudo(before->second.mode)) {
+      // The steps removed it, and may have made a new one of that name.
+      if (exists && made_.contains(group)) leaving.insert(group);
+      if (tasks_.contains(group) && before->second.mode == Mode::pseudo_locked)
+        for (const auto& [resource, values] : before->second.schemata)
+          for (const auto& [domain, mask] : values)
+            locks.push_back({group, resource, domain, Cbm{mask}});
+    } else if (exists || tasks_.contains(group)) {
+      wanted.push_back({group, before->second});
+    } else {
+      problems.push_back(
+          fmt::format("group '{}': another tool removed it meanwhile", group_label(group)));
+    }
+  }
+  // CPUs that a touched group took from another one go back to that one.
+  for (const auto& [group, state] : before_.snapshot.groups) {
+    const auto has = now.groups.find(group);
+    if (touched_.contains(group) || has == now.groups.end() || group == root_group) continue;
+    if (touched_has(without(state.cpus, has->second.cpus), now))
+      wanted.push_back({group, {has->second.mode, {}, state.cpus}});
+  }
+  return transition(before_.capabilities, now, wanted, mon_groups, leaving, locks);
+}
+
+// Groups that another tool removed and made again while the steps were carried out.
+void Transaction::leave_replaced(const Snapshot& now, std::vector<std::string>& problems) {
+  std::set<std::string> replaced;
+  for (const std::string& group : touched_) {
+    const auto found = now.inodes.find(group);
+    const uint64_t known = known_inode(group);
+    if (found == now.inodes.end() || known == 0 || found->second == known) continue;
+    replaced.insert(group);
+    problems.push_back(
+        fmt::format("group '{}': another tool made one of that name", group_label(group)));
+  }
+  // With the monitoring groups in them.
+  const auto is_theirs = [&](const std::string& group) {
+    return replaced.contains(group) || replaced.contains(std::string(control_group_of(group)));
+  };
+  std::erase_if(touched_, is_theirs);
+  std::erase_if(tasks_, [&](const auto& tasks) { return is_theirs(tasks.first); });
+}
+
+// What is there now is read, since the step that failed may have been carried out in part.
+std::vector<std::string> Transaction::undo() {
+  std::vector<std::string> problems;
+  auto now = read_snapshot(filesystem_);
+  if (!now) {
+    for (const std::string& group : touched_)
+      problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));
+    forget_what_was_not_made(false);
+    return problems;
+  }
+  now->owned = before_.snapshot.owned;
+  leave_replaced(*now, problems);
+  const Steps back = way_back(*now, problems);
+  std::vector<std::string> replaced;  // groups whose name the steps gave to another one
+  for (const auto& [group, tasks] : tasks_)
+    if (const auto found = now->groups.find(group);
+        made_.contains(group) && found != now->groups.end() && !is_pseudo(found->second.mode))
+      replaced.push_back(group);
+  std::set<std::string> lost;  // groups that could not be made again: their other steps are void
+  const auto attempt = [&](const Step& step) {
+    if (lost.contains(group_of(step))) return;
+    const bool makes = std::holds_alternative<MakeGroup>(step);
+    if (const auto done = carry_out_one(step); !done) {
+      // A monitoring group that another tool has removed meanwhile.
+      if (std::holds_alternative<WriteCpus>(step) && is_absent(done.error()) &&
+          is_mon_group(group_of(step)))
+        return;
+      problems.push_back(
+          fmt::format("group '{}': {}", group_label(group_of(step)), done.error().text()));
+      if (makes) lost.insert(group_of(step));
+    } else if (makes) {
+      made_again_ = true;
+      if (!known_.contains(group_of(step))) ownership_.forget(group_of(step));  // another tool's
+      put_tasks_back(group_of(step), problems);
+    }
+  };
+  // Monitoring groups last: their RMIDs may be those of groups that go. Of a region that goes and
+  // comes, so may the CLOSID.
+  for (const auto* part : {&back.steps, &back.removals, &back.locks})
+    std::ranges::for_each(*part, attempt);
+  for (const std::string& group : replaced) {
+    made_again_ = true;
+    put_tasks_back(group, problems);
+  }
+  std::ranges::for_each(back.mon_groups, attempt);
+  forget_what_was_not_made(problems.empty());
+  return problems;
+}
+
+}  // namespace rdtd::resctrl
