@@ -122,16 +122,27 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 }
 
 Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t mode) const {
+  return replace(name, text, 0600, mode);
+}
+
+Result<void> Directory::replace_by_umask(const std::string& name, std::string_view text,
+                                         mode_t mode) const {
+  return replace(name, text, mode, std::nullopt);
+}
+
+// `set`: the mode that it has in the end, whatever the umask is.
+Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t created,
+                                std::optional<mode_t> set) const {
   const std::string temporary = "." + name + ".new";
   // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
   // overwritten.
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
-  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, created);
   // Nobody knows the temporary name, unless something of that name is in the way.
   if (!fd && fd.error().code == EEXIST) return std::unexpected(fd.error());
   if (!fd) return std::unexpected(Error{"write", path_of(name), fd.error().code, {}});
   Result<void> done = write_all(fd->get(), text, path_of(name));
-  if (done && ::fchmod(fd->get(), mode) < 0)
+  if (done && set && ::fchmod(fd->get(), *set) < 0)
     done = errno_error("change the mode of", path_of(name));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
     done = errno_error("replace", path_of(name));

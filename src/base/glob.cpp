@@ -292,14 +292,31 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   size_t p = 0;
   size_t t = 0;
   size_t after_star = none;
-  size_t retry = 0;  // the text that the last '*' matches ends here
+  size_t retry = 0;          // the text that the last '*' matches ends here
+  std::string_view literal;  // what the pattern has behind that '*', up to its next special
   uint64_t compared = 1;
   bool matches = true;
+  // A plain search skips what cannot match: texts may be long, and their owner chooses them.
+  const auto skip_to_literal = [&] {
+    t = retry;
+    if (text.substr(retry).starts_with(literal)) return true;
+    const void* found =
+        ::memmem(text.data() + retry, text.size() - retry, literal.data(), literal.size());
+    const size_t at = found == nullptr
+                          ? text.size()
+                          : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+    compared += 1 + at - retry;
+    retry = t = at;
+    return found != nullptr;
+  };
   while (p < pattern.size() || t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       after_star = ++p;
       retry = t;
       if (p == pattern.size()) break;
+      literal = glob_prefix(pattern.substr(p));
+      matches = skip_to_literal();
+      if (!matches) break;
       continue;
     }
     if (p < pattern.size()) {
@@ -318,7 +335,8 @@ bool glob_match(std::string_view pattern, std::string_view text) {
     if (!matches) break;
     p = after_star;
     retry += take_character(text.substr(retry)).length;
-    t = retry;
+    matches = skip_to_literal();
+    if (!matches) break;
   }
   steps += compared;
   return matches;

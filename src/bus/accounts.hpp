@@ -15,6 +15,9 @@ namespace rdtd {
 // CLOCK_MONOTONIC, microseconds.
 [[nodiscard]] uint64_t monotonic_now();
 
+inline constexpr const char* no_time_left =
+    "this user's requests take too much time; try again in some seconds";
+
 class Accounts {
  public:
   Accounts() = default;
@@ -24,7 +27,7 @@ class Accounts {
 
   [[nodiscard]] int attach(sd_event* event);
   // Whether the user has anything left.
-  [[nodiscard]] bool allows(const Caller& caller) const;
+  [[nodiscard]] bool allows(uid_t uid) const;
   // What the loop thread does from here to the end of this turn of the loop, it does for this user.
   void begin(uid_t uid);
   // For work that others have with a call.

@@ -45,6 +45,7 @@ int Authority::authorize(sd_bus_message* call, const Caller& caller, const char*
   const bool too_many_of_user =
       std::ranges::count(pending_, caller.uid, &Pending::uid) >= max_pending_per_user;
   if (too_many_of_user || pending_.size() >= max_pending) {
+    if (otherwise) accounts_.charge(caller.uid, price_of_question);
     if (otherwise) return otherwise(call);
     return refuse(call, busy,
                   too_many_of_user ? "too many requests of this user wait for polkit"
@@ -98,8 +99,11 @@ int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) 
   const auto& [authorized, challenge, details] = result;
   const bool failed = sd_bus_message_is_method_error(answer, nullptr) > 0;
   const bool malformed = !failed && wire::read(answer, result) < 0;
+  const bool has_time = pending.authority->accounts_.allows(pending.uid);
   pending.authority->accounts_.begin(pending.uid);
   if (!failed && !malformed && authorized) return pending.carry(call);
+  // Of calls that waited together, the others may have taken it since.
+  if (pending.otherwise && !has_time) return refuse(call, busy, no_time_left);
   if (pending.otherwise) return pending.otherwise(call);
   if (failed) return refuse(call, not_permitted, "polkit does not answer; only root may do this");
   if (malformed)

@@ -33,9 +33,8 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
   Gate& gate = *static_cast<Gate*>(userdata);
   const auto caller = gate.callers.find(message);
   if (!caller && gate.callers.ask(message)) return handled;
-  if (caller && !gate.accounts.allows(*caller))
-    return refuse(message, error_name(Refusal::Kind::busy),
-                  "this user's requests take too much time; try again in some seconds");
+  if (caller && !gate.accounts.allows(caller->uid))
+    return refuse(message, error_name(Refusal::Kind::busy), no_time_left);
   if (caller) gate.accounts.begin(caller->uid);
   if (!wire::fits(message, max_call_size))
     return refuse(message, SD_BUS_ERROR_LIMITS_EXCEEDED, "a request has at most 80 KiB");

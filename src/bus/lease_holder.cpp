@@ -19,6 +19,8 @@ namespace {
 
 // Of the daemon, which may wait for others.
 constexpr uint64_t answer_timeout = 180'000'000;  // microseconds
+// Changes that fail one after the other before the lease is let go.
+constexpr int max_failures = 3;
 
 }  // namespace
 
@@ -36,7 +38,7 @@ LeaseHolder::~LeaseHolder() {
 
 bool LeaseHolder::want(sd_bus* bus, const std::string& policy) {
   // The answer that is still missing says what is in force.
-  if (call_ != nullptr || policy == in_force_) return false;
+  if (call_ != nullptr || (known_ && policy == in_force_)) return false;
   if (policy.empty()) {
     close();
     return false;
@@ -73,13 +75,18 @@ int LeaseHolder::ask(sd_bus* bus) {
 void LeaseHolder::answered(sd_bus_message* answer) {
   const std::unique_ptr<Call> call = std::exchange(call_, nullptr);
   if (const sd_bus_error* error = sd_bus_message_get_error(answer)) {
-    // A lease of that name is there for as long as the daemon has not seen that it was closed.
+    // A lease of that name is there for as long as the daemon has not seen that it was closed. What
+    // it holds after a change that failed, nobody knows, and it may be stricter than is wanted now.
+    known_ = false;
+    if (++failures_ == max_failures) close();
     return handlers_.on_refused(error->message != nullptr ? error->message : error->name);
   }
   int of_message = -1;  // which closes it
   if (!lease_ && sd_bus_message_read_basic(answer, 'h', &of_message) > 0) take(of_message);
   if (!lease_) return handlers_.on_refused("the daemon's answer is malformed");
   in_force_ = asked_;
+  known_ = true;
+  failures_ = 0;
   handlers_.on_granted();
 }
 
@@ -101,6 +108,8 @@ void LeaseHolder::close() {
   hangup_ = sd_event_source_disable_unref(hangup_);
   lease_ = {};
   in_force_.clear();
+  known_ = true;
+  failures_ = 0;
 }
 
 void LeaseHolder::release() {

@@ -71,7 +71,7 @@ void Subscribers::emit_assigned(pid_t pid, const std::string& group, const std::
   for (const Subscriber& subscriber : subscribers_) {
     const Caller caller{.uid = subscriber.uid};
     if (!caller.root()) {
-      if (!accounts_.allows(caller)) continue;
+      if (!accounts_.allows(caller.uid)) continue;
       if (!std::exchange(asked, true)) owner = reads_.owner_of(pid);
       if (owner != caller.uid) continue;
       accounts_.charge(caller.uid, price_of_message);

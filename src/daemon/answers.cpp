@@ -28,9 +28,10 @@ using ThreadsByRule = std::map<size_t, std::vector<std::string>>;
 ThreadsByRule threads_by_rule(const RuleSet& rules, ProcessFacts facts,
                               const std::vector<NamedThread>& threads) {
   ThreadsByRule out;
+  MatchMemo memo;
   for (const NamedThread& thread : threads) {
     facts.thread = thread.name;
-    const Decision decision = rules.match(facts);
+    const Decision decision = rules.match(facts, &memo);
     if (decision.kind != Decision::Kind::unmatched)
       out[decision.rule].push_back(std::to_string(thread.tid));
   }

@@ -10,7 +10,12 @@ namespace rdtd {
 
 namespace {
 
-constexpr std::string_view hexadecimal = "0123456789abcdef";
+// Of 64 digits.
+bool is_id(std::string_view text) {
+  constexpr size_t id_size = 64;
+  return text.size() == id_size &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 // "ID" of "docker-ID.scope", "libpod-ID.scope", "crio-ID.scope", "cri-containerd-ID.scope", "ID".
 // CRI-O's monitor is in "crio-conmon-ID.scope", which is no container.
@@ -20,8 +25,7 @@ std::optional<std::string> container_in(std::string_view part) {
   if (part.size() < id_size || part.contains("conmon-")) return std::nullopt;
   const std::string_view id = part.substr(part.size() - id_size);
   const bool whole = part.size() == id_size || part[part.size() - id_size - 1] == '-';
-  if (!whole || id.find_first_not_of(hexadecimal) != std::string_view::npos) return std::nullopt;
-  return std::string(id);
+  return whole && is_id(id) ? std::optional(std::string(id)) : std::nullopt;
 }
 
 // "UID" of "podUID" and of "kubepods-burstable-podUID.slice", where '_' stands for '-'. A static
@@ -38,6 +42,25 @@ std::optional<std::string> pod_in(std::string_view part) {
   return is_uid ? std::optional(uid) : std::nullopt;
 }
 
+constexpr std::string_view mixed_drivers_word = ":cri-containerd:";
+
+// "kubepods-burstable-podUID.slice:cri-containerd:ID", only directly below a cgroup in which root
+// alone makes others.
+ContainerIds of_mixed_drivers(std::string_view path) {
+  for (const std::string_view parent : mixed_driver_parents) {
+    if (!path.starts_with(parent) || !path.substr(parent.size()).starts_with('/')) continue;
+    const std::string_view below = path.substr(parent.size() + 1);
+    const std::string_view name = below.substr(0, below.find('/'));
+    const size_t word = name.find(mixed_drivers_word);
+    if (word == std::string_view::npos || !name.starts_with("kubepods")) continue;
+    const std::string_view slice = name.substr(0, word);
+    const std::string_view id = name.substr(word + mixed_drivers_word.size());
+    auto pod = slice.ends_with(".slice") ? pod_in(slice) : std::nullopt;
+    if (pod && is_id(id)) return {std::move(*pod), std::string(id)};
+  }
+  return {};
+}
+
 bool made_by_runtime(std::string_view directory) {
   return directory == "docker" || directory == "libpod_parent" || directory == "kubepods";
 }
@@ -47,6 +70,7 @@ bool made_by_runtime(std::string_view directory) {
 ContainerIds container_of_cgroup(std::string_view path) {
   ContainerIds out;
   if (!path.starts_with('/')) return out;
+  if (path.contains(mixed_drivers_word)) return of_mixed_drivers(path);
   const std::vector<std::string_view> parts = split(path.substr(1), '/');
   const bool in_pods = parts.front() == "kubepods" || parts.front() == "kubepods.slice";
   const bool without_units = made_by_runtime(parts.front());

@@ -1,6 +1,9 @@
 #include "rdtd/model/snapshot.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <span>
 
 #include "rdtd/base/text.hpp"
 
@@ -73,6 +76,13 @@ CpuSet Snapshot::online_cpus() const {
   for (const auto* of : {&groups, &half_read})
     for (const auto& [name, group] : *of) all.insert(group.cpus.begin(), group.cpus.end());
   return all;
+}
+
+std::string first_names(const std::vector<std::string>& names) {
+  constexpr size_t most = 5;
+  if (names.size() <= most) return join(names, ", ");
+  return fmt::format("{} and {} more", join(std::span(names).first(most), ", "),
+                     names.size() - most);
 }
 
 }  // namespace rdtd

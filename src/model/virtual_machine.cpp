@@ -36,19 +36,45 @@ std::optional<std::string> without_count(std::string_view text) {
   return std::string(text.substr(dash + 1));
 }
 
+// The first component of "/a/b": "a".
+std::string_view first_of(std::string_view path) {
+  return path.starts_with('/') ? path.substr(1, path.find('/', 1) - 1) : std::string_view();
+}
+
+// What follows the leading components that end with this.
+std::string_view below(std::string_view path, std::string_view end) {
+  for (auto name = first_of(path); name.size() > end.size() && name.ends_with(end);
+       name = first_of(path))
+    path.remove_prefix(1 + name.size());
+  return path;
+}
+
+// libvirt's partition "/machine/a/b", without systemd, is "/machine/a.partition/b.partition".
+std::string_view below_partitions(std::string_view path) {
+  constexpr std::string_view machine = "machine";
+  if (first_of(path) == machine) path.remove_prefix(1 + machine.size());
+  return below(path, ".partition");
+}
+
 }  // namespace
 
 std::optional<std::string> vm_of_cgroup(std::string_view path) {
-  // Only the first two components count, however deep the path is.
-  const size_t second = path.starts_with('/') ? path.find('/', 1) : std::string_view::npos;
-  if (second == std::string_view::npos) return std::nullopt;
-  const std::string_view above = path.substr(1, second - 1);
-  std::string_view name = path.substr(second + 1, path.find('/', second + 1) - second - 1);
-  if (above == "machine.slice" && take(name, "machine-qemu\\x2d", ".scope"))
-    return without_count(unescaped(name));
-  if (above == "machine" && take(name, "qemu-", ".libvirt-qemu")) return without_count(name);
-  if (above == "qemu.slice" && take(name, "", ".scope") && !name.empty()) return std::string(name);
+  // Slices are systemd's, and only root can make a unit in one.
+  if (const auto rest = below(path, ".slice"); rest.size() < path.size()) {
+    std::string_view name = first_of(rest);
+    if (take(name, "machine-qemu\\x2d", ".scope")) return without_count(unescaped(name));
+    const bool proxmox = path.substr(0, path.size() - rest.size()) == "/qemu.slice";
+    if (proxmox && take(name, "", ".scope") && !name.empty()) return std::string(name);
+    return std::nullopt;
+  }
+  const std::string_view rest = below_partitions(path);
+  std::string_view name = first_of(rest);
+  if (rest.size() < path.size() && take(name, "qemu-", ".libvirt-qemu")) return without_count(name);
   return std::nullopt;
+}
+
+bool may_hold_vms(std::string_view path) {
+  return path == "/" || below(path, ".slice").empty() || below_partitions(path).empty();
 }
 
 }  // namespace rdtd

@@ -19,7 +19,15 @@ namespace {
 
 constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
 
-bool is_system(uid_t user) { return user < first_ordinary_user; }
+// Users of a kind share places that others cannot take.
+size_t places_of_kind(uid_t user) {
+  if (user == 0) return CommandLines::max_of_root;
+  return user < first_ordinary_user ? CommandLines::max_of_system : CommandLines::max_held_up;
+}
+
+bool are_of_one_kind(uid_t one, uid_t other) {
+  return (one == 0) == (other == 0) && (one < first_ordinary_user) == (other < first_ordinary_user);
+}
 
 }  // namespace
 
@@ -87,19 +95,20 @@ CommandLines::~CommandLines() {
   }
 }
 
-// Why a read must not be tried now: EAGAIN, EBUSY; or 0. Ordinary users and system users have
-// places of their own. The last half of those of ordinary users is for one process of each.
+// Why a read must not be tried now: EAGAIN, EBUSY; or 0. Root, system users and ordinary users have
+// places of their own. The last half of those that users share is for one process of each.
 int CommandLines::must_wait(uid_t user, pid_t process) {
   std::erase_if(held_up_, [](const auto& job) { return job->state == Job::State::ended; });
   size_t of_user = 0, of_kind = 0;
   for (const auto& job : held_up_) {
     if (job->process == process) return EAGAIN;
     if (job->user == user) of_user++;
-    if (is_system(job->user) == is_system(user)) of_kind++;
+    if (are_of_one_kind(job->user, user)) of_kind++;
   }
-  const bool many = is_system(user) ? of_kind >= max_of_system
-                                    : of_kind >= max_held_up || of_user >= max_of_user ||
-                                          (of_kind >= max_held_up / 2 && of_user > 0);
+  const size_t places = places_of_kind(user);
+  const bool many =
+      of_kind >= places ||
+      (user != 0 && (of_user >= max_of_user || (of_kind >= places / 2 && of_user > 0)));
   return many || shares_.exhausted(user, Clock::now()) ? EBUSY : 0;
 }
 

@@ -88,10 +88,13 @@ const std::string& Subject::vm() {
 }
 
 bool holds(ConditionKind kind, const CompiledPattern& pattern, Subject& subject) {
-  using Answer = CgroupMemo::Answer;
-  if (subject.cgroup_answers == nullptr || fact_of(kind) != Fact::cgroup)
-    return compare(kind, pattern, subject);
-  Answer& answer = (*subject.cgroup_answers)[pattern.cgroup_pattern];
+  using Answer = PatternMemo::Answer;
+  const Fact fact = fact_of(kind);
+  PatternMemo::Answers* const answers = fact == Fact::cgroup    ? subject.cgroup_answers
+                                        : fact == Fact::cmdline ? subject.cmdline_answers
+                                                                : nullptr;
+  if (answers == nullptr) return compare(kind, pattern, subject);
+  Answer& answer = (*answers)[pattern.number];
   if (answer == Answer::unknown)
     answer = compare(kind, pattern, subject) ? Answer::yes : Answer::no;
   return answer == Answer::yes;

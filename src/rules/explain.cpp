@@ -44,6 +44,18 @@ std::string wanted_text(ConditionKind kind, const CompiledPattern& pattern) {
 
 }  // namespace
 
+// It is repeated for each rule, and its process chooses its length.
+std::string shortened(std::string value) {
+  constexpr size_t longest = 256;
+  if (value.size() <= longest) return value;
+  size_t end = 0;
+  const std::string_view text = value;
+  for (size_t next = 0; next <= longest;
+       next += std::max<size_t>(1, first_character(text.substr(next)).length))
+    end = next;
+  return value.substr(0, end) + "...";
+}
+
 std::string wanted_texts(const CompiledCondition& condition, const char* separator) {
   std::vector<std::string> wanted;
   for (const auto& pattern : condition.patterns)
@@ -58,7 +70,7 @@ std::string failure(const CompiledCondition& condition, Subject& subject, bool w
     return with_patterns
                ? fmt::format("thread {} is for single threads", wanted_texts(condition, ", "))
                : "the rule is for single threads";
-  const std::string value = value_of(condition.kind, subject);
+  const std::string value = shortened(value_of(condition.kind, subject));
   const Fact fact = fact_of(condition.kind);
   const bool of_cgroup = fact == Fact::cgroup || fact == Fact::container;
   if (of_cgroup && value.empty())

@@ -8,6 +8,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/model/virtual_machine.hpp"
 
 namespace rdtd {
 
@@ -27,12 +28,6 @@ void remove_duplicates(Candidates& candidates) {
   if (candidates.size() < 2) return;
   std::ranges::sort(candidates);
   candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
-}
-
-// A cgroup in which those of virtual machines are made.
-bool may_hold_vms(std::string_view path) {
-  return path.empty() || path == "/" || path == "/machine.slice" || path == "/machine" ||
-         path == "/qemu.slice";
 }
 
 }  // namespace
@@ -79,7 +74,8 @@ CompiledCondition RuleSet::compile(const Condition& condition, const Users& user
       compiled.literal = true;
     }
     if (fact_of(condition.kind) == Fact::cgroup)
-      compiled.cgroup_pattern = number_cgroup_pattern(condition.kind, compiled);
+      compiled.number = number_cgroup_pattern(condition.kind, compiled);
+    if (condition.kind == ConditionKind::cmdline) compiled.number = cmdline_patterns_++;
   }
   return out;
 }
@@ -174,12 +170,13 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
   }
 }
 
-Decision RuleSet::match(const ProcessFacts& facts, CgroupMemo* memo) const {
-  const bool remember =
-      memo != nullptr && facts.cgroup && facts.cgroup->size() >= CgroupMemo::min_path_size;
-  Subject subject(facts, remember
-                             ? &memo->answers(identity_, *facts.cgroup, cgroup_patterns_.size())
-                             : nullptr);
+Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
+  Subject subject(facts);
+  if (memo != nullptr && facts.cgroup && facts.cgroup->size() >= MatchMemo::min_cgroup)
+    subject.cgroup_answers =
+        &memo->cgroups.answers(identity_, *facts.cgroup, cgroup_patterns_.size());
+  if (memo != nullptr && facts.cmdline && facts.cmdline->size() >= MatchMemo::min_cmdline)
+    subject.cmdline_answers = &memo->cmdlines.answers(identity_, *facts.cmdline, cmdline_patterns_);
   Decision best{Decision::Kind::unmatched, SIZE_MAX};
   Candidates candidates;
   for (const Fact fact : all_facts) {

@@ -159,9 +159,16 @@ TEST(CommandLines, HeldUpReadsAreFew) {
     expect_refused(user);
   }
   expect_refused(user);
-  // System users have places of their own.
-  for (size_t i = 0; i < CommandLines::max_of_system; i++) trap(0);
+  // System users have places of their own, of which none can take all.
+  for (size_t i = 0; i < CommandLines::max_of_user; i++) trap(100);
   expect_refused(100);
+  trap(101);
+  expect_refused(101);
+  for (uid_t system = 102; system < 105; system++) trap(system);
+  expect_refused(105);
+  // So has root.
+  for (size_t i = 0; i < CommandLines::max_of_root; i++) trap(0);
+  expect_refused(0);
   traps.clear();
   EXPECT_EQ(ask(lines, user, 812), "redis-server");
 }

@@ -38,6 +38,22 @@ TEST_F(Files, ReplaceIsReadableByAll) {
   EXPECT_EQ(directory->read("out"), "");
 }
 
+// A file that the user names has the mode that the user's other new files have.
+TEST_F(Files, ReplaceByUmask) {
+  const auto directory = Directory::open(root_.string());
+  const struct {
+    mode_t mask, mode, expected;
+  } rows[] = {{0077, 0666, 0600}, {0022, 0666, 0644}, {0, 0600, 0600}, {0277, 0666, 0400}};
+  for (const auto& row : rows) {
+    const mode_t mask = ::umask(row.mask);
+    const auto done = directory->replace_by_umask("out", "text\n", row.mode);
+    ::umask(mask);
+    ASSERT_TRUE(done);
+    EXPECT_EQ(fs::status(root_ / "out").permissions(), fs::perms(row.expected));
+    EXPECT_EQ(directory->read("out"), "text\n");
+  }
+}
+
 TEST_F(Files, ListIsSorted) {
   put("b/file", "");
   put("a", "");

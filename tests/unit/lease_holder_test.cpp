@@ -91,6 +91,25 @@ TEST_F(LeaseHolderTest, ARefusalChangesNothing) {
   EXPECT_EQ(next(), "granted");
 }
 
+// What is in force then may be stricter than what is wanted.
+TEST_F(LeaseHolderTest, AfterThreeRefusalsItIsLetGo) {
+  holder_->want(bus_, "one");
+  EXPECT_EQ(next(), "granted");
+  UniqueFd lease = std::move(manager_.leases["guard"]);
+  manager_.leases.erase("guard");
+  for (int i = 0; i < 3; i++) {
+    manager_.leases.erase("guard");
+    // Also if it is what was in force before.
+    EXPECT_TRUE(holder_->want(bus_, i == 1 ? "one" : "two"));
+    EXPECT_EQ(next(), "there is no lease");
+  }
+  manager_.leases["guard"] = std::move(lease);
+  EXPECT_FALSE(is_held());
+  manager_.leases.erase("guard");
+  holder_->want(bus_, "two");
+  EXPECT_EQ(next(), "granted");
+}
+
 TEST_F(LeaseHolderTest, TheDaemonEndsIt) {
   holder_->want(bus_, "one");
   EXPECT_EQ(next(), "granted");

@@ -157,10 +157,22 @@ TEST(VirtualMachine, OfCgroup) {
       {R"(/machine.slice/machine-qemu\x2dweb.scope)", {}},
       {R"(/machine.slice/machine-qemu\x2d1\x2d.scope)", {}},
       {R"(/machine.slice/machine-lxc\x2d1\x2dweb.scope)", {}},
-      {R"(/user.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {R"(/machine.slice/machine-gold.slice/machine-qemu\x2d1\x2dweb.scope/libvirt)", "web"},
+      {R"(/gold.slice/machine-qemu\x2d1\x2dweb.scope)", "web"},
+      {R"(/machine.slice/web.service/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {R"(/user.slice/user-1.slice/user@1.service/a.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {R"(/.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
+      {R"(/machine-qemu\x2d1\x2dweb.scope)", {}},
       {R"(/a/machine.slice/machine-qemu\x2d1\x2dweb.scope)", {}},
       {"/machine/qemu-7-web-1.libvirt-qemu", "web-1"},
       {"/machine/qemu-web.libvirt-qemu", {}},
+      {"/machine/gold.partition/qemu-7-web.libvirt-qemu/emulator", "web"},
+      {"/machine/gold.partition/a.partition/qemu-7-web.libvirt-qemu", "web"},
+      {"/gold.partition/qemu-7-web.libvirt-qemu", "web"},
+      {"/gold.partition/machine/qemu-7-web.libvirt-qemu", {}},
+      {"/machine/gold/qemu-7-web.libvirt-qemu", {}},
+      {"/qemu-7-web.libvirt-qemu", {}},
+      {"/qemu.slice/qemu-a.slice/100.scope", {}},
       {"/qemu.slice/100.scope", "100"},
       {"/qemu.slice/.scope", {}},
       {"/qemu.slice", {}},
@@ -172,6 +184,7 @@ TEST(Container, OfCgroup) {
   const std::string id(64, 'a');
   const std::string uid = "8f2c1d3e-0000-4abc-9def-0123456789ab";
   const std::string slice = "pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice";
+  const std::string mixed = ":cri-containerd:" + id;
   const std::string burstable = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-";
   const struct {
     std::string path, pod, container;
@@ -190,6 +203,21 @@ TEST(Container, OfCgroup) {
       {"/kubepods/pod" + uid + "/" + id + "/pod" + std::string(32, 'b'), uid, id},
       {"/kubepods/besteffort/pod" + std::string(32, 'c') + "/" + id, std::string(32, 'c'), id},
       {"/kubepods/burstable/pod" + uid, uid, ""},
+      // Of containerd with the driver "cgroupfs", under a kubelet with "systemd".
+      {"/kubepods-burstable-" + slice + mixed, uid, id},
+      {"/kubepods-" + slice + mixed + "/a/docker-" + std::string(64, 'b') + ".scope", uid, id},
+      {"/system.slice/kubepods-burstable-" + slice + mixed, uid, id},
+      {"/system.slice/containerd.service/kubepods-besteffort-" + slice + mixed, uid, id},
+      {"/system.slice/k3s.service/kubepods-" + slice + mixed, uid, id},
+      {"/system.slice/k3s-agent.service/kubepods-" + slice + mixed, uid, id},
+      {"/system.slice/rke2-server.service/kubepods-" + slice + mixed, uid, id},
+      {"/system.slice/rke2-agent.service/kubepods-" + slice + mixed, uid, id},
+      {"/system.slice/web.service/kubepods-" + slice + mixed, "", ""},
+      {"/system.slice/containerd.service/a/kubepods-" + slice + mixed, "", ""},
+      {"/user.slice/kubepods-" + slice + mixed, "", ""},
+      {"/x-" + slice + mixed, "", ""},
+      {"/kubepods-" + slice + mixed + "a", "", ""},
+      {"/kubepods-" + slice + ":crio:" + id, "", ""},
       // What a user made, or what runs in a container.
       {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + id + ".scope", "", ""},
       {"/user.slice/user-1000.slice/user@1000.service/kubepods/pod" + uid + "/" + id, "", ""},

@@ -242,7 +242,6 @@ TEST(Match, Units) {
               {"user_unit = \"app.slice\"\n", session, true},
               {"user_unit = \"nginx\"\n", session, false},
               {"user_unit = \"user.slice\"\n", session, false},
-              {"user_unit = \"user@1000.service\"\n", session, false},
               {"user_unit = \"redis\"\n", "/system.slice/redis.service", false},
               {"vm = \"web\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb.scope)", true},
               {"vm = \"web*\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb\x2d2.scope/a)", true},
@@ -340,6 +339,10 @@ TEST(Explain, EachKindOfCondition) {
     ASSERT_EQ(trials.size(), 1U);
     EXPECT_EQ(trials[0].reason, row.reason);
   }
+  // Its process chooses how long a value is, and each rule repeats it.
+  process.cmdline = "\u00e9" + std::string(254, 'a') + "\u00e9b";
+  EXPECT_EQ(explain(rules(rule("cmdline = \"x\"\n")), process, false)[0].reason,
+            "cmdline is '\u00e9" + std::string(254, 'a') + "...', which does not match");
   ASSERT_TRUE(process.identity);
   process.identity->uid = 0;
   const auto named = explain(rules(rule("user = \"redis\"\n")), process, true);
@@ -347,18 +350,18 @@ TEST(Explain, EachKindOfCondition) {
 }
 
 // Processes in a cgroup with a long path are compared with each pattern once, with equal results.
-TEST(CgroupMemo, RemembersLongPaths) {
+TEST(MatchMemo, RemembersLongPaths) {
   std::string text;
   for (int i = 0; i < 20; i++)
     text += rule("cgroup = \"/**/a?" + std::to_string(i) + "/**/*b\"\n") +
             rule("name = \"p\"\nunit = \"x*.service\"\n");
   const RuleSet set = rules(text + rule("cgroup = \"/**/x?\"\n"));
   const RuleSet other = rules(rule("cgroup = \"/y\"\n") + rule("cgroup = \"/x1/**\"\n", "b"));
-  CgroupMemo memo;
+  MatchMemo memo;
   ProcessFacts process = facts("p");
-  for (size_t i = 0; i < 2 * CgroupMemo::max_paths; i++) {
+  for (size_t i = 0; i < 2 * PatternMemo::max_texts; i++) {
     process.cgroup = "/x" + std::to_string(i);
-    while (process.cgroup->size() < CgroupMemo::min_path_size) *process.cgroup += "/abcdefgh";
+    while (process.cgroup->size() < MatchMemo::min_cgroup) *process.cgroup += "/abcdefgh";
     for (const RuleSet* current : {&set, &other, &set}) {
       const Decision plain = current->match(process);
       const Decision first = current->match(process, &memo);
@@ -369,6 +372,27 @@ TEST(CgroupMemo, RemembersLongPaths) {
         EXPECT_EQ(decision.kind, plain.kind) << i;
         EXPECT_EQ(decision.rule, plain.rule) << i;
       }
+    }
+  }
+}
+
+// So is a long command line, whatever the thread.
+TEST(MatchMemo, RemembersLongCommandLines) {
+  const RuleSet set = rules(rule("thread = \"t*\"\ncmdline = \"*-name web *\"\n") +
+                            rule("cmdline = [\"*[b-z] *\", \"*?*?b\"]\n"));
+  MatchMemo memo;
+  ProcessFacts process = facts("p");
+  for (const size_t size : {MatchMemo::min_cmdline, size_t{65'536}, PatternMemo::max_bytes + 1}) {
+    process.cmdline = std::string(size, 'a');
+    for (int thread = 0; thread < 3; thread++) {
+      process.thread = "t" + std::to_string(thread);
+      const Decision plain = set.match(process);
+      const uint64_t before = glob_steps();
+      const Decision remembered = set.match(process, &memo);
+      const uint64_t steps = glob_steps() - before;
+      EXPECT_TRUE(thread == 0 || size > PatternMemo::max_bytes || steps <= 4) << size;
+      EXPECT_EQ(remembered.kind, plain.kind);
+      EXPECT_EQ(remembered.rule, plain.rule);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ class Directory {
   // after a crash of the system, the file may be empty.
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
                                      mode_t mode = 0644) const;
+  // The same for a file that the user names: the umask takes from the mode.
+  [[nodiscard]] Result<void> replace_by_umask(const std::string& name, std::string_view text,
+                                              mode_t mode = 0666) const;
   struct Entry {
     std::string name;
     bool is_directory;
@@ -50,6 +54,8 @@ class Directory {
 
  private:
   enum class Links { followed, refused };
+  [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text, mode_t created,
+                                     std::optional<mode_t> set) const;
   Directory(UniqueFd fd, std::string path, Links links)
       : fd_(std::move(fd)), path_(std::move(path)), links_(links) {}
   UniqueFd fd_;

@@ -20,7 +20,7 @@ class LeaseHolder {
   // Called from the loop.
   struct Handlers {
     std::function<void()> on_granted;
-    std::function<void(const std::string& why)> on_refused;  // what was in force stays
+    std::function<void(const std::string& why)> on_refused;  // see want()
     std::function<void()> on_ended;  // by the daemon: it stopped, or has no more room
   };
 
@@ -30,7 +30,9 @@ class LeaseHolder {
   ~LeaseHolder();
 
   // What is to be in force from now on; "" for nothing. What was refused is asked for again by
-  // the next call. `bus`: nothing while there is none. Returns whether the daemon was asked.
+  // the next call; meanwhile what was in force stays, until three changes have failed one after the
+  // other: then the lease is let go, which limits nobody. `bus`: nothing while there is none.
+  // Returns whether the daemon was asked.
   bool want(sd_bus* bus, const std::string& policy);
   // The lease ends at once, and what was asked for is forgotten.
   void release();
@@ -45,7 +47,9 @@ class LeaseHolder {
   std::string name_;
   Handlers handlers_;
   std::string asked_, in_force_;
-  struct Call;  // that is not answered
+  bool known_ = true;  // whether in_force_ is what the daemon has
+  int failures_ = 0;   // of the last changes
+  struct Call;         // that is not answered
   std::unique_ptr<Call> call_;
   UniqueFd lease_;
   sd_event_source* hangup_ = nullptr;

@@ -48,7 +48,7 @@ struct Placement {
   const RuleTable& table;
   const proc::Processes& processes;
   ManualAssignments& manual;
-  CgroupMemo* memo = nullptr;  // of the calling thread
+  MatchMemo* memo = nullptr;  // of the calling thread
   // Of place_leader: a user without a share left, or who must rest, is deferred. Null: nobody
   // waits, and nobody rests.
   const UserShares* shares = nullptr;

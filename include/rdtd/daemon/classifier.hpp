@@ -122,7 +122,7 @@ class Classifier {
   };
   // Of the thread alone.
   struct Own {
-    CgroupMemo memo;
+    MatchMemo memo;
     UserShares shares;
     Deferred deferred;
     unsigned handled = 0;

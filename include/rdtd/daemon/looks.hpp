@@ -35,7 +35,7 @@ struct Looks {
   ManualAssignments& manual;
   Moved moved;
   std::shared_ptr<const RuleTable> table;
-  CgroupMemo memo;
+  MatchMemo memo;
   // The monitoring groups that templates want, since they were taken. A process without a group of
   // its value is found again by the next look at all.
   std::set<std::string> monitored;

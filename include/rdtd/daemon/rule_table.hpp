@@ -72,7 +72,7 @@ struct RuleTable {
 // How much may be compared with the rules, and what is remembered of it.
 struct Effort {
   size_t longest_cmdline = SIZE_MAX;  // a longer one is not compared: E2BIG
-  CgroupMemo* memo = nullptr;         // of the calling thread
+  MatchMemo* memo = nullptr;          // of the calling thread
 };
 
 // The rule that decides about a process, reading the facts that this takes. An error says that a

@@ -5,8 +5,12 @@
 //
 // A user can make cgroups of any name below one that was delegated to the user. So only the first
 // unit in the path counts, and without a unit a path that begins with a runtime's own directory.
+// containerd with the driver "cgroupfs" takes what a kubelet with the driver "systemd" asks for as
+// one name, "kubepods-burstable-podUID.slice:cri-containerd:ID", beside its own cgroup or at the
+// root. It counts only in the cgroups where containerd makes it: elsewhere, anybody could.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -18,6 +22,16 @@ struct ContainerIds {
 
   bool operator==(const ContainerIds&) const = default;
 };
+
+// The cgroups directly below which containerd makes such names; "" is the root.
+inline constexpr std::array<std::string_view, 7> mixed_driver_parents = {
+    "",
+    "/system.slice",
+    "/system.slice/containerd.service",
+    "/system.slice/k3s.service",
+    "/system.slice/k3s-agent.service",
+    "/system.slice/rke2-server.service",
+    "/system.slice/rke2-agent.service"};
 
 // Empty for what it does not belong to.
 [[nodiscard]] ContainerIds container_of_cgroup(std::string_view path);

@@ -48,6 +48,9 @@ inline constexpr std::string_view io_group = "info";
 // That of the control group which the monitoring group is in; of a control group, its own.
 [[nodiscard]] std::string_view control_group_of(std::string_view directory);
 
+// At most five: "a, b, c, d, e and 26 more". Another tool can have very many groups.
+[[nodiscard]] std::string first_names(const std::vector<std::string>& names);
+
 // Of controls that the language has no word for, by group.
 using ControlValues = std::map<std::string, Schemata>;
 

@@ -1,7 +1,8 @@
 // The virtual machine that a cgroup belongs to, by the name that its administrator gave it: under
-// libvirt with systemd-machined (machine.slice/machine-qemu\x2d1\x2dweb.scope), under libvirt alone
-// (/machine/qemu-1-web.libvirt-qemu), and under Proxmox VE, which has numbers for names
-// (/qemu.slice/100.scope).
+// libvirt with systemd-machined (machine.slice/machine-qemu\x2d1\x2dweb.scope, or in the slice of
+// another partition: machine.slice/machine-gold.slice/machine-qemu...), under libvirt alone
+// (/machine/qemu-1-web.libvirt-qemu, /machine/gold.partition/qemu-1-web.libvirt-qemu), and under
+// Proxmox VE, which has numbers for names (/qemu.slice/100.scope).
 #pragma once
 
 #include <optional>
@@ -12,5 +13,8 @@ namespace rdtd {
 
 // "web"; nothing if it belongs to none.
 [[nodiscard]] std::optional<std::string> vm_of_cgroup(std::string_view path);
+
+// Whether the cgroup of a machine can be directly or further below this one.
+[[nodiscard]] bool may_hold_vms(std::string_view path);
 
 }  // namespace rdtd

@@ -31,11 +31,12 @@ namespace rdtd::proc {
 class CommandLines {
  public:
   using Clock = std::chrono::steady_clock;
-  // Reads that are held up at the same time, each of another process: of ordinary users, of one of
-  // them, and of root and system users.
+  // Reads that are held up at the same time, each of another process: of ordinary users, of system
+  // users, of one user but root, and of root.
   static constexpr size_t max_held_up = 16;
-  static constexpr size_t max_of_user = 4;
   static constexpr size_t max_of_system = 8;
+  static constexpr size_t max_of_user = 4;
+  static constexpr size_t max_of_root = 8;
   // That can read, beside those that are held up.
   static constexpr size_t threads = 3;
 

@@ -10,7 +10,7 @@
 #include "rdtd/model/process_facts.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/policy.hpp"
-#include "rdtd/rules/cgroup_memo.hpp"
+#include "rdtd/rules/match_memo.hpp"
 
 namespace rdtd {
 
@@ -18,7 +18,8 @@ struct CompiledPattern {
   std::string text;  // a glob, or if it is literal, the one text that it matches
   bool literal = false;
   std::optional<uint32_t> id = {};  // user, user_group; nothing for an unknown name
-  size_t cgroup_pattern = 0;        // cgroup, unit, user_unit: index into RuleSet::cgroup_patterns_
+  // cgroup, unit, user_unit, vm: index into RuleSet::cgroup_patterns_; cmdline: counted likewise.
+  size_t number = 0;
 
   // The beginning of all texts that it matches.
   [[nodiscard]] std::string_view prefix() const { return literal ? text : glob_prefix(text); }
@@ -37,14 +38,14 @@ struct CompiledCondition {
 [[nodiscard]] bool is_identity(ConditionKind kind);
 
 // A process that rules are tried on: its facts, the units that follow from them, and, for a long
-// cgroup path, the answers remembered for it.
+// cgroup path or command line, the answers remembered for it.
 class Subject {
  public:
-  explicit Subject(const ProcessFacts& of, CgroupMemo::Answers* answers = nullptr)
-      : facts(of), cgroup_answers(answers) {}
+  explicit Subject(const ProcessFacts& of) : facts(of) {}
 
   const ProcessFacts& facts;
-  CgroupMemo::Answers* cgroup_answers;
+  PatternMemo::Answers* cgroup_answers = nullptr;
+  PatternMemo::Answers* cmdline_answers = nullptr;
   [[nodiscard]] const CgroupUnits& units();
   // Of the virtual machine; empty if it is in none.
   [[nodiscard]] const std::string& vm();

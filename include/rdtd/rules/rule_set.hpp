@@ -16,7 +16,7 @@
 
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/policy/policy.hpp"
-#include "rdtd/rules/cgroup_memo.hpp"
+#include "rdtd/rules/match_memo.hpp"
 #include "rdtd/rules/condition.hpp"
 #include "rdtd/rules/text_index.hpp"
 #include "rdtd/rules/users.hpp"
@@ -62,8 +62,8 @@ class RuleSet {
 
   // The first rule that matches. With facts.thread, the rule for that thread; else the rule for the
   // process, and rules with a `thread` condition do not count. With a memo, which only the calling
-  // thread uses, comparisons with long cgroup paths are remembered.
-  [[nodiscard]] Decision match(const ProcessFacts& facts, CgroupMemo* memo = nullptr) const;
+  // thread uses, comparisons with long cgroup paths and command lines are remembered.
+  [[nodiscard]] Decision match(const ProcessFacts& facts, MatchMemo* memo = nullptr) const;
   // Whether any rule has a condition on this fact.
   [[nodiscard]] bool reads(Fact fact) const;
 
@@ -112,11 +112,12 @@ class RuleSet {
   std::vector<std::pair<ConditionKind, CompiledPattern>> cgroup_patterns_;
   ByKind<std::map<std::pair<bool, std::string>, size_t>> cgroup_pattern_numbers_;
   ByKind<TextIndex> cgroup_index_;
+  size_t cmdline_patterns_ = 0;
   // Of the `cgroup` patterns: the part before the first special character.
   std::set<std::string, std::less<>> cgroup_prefixes_;
   std::set<size_t> cgroup_prefix_lengths_;
   bool has_unit_patterns_ = false, has_user_unit_patterns_ = false, has_vm_patterns_ = false;
-  std::shared_ptr<const int> identity_ = std::make_shared<const int>();  // for CgroupMemo
+  std::shared_ptr<const int> identity_ = std::make_shared<const int>();  // for MatchMemo
   bool has_thread_rules_ = false;
 };
 
