@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "bandwidth.hpp"
 #include "planner.hpp"
@@ -45,11 +46,13 @@ void Planner::check_names() {
 }
 
 std::string taken_by(const std::vector<std::string>& others, std::string_view first) {
-  std::string text = fmt::format("1 is {}", first);
-  if (!others.empty())
-    text += fmt::format(", {} taken by {} that rdtd did not make ({})", others.size(),
-                        others.size() == 1 ? "a group" : "groups", join(others, ", "));
-  return text;
+  if (others.empty()) return fmt::format("1 is {}", first);
+  const auto monitoring = std::ranges::count_if(others, is_mon_group);
+  std::string who = monitoring == 0 ? "group" : "monitoring group";
+  who = others.size() == 1 ? "a " + who : who + "s";
+  if (monitoring > 0 && std::cmp_less(monitoring, others.size())) who = "groups and " + who;
+  return fmt::format("1 is {}, {} taken by {} that rdtd did not make ({})", first, others.size(),
+                     who, first_names(others));
 }
 
 // Two groups may have had monitoring groups of one name.
@@ -149,9 +152,9 @@ void Planner::check_new_groups() {
     for (const auto& [domain, bytes] : info.way_bytes) {
       Cbm free = info.cbm_mask;
       std::vector<std::string> holders;
-      for (const auto& [name, state] : snapshot_.groups) {
-        if (!is_foreign(name) || state.mode == Mode::shareable) continue;
-        free = free.without(footprint(state.schemata, resource, domain));
+      for (const auto& [name, state] : foreign_groups()) {
+        if (state->mode == Mode::shareable) continue;
+        free = free.without(footprint(state->schemata, resource, domain));
         holders.push_back(fmt::format("'{}'", name));
       }
       if (free.empty() || first_run(free).count() >= info.min_ways()) continue;
@@ -162,7 +165,7 @@ void Planner::check_new_groups() {
                         group->name.value),
             fmt::format(", and below the exclusive groups that rdtd did not make ({}) these are "
                         "fewer than the {} ways of a mask (min_cbm_bits)",
-                        join(holders, ", "), info.min_ways())},
+                        first_names(holders), info.min_ways())},
            domain});
     }
     report(resource, refusals, Severity::error);
@@ -189,7 +192,7 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
         where,
         fmt::format("'{}': resctrl is mounted without '{}', so code and data share {}", key,
                     parts.front() == Resource::L3 ? "cdp" : "cdpl2", to_string(parts.front())),
-        fmt::format("if the processor has {}: {}",
+        fmt::format("if the processor has {} (Arm: from Linux 7.1 on): {}",
                     parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", how_to_mount(options)),
         Cause::mount);
   }
@@ -204,6 +207,13 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
   if (find_control(of_ways) != nullptr)
     return refuse_resource(key, to_string(resource), where,
                            fmt::format("write control = {{ {} = \"0xf\" }}", of_ways));
+  const MountOptions mounted = options_in_use();
+  if (resource == Resource::MB && capabilities_.rmids_per_closid && (mounted.cdp || mounted.cdpl2))
+    return refuse_resource(key, to_string(resource), where,
+                           fmt::format("with cdp, MPAM has no MB: mount resctrl without {}",
+                                       !mounted.cdpl2 ? "cdp"
+                                       : mounted.cdp  ? "cdp and cdpl2"
+                                                      : "cdpl2"));
   refuse_resource(key, to_string(resource), where,
                   turned_off ? "on Skylake-SP and Cascade Lake, the kernel needs rdt=l3cat on its "
                                "command line to offer it"
@@ -237,6 +247,7 @@ void Planner::check_absent(const Cache& cache, const DomainAmount& line) {
   const auto* named = std::get_if<Cbm>(&amount.value);
   const auto* ways = std::get_if<WayCount>(&amount.value);
   const unsigned least = info.min_ways();
+  if (info.cbm_mask.empty()) return;  // which is said already
   const auto count = named != nullptr  ? std::optional(named->count())
                      : ways != nullptr ? std::optional(ways->count)
                                        : std::nullopt;
@@ -307,11 +318,18 @@ void Planner::check_resources(const AmountTables& tables) {
   }
 }
 
-std::map<std::string, CpuSet> Planner::cpus_of_others() const {
-  std::map<std::string, CpuSet> out;
+std::map<std::string_view, const GroupState*> Planner::foreign_groups() const {
+  std::map<std::string_view, const GroupState*> out;
   for (const auto* of : {&snapshot_.groups, &snapshot_.half_read})
     for (const auto& [name, state] : *of)
-      if (is_foreign(name) && !is_pseudo(state.mode)) out.emplace(name, state.cpus);
+      if (is_foreign(name)) out.emplace(name, &state);
+  return out;
+}
+
+std::map<std::string, CpuSet> Planner::cpus_of_others() const {
+  std::map<std::string, CpuSet> out;
+  for (const auto& [name, state] : foreign_groups())
+    if (!is_pseudo(state->mode)) out.emplace(name, state->cpus);
   return out;
 }
 

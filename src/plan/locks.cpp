@@ -181,9 +181,14 @@ std::vector<Cbm> Planner::lock_places(const CacheDomain& domain, const PseudoLoc
   const std::optional<Cbm> now = locked_now(domain, lock);
   if (now && snapshot_.busy_locks.contains(lock.name.value)) return {*now};
   Cbm free = domain.cache.info.cbm_mask.without(ways_of_devices(domain));
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) || (snapshot_.busy_locks.contains(name) && name != lock.name.value))
-      free = free.without(footprint(state.schemata, domain.cache.resource, domain.id));
+  const auto take = [&](const GroupState& state) {
+    free = free.without(footprint(state.schemata, domain.cache.resource, domain.id));
+  };
+  for (const auto& [name, state] : foreign_groups()) take(*state);
+  for (const auto& [name, why] : snapshot_.busy_locks)
+    if (const auto busy = snapshot_.groups.find(name);
+        busy != snapshot_.groups.end() && name != lock.name.value)
+      take(busy->second);
   const Cbm* const named = std::get_if<Cbm>(&wanted);
   const unsigned ways = ways_wanted(wanted);
   std::vector<Cbm> out;
@@ -222,10 +227,15 @@ std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
         fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
                     title(lock), largest_region >> 10, ways_wanted(wanted)),
         fmt::format(" hold {} KiB", bytes >> 10)};
-  for (const auto& [name, state] : snapshot_.groups) {
-    const bool busy = snapshot_.busy_locks.contains(name) && name != lock.name.value;
-    if (state.mode != Mode::pseudo_locked || !(is_foreign(name) || busy) || state.schemata.empty())
-      continue;
+  auto regions = foreign_groups();
+  for (const auto& [name, why] : snapshot_.busy_locks)
+    if (const auto busy = snapshot_.groups.find(name);
+        busy != snapshot_.groups.end() && name != lock.name.value)
+      regions.emplace(name, &busy->second);
+  for (const auto& [name, found] : regions) {
+    const GroupState& state = *found;
+    const bool busy = snapshot_.busy_locks.contains(std::string(name));
+    if (state.mode != Mode::pseudo_locked || state.schemata.empty()) continue;
     const std::string other = fmt::format("{}: {} '{}', which {}, is locked in ", title(lock),
                                           busy ? "pseudo_lock" : "group", name,
                                           busy ? "is still in use" : "rdtd did not make");
@@ -250,13 +260,13 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
       {{title(lock), where, amount.text, wanted, {}}, {}, false, /*strict=*/true});
   if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
   std::vector<std::string> others;
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && !footprint(state.schemata, domain.cache.resource, domain.id).empty())
+  for (const auto& [name, state] : foreign_groups())
+    if (!footprint(state->schemata, domain.cache.resource, domain.id).empty())
       others.push_back(fmt::format("'{}'", name));
   return {{where,
            fmt::format("{}: no group may fill the ways of a region, and groups that rdtd did not "
                        "make ({}) can fill ways of ",
-                       title(lock), join(others, ", ")),
+                       title(lock), first_names(others)),
            ""}};
 }
 
@@ -297,8 +307,7 @@ bool Planner::can_make_group(const CacheDomain& domain, Cbm locked) const {
     if (state.mode == Mode::shareable) offered = offered | mask;
   };
   for (const GroupTarget& group : targets_) add(group.state);
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name)) add(state);
+  for (const auto& [name, state] : foreign_groups()) add(*state);
   offered = offered | info.cbm_mask.without(used);
   return !offered.empty() && first_run(offered).count() >= info.min_cbm_bits;
 }

@@ -76,8 +76,7 @@ void Planner::check_rmids_of_closids() {
     last[control_group_of(directory)] = &where;
   }
   for (const std::string& directory : snapshot_.mon_groups)
-    if (is_foreign(directory))
-      others[control_group_of(directory)].push_back(group_label(directory));
+    if (is_foreign(directory)) others[control_group_of(directory)].push_back(directory);
   for (const auto& [control, names] : asked)
     if (const auto rmids = capabilities_.rmids_of_closid();
         rmids && names.size() + others[control].size() + 1 > *rmids)
@@ -88,7 +87,8 @@ void Planner::check_rmids_of_closids() {
             {}, Cause::closids);
 }
 
-// Groups and monitoring groups of other tools, but for those that go with a group of the policy.
+// Directories of groups and monitoring groups of other tools, but for those that go with a group of
+// the policy.
 std::vector<std::string> Planner::others_with_rmids() const {
   std::vector<std::string> out;
   for (const auto& [name, state] : snapshot_.groups)
@@ -100,7 +100,7 @@ std::vector<std::string> Planner::others_with_rmids() const {
   for (const std::string& directory : snapshot_.mon_groups)
     if (const auto control = control_group_of(directory);
         is_foreign(directory) && (staying.contains(control) || is_foreign(std::string(control))))
-      out.push_back(group_label(directory));
+      out.push_back(directory);
   return out;
 }
 

@@ -33,6 +33,7 @@ namespace rdtd {
                                              DomainId domain);
 
 // "1 is the default group's, 2 taken by groups that rdtd did not make (x, y)": CLOSIDs or RMIDs.
+// `others`: their directories.
 [[nodiscard]] std::string taken_by(const std::vector<std::string>& others,
                                    std::string_view first = "the default group's");
 
@@ -170,6 +171,7 @@ class Planner {
                                  size_t count, PlannedRequest& out);
   [[nodiscard]] bool add_shared(const CacheDomain& domain, const Group& group, PlannedRequest& out);
   void place_cache(const Cache& cache);
+  void refuse_without_ways(const Cache& cache);
   void place_domain(const CacheDomain& domain, DomainRefusals& refusals,
                     PlacementWarnings& warnings);
   void note_devices(const CacheDomain& domain, const PlannedRequest& planned,
@@ -215,6 +217,8 @@ class Planner {
   void warn_of_unreadable_groups();
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();
+  // Groups that rdtd did not make; of those that cannot be read as a whole, what could be read.
+  [[nodiscard]] std::map<std::string_view, const GroupState*> foreign_groups() const;
   [[nodiscard]] bool is_foreign(const std::string& directory) const {
     return directory != root_group && !snapshot_.owned.contains(directory);
   }

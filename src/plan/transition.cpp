@@ -1,7 +1,8 @@
 // How the steps are found: the masks are simulated. In each round every group moves each of its
 // domains as close to its goal as the other groups' present masks allow: all the way, or by giving
 // up the ways that the goal lacks. Groups that wait for each other in a circle are resolved by
-// parking one of them on a few ways that nobody minds.
+// moving one of them to the part of its goal that is free, or else by parking it on a few ways that
+// nobody minds.
 #include "rdtd/plan/transition.hpp"
 
 #include <algorithm>
@@ -68,7 +69,8 @@ class Transition {
   [[nodiscard]] bool can_make() const;
   void move_masks();
   bool move(Moving& group);
-  bool park_one();
+  bool resolve_circle();
+  bool approach(Moving& group, Resource resource, DomainId domain, Cbm goal);
   bool park(Moving& group, Resource resource, DomainId domain);
 
   [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
@@ -315,41 +317,69 @@ bool Transition::move(Moving& group) {
   return !change.empty();
 }
 
-// Moves a group to the fewest ways that nobody minds, at most once for each domain.
+// Moves a group to the part of its goal that nobody is in, if that is more of it than it has.
+bool Transition::approach(Moving& group, Resource resource, DomainId domain, Cbm goal) {
+  Cbm free;
+  for (unsigned way = 0; way < 32; way++)
+    if (const Cbm one = Cbm::range(way, 1);
+        goal.contains(one) && !blocked(group, resource, domain, one))
+      free = free | one;
+  const Cbm part = usable_part(resource, free);
+  if (part.count() <= (mask_in(group.now, resource, domain) & goal).count()) return false;
+  write(group, {{resource, {{domain, part.bits}}}});
+  return true;
+}
+
+// Moves a group to the fewest ways that nobody minds, at most once for each domain; if possible not
+// to ways that another one waits for.
 bool Transition::park(Moving& group, Resource resource, DomainId domain) {
   if (group.parked.contains({resource, domain})) return false;
   const unsigned least = cache(resource).min_ways();
   const Cbm now = mask_in(group.now, resource, domain);
-  for (unsigned way = 0; way + least <= 32; way++) {
-    const Cbm place = Cbm::range(way, least);
-    if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
-    if (blocked(group, resource, domain, place)) continue;
-    group.parked.insert({resource, domain});
-    write(group, {{resource, {{domain, place.bits}}}});
-    return true;
-  }
+  const auto is_awaited = [&](Cbm place) {
+    return std::ranges::any_of(groups_, [&](const Moving& other) {
+      const Cbm goal = footprint(other.goal, resource, domain);
+      return &other != &group && goal.overlaps(place) &&
+             goal != footprint(other.now, resource, domain) &&
+             keep_apart(group, other, resource, domain);
+    });
+  };
+  for (const bool anywhere : {false, true})
+    for (unsigned way = 0; way + least <= 32; way++) {
+      const Cbm place = Cbm::range(way, least);
+      if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
+      if (blocked(group, resource, domain, place) || (!anywhere && is_awaited(place))) continue;
+      group.parked.insert({resource, domain});
+      write(group, {{resource, {{domain, place.bits}}}});
+      return true;
+    }
   return false;
 }
 
 // Every group that is not at its goal waits for another one. If no group can be parked, two groups
-// share some ways for the time of one step.
-bool Transition::park_one() {
+// share some ways for the time of one step. The default group, which most processes are in, is the
+// last to be parked.
+bool Transition::resolve_circle() {
   const auto any_waiting = [&](const auto& resolve) {
-    for (Moving& group : groups_) {
-      if (!group.exists) continue;
-      for (const auto& [resource, info] : machine_.caches)
-        for (const auto& [domain, goal] : group.goal[resource])
-          if (const Cbm now = mask_in(group.now, resource, domain);
-              !now.empty() && now.bits != goal && resolve(group, resource, domain, goal))
-            return true;
-    }
+    for (const bool root : {false, true})
+      for (Moving& group : groups_) {
+        if (!group.exists || (group.name == root_group) != root) continue;
+        for (const auto& [resource, info] : machine_.caches)
+          for (const auto& [domain, goal] : group.goal[resource])
+            if (const Cbm now = mask_in(group.now, resource, domain);
+                !now.empty() && now.bits != goal && resolve(group, resource, domain, Cbm{goal}))
+              return true;
+      }
     return false;
   };
-  return any_waiting([&](Moving& group, Resource resource, DomainId domain, uint32_t) {
+  return any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm goal) {
+           return approach(group, resource, domain, goal);
+         }) ||
+         any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm) {
            return park(group, resource, domain);
          }) ||
-         any_waiting([&](Moving& group, Resource resource, DomainId domain, uint32_t goal) {
-           write(group, {{resource, {{domain, goal}}}});
+         any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm goal) {
+           write(group, {{resource, {{domain, goal.bits}}}});
            return true;
          });
 }
@@ -359,7 +389,7 @@ void Transition::move_masks() {
     bool moved = false;
     for (Moving& group : groups_)
       if (group.exists && move(group)) moved = true;
-    if (!moved && !park_one()) return;
+    if (!moved && !resolve_circle()) return;
   }
 }
 

@@ -264,20 +264,23 @@ std::optional<PlannedRequest> Planner::request_for(const CacheDomain& domain) {
   request.sparse_masks = domain.cache.info.sparse_masks;
   request.remainder_for = default_group_ == nullptr ? "default" : "";
   const PseudoLock* const lock = lock_in(domain);
-  for (const auto& [name, state] : snapshot_.groups) {
-    const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
+  const auto ways_of = [&](const GroupState& state) {
+    return footprint(state.schemata, domain.cache.resource, domain.id);
+  };
+  for (const auto& [name, state] : foreign_groups()) {
+    const Cbm mask = ways_of(*state);
     if (mask.empty()) continue;
-    if (is_foreign(name) && state.mode != Mode::shareable)
+    if (state->mode != Mode::shareable)
       request.obstacles.push_back({fmt::format("group '{}'", name), mask});
-    else if (is_foreign(name) && !mask.contains(request.all))
+    else if (!mask.contains(request.all))
       request.others.push_back(mask);
-    if (snapshot_.busy_locks.contains(name) && (lock == nullptr || lock->name.value != name))
-      request.obstacles.push_back({fmt::format("pseudo_lock '{}'", name), mask, "is still in use"});
   }
-  for (const auto& [name, state] : snapshot_.half_read)
-    if (const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
-        is_foreign(name) && !mask.empty() && !mask.contains(request.all))
-      request.others.push_back(mask);
+  for (const auto& [name, why] : snapshot_.busy_locks)
+    if (const auto busy = snapshot_.groups.find(name);
+        busy != snapshot_.groups.end() && (lock == nullptr || lock->name.value != name))
+      if (const Cbm mask = ways_of(busy->second); !mask.empty())
+        request.obstacles.push_back(
+            {fmt::format("pseudo_lock '{}'", name), mask, "is still in use"});
 
   const Parties parties = parties_of(domain);
   if (!add_exclusive(domain, parties, out)) return std::nullopt;
@@ -376,7 +379,27 @@ void Planner::report(Resource resource, const DomainRefusals& refusals, Severity
   }
 }
 
+// A fault of the kernel's driver, and of no amount: the kernel makes no group on such a machine.
+void Planner::refuse_without_ways(const Cache& cache) {
+  const Location* where = nullptr;
+  const auto look = [&](const AmountTables& tables) {
+    for (const auto& [resource, table] : tables)
+      if (const auto parts = resources_of_cache(resource);
+          where == nullptr && !table.empty() && !parts.empty() && parts.front() == cache.resource)
+        where = &table.front().amount.where;
+  };
+  for (const Partition& partition : policy_.partitions) look(partition.amounts);
+  for (const Group& group : policy_.groups) look(group.amounts);
+  for (const Group& group : policy_.groups)
+    if (where == nullptr && &group != default_group_) where = &group.name.where;
+  if (where == nullptr && !locks_.empty()) where = &locks_.front()->name.where;
+  if (where != nullptr)
+    error(*where, fmt::format("the kernel reports no ways of {} (cbm_mask is 0)",
+                              to_string(cache.resource)));
+}
+
 void Planner::place_cache(const Cache& cache) {
+  if (cache.info.cbm_mask.empty()) return refuse_without_ways(cache);
   DomainRefusals refusals;
   PlacementWarnings warnings;
   for (const auto& [domain, bytes] : cache.info.way_bytes)

@@ -31,12 +31,13 @@ std::set<Resource> other_rows(const Schemata& root) {
   return out;
 }
 
-// Of a group that cannot be read as a whole, what can be.
+// Of a group that cannot be read as a whole, what can be. A mode that is not known may keep others
+// out of its ways, as two of the known ones do.
 GroupState read_half(const Filesystem& filesystem, const std::string& group,
                      const std::set<Resource>* others) {
   GroupState out;
   if (const auto mode = filesystem.read(file_of(group, "mode")))
-    out.mode = parse_mode(*mode).value_or(Mode::shareable);
+    out.mode = parse_mode(*mode).value_or(Mode::exclusive);
   if (auto schemata = read_schemata(filesystem, group, others)) out.schemata = *std::move(schemata);
   const auto text = filesystem.read(file_of(group, "cpus_list"));
   if (auto cpus = text ? parse_cpu_list(*text) : std::nullopt) out.cpus = *std::move(cpus);

@@ -303,6 +303,50 @@ TEST(ForeignGroups, KeepWhatIsKnownOfThem) {
   EXPECT_EQ(plan->groups.back().state.cpus, (CpuSet{0}));
 }
 
+// If it may be exclusive, nobody gets its ways, also not the default group.
+TEST(ForeignGroups, HalfReadOnesMayBeExclusive) {
+  const Capabilities capabilities = machine(8, 1, 4);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.unreadable = {"odd"};
+  snapshot.half_read["odd"] = group_state("L3:0=3\nMB:0=100\n");
+  snapshot.half_read["odd"].mode = Mode::exclusive;
+  snapshot.groups.at("").schemata = group_state("L3:0=fc\nMB:0=100\n").schemata;
+  const auto plan =
+      make_plan(test::parse("[group.a]\nl3 = \"2 ways\"\n").policy, capabilities, snapshot);
+  ASSERT_TRUE(plan);
+  for (const GroupTarget& group : plan->groups)
+    EXPECT_FALSE(Cbm{group.state.schemata.at(Resource::L3).at(DomainId{0})}.overlaps(Cbm{3}))
+        << group.directory;
+  EXPECT_EQ(test::refusal("[group.a]\nl3 = \"ways 0-1\"\n", capabilities, snapshot),
+            "p.toml:2:6: error: a: 'ways 0-1' overlaps ways 0-1 of L3 domain 0, which group 'odd' "
+            "holds and rdtd did not make\n");
+  EXPECT_EQ(
+      test::refusal("[pseudo_lock.r]\nl3 = { \"0\" = \"ways 0-1\" }\n", capabilities, snapshot),
+      "p.toml:2:14: error: pseudo_lock 'r': 'ways 0-1' overlaps ways 0-1 of L3 domain 0, "
+      "which group 'odd' holds and rdtd did not make\n");
+}
+
+// Another tool can have very many: they are counted, and the first of them named.
+TEST(ForeignGroups, VeryManyAreCounted) {
+  Capabilities capabilities = machine(8, 1, 16);
+  capabilities.num_rmids = 32;
+  Snapshot snapshot = untouched(capabilities);
+  for (int i = 1; i <= 31; i++)
+    snapshot.mon_groups.insert(fmt::format("mon_groups/pqos-51-{:02}", i));
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 32 RMIDs here: 1 is the default group's, 31 "
+            "taken by monitoring groups that rdtd did not make (mon_groups/pqos-51-01, "
+            "mon_groups/pqos-51-02, mon_groups/pqos-51-03, mon_groups/pqos-51-04, "
+            "mon_groups/pqos-51-05 and 26 more)\n");
+  snapshot.mon_groups.clear();
+  for (int i = 1; i <= 7; i++)
+    snapshot.groups[fmt::format("COS{}", i)] = group_state("L3:0=ff\nMB:0=100\n");
+  l3(capabilities).num_closids = 8;
+  EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
+            "p.toml:1:8: error: 1 group asked for (a), 8 CLOSIDs here: 1 is the default group's, 7 "
+            "taken by groups that rdtd did not make (COS1, COS2, COS3, COS4, COS5 and 2 more)\n");
+}
+
 // What a group of another tool that cannot be read, or not be understood, has: a CLOSID and an
 // RMID.
 TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {

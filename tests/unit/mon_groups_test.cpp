@@ -162,7 +162,8 @@ TEST(MonGroups, Refusals) {
        },
        rule("default", "a") + rule("default", "b"),
        "p.toml:8:11: error: 2 monitoring groups asked for (default/a, default/b), 3 RMIDs here: 1 "
-       "is the default group's, 1 taken by a group that rdtd did not make (default/theirs)\n    8 "
+       "is the default group's, 1 taken by a monitoring group that rdtd did not make "
+       "(mon_groups/theirs)\n    8 "
        "| monitor = \"b\"\n      |           ^~~\n"},
       {"RMIDs, with a group", [](Capabilities& c, Snapshot&) { c.num_rmids = 2; },
        redis + rule("redis", "a"),
@@ -211,7 +212,8 @@ TEST(MonGroups, RmidsOfClosids) {
        "here: 1 is its own\n    6 | monitor = \"x\"\n      |           ^~~\n"},
       {16, rule("default", "x"),
        "p.toml:4:11: error: 1 monitoring group asked for (default/x), and each control group has 2 "
-       "RMIDs here: 1 is its own, 1 taken by a group that rdtd did not make (default/theirs)\n    "
+       "RMIDs here: 1 is its own, 1 taken by a monitoring group that rdtd did not make "
+       "(mon_groups/theirs)\n    "
        "4 "
        "| monitor = \"x\"\n      |           ^~~\n"},
   };
@@ -261,7 +263,8 @@ TEST(MonGroups, WhatFits) {
   EXPECT_EQ(prepared->missing[0].what, "the monitoring groups of 'redis' are");
   EXPECT_EQ(prepared->missing[0].reason,
             "1 group and 2 monitoring groups asked for (redis, default/b, redis/a), 4 RMIDs here: "
-            "1 is the default group's, 1 taken by a group that rdtd did not make (default/theirs)");
+            "1 is the default group's, 1 taken by a monitoring group that rdtd did not make "
+            "(mon_groups/theirs)");
 }
 
 }  // namespace

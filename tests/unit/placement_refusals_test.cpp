@@ -67,7 +67,8 @@ TEST(PlacementRefusals, Ways) {
        "L3 domains 0-1\n    4 | l3 = \"3 MiB\"\n      |      ^~~~~~~\n"},
       {group("a", "", "l3code = \"1 way\"\n"),
        "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
-       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3: "
+       "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3 (Arm: "
+       "from Linux 7.1 on): "
        "systemctl edit "
        "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nl3 = { \"4-5,7\" = \"1 way\" }\n",
@@ -98,8 +99,32 @@ TEST(PlacementRefusals, Limits) {
        },
        group("a", ""),
        "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 3 taken "
-       "by groups that rdtd did not make (x, default/m, x/m)\n    1 | [group.a]\n      |        "
-       "^\n"},
+       "by groups and monitoring groups that rdtd did not make (x, mon_groups/m, "
+       "x/mon_groups/m)\n    1 | [group.a]\n      |        ^\n"},
+      {"no ways",
+       [](Capabilities& c, Snapshot&) {
+         l3(c).cbm_mask = Cbm{};
+         l3(c).shareable_bits = Cbm{};
+       },
+       group("a", "4 ways") + group("b", "1 way", "exclusive = true\n"),
+       "p.toml:2:6: error: the kernel reports no ways of L3 (cbm_mask is 0)\n    2 | l3 = \"4 "
+       "ways\"\n      |      ^~~~~~~~\n"},
+      {"no ways, and no amount of them", [](Capabilities& c, Snapshot&) { l3(c).cbm_mask = Cbm{}; },
+       "[group.default]\nmb = \"50%\"\n[group.a]\nmb = \"50%\"\n",
+       "p.toml:3:8: error: the kernel reports no ways of L3 (cbm_mask is 0)\n    3 | "
+       "[group.a]\n      |        ^\n"},
+      {"MB beside cdp, on Arm",
+       [](Capabilities& c, Snapshot& s) {
+         const CacheInfo halves = l3(c);
+         c.caches.clear();
+         c.caches[Resource::L3CODE] = c.caches[Resource::L3DATA] = halves;
+         c.bandwidths.clear();
+         c.rmids_per_closid = true;
+         s.groups.at("").schemata.erase(Resource::MB);
+       },
+       "[group.a]\nmb = \"50%\"\n",
+       "p.toml:2:6: error: 'mb': resctrl offers no MB here; it offers L3CODE, L3DATA\n    2 | mb = "
+       "\"50%\"\n      |      ^~~~~ with cdp, MPAM has no MB: mount resctrl without cdp\n"},
       {"CPUs of a foreign group",
        [](Capabilities&, Snapshot& s) {
          s.groups["x"] = group_state("L3:0=3\nMB:0=100\n");

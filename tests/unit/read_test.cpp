@@ -409,6 +409,8 @@ TEST(Read, Groups) {
   EXPECT_EQ(snapshot->unreadable, (std::set<std::string>{"hidden", "odd", "of a later kernel"}));
   EXPECT_EQ(format_cpu_list(snapshot->half_read.at("of a later kernel").cpus), "4");
   EXPECT_EQ(schemata_line(snapshot->half_read.at("of a later kernel").schemata), "L3:0=f");
+  EXPECT_EQ(snapshot->half_read.at("of a later kernel").mode, Mode::exclusive);
+  EXPECT_EQ(snapshot->half_read.at("odd").mode, Mode::shareable);
   EXPECT_EQ(schemata_line(snapshot->half_read.at("odd").schemata), "");
   std::set<std::string> with_inode;
   for (const auto& [name, inode] : snapshot->inodes) {

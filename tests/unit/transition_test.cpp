@@ -28,5 +28,53 @@ TEST(Transition, LeavesTheModesOfOthersAlone) {
   EXPECT_EQ(modes, "mode      ours  shareable\nmode      ours  exclusive\n");
 }
 
+// Groups wait for each other, and a part of what one of them waits for is free: nobody is parked,
+// and no two share a way that they share neither before nor after.
+TEST(Transition, MovesToTheFreePartOfAGoal) {
+  const auto l3 = [](const char* mask, Mode mode = Mode::shareable) {
+    return test::group_state(std::string("L3:0=") + mask + "\n", mode);
+  };
+  const auto steps = [](const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                        const std::set<std::string>& leaving) {
+    std::string out;
+    for (const Step& step : transition(test::machine(12, 1), now, wanted, {}, leaving).steps)
+      if (std::holds_alternative<WriteSchemata>(step)) out += format_step(step) + "\n";
+    return out;
+  };
+  Snapshot now;
+  now.groups = {{"", l3("fe0")}, {"a", l3("18", Mode::exclusive)}, {"c", l3("7", Mode::exclusive)}};
+  now.owned = {"", "a", "c"};
+  EXPECT_EQ(steps(now, {{"", l3("ff8")}, {"a", l3("7", Mode::exclusive)}}, {"c"}),
+            "schemata  c  L3:0=fe0 (was 0=7)\n"
+            "schemata  a  L3:0=7 (was 0=18)\n"
+            "schemata  c  L3:0=ff8 (was 0=fe0)\n"
+            "schemata  default  L3:0=ff8 (was 0=fe0)\n");
+  now.groups = {{"", l3("fc0")}, {"a", l3("10")}, {"b", l3("e", Mode::exclusive)}};
+  now.owned = {"", "a", "b"};
+  EXPECT_EQ(steps(now, {{"", l3("fc0")}, {"a", l3("e", Mode::exclusive)}, {"b", l3("30")}}, {}),
+            "schemata  b  L3:0=20 (was 0=e)\n"
+            "schemata  a  L3:0=e (was 0=10)\n"
+            "schemata  b  L3:0=30 (was 0=20)\n");
+}
+
+// Two that change places: one of them waits where nobody else wants to go, and it is not the
+// default group.
+TEST(Transition, ParksWhereNobodyWaits) {
+  const auto l3 = [](const char* mask) {
+    return test::group_state(std::string("L3:0=") + mask + "\n");
+  };
+  Snapshot now;
+  now.groups = {{"", l3("3")}, {"a", l3("c")}};
+  now.owned = {"", "a"};
+  std::string out;
+  for (const Step& step :
+       transition(test::machine(12, 1), now, {{"", l3("c")}, {"a", l3("3")}}, {}, {}).steps)
+    out += format_step(step) + "\n";
+  EXPECT_EQ(out,
+            "schemata  a  L3:0=10 (was 0=c)\n"
+            "schemata  default  L3:0=c (was 0=3)\n"
+            "schemata  a  L3:0=3 (was 0=10)\n");
+}
+
 }  // namespace
 }  // namespace rdtd
