@@ -176,14 +176,17 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
 
 Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<const RuleSet> rules,
                                                              const std::vector<GroupTarget>& groups,
-                                                             const std::set<std::string>& taken) {
+                                                             const std::set<std::string>& taken,
+                                                             std::vector<Error>* left_out) {
   auto table = std::make_shared<RuleTable>(std::move(rules));
   const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
     const auto [known, is_new] = table->tasks.try_emplace(group);
     if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = system_.resctrl.open_tasks(group);
     // A group that is gone is missing until the next reconcile makes it again.
-    if (!tasks && !resctrl::is_absent(tasks.error())) return std::unexpected(tasks.error());
+    const bool failed = !tasks && !resctrl::is_absent(tasks.error());
+    if (failed && left_out == nullptr) return std::unexpected(tasks.error());
+    if (failed) left_out->push_back(tasks.error());
     if (tasks) known->second = std::move(*tasks);
     return known->second.get();
   };
@@ -230,12 +233,11 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
   const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
   // Another plan may fit: the device was opened since, or the second look for who has it open is
   // not over yet, or another tool removed a group.
-  const bool changed = found_open_device_ || tree_changed_;
+  const bool changed = failure_.found_open_device || failure_.tree_changed;
   // Or what others changed was in the way of what the kernel was to do.
-  const bool in_the_way = !applied && !less_fits && !changed && leaves_others(request, before) &&
-                          applied.error().kind != Refusal::Kind::invalid_policy &&
-                          applied.error().kind != Refusal::Kind::not_supported;
-  if (!applied && (less_fits || ((changed || in_the_way) && !made_again_))) {
+  const bool in_the_way =
+      !applied && !less_fits && !changed && failure_.in_conflict && leaves_others(request, before);
+  if (!applied && (less_fits || ((changed || in_the_way) && !failure_.made_again))) {
     request.restores = request.restores || in_the_way;
     applied = apply_once(std::move(request), before);
   }
@@ -244,7 +246,7 @@ std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const I
 
 std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
                                                              const InForce& before) {
-  made_again_ = found_open_device_ = tree_changed_ = false;
+  failure_ = {};
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   if (leaves_others(request, before))
@@ -305,9 +307,10 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   std::vector<Step> together = plan.changes.steps;
   std::ranges::copy(plan.changes.locks, std::back_inserter(together));
   if (const auto done = transaction.carry_out(together); !done) {
-    made_again_ = transaction.made_groups_again();
-    found_open_device_ = transaction.found_open_device();
-    tree_changed_ = resctrl::is_absent(done.error()) && transaction.undone();
+    failure_.made_again = transaction.made_groups_again();
+    failure_.found_open_device = transaction.found_open_device();
+    failure_.tree_changed = resctrl::is_absent(done.error()) && transaction.undone();
+    failure_.in_conflict = done.error().code == EINVAL || done.error().code == ENOSPC;
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }
@@ -332,7 +335,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     auto problems = take_back(apart, loaded.machine);
     std::ranges::move(transaction.undo(), std::back_inserter(problems));
     give_cpus_back(apart, loaded.machine);
-    made_again_ = transaction.made_groups_again();
+    failure_.made_again = transaction.made_groups_again();
     error.detail =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
     return std::unexpected(rdtd::refusal(error));
@@ -422,8 +425,9 @@ Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& m
 Result<void> Applier::remove_all() {
   places_.clear();
   auto machine = read_machine();
+  if (!machine) machine = read_machine();  // nobody tries again later
   if (!machine) return std::unexpected(machine.error());
-  machine->snapshot.controls_before = std::exchange(controls_before_, {});
+  machine->snapshot.controls_before = controls_before_;
   std::vector<GroupTarget> default_group(1);
   restore_controls(default_group, machine->snapshot);
   const Schemata& before = default_group.front().state.schemata;
@@ -431,6 +435,7 @@ Result<void> Applier::remove_all() {
   Result<void> restored;
   if (!before.empty())
     restored = carry_out({WriteSchemata{std::string(root_group), {}, before}}, *machine);
+  if (restored) controls_before_.clear();
   auto removed = resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
                                               system_.device_holder);
   return removed ? std::move(restored) : std::move(removed);

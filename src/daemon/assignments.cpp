@@ -121,7 +121,10 @@ std::expected<void, Refusal> Assignments::carry_out(
                                           .since = monotonic_nanoseconds()}))
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});
+  const auto before = process->read_thread_group(pid);
   if (const int error = put_into(*process, directory); error != 0) {
+    // Some threads may be there, or all of them in the control group of a monitoring group.
+    if (before) (void)put_into(*process, *before);
     core_.manual.remove(pid);
     core_.sweeper.visit({.pid = pid});
     core_.store();

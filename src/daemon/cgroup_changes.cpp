@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rdtd/base/cooldown.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
@@ -76,7 +77,8 @@ void CgroupChanges::report_unwatched() {
   const auto now = Clock::now();
   if (!first || now < next_unwatched_log_) return;
   next_unwatched_log_ = now + unwatched_log_interval;
-  spdlog::warn("{}; moves into such cgroups are noticed at the next reconcile", first->text());
+  spdlog::warn("{}; moves into such cgroups are noticed at the next reconcile",
+               printable(first->text()));
 }
 
 CgroupWatch::InterestIn CgroupChanges::interest() const {

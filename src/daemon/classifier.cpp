@@ -328,8 +328,10 @@ void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignmen
                         const RuleTable& table) {
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
-  if (assignment.kind == Assignment::Kind::unknown ||
-      assignment.kind == Assignment::Kind::held_up || assignment.kind == Assignment::Kind::deferred)
+  using enum Assignment::Kind;
+  // What the kernel refused may have failed for the moment only.
+  if (assignment.kind == unknown || assignment.kind == held_up || assignment.kind == deferred ||
+      assignment.kind == refused)
     request([pid](Requests& r) {
       if (r.unexamined.size() < max_queued)
         r.unexamined.push_back(pid);

@@ -17,6 +17,7 @@ namespace {
 // RMIDs leave limbo some seconds after the last task of their group at the latest. Who has the
 // device of a region open may close it at any time.
 constexpr std::chrono::seconds retry_interval{5};
+constexpr std::chrono::seconds longest_retry{300};
 
 std::shared_ptr<const InForce> nothing_in_force() {
   auto out = std::make_shared<InForce>();
@@ -51,7 +52,10 @@ resctrl::Admit Core::readers() const {
 }
 
 void Core::admit(resctrl::Admit who) {
-  if (const auto done = system.admit(who); !done) problems.report("readers", done.error().text());
+  if (const auto done = system.admit(who); !done)
+    problems.report("readers", done.error().text());
+  else
+    problems.clear("readers");
 }
 
 std::string cannot_be_examined(const SweepResult& swept) {
@@ -96,9 +100,21 @@ void Core::retry_soon() {
   const auto& missing = state.in_force->missing;
   const bool waits_for_device =
       std::ranges::find(missing, Cause::machine, &MissingPart::cause) != missing.end();
-  if (drift_check.misses_mon_groups() || waits_for_device || state.ended_in_force ||
-      !state.wanted_files.empty())
+  // What failed once may have changed nothing, so that no event comes either.
+  const bool failed = !state.wanted_files.empty() || problems.has("read") ||
+                      problems.has("restore") || problems.has("readers") || problems.has("table") ||
+                      problems.has_any("remove ");
+  if (!failed) retry_ = {};
+  if (drift_check.misses_mon_groups() || waits_for_device || state.ended_in_force)
     compare_within(retry_interval);
+  if (!failed) return;
+  const auto now = system.now();
+  if (now >= retry_.at) {
+    retry_.delay =
+        std::clamp<std::chrono::seconds>(2 * retry_.delay, retry_interval, longest_retry);
+    retry_.at = now + retry_.delay;
+  }
+  compare_within(std::chrono::ceil<std::chrono::milliseconds>(retry_.at - now));
 }
 
 void Core::store() {

@@ -110,11 +110,29 @@ DriftCheck::Restored DriftCheck::restore_apart(const std::vector<Step>& steps, C
                               : Result<void>(std::unexpected(machine.error()));
     if (done && i > 0) out.groups_made = out.tables_old = true;
     if (done) continue;
+    if (i == 0) {
+      restore_each(parts[i], out, result);
+      continue;
+    }
     for (const Step& step : parts[i]) out.refused.insert(group_of(step));
-    if (i == 0) result.limits = false;
     if (!result.error) result.error = done.error();
   }
   return result;
+}
+
+// One that the kernel refuses keeps no other from what it can have.
+void DriftCheck::restore_each(const std::vector<Step>& steps, Comparison& out, Restored& result) {
+  std::map<std::string, std::vector<Step>> by_group;
+  for (const Step& step : steps) by_group[group_of(step)].push_back(step);
+  for (const auto& [group, own] : by_group) {
+    const auto machine = applier_.read_machine();
+    const auto done = machine ? applier_.carry_out(own, *machine)
+                              : Result<void>(std::unexpected(machine.error()));
+    if (done) continue;
+    out.refused.insert(group);
+    result.limits = false;
+    if (!result.error) result.error = done.error();
+  }
 }
 
 // Restores what differs, if the policy says so or the kernel has reset it.
@@ -318,6 +336,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   auto machine = applier_.read_machine();
   if (!machine) {
     problems_.report("read", machine.error().text());
+    out.read = false;
     return out;
   }
   problems_.clear("read");

@@ -203,11 +203,11 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
   core_.observer.on_lease_ended(name, reason);
 }
 
-void Loads::forget_policy(bool left_others) {
+void Loads::forget_policy(bool left_others, bool looked) {
   core_.state.wanted_files.clear();
   core_.state.ended_in_force = false;
   core_.state.drift.clear();
-  core_.problems.forget_policy();
+  core_.problems.forget_policy(looked);
   core_.drift_check.forget(left_others);
 }
 
@@ -218,7 +218,7 @@ void Loads::forget_before_load(bool left_others) {
   std::ranges::copy_if(core_.state.drift, std::back_inserter(kept), [&](const Drift& drift) {
     return !drift.restored && (drift.group ? left_others : !looked_);
   });
-  forget_policy(left_others);
+  forget_policy(left_others, looked_);
   core_.state.drift = std::move(kept);
   if (looked_) core_.state.processes_by_rule.clear();
 }
@@ -337,7 +337,7 @@ Task<> Loads::run_reset(Done done) {
   core_.state.in_force = std::move(nothing);
   for (const Leases::Lease& lease : std::vector(core_.leases.all()))
     lease_ended(lease.name, "rdtd removed all of its groups");
-  forget_policy();
+  forget_policy(false, true);
   unreleased_.clear();  // with their groups, all processes leave them
   core_.manual.clear();
   core_.store();
@@ -361,12 +361,15 @@ Task<> Loads::run_reset(Done done) {
 
 Task<> Loads::renew_table() {
   const InForce& before = *core_.state.in_force;
-  auto table = core_.applier.make_table(before.table->rule_set, before.groups, before.taken);
-  if (!table) {
-    core_.problems.report("table", table.error().text());
-    co_return;
-  }
-  core_.problems.clear("table");
+  // What cannot be opened now is left out: the others are not to wait for it.
+  std::vector<Error> left_out;
+  auto table =
+      core_.applier.make_table(before.table->rule_set, before.groups, before.taken, &left_out);
+  if (!table) co_return;
+  if (left_out.empty())
+    core_.problems.clear("table");
+  else
+    core_.problems.report("table", left_out.front().text());
   auto renewed = std::make_shared<InForce>(before);
   renewed->table = std::move(*table);
   core_.state.in_force = std::move(renewed);

@@ -1,5 +1,8 @@
 #include "rdtd/daemon/problems.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "log.hpp"
 
 namespace rdtd {
@@ -20,9 +23,17 @@ void Problems::clear_all(const std::string& kind, const std::set<std::string>& f
   });
 }
 
-void Problems::forget_policy() {
-  std::erase_if(problems_,
-                [](const auto& problem) { return problem.first != lock && problem.first != job; });
+void Problems::forget_policy(bool looked) {
+  std::erase_if(problems_, [&](const auto& problem) {
+    const std::string& key = problem.first;
+    const bool of_look = std::ranges::find(of_looks, key) != std::end(of_looks);
+    return key != lock && key != job && (looked || !of_look);
+  });
+}
+
+bool Problems::has_any(const std::string& kind) const {
+  const auto first = problems_.lower_bound(kind);
+  return first != problems_.end() && first->first.starts_with(kind);
 }
 
 std::vector<std::string> Problems::texts(bool for_root) const {

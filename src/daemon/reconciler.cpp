@@ -100,7 +100,12 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
     core_.report_missing();
     core_.observer.groups_changed();
   }
-  if (found.tables_old || out_of_date) {
+  if (core_.problems.has("readers")) core_.admit(core_.readers());
+  // What is known of groups holds until they can be read again.
+  if (!found.read)
+    std::ranges::copy_if(core_.state.drift, std::back_inserter(found.drift),
+                         [](const Drift& drift) { return drift.group && !drift.restored; });
+  if (found.tables_old || out_of_date || core_.problems.has("table")) {
     scope = Scope::processes;
     co_await loads_.renew_table();
   }
@@ -231,8 +236,10 @@ Task<bool> Reconciler::try_what_is_missing() {
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
   if (state.in_force->missing.empty() && state.wanted_files.empty() && !ask_for_users &&
-      !state.ended_in_force)
+      !state.ended_in_force) {
+    core_.problems.clear("retry");
     co_return true;
+  }
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !state.wanted_files.empty();
   Applier::Request request{.fit = Applier::Fit::what_fits,
@@ -241,6 +248,7 @@ Task<bool> Reconciler::try_what_is_missing() {
                            .ask_for_users = ask_for_users,
                            .restores = first_load};
   const auto loaded = core_.applier.load(request, *state.in_force);
+  core_.problems.clear("retry");
   if (!loaded) co_return true;
   const bool more = state.ended_in_force ||
                     loaded->prepared.missing.size() < state.in_force->missing.size() ||

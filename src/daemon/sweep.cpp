@@ -38,8 +38,9 @@ Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table,
     }
     const auto [known, is_new] = read.emplace(group, out.size());
     auto tasks = is_new ? tasks_of(system, std::string(known->first)) : out[known->second];
-    if (!tasks) return std::unexpected(std::move(tasks.error()));
-    out.push_back(std::move(*tasks));
+    // Of one that cannot be read now, each thread says where it is.
+    if (!tasks && owned != nullptr) return std::unexpected(std::move(tasks.error()));
+    out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
   }
   return out;
 }
@@ -53,9 +54,7 @@ Result<TasksByGroup> tasks_in_place(const System& system, const RuleTable& table
   for (size_t i = 0; i < out->size(); i++) {
     const std::string& directory = table.places[i].directory;
     if (!is_mon_group(directory)) continue;
-    auto tasks = tasks_of(system, directory);
-    if (!tasks) return std::unexpected(std::move(tasks.error()));
-    (*out)[i] = std::move(*tasks);
+    (*out)[i] = tasks_of(system, directory).value_or(std::vector<pid_t>{});
     auto& list = monitored[control_group_of(directory)];
     list.insert(list.end(), (*out)[i].begin(), (*out)[i].end());
   }

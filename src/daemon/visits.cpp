@@ -12,6 +12,8 @@ namespace {
 constexpr size_t children_per_turn = 8;
 // Between two looks at a process.
 constexpr Cooldown pause_after_look{20, Visits::min_interval};
+// Before a process is looked at again that the kernel refused to move: it may have lacked memory.
+constexpr std::chrono::seconds refused_delay{1};
 // Threads of one process that wait for visits of their own.
 constexpr size_t max_single_threads = 16;
 // More visits than this are replaced by one look at all processes.
@@ -108,6 +110,8 @@ void Visits::finish(const Visit& visit, bool second_look) {
   if (result.kind == Assignment::Kind::held_up)
     add({.pid = visit.pid()}, held_up_delay * (1 + waiting_.size() / held_up_per_delay));
   if (result.kind == Assignment::Kind::unknown) looks_.overflowed = true;
+  if (result.kind == Assignment::Kind::refused && !second_look)
+    schedule({visit.pid(), 0}, {looks_.system.now() + refused_delay, true});
   // If the kernel does not say where threads are, each look moves them, and there is no third one.
   if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;
   looks_.report(visit.pid(), result);

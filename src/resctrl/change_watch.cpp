@@ -59,23 +59,22 @@ Result<int> ChangeWatch::add(const std::string& file, unsigned events) {
 }
 
 Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
-  for (auto watched = groups_.begin(); watched != groups_.end();) {
-    if (groups.contains(watched->second)) {
-      ++watched;
-      continue;
-    }
-    (void)::inotify_rm_watch(inotify_.get(), watched->first);  // the group may be gone
-    watched = groups_.erase(watched);
-  }
+  std::map<int, std::string> watched;
+  Result<void> result;
   for (const std::string& group : groups)
     for (const auto& [file, events] : files_of(group)) {
       const auto added = add(file_of(group, file), events);
       if (added)
-        groups_[*added] = group;
-      else if (added.error().code != ENOENT && added.error().code != ENODEV)
-        return std::unexpected(added.error());
+        watched[*added] = group;
+      else if (added.error().code != ENOENT && added.error().code != ENODEV && result)
+        result = std::unexpected(added.error());
     }
-  return {};
+  // Also of a group that was removed and made again: the kernel says nothing of the end of its old
+  // files, and keeps what they have.
+  for (const auto& [descriptor, group] : groups_)
+    if (!watched.contains(descriptor)) (void)::inotify_rm_watch(inotify_.get(), descriptor);
+  groups_ = std::move(watched);
+  return result;
 }
 
 std::set<std::string> ChangeWatch::read_changes() {

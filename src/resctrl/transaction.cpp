@@ -219,6 +219,11 @@ Result<void> Transaction::carry_out_one(const Step& step) {
   struct Visitor {
     Transaction& self;
     Result<void> operator()(const AdoptGroup& step) const {
+      const auto now = self.inode_of(step.group);
+      if (now && *now != step.inode)
+        return std::unexpected(Error{"take over",
+                                     fmt::format("{}/{}", self.filesystem_.path(), step.group),
+                                     ENOENT, "another tool made one of that name"});
       self.ownership_.made(step.group, step.inode);
       return {};
     }
@@ -272,9 +277,21 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
   return {};
 }
 
-Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine,
-                                 const Transaction::DeviceHolder& holder) {
-  (void)ownership.settle(machine.snapshot, filesystem);
+namespace {
+
+// What is there now; the rest of the machine stays as it was read.
+void read_again(const Filesystem& filesystem, Ownership& ownership, Machine& machine) {
+  auto now = read_snapshot(filesystem);
+  if (!now) return;
+  machine.snapshot.groups = std::move(now->groups);
+  machine.snapshot.mon_groups = std::move(now->mon_groups);
+  machine.snapshot.mon_cpus = std::move(now->mon_cpus);
+  machine.snapshot.inodes = std::move(now->inodes);
+  machine.snapshot.owned = ownership.owned(machine.snapshot);
+}
+
+Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& machine,
+                         const Transaction::DeviceHolder& holder) {
   machine.snapshot.owned = ownership.owned(machine.snapshot);
   for (const std::string& name : machine.snapshot.own_locks())
     if (auto why = holder(name)) machine.snapshot.busy_locks.emplace(name, *std::move(why));
@@ -285,13 +302,7 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
   Result<void> result =
       Transaction(filesystem, ownership, machine, holder).carry_out(plan->changes.steps);
   // A group that cannot be removed stays as the steps left it.
-  if (auto now = read_snapshot(filesystem)) {
-    machine.snapshot.groups = std::move(now->groups);
-    machine.snapshot.mon_groups = std::move(now->mon_groups);
-    machine.snapshot.mon_cpus = std::move(now->mon_cpus);
-    machine.snapshot.inodes = std::move(now->inodes);
-    machine.snapshot.owned = ownership.owned(machine.snapshot);
-  }
+  read_again(filesystem, ownership, machine);
   for (const Step& removal : plan->changes.removals) {
     if (!machine.snapshot.owned.contains(group_of(removal))) continue;  // another tool's since
     auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
@@ -303,6 +314,21 @@ Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, M
   for (const auto& [name, why] : busy)
     if (result)
       result = std::unexpected(Error{"remove", fmt::format("pseudo_lock '{}'", name), EBUSY, why});
+  return result;
+}
+
+}  // namespace
+
+Result<void> remove_owned_groups(Filesystem& filesystem, Ownership& ownership, Machine machine,
+                                 const Transaction::DeviceHolder& holder) {
+  (void)ownership.settle(machine.snapshot, filesystem);
+  Result<void> result = remove_once(filesystem, ownership, machine, holder);
+  // A step that fails undoes what the default group got back before it, and the groups may be gone
+  // all the same. Nobody tries again later.
+  if (!result) {
+    read_again(filesystem, ownership, machine);
+    result = remove_once(filesystem, ownership, machine, holder);
+  }
   if (!result) return result;
   for (const std::string& group : ownership.names()) ownership.forget(group);
   return ownership.store();

@@ -154,7 +154,11 @@ void Transaction::leave_replaced(const Snapshot& now, std::vector<std::string>& 
 // What is there now is read, since the step that failed may have been carried out in part.
 std::vector<std::string> Transaction::undo() {
   std::vector<std::string> problems;
+  // Nobody else knows the tasks of the groups that are gone: one reading that fails is no reason.
+  constexpr int most_readings = 3;
   auto now = read_snapshot(filesystem_);
+  for (int reading = 1; !now && reading < most_readings; reading++)
+    now = read_snapshot(filesystem_);
   if (!now) {
     for (const std::string& group : touched_)
       problems.push_back(fmt::format("group '{}': {}", group_label(group), now.error().text()));

@@ -69,7 +69,7 @@ class Applier {
   // The groups that were rdtd's when the machine was read last.
   [[nodiscard]] const std::set<std::string>& owned() const { return last_read_.owned; }
   // Whether the last apply that was refused left open `tasks` files dead.
-  [[nodiscard]] bool made_groups_again() const { return made_again_; }
+  [[nodiscard]] bool made_groups_again() const { return failure_.made_again; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
   [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
@@ -82,10 +82,11 @@ class Applier {
   // Removes every group that rdtd made.
   [[nodiscard]] Result<void> remove_all();
   // The rules of a policy in force with the `tasks` files as they are now, except those of groups
-  // that another tool has taken.
+  // that another tool has taken. One that cannot be opened is an error, or with `left_out`, where
+  // its error goes, missing.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
       std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
-      const std::set<std::string>& taken);
+      const std::set<std::string>& taken, std::vector<Error>* left_out = nullptr);
 
   [[nodiscard]] Result<Machine> read_machine();
   // Adds to the snapshot which of the regions that must go are in use. Those of no target are taken
@@ -129,11 +130,16 @@ class Applier {
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
-  ControlValues controls_before_;  // of the policy in force
-  bool made_again_ = false;
+  ControlValues controls_before_;           // of the policy in force
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
-  bool found_open_device_ = false;          // the last apply_once failed since it found one
-  bool tree_changed_ = false;               // or since something was gone
+  // Of the last attempt to apply: what it met.
+  struct Failure {
+    bool made_again = false;         // groups, for the undo
+    bool found_open_device = false;  // the first look for who has it open found nobody
+    bool tree_changed = false;       // something was gone
+    bool in_conflict = false;        // the kernel refused what the plan takes for free
+  };
+  Failure failure_;
   // Why the record could not be written the last time: no group can be made until it can be.
   std::string unrecordable_;
   bool settled_ = false;  // the record is that of this process

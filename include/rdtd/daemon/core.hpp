@@ -78,7 +78,8 @@ struct Core {
   void report_missing();
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);
-  // Has resctrl compared soon, if something is missing that may become possible at any time.
+  // Has resctrl compared soon, if something is missing that may become possible at any time; after
+  // growing pauses, if something failed.
   void retry_soon();
   // Writes down what outlives the daemon, if it has changed.
   void store();
@@ -94,6 +95,14 @@ struct Core {
   Publisher publisher;
   Jobs jobs;
   Leases leases;
+
+ private:
+  // When what failed is tried again, and how long after the time before.
+  struct Retry {
+    std::chrono::seconds delay{};
+    std::chrono::steady_clock::time_point at = {};
+  };
+  Retry retry_;
 };
 
 [[nodiscard]] std::string cannot_be_examined(const SweepResult& swept);

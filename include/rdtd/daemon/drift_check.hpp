@@ -34,6 +34,7 @@ class DriftCheck {
     std::shared_ptr<const InForce> in_force;
     std::vector<Drift> drift;
     bool groups_made = false;       // threads outside of them are a consequence
+    bool read = true;               // false: nothing could be compared
     bool tables_old = false;        // the `tasks` files must be opened again
     std::set<std::string> refused;  // groups of which something could not be restored
   };
@@ -76,6 +77,7 @@ class DriftCheck {
     std::optional<Error> error;  // the first one
   };
   [[nodiscard]] Restored restore_apart(const std::vector<Step>& steps, Comparison& out);
+  void restore_each(const std::vector<Step>& steps, Comparison& out, Restored& result);
   [[nodiscard]] Restored restore(const InForce& in_force, const std::vector<Step>& steps,
                                  const Machine& machine, Comparison& out);
   void set_modes(const std::vector<Step>& modes, bool ready);

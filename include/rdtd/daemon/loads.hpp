@@ -68,7 +68,7 @@ class Loads {
   void put_in_force(Applier::Applied& applied);
   [[nodiscard]] Task<> publish();
   [[nodiscard]] Task<> remove_groups(std::vector<Step> removals);
-  void forget_policy(bool left_others = false);
+  void forget_policy(bool left_others, bool looked);
   void forget_before_load(bool left_others);
   void log_warnings(const InForce* before) const;
   static void log_lacks(const Applier::Applied& applied);

@@ -2,6 +2,7 @@
 // logged twice. A text may quote lines of policy files, which only root may see.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -19,13 +20,16 @@ class Problems {
   bool clear(const std::string& key) { return problems_.erase(key) > 0; }
   // Clears those whose keys begin with `kind`, except what still fails: the rest of the key.
   void clear_all(const std::string& kind, const std::set<std::string>& failed);
-  // Of a policy that is no longer in force. Those of the daemon itself stay.
-  void forget_policy();
+  // Of a policy that is no longer in force. Those of the daemon itself stay; without `looked`, also
+  // what a look at all processes has found, which holds until the next one.
+  void forget_policy(bool looked);
 
   // Sets it, and logs it if it is new.
   void report(const std::string& key, const std::string& text) { report(key, text, text); }
   void report(const std::string& key, const std::string& text, const std::string& public_text);
 
+  [[nodiscard]] bool has(const std::string& key) const { return problems_.contains(key); }
+  [[nodiscard]] bool has_any(const std::string& kind) const;  // whose key begins so
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   [[nodiscard]] std::vector<std::string> texts(bool for_root) const;
   // Empty if there is no such problem.
@@ -35,6 +39,8 @@ class Problems {
   // change that does not go on.
   static constexpr const char* lock = "lock";
   static constexpr const char* job = "job";
+  // What a look at all processes finds: they cannot be listed, some cannot be moved, or examined.
+  static constexpr std::array<std::string_view, 3> of_looks = {"list", "refused", "unknown"};
 
  private:
   struct Problem {
