@@ -246,6 +246,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
   }
   if (const auto table = domain_table_meant(text, false))
     return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);
+  if (auto hint = rate_without_unit_meant(text))
+    return refused(fmt::format("'{}' is not a bandwidth", text), *std::move(hint));
   const auto meant = bandwidth_amount_meant(text);
   return refused(fmt::format("'{}' is not a bandwidth", text),
                  meant ? fmt::format("write \"{}\"", *meant)

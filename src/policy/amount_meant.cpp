@@ -200,11 +200,13 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
   constexpr size_t longest_line = 256;
   const Guessing guessing;
   if (text.size() > longest_line || !guessing.first()) return std::nullopt;
-  std::string_view values = trim(text.substr(text.find(':') + 1));
+  // "0:f;1:f" has the colon that "L3:0=f;1=f" has in front in place of each '='.
+  const char sign_of_domain = text.contains('=') ? '=' : ':';
+  std::string_view values = sign_of_domain == ':' ? text : trim(text.substr(text.find(':') + 1));
   while (values.ends_with(';')) values.remove_suffix(1);
   std::string out;
   for (const std::string_view entry : split(values, ';')) {
-    const size_t sign = entry.find('=');
+    const size_t sign = entry.find(sign_of_domain);
     if (sign == std::string_view::npos) return std::nullopt;
     const auto domain = parse_unsigned<uint32_t>(trim(entry.substr(0, sign)));
     const std::string_view value = trim(entry.substr(sign + 1));
@@ -271,6 +273,15 @@ std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
   std::string candidate = bandwidth_candidate(lower(trim(without_invisible(text))));
   if (candidate == text || !parse_bandwidth_amount(candidate)) return std::nullopt;
   return candidate;
+}
+
+// `schemata` has such numbers: MiB/s with the mount option mba_MBps, 1/8 GB/s on AMD's processors.
+std::optional<std::string> rate_without_unit_meant(std::string_view text) {
+  constexpr uint32_t whole = 100;
+  const auto number = parse_unsigned<uint32_t>(text);
+  if (!number || *number <= whole) return std::nullopt;
+  return fmt::format("add a unit: \"{} MiB/s\", or of AMD's schemata \"{:.4g} GB/s\"", *number,
+                     *number / 8.0);
 }
 
 }  // namespace rdtd

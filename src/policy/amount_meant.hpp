@@ -7,12 +7,14 @@
 
 namespace rdtd {
 
-// The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 // "ways 4-7" of "4-7 ways".
 [[nodiscard]] std::optional<std::string> numbered_ways_meant(std::string_view text);
+// The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
+// What to write instead of a number without a unit that is no percentage, such as 2048.
+[[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
 // What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x5"
 // for "0,2".
 [[nodiscard]] std::string named_ways_meant(std::string_view text);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "amount_meant.hpp"
+#include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -34,10 +35,17 @@ std::string amount_meant(Resource resource, const toml::node& node) {
     if (value > 0 && value <= 32 && is_cache(resource))
       return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
     if (value > 0 && value <= 100) return fmt::format("write \"{}%\"", value);
+    if (const auto rate =
+            is_cache(resource) ? std::nullopt : rate_without_unit_meant(std::to_string(value)))
+      return *rate;
   }
   if (const auto* fraction = node.as_floating_point();
       fraction != nullptr && fraction->get() >= 0.001 && fraction->get() <= 1)
     return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
+  if (const auto* array = node.as_array(); is_cache(resource) && array != nullptr)
+    if (const auto* only = array->size() == 1 ? array->front().as_string() : nullptr;
+        only != nullptr && parse_cache_amount(only->get()))
+      return "write " + rdtd::quoted(only->get());
   if (is_cache(resource) && node.is_array())
     return "write { \"0\" = \"4 ways\", \"1\" = \"2 ways\" } for two domains";
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";

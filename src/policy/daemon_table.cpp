@@ -59,12 +59,15 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
             settings_.readers = *word == "group" ? Readers::group : Readers::all;
         }},
        {"reconcile_interval", [&](const auto& k, const auto& n) {
-          if (const auto* seconds = n.as_integer()) {
-            const std::string meant = fmt::format("{}s", seconds->get());
+          const auto written = [](std::string_view text) {
+            constexpr std::chrono::hours most{2400};
+            return fmt::format("write \"{}\"",
+                               duration_meant(text, shortest_interval, most).value_or("30s"));
+          };
+          if (const auto number = n.template value<double>(); number && n.is_number())
             return in.wrong_type(
                 k, n, "a string",
-                fmt::format("write \"{}\"", parse_duration(meant) ? meant : "30s"));
-          }
+                *number == 0 ? "write \"0\"" : written(fmt::format("{}", *number)));
           const auto text = in.string(k, n);
           if (!text) return;
           if (const auto span = parse_duration(text->value);
@@ -77,8 +80,11 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
           else if (is_never(text->value))
             in.error(text->where, fmt::format("'{}' is not a time span", text->value),
                      "write \"0\"");
-          else
+          else if (span.error().contains("100 days"))
             in.error(text->where, span.error());
+          else
+            in.error(text->where, fmt::format("'{}' is not a time span", text->value),
+                     written(text->value));
         }}});
 }
 

@@ -16,6 +16,7 @@ class Definitions {
  public:
   // The earlier definition that this one may not replace, if there is one.
   const T* add(T definition, bool replaces) {
+    if (!replaces) has_plain_ = true;
     const auto [entry, is_new] = index_.emplace(definition.name.value, all_.size());
     if (!is_new) {
       if (!replaces) return &*all_[entry->second];
@@ -26,6 +27,9 @@ class Definitions {
     return nullptr;
   }
   [[nodiscard]] bool contains(const std::string& name) const { return index_.contains(name); }
+  // Whether there is one that was not to replace another.
+  [[nodiscard]] bool has_plain() const { return has_plain_; }
+  [[nodiscard]] size_t size() const { return index_.size(); }
   // Null if there is none.
   [[nodiscard]] const T* find(const std::string& name) const {
     const auto entry = index_.find(name);
@@ -50,6 +54,7 @@ class Definitions {
  private:
   std::vector<std::optional<T>> all_;
   std::map<std::string, size_t> index_;
+  bool has_plain_ = false;
 };
 
 }  // namespace rdtd

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "rdtd/base/text.hpp"
@@ -9,35 +11,68 @@
 
 namespace rdtd {
 
+namespace {
+
+constexpr uint64_t second = 1'000'000;
+
+constexpr std::array<std::pair<std::string_view, uint64_t>, 21> units = {{
+    {"", second},
+    {"us", 1},
+    {"usec", 1},
+    {"ms", 1000},
+    {"msec", 1000},
+    {"s", second},
+    {"sec", second},
+    {"second", second},
+    {"seconds", second},
+    {"m", 60 * second},
+    {"min", 60 * second},
+    {"minute", 60 * second},
+    {"minutes", 60 * second},
+    {"h", 3600 * second},
+    {"hr", 3600 * second},
+    {"hour", 3600 * second},
+    {"hours", 3600 * second},
+    {"d", 86400 * second},
+    {"day", 86400 * second},
+    {"days", 86400 * second},
+    {"w", 604800 * second},
+}};
+
+}  // namespace
+
+std::optional<std::string> duration_meant(std::string_view text, std::chrono::microseconds least,
+                                          std::chrono::microseconds most) {
+  constexpr std::array<std::pair<std::string_view, uint64_t>, 5> written = {
+      {{"h", 3600 * second}, {"min", 60 * second}, {"s", second}, {"ms", 1000}, {"us", 1}}};
+  const std::string small = lower(trim(text));
+  double number = 0;
+  const char* const end = small.data() + small.size();
+  const auto [rest, error] = std::from_chars(small.data(), end, number, std::chars_format::fixed);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit = trim({rest, static_cast<size_t>(end - rest)});
+  const auto* const known =
+      std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
+  if (known == units.end()) return std::nullopt;
+  const double exact = number * static_cast<double>(known->second);
+  if (!(exact >= static_cast<double>(least.count()) && exact <= static_cast<double>(most.count())))
+    return std::nullopt;
+  const auto span = static_cast<uint64_t>(std::llround(exact));
+  for (const auto& [name, factor] : written)
+    if (span > 0 && span % factor == 0) return fmt::format("{}{}", span / factor, name);
+  return std::nullopt;
+}
+
 std::expected<std::chrono::microseconds, std::string> parse_duration(std::string_view text) {
-  constexpr uint64_t second = 1'000'000;
-  constexpr std::array<std::pair<std::string_view, uint64_t>, 21> units = {{
-      {"", second},
-      {"us", 1},
-      {"usec", 1},
-      {"ms", 1000},
-      {"msec", 1000},
-      {"s", second},
-      {"sec", second},
-      {"second", second},
-      {"seconds", second},
-      {"m", 60 * second},
-      {"min", 60 * second},
-      {"minute", 60 * second},
-      {"minutes", 60 * second},
-      {"h", 3600 * second},
-      {"hr", 3600 * second},
-      {"hour", 3600 * second},
-      {"hours", 3600 * second},
-      {"d", 86400 * second},
-      {"day", 86400 * second},
-      {"days", 86400 * second},
-      {"w", 604800 * second},
-  }};
   constexpr uint64_t longest = uint64_t{100} * 86400 * second;
   const auto bad = [&] {
-    return std::unexpected(
-        fmt::format("'{}' is not a time span; write \"30s\", \"5min\" or \"0\"", text));
+    const auto meant =
+        duration_meant(text, std::chrono::microseconds(1), std::chrono::microseconds(longest));
+    return std::unexpected(meant
+                               ? fmt::format("'{}' is not a time span; write \"{}\"", text, *meant)
+                               : fmt::format("'{}' is not a time span; write \"30s\", "
+                                             "\"5min\" or \"0\"",
+                                             text));
   };
   std::string_view rest = trim(text);
   if (rest.empty()) return bad();

@@ -60,6 +60,22 @@ static bool looks_like_longer_name(const toml::node& node, const std::vector<std
          });
 }
 
+// [group."a.b"] of the key b in [group.a].
+static std::string with_quoted_name(std::string_view where, std::string_view name) {
+  const size_t dot = where.find('.');
+  const std::string_view table = where.substr(0, dot + 1);
+  return fmt::format("{}\"{}.{}\"]", table, where.substr(dot + 1, where.size() - dot - 2), name);
+}
+
+static UnknownKey described(std::string_view name, const toml::node& node) {
+  UnknownKey out{.name = name, .is_on = {}, .text = {}, .first_key = {}};
+  if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
+  if (const auto* string = node.as_string()) out.text = string->get();
+  if (const auto* table = node.as_table(); table != nullptr && !table->empty())
+    out.first_key = table->begin()->first.str();
+  return out;
+}
+
 void FileReader::read_table(const toml::table& table, const std::string& where,
                             const Keys& keys) const {
   std::vector<std::string> names;
@@ -74,11 +90,10 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
     else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-            fmt::format("no name has a '.' in it: write {}-{}]", where.substr(0, where.size() - 1),
-                        name));
+            fmt::format("a '.' begins a table within: write {}", with_quoted_name(where, name)));
     else
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-            unknown_key_hint(name, names));
+            unknown_key_hint(described(name, node), names));
   }
 }
 
@@ -119,6 +134,12 @@ void FileReader::read_named_tables(
 std::optional<Located<std::string>> FileReader::string(const toml::key& key,
                                                        const toml::node& node) const {
   if (const auto* value = node.as_string()) return Located<std::string>{value->get(), at(node)};
+  if (const auto* array = node.as_array(); array != nullptr && array->size() == 1)
+    if (const auto* only = array->front().as_string()) {
+      wrong_type(key, node, "a string",
+                 fmt::format("write {} = {}", key.str(), rdtd::quoted(only->get())));
+      return std::nullopt;
+    }
   const auto* number = node.as_integer();
   const bool is_name = key.str() == "partition" || key.str() == "group";
   wrong_type(key, node, "a string",
@@ -134,6 +155,15 @@ std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& 
   return std::nullopt;
 }
 
+// write vm = "100", or "100" within an array.
+static std::string number_as_text(const toml::key& key, const toml::node& node,
+                                  const toml::node& element) {
+  const auto* number = element.as_integer();
+  if (number == nullptr || number->flags() != toml::value_flags::none) return {};
+  return node.is_array() ? fmt::format("write \"{}\"", number->get())
+                         : fmt::format("write {} = \"{}\"", key.str(), number->get());
+}
+
 std::vector<Located<std::string>> FileReader::strings(const toml::key& key, const toml::node& node,
                                                       bool numbers) const {
   std::vector<Located<std::string>> out;
@@ -145,7 +175,7 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
     else if (const auto* number = element.as_integer(); number != nullptr && numbers)
       out.push_back({std::to_string(number->get()), at(element)});
     else
-      wrong_type(key, element, required);
+      wrong_type(key, element, required, number_as_text(key, node, element));
   };
   if (const toml::array* array = node.as_array()) {
     if (array->empty())

@@ -39,7 +39,18 @@ void warn_of_idle_guard(const Policy& policy, std::vector<Diagnostic>& diagnosti
   const auto warn = [&](const Location& where, std::string message, std::string hint) {
     diagnostics.push_back({Severity::warning, where, std::move(message), std::move(hint)});
   };
-  if (policy.guard.mode == GuardMode::off) return;
+  if (policy.guard.mode == GuardMode::off) {
+    // Who writes that it is off knows.
+    if (!policy.guard.where.file.empty()) return;
+    const auto found = std::ranges::find_if(
+        policy.groups, [](const Group& group) { return group.is_protected || has_range(group); });
+    if (found != policy.groups.end())
+      warn(found->name.where,
+           found->is_protected ? "the guard is off: nothing is done for the groups with 'protected'"
+                               : "the guard is off: each range of mb is its upper end",
+           "write mode = \"on\" or \"shadow\" in [guard]");
+    return;
+  }
   if (std::ranges::none_of(policy.groups, &Group::is_protected))
     warn(policy.guard.where, "no group is protected: the guard does nothing",
          "write protected = true in the [group.NAME] that must not suffer");

@@ -103,4 +103,47 @@ std::string pair_hint(std::string_view line, std::string_view key) {
   return fmt::format("quote the key: {}", quoted(trim(line.substr(0, equals))));
 }
 
+std::string list_hint(std::string_view key, std::string_view value) {
+  constexpr auto lists =
+      std::to_array<std::string_view>({"name", "thread", "exe", "cgroup", "unit", "user_unit", "vm",
+                                       "pod", "container", "user", "user_group"});
+  if (value.size() > longest_line || std::ranges::find(lists, key) == lists.end() ||
+      value.find_first_of("=[]{}") != std::string_view::npos)
+    return {};
+  const bool in_parentheses = value.starts_with('(') && value.ends_with(')');
+  const std::string_view inside = in_parentheses ? value.substr(1, value.size() - 2) : value;
+  const char separator = inside.contains(',') ? ',' : inside.contains(';') ? ';' : ' ';
+  std::string list;
+  size_t count = 0;
+  for (std::string_view word : split(inside, separator)) {
+    word = trim(word);
+    if (word.empty()) continue;
+    if (word.size() > 1 && word.front() == word.back() && (word[0] == '"' || word[0] == '\''))
+      word = word.substr(1, word.size() - 2);
+    if (word.find_first_of("\"'") != std::string_view::npos) return {};
+    list += (list.empty() ? "" : ", ") + rdtd::quoted(word);
+    count++;
+  }
+  if (count == 0 || (count == 1 && !in_parentheses)) return {};
+  // Names can have blanks.
+  const bool may_be_one = separator == ' ' && !in_parentheses && (key == "name" || key == "thread");
+  return may_be_one ? fmt::format("write [{}], or quote one name: {}", list, rdtd::quoted(value))
+                    : fmt::format("write [{}]", list);
+}
+
+bool ends_in_string(std::string_view line) {
+  char quote = '\0';
+  for (size_t i = 0; i < line.size(); i++) {
+    const char c = line[i];
+    if (quote == '\0' && c == '#') return false;
+    if (quote == '"' && c == '\\')
+      i++;
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+  }
+  return quote == '"';
+}
+
 }  // namespace rdtd

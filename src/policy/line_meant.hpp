@@ -14,4 +14,11 @@ namespace rdtd {
 // What to do where something else than '=' follows `key`, with which `line` begins: "l3 ways = 4".
 [[nodiscard]] std::string pair_hint(std::string_view line, std::string_view key);
 
+// What to do with a value of `key` without quotes that was meant as several: tar gzip; a, b;
+// ("a", "b"). Empty if it was not.
+[[nodiscard]] std::string list_hint(std::string_view key, std::string_view value);
+
+// Whether a string is open behind this beginning of a line.
+[[nodiscard]] bool ends_in_string(std::string_view line);
+
 }  // namespace rdtd

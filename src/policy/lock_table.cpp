@@ -42,7 +42,15 @@ std::optional<unsigned> read_mode(const FileReader& in, const toml::key& key,
   constexpr size_t longest = 4;
   constexpr const char* hint = "write \"0660\"";
   if (!node.is_string()) {
-    in.wrong_type(key, node, "a string", hint);
+    const auto* number = node.as_integer();
+    const bool is_octal =
+        number != nullptr && number->flags() == toml::value_flags::format_as_octal;
+    const std::string digits = number == nullptr ? ""
+                               : is_octal        ? fmt::format("{:o}", number->get())
+                                                 : std::to_string(number->get());
+    const auto meant = parse_unsigned<unsigned>(digits, 8);
+    const bool is_mode = meant && *meant <= all_permissions && digits.size() < longest;
+    in.wrong_type(key, node, "a string", is_mode ? fmt::format("write \"{:04o}\"", *meant) : hint);
     return std::nullopt;
   }
   const std::string& text = node.as_string()->get();
@@ -69,10 +77,10 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
   const DomainAmount& line = table.front();
   if (table.size() > 1 || !line.domains || line.domains->size() != 1) {
     in.error(line.domains_where, what + " must name one domain; a region is in exactly one",
-             line.domains ? example
-                          : fmt::format("write {} = {{ \"0\" = {} }}",
-                                        resource_key(lock.amounts.begin()->first),
-                                        rdtd::quoted(line.amount.value.text)));
+             fmt::format("write {} = {{ \"{}\" = {} }}", resource_key(lock.amounts.begin()->first),
+                         to_string(line.domains && !line.domains->empty() ? *line.domains->begin()
+                                                                          : DomainId{}),
+                         rdtd::quoted(line.amount.value.text)));
     return false;
   }
   if (!std::holds_alternative<All>(line.amount.value.value) &&

@@ -90,11 +90,17 @@ void ObserverReader::read_guard(const FileReader& in, const toml::key& key,
 
 void ObserverReader::read_interval(const FileReader& in, const toml::key& key,
                                    const toml::node& node) {
-  if (node.is_number()) return in.wrong_type(key, node, "a string", "write \"1s\"");
+  const auto written = [](std::string_view text) {
+    return fmt::format("write \"{}\"", duration_meant(text, shortest, longest).value_or("1s"));
+  };
+  if (const auto number = node.value<double>(); number && node.is_number())
+    return in.wrong_type(key, node, "a string", written(fmt::format("{}", *number)));
   const auto text = in.string(key, node);
   if (!text) return;
   const auto span = parse_duration(text->value);
-  if (!span) return in.error(text->where, span.error());
+  if (!span)
+    return in.error(text->where, fmt::format("'{}' is not a time span", text->value),
+                    written(text->value));
   if (*span < shortest || *span > longest)
     return in.error(text->where,
                     fmt::format("'interval' must be from 200ms to 60s, not '{}'", text->value));

@@ -77,6 +77,7 @@ class Builder {
                       std::string_view kind);
   std::string did_you_mean(std::string_view name, std::span<const std::string> names);
   std::string hint_for_group(std::string_view name, std::span<const std::string> names);
+  std::string hint_for_partition(std::string_view name);
 
   bool alone_;
   ParsedPolicy out_;
@@ -161,6 +162,11 @@ template <class T>
 void Builder::add_definition(const FileReader& in, Definitions<T>& all, T definition, bool replaces,
                              std::string_view kind) {
   const Located<std::string> name = definition.name;
+  if (replaces && !alone_ && !all.contains(name.value) && all.has_plain())
+    in.warning(name.where,
+               fmt::format("'override' replaces nothing: no file before this one has {} '{}'", kind,
+                           name.value),
+               all.size() > comparisons_left_ ? "" : did_you_mean(name.value, all.names()));
   if (const T* earlier = all.add(std::move(definition), replaces))
     in.error(name.where,
              fmt::format("{} '{}' is defined twice: here and in {}", kind, name.value,
@@ -281,6 +287,12 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
   return group_name_problem(name) || !is_bare ? "" : fmt::format("add [group.{}]", name);
 }
 
+std::string Builder::hint_for_partition(std::string_view name) {
+  for (const std::string_view word : {"none", "no", "null", "default", "shared", "all", "any", ""})
+    if (lower(name) == word) return "a group without 'partition' is in none: remove this line";
+  return did_you_mean(name, partitions_.names());
+}
+
 void Builder::refuse_remainder(const AmountTables& amounts) {
   for (const auto& [resource, table] : amounts)
     for (const DomainAmount& line : table)
@@ -308,7 +320,7 @@ void Builder::check_group(const Group& group) {
     error(group.name.where, "'adopt' in [group.default]: the default group is always there");
   if (group.partition && !partitions_.contains(group.partition->value))
     error(group.partition->where, fmt::format("unknown partition '{}'", group.partition->value),
-          did_you_mean(group.partition->value, partitions_.names()));
+          hint_for_partition(group.partition->value));
   if (name != "default") refuse_remainder(group.amounts);
 }
 
@@ -378,7 +390,7 @@ ParsedPolicy Builder::finish() {
   if (!has_errors(out_.diagnostics)) {
     warn_of_empty_partitions();
     warn_of_shadowed_rules(out_.policy.rules, out_.diagnostics);
-    warn_of_idle_guard(out_.policy, out_.diagnostics);
+    if (!alone_) warn_of_idle_guard(out_.policy, out_.diagnostics);
   }
   sort_by_place(out_.diagnostics);
   return std::move(out_);

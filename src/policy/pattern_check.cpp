@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "characters.hpp"
+#include "comm_patterns.hpp"
+#include "path_patterns.hpp"
 #include "pattern_finding.hpp"
 #include "pattern_slips.hpp"
 #include "plain_value.hpp"
@@ -29,9 +30,6 @@ using pattern::never;
 using pattern::write;
 
 namespace {
-
-// The kernel cuts a comm to this length (TASK_COMM_LEN is 16, with the NUL).
-constexpr size_t longest_comm = 15;
 
 // The kernel uses the number above it for "no user" and "no group" (setresuid(2)).
 constexpr uint32_t highest_identity = 4294967294;
@@ -59,6 +57,14 @@ std::string keep_systemd_escapes(std::string_view pattern) {
   return out;
 }
 
+// "1000-2000", "1000..2000", ">=1000", "1000+".
+bool is_range_of_numbers(std::string_view text) {
+  constexpr std::string_view digits = "0123456789";
+  return text.find_first_not_of("0123456789<>=+-. ") == std::string_view::npos &&
+         text.find_first_of(digits) != std::string_view::npos &&
+         text.find_first_of("<>+-.") != std::string_view::npos;
+}
+
 Finding no_negation(std::string_view text) {
   return {fmt::format("'{}' is a text that begins with '!': no condition negates", text),
           "to leave processes alone, write group = \"leave\" in an earlier rule", false};
@@ -66,6 +72,9 @@ Finding no_negation(std::string_view text) {
 
 Check check_identity(ConditionKind kind, std::string_view text) {
   const bool is_user = kind == ConditionKind::user;
+  if (is_digits(text) && text.size() > 1 && text.starts_with('0') && is_identity_number(text))
+    return Finding{fmt::format("'{}' begins with a 0, which no number does", text),
+                   write(std::to_string(*parse_unsigned<uint32_t>(text)))};
   if (is_whole_number(text)) {
     if (is_identity_number(text)) return std::nullopt;
     return Finding{fmt::format("{} is not a {} number: they range from 0 to {}", text,
@@ -86,15 +95,13 @@ Check check_identity(ConditionKind kind, std::string_view text) {
   if (text.front() == '@' || text.front() == '%')
     return never(text, fmt::format("no {} has this name", noun),
                  fmt::format("write user_group = \"{}\"", text.substr(1)));
-  if (const size_t dash = text.find('-');
-      is_digits(text.substr(0, dash)) &&
-      is_digits(text.substr(std::min(dash, text.size() - 1) + 1)))
+  if (is_range_of_numbers(text))
     return never(text, "there are no ranges of numbers",
                  "list the numbers, or use user_group or unit");
   if (is_user && text.contains(' ') && !text.contains('\\'))
     return Finding{fmt::format("'{}' is one name with a blank in it", text),
                    "list them: user = [\"NAME\", \"NAME\"]", false};
-  if (const size_t end = text.find_first_of(",:|"); end != std::string_view::npos)
+  if (const size_t end = text.find_first_of(",:|;"); end != std::string_view::npos)
     return never(text, fmt::format("the name of a {} has no '{}'", noun, text[end]),
                  text[end] == ':'
                      ? fmt::format("write {} = \"{}\"", to_string(kind), text.substr(0, end))
@@ -115,147 +122,6 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
                  std::move(hint), false};
 }
 
-// "[kworker/0:1]", "[kthreadd]": a class of characters has none twice, and a name no '/'.
-bool is_in_brackets(std::string_view text) {
-  if (text.size() < 4 || !text.starts_with('[') || text.find(']') != text.size() - 1) return false;
-  std::string inside(text.substr(1, text.size() - 2));
-  std::erase(inside, '-');
-  std::ranges::sort(inside);
-  return inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
-}
-
-// "kworker/0:1*" of "kworker/0:1-events": what a worker does changes.
-std::string kernel_thread(std::string_view name) {
-  const size_t dash = name.starts_with("kworker/") ? name.find('-') : std::string_view::npos;
-  if (dash != std::string_view::npos) return fmt::format("{}*", name.substr(0, dash));
-  return std::string(name.substr(0, longest_comm));
-}
-
-// ["tar", "gzip", "xz"] of "tar gzip xz"; empty of what may be one name, as "tmux: server".
-std::string list_of_words(std::string_view text) {
-  constexpr std::string_view of_a_word = "abcdefghijklmnopqrstuvwxyz0123456789-_";
-  constexpr size_t least = 3;
-  const auto words = split(text, ' ');
-  std::string out;
-  for (const std::string_view word : words) {
-    if (word.empty() || word.find_first_not_of(of_a_word) != std::string_view::npos) return {};
-    out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
-  }
-  return words.size() < least ? "" : out + "]";
-}
-
-Check check_comm(std::string_view text) {
-  if (text.starts_with('/') || text.starts_with("./") || text.starts_with("~/")) {
-    const std::string_view name = last_component(text);
-    return never(
-        text, "the name of a process has no directory",
-        text.starts_with('/') && text.size() > 1 && !text.ends_with('/')
-            ? fmt::format("{}, or exe = {}", write(name.substr(0, longest_comm)), quoted(text))
-            : write(name.substr(0, longest_comm)));
-  }
-  if (const auto only = glob_only_match(text); only && only->size() > longest_comm)
-    return never(text, "the kernel cuts names to 15 characters",
-                 fmt::format("write \"{}\", or use '{}'",
-                             text.substr(0, std::min(text.find(' '), longest_comm)),
-                             text.contains(' ') ? "cmdline" : "exe"));
-  if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
-    return Finding{
-        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
-        fmt::format("write unit = {}", quoted(text)), false};
-  // The kernel can cut a name behind a blank.
-  if (const std::string_view bare = trim(text);
-      !bare.empty() &&
-      (text.starts_with(' ') || (text.ends_with(' ') && text.size() < longest_comm)))
-    return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
-                               text.starts_with(' ') ? "begins" : "ends"),
-                   write(bare), false};
-  if (is_in_brackets(text))
-    return Finding{
-        fmt::format("'{}' is one of the characters in the brackets; ps has a kernel thread in "
-                    "brackets",
-                    text),
-        write(kernel_thread(text.substr(1, text.size() - 2))), false};
-  if (const std::string list = list_of_words(text); !list.empty())
-    return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
-  if (text.starts_with("**/"))
-    return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
-                   fmt::format("write exe = {}", quoted(text)), false};
-  return std::nullopt;
-}
-
-// The kernel shows paths without "//", "/./" and "/../".
-Check check_canonical(std::string_view text) {
-  const std::string path = std::string(text) + '/';
-  for (const std::string_view part : {"//", "/./", "/../"})
-    if (path.find(part) < text.size() && text.size() > 1 &&
-        !(part == "//" && path.find(part) + 1 == text.size()))
-      return never(text, fmt::format("the kernel shows paths without '{}'", part),
-                   write(std::filesystem::path(text).lexically_normal().string()));
-  return std::nullopt;
-}
-
-bool is_absolute(std::string_view text) {
-  return text.starts_with('/') || text.starts_with("**/") || text == "**";
-}
-
-Check check_exe(std::string_view text) {
-  if (!is_absolute(text))
-    return never(text, "an executable's path begins with '/'",
-                 text.contains('/') ? write(fmt::format("**/{}", last_component(text)))
-                                    : "'name' is for the bare name");
-  if (auto found = check_canonical(text)) return found;
-  if (text.ends_with('/'))
-    return never(text, "it is the path of a directory",
-                 fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
-  const std::string_view deleted = " (deleted)";
-  const size_t blank = text.ends_with(deleted) ? std::string_view::npos : text.find(' ');
-  if (text.contains(" -") || (blank != std::string_view::npos && !text.substr(blank).contains('/')))
-    return Finding{
-        fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of "
-                    "the executable",
-                    text),
-        "'cmdline' matches the arguments", false};
-  for (const std::string_view script : {".sh", ".py", ".pl", ".rb", ".jar"})
-    if (text.ends_with(script))
-      return Finding{
-          fmt::format("'{}' may not match: the executable of a script is its interpreter", text),
-          "'name' or 'cmdline' matches a script", false};
-  for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
-    if (text.starts_with(link))
-      return Finding{fmt::format("'{}' may not match: where {} is a link, the kernel shows /usr{}",
-                                 text, link.substr(0, link.size() - 1), text),
-                     fmt::format("write [{}, {}]", rdtd::quoted(text),
-                                 rdtd::quoted(fmt::format("/usr{}", text))),
-                     false};
-  return std::nullopt;
-}
-
-// The path of a cgroup in /sys/fs/cgroup or in /proc/PID/cgroup ("0::/PATH").
-std::optional<std::string_view> path_in_hierarchy(std::string_view text) {
-  constexpr std::string_view mount = "/sys/fs/cgroup";
-  constexpr std::array<std::string_view, 5> hierarchies = {"/unified/", "/systemd/", "/memory/",
-                                                           "/cpu,cpuacct/", "/pids/"};
-  if (text == mount) return "/";
-  if (text.starts_with(mount) && text[mount.size()] == '/') {
-    text.remove_prefix(mount.size());
-    for (const std::string_view hierarchy : hierarchies)
-      if (text.starts_with(hierarchy)) text.remove_prefix(hierarchy.size() - 1);
-    return text;
-  }
-  // "4:memory:/PATH" there, "memory:/PATH" in cgrules.conf.
-  const size_t path = text.find(":/");
-  if (path == std::string_view::npos || text.substr(0, path).contains('/')) return std::nullopt;
-  return text.substr(path + 1);
-}
-
-Check check_cgroup(std::string_view text) {
-  if (const auto path = path_in_hierarchy(text))
-    return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
-  if (!is_absolute(text))
-    return never(text, "a cgroup path begins with '/'", write(fmt::format("/{}", text)));
-  return check_canonical(text);
-}
-
 // What a unit's name cannot have (systemd.unit(5)), besides the glob's characters.
 std::optional<std::string_view> foreign_character(std::string_view text) {
   constexpr std::string_view allowed =
@@ -265,21 +131,12 @@ std::optional<std::string_view> foreign_character(std::string_view text) {
   return text.substr(at, std::max<size_t>(1, first_character(text.substr(at)).length));
 }
 
-// "getty@*.service" of "getty@%i.service".
-std::string without_specifiers(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); i++) {
-    out += text[i] == '%' ? '*' : text[i];
-    if (text[i] == '%') i++;
-  }
-  return out;
-}
-
 std::string hint_for_unit(std::string_view text, std::string_view character) {
   if (character == "/")
     return has_unit_type(last_component(text)) ? write(last_component(text))
                                                : "'cgroup' matches a path";
   if (character == "%") return "rules have no specifiers: " + write(without_specifiers(text));
+  if (character == "$") return "rules have no variables: " + write(without_variables(text));
   return {};
 }
 
@@ -290,19 +147,54 @@ std::optional<std::string> misspelt_type(std::string_view word) {
   return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
 }
 
-Check check_unit(std::string_view text) {
+// user@1000.service and what holds it are units of the system's manager.
+bool is_of_system_manager(std::string_view unit) {
+  return (unit.starts_with("user@") && unit.ends_with(".service")) ||
+         (unit.starts_with("user-") && unit.ends_with(".slice")) ||
+         (unit.starts_with("session-") && unit.ends_with(".scope"));
+}
+
+// "kubepods.slice" of "kubepods", of which no service is known.
+std::string slice_meant(ConditionKind kind, std::string_view text) {
+  for (const std::string_view slice :
+       {"kubepods", "kubepods-besteffort", "kubepods-burstable", "machine", "user", "system"})
+    if (text == slice) return fmt::format("{}.slice", slice);
+  if (text == "init") return "init.scope";
+  if (kind == ConditionKind::unit && text.starts_with("user-") && is_digits(text.substr(5)))
+    return fmt::format("{}.slice", text);
+  if (kind == ConditionKind::user_unit)
+    for (const std::string_view slice : {"app", "session", "background"})
+      if (text == slice) return fmt::format("{}.slice", slice);
+  return {};
+}
+
+Check check_unit(ConditionKind kind, std::string_view text) {
   if (const auto character = foreign_character(text))
-    return never(text,
-                 fmt::format("the name of a unit has no {}", *character == " " || *character == "\t"
-                                                                 ? "blank"
-                                                                 : fmt::format("'{}'", *character)),
-                 hint_for_unit(text, *character));
+    return never(
+        text,
+        fmt::format("the name of a unit has no {}",
+                    *character == " " || *character == "\t" ? "blank" : character_text(*character)),
+        hint_for_unit(text, *character));
   if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
     if (const auto type = misspelt_type(text.substr(dot + 1)))
       return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
                      write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
+  if (const std::string slice = slice_meant(kind, text); !slice.empty())
+    return Finding{fmt::format("'{}' is the service '{}.service'", text, text), write(slice),
+                   false};
+  if (const std::string escaped = escaped_scope(text); !escaped.empty())
+    return Finding{fmt::format("'{}' may not match: systemd writes the '-' in the name of a "
+                               "machine as '\\x2d'",
+                               text),
+                   write(escaped), false};
+  if (text == "-.slice")
+    return never(text, "the root slice has no cgroup, and holds every process",
+                 "name = \"*\" holds for every process");
   const std::string unit = complete_unit_name(std::string(text));
   const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
+  if (kind == ConditionKind::user_unit && is_of_system_manager(unit))
+    return never(text, "user_unit names a unit of a user's own service manager",
+                 fmt::format("write unit = {}", quoted(std::string_view(unit))));
   if (stem.ends_with('@'))
     return never(text, "a template has no processes, only its instances have",
                  write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
@@ -331,12 +223,12 @@ Check check_cmdline(std::string_view text) {
 Check check_kind(ConditionKind kind, std::string_view text) {
   switch (kind) {
     case ConditionKind::name:
-    case ConditionKind::thread: return check_comm(text);
+    case ConditionKind::thread: return check_comm(text, kind == ConditionKind::thread);
     case ConditionKind::exe: return check_exe(text);
     case ConditionKind::cmdline: return check_cmdline(text);
     case ConditionKind::cgroup: return check_cgroup(text);
     case ConditionKind::unit:
-    case ConditionKind::user_unit: return check_unit(text);
+    case ConditionKind::user_unit: return check_unit(kind, text);
     case ConditionKind::vm: return check_vm(text);
     case ConditionKind::pod: return check_pod(text);
     case ConditionKind::container: return check_container(text);
@@ -344,9 +236,34 @@ Check check_kind(ConditionKind kind, std::string_view text) {
   }
 }
 
+// Slips that look right on a screen, or nearly so. What cannot be in a name at all is an error.
+Check check_looks(ConditionKind kind, std::string_view text) {
+  const bool is_comm = kind == ConditionKind::name || kind == ConditionKind::thread;
+  const bool is_cmdline = kind == ConditionKind::cmdline;
+  const bool can_have_any = is_comm || is_cmdline || kind == ConditionKind::exe ||
+                            kind == ConditionKind::cgroup || kind == ConditionKind::vm;
+  // A command line may have lines.
+  if (const auto found = find_disguise(text, !is_cmdline)) {
+    Finding out{fmt::format("'{}' has {}", with_all_shown(text), found->character),
+                found->meant.empty() ? "" : write(found->meant), !can_have_any};
+    return out;
+  }
+  const bool has_quotes = text.size() > 2 && text.front() == text.back() &&
+                          (text.front() == '"' || text.front() == '\'');
+  if (has_quotes && !is_cmdline)
+    return Finding{fmt::format("{} has quotes within its quotes", text),
+                   write(text.substr(1, text.size() - 2)), !can_have_any};
+  const std::string_view bare = trim(text);
+  if (is_comm || is_cmdline || bare.empty() || bare.size() == text.size()) return std::nullopt;
+  return Finding{
+      fmt::format("'{}' {} with a blank", text, text.starts_with(bare.front()) ? "ends" : "begins"),
+      write(bare), !can_have_any};
+}
+
 Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   if (text.empty())
     return Finding{fmt::format("'{}' is empty: nothing can match it", to_string(kind))};
+  if (auto found = check_looks(kind, text)) return found;
   if (kind == ConditionKind::user || kind == ConditionKind::user_group)
     return check_identity(kind, text);
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;

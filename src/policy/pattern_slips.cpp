@@ -98,7 +98,10 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
     if (out.size() > 1) return out;
   if (kind == ConditionKind::cmdline) return {};
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
-  std::vector<std::string> out = parts_of(text, is_unit && text.contains(' ') ? ' ' : ',');
+  const bool has_semicolons = find_plain(text, ";") != no_place;
+  std::vector<std::string> out = parts_of(text, has_semicolons                  ? ';'
+                                                : is_unit && text.contains(' ') ? ' '
+                                                                                : ',');
   return separates(kind, out) ? out : std::vector<std::string>{};
 }
 

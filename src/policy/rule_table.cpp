@@ -76,6 +76,8 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
                               if (auto name = in.string(k, n)) rule.group = *name;
                             }},
                            {"monitor", [&](const auto& k, const auto& n) {
+                              if (n.is_boolean())
+                                return in.wrong_type(k, n, "a string", "write monitor = \"NAME\"");
                               rule.monitor = in.string(k, n);
                               if (rule.monitor) check_monitor(in, *rule.monitor);
                             }}};

@@ -11,7 +11,6 @@ namespace rdtd {
 
 using pattern::Check;
 using pattern::Finding;
-using pattern::is_digits;
 using pattern::last_component;
 using pattern::never;
 using pattern::write;
@@ -59,6 +58,8 @@ Check check_container(std::string_view text) {
                  fmt::format("write container = {}; pod = {} is for the pod",
                              rdtd::quoted(text.substr(at + 1)),
                              rdtd::quoted(fmt::format("{}/*", text.substr(0, at)))));
+  if (text.find_first_of(":@") != std::string_view::npos && !text.contains('['))
+    return never(text, "it is an image; 'container' is the container's name", hint_for_image(text));
   if (is_container_id(text))
     return Finding{
         fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
@@ -101,8 +102,18 @@ Check check_vm(std::string_view text) {
     if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text)))
       return named(*name, "it is the name that 'virsh list' shows");
     const std::string_view stem = text.substr(0, text.rfind(".scope"));
-    return named(is_digits(stem) ? stem : "", "it is the name that 'virsh list' shows");
+    const bool is_escaped = stem.contains('\\') || stem.starts_with("machine-");
+    return named(is_escaped ? "" : stem, "it is the name that 'virsh list' shows");
   }
+  if (text.ends_with(".xml") && text.size() > 4)
+    return Finding{fmt::format("'{}' looks like the file of a virtual machine; 'vm' is the name "
+                               "that 'virsh list' shows",
+                               text),
+                   write(text.substr(0, text.size() - 4)), false};
+  if (is_uid(lower(text)))
+    return Finding{
+        fmt::format("'{}' looks like a UUID; 'vm' is the name that 'virsh list' shows", text),
+        fmt::format("'virsh domname {}' shows it", text), false};
   if (text.ends_with(".slice"))
     return named({}, "it is the name of a virtual machine; 'unit' matches a slice");
   if (const auto name = vm_of_cgroup(fmt::format("/machine/{}.libvirt-qemu/x", text)))

@@ -31,7 +31,7 @@ std::optional<std::string> SettingsTable::choice(const FileReader& in, const tom
   const auto text = in.string(key, node);
   if (!text) return std::nullopt;
   if (std::ranges::find(choices, text->value) != choices.end()) return text->value;
-  auto nearest = nearest_name(text->value, choices);
+  auto nearest = nearest_name(lower(text->value), choices);
   for (const auto& [words, choice] : meant)
     for (const std::string_view word : split(words, ' '))
       if (word == lower(text->value)) nearest = choice;

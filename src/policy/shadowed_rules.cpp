@@ -43,6 +43,7 @@ class Search {
  public:
   explicit Search(std::span<const Rule> rules) {
     for (const Rule& rule : rules) all_.push_back(conditions_of(rule));
+    find_ancestors();
     uses_.resize(names_.size() + condition_kinds.size());
     for (const Conditions& conditions : all_)
       for_each(conditions, [&](size_t kind, Pattern pattern) { uses_[slot(kind, pattern)]++; });
@@ -58,9 +59,12 @@ class Search {
       const std::vector<Pattern>& patterns = conditions.patterns[kind];
       if (patterns.empty()) continue;
       look_among(by_anchor_[slot(kind, any)], rule, found);
-      // A rule that matches all has each of the patterns: the rarest one leads to the fewest rules.
+      // A rule that matches all has each of the patterns, or one above it: the rarest one leads to
+      // the fewest rules.
       if (patterns.front() != any)
-        look_among(by_anchor_[slot(kind, rarest(patterns))], rule, found);
+        for_each_above(rarest(patterns), [&](Pattern pattern) {
+          look_among(by_anchor_[slot(kind, pattern)], rule, found);
+        });
     }
     add(rule);
     return found;
@@ -75,8 +79,10 @@ class Search {
       const bool holds_for_any = std::ranges::any_of(condition.patterns, [&](const auto& pattern) {
         return matches_any(condition.kind, pattern.value);
       });
-      // Every process has a name, but not all have a unit or an executable.
-      if (holds_for_any && condition.kind == ConditionKind::name) continue;
+      // Every process has a name and a cgroup, but not all have a unit or an executable.
+      if (holds_for_any &&
+          (condition.kind == ConditionKind::name || condition.kind == ConditionKind::cgroup))
+        continue;
       if (holds_for_any) {
         patterns = {any};
         continue;
@@ -92,6 +98,28 @@ class Search {
     return out;
   }
 
+  // A cgroup includes those below it: of each path the nearest one above it that is a pattern too.
+  void find_ancestors() {
+    constexpr size_t deepest = 32;  // what lies below has no ancestor: or many '/' would take long
+    above_.assign(names_.size() + 1, any);
+    const std::string kind = fmt::format("{} ", static_cast<size_t>(ConditionKind::cgroup));
+    for (const auto& [name, pattern] : names_) {
+      if (!name.starts_with(kind) || name.find_first_of("*?[") != std::string::npos) continue;
+      size_t at = kind.size();
+      for (size_t depth = 0; depth < deepest; depth++) {
+        at = name.find('/', at + 1);
+        if (at == std::string::npos) break;
+        const auto found = names_.find(name.substr(0, at));
+        if (found != names_.end()) above_[pattern] = found->second;
+      }
+    }
+  }
+
+  // A pattern, and then those that match all that it matches.
+  void for_each_above(Pattern pattern, const auto& visit) const {
+    for (; pattern != any; pattern = above_[pattern]) visit(pattern);
+  }
+
   static void for_each(const Conditions& conditions, const auto& visit) {
     for (size_t kind = 0; kind < condition_kinds.size(); kind++)
       for (const Pattern pattern : conditions.patterns[kind]) visit(kind, pattern);
@@ -103,8 +131,11 @@ class Search {
   }
 
   [[nodiscard]] Pattern rarest(const std::vector<Pattern>& patterns) const {
-    return *std::ranges::min_element(
-        patterns, {}, [&](Pattern pattern) { return by_anchor_[slot(0, pattern)].size(); });
+    return *std::ranges::min_element(patterns, {}, [&](Pattern pattern) {
+      size_t rules = 0;
+      for_each_above(pattern, [&](Pattern one) { rules += by_anchor_[slot(0, one)].size(); });
+      return rules;
+    });
   }
 
   // Whether whatever matches `later` matches `earlier` too.
@@ -117,9 +148,23 @@ class Search {
       if (theirs.empty()) return false;
       if (mine.front() == any) continue;
       comparisons_ += mine.size();
-      if (!std::ranges::includes(mine, theirs)) return false;
+      if (std::ranges::includes(mine, theirs)) continue;
+      if (static_cast<ConditionKind>(kind) != ConditionKind::cgroup || !are_below(mine, theirs))
+        return false;
     }
     return true;
+  }
+
+  // Whether each of these cgroups is one of those, or below one.
+  bool are_below(const std::vector<Pattern>& those, const std::vector<Pattern>& these) {
+    return std::ranges::all_of(these, [&](Pattern pattern) {
+      bool found = false;
+      for_each_above(pattern, [&](Pattern one) {
+        comparisons_++;
+        found = found || std::ranges::binary_search(those, one);
+      });
+      return found;
+    });
   }
 
   void look_among(const std::vector<size_t>& rules, size_t later, std::optional<size_t>& found) {
@@ -150,6 +195,7 @@ class Search {
   }
 
   std::unordered_map<std::string, Pattern> names_;
+  std::vector<Pattern> above_;                  // by pattern of a cgroup: the next one above it
   std::vector<Conditions> all_;                 // by rule
   std::vector<size_t> uses_;                    // how many conditions have a pattern, by slot
   std::vector<std::vector<size_t>> by_anchor_;  // rules, ascending, by slot

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -39,6 +41,8 @@ constexpr std::string_view as_comment = "use a comment (#), or a key that begins
 constexpr std::string_view commented_out = "remove the table, or comment it out";
 constexpr std::string_view mount_options =
     "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=cdp";
+constexpr std::string_view mount_in_mbps =
+    "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=mba_MBps";
 constexpr std::string_view no_exporter =
     "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus";
 constexpr std::string_view runtime_settings =
@@ -206,7 +210,8 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"rdtconfigfile intelrdt rdt linux plugins runtime kubernetes", "rule", runtime_settings},
     {"options", "rule",
      "unsupported = \"skip\" in [daemon] leaves out what a machine does not have"},
-    {"mount mountoptions cdp mbambps", "version", mount_options},
+    {"mount mountoptions cdp", "version", mount_options},
+    {"mbambps", "version", mount_in_mbps},
     {"interval samplinginterval reconcile refresh period pollinterval scaninterval checkinterval",
      "reconcile_interval",
      {}},
@@ -216,7 +221,8 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"optional strict skip ignore skipunsupported ignoreunsupported", "unsupported", {}},
     {"users access allow reader", "readers", {}},
     {"port listen address metrics prometheus", "drift", no_exporter},
-    {"mount mountoptions cdp mbambps", "drift", mount_options},
+    {"mount mountoptions cdp", "drift", mount_options},
+    {"mbambps", "drift", mount_in_mbps},
     {"dryrun", "drift", "rdtctl plan shows what would change"},
     {"threshold limit bandwidth ceiling utilization utilisation above", "traffic", {}},
     {"protect protected groups group", "traffic", "write protected = true in [group.NAME]"},
@@ -257,18 +263,76 @@ const Synonym* find_synonym(std::string_view word, const auto& has) {
 
 std::string did_you_mean(std::string_view key) { return fmt::format("did you mean '{}'?", key); }
 
+// As many keys as a line has room for, first those that begin with the same letter.
+std::string some_of(std::span<const std::string> keys, std::string_view name) {
+  constexpr size_t room = 48;
+  constexpr size_t room_for_all = 80;
+  if (const std::string all = join(keys, ", "); all.size() <= room_for_all)
+    return fmt::format("the keys are {}", all);
+  std::string out;
+  for (const bool alike : {true, false})
+    for (const std::string& key : keys) {
+      if (key.starts_with(name.substr(0, 1)) != alike) continue;
+      if (out.size() + key.size() > room) continue;
+      out += (out.empty() ? "" : ", ") + key;
+    }
+  return fmt::format("some of the keys are {}; see rdtd.toml(5)", out);
+}
+
+// What the key's value adds to what its name says.
+std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint) {
+  if (hint == commented_out && unknown.is_on && *unknown.is_on != word.starts_with("dis"))
+    return "remove this line: what a file of the policy has is in force";
+  if (word == "mode" && lower(unknown.text).starts_with("pseudo"))
+    return "write [pseudo_lock.NAME] with l2 or l3 in place of the group";
+  return std::string(hint);
+}
+
+// [vm.web]: what a condition is named after, as a table at the top.
+std::string hint_for_table(const UnknownKey& unknown, std::string_view word,
+                           std::span<const std::string> keys) {
+  constexpr auto conditions =
+      std::to_array<std::pair<std::string_view, std::string_view>>({{"vm", "vm"},
+                                                                    {"vms", "vm"},
+                                                                    {"pod", "pod"},
+                                                                    {"pods", "pod"},
+                                                                    {"container", "container"},
+                                                                    {"containers", "container"},
+                                                                    {"unit", "unit"},
+                                                                    {"units", "unit"},
+                                                                    {"service", "unit"},
+                                                                    {"services", "unit"},
+                                                                    {"slice", "unit"},
+                                                                    {"scope", "unit"},
+                                                                    {"user", "user"},
+                                                                    {"cgroup", "cgroup"},
+                                                                    {"name", "name"}});
+  constexpr size_t longest_first_key = 64;
+  if (unknown.first_key.empty() || unknown.first_key.size() > longest_first_key ||
+      !contains(keys, "rule"))
+    return {};
+  const auto* const found =
+      std::ranges::find(conditions, word, &std::pair<std::string_view, std::string_view>::first);
+  if (found == conditions.end()) return {};
+  return fmt::format("write [[rule]] with {} = {}, and a [group.NAME] for its amounts",
+                     found->second, rdtd::quoted(unknown.first_key));
+}
+
 }  // namespace
 
-std::string unknown_key_hint(std::string_view name, std::span<const std::string> keys) {
+std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::string> keys) {
+  const std::string_view name = unknown.name;
   const std::string word = joined_words(name);
+  if (auto hint = hint_for_table(unknown, word, keys); !hint.empty()) return hint;
   for (const std::string& key : keys)
     if (joined_words(key) == word) return did_you_mean(key);
   const auto has = [&](std::string_view key) { return contains(keys, key); };
   if (const Synonym* synonym = find_synonym(word, has))
-    return synonym->hint.empty() ? did_you_mean(synonym->key) : std::string(synonym->hint);
+    return synonym->hint.empty() ? did_you_mean(synonym->key)
+                                 : hint_by_value(unknown, word, synonym->hint);
   if (const auto nearest = nearest_name(lower(name.substr(0, 64)), keys))
     return did_you_mean(*nearest);
-  return fmt::format("the keys are {}", join(keys, ", "));
+  return some_of(keys, name);
 }
 
 }  // namespace rdtd

@@ -2,15 +2,24 @@
 // and slips of the keyboard.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace rdtd {
 
-// The hint for an unknown key of a table that has `keys`: what to write instead, or else the list
-// of the keys.
-[[nodiscard]] std::string unknown_key_hint(std::string_view name,
+// An unknown key, and as much of its value as tells what was meant.
+struct UnknownKey {
+  std::string_view name;
+  std::optional<bool> is_on;   // of a boolean
+  std::string_view text;       // of a string
+  std::string_view first_key;  // of a table
+};
+
+// The hint for an unknown key of a table that has `keys`: what to write instead, or else some of
+// the keys.
+[[nodiscard]] std::string unknown_key_hint(const UnknownKey& unknown,
                                            std::span<const std::string> keys);
 
 }  // namespace rdtd

@@ -168,6 +168,8 @@ TEST(Amount, Bandwidth) {
       {"max", "'max' is not a bandwidth; write \"unlimited\""},
       {"all", "'all' is not a bandwidth; write \"unlimited\""},
       {"50", "'50' is not a bandwidth; write \"50%\""},
+      {"2048",
+       "'2048' is not a bandwidth; add a unit: \"2048 MiB/s\", or of AMD's schemata \"256 GB/s\""},
       {"10%-100%", "'10%-100%' is not a percentage; write \"10%..100%\""},
       {"10 to 60%", "'10 to 60%' is not a percentage; write \"10..60%\""},
       {"1-8 GB/s", "'1-8 GB/s' is not a bandwidth; write \"1..8 GB/s\""},

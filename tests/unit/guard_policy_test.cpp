@@ -68,7 +68,7 @@ TEST(GuardPolicy, Ranges) {
               {"\"50%\"", 0, 0}};
   for (const auto& row : rows) {
     const ParsedPolicy policy = policy_of(std::string("[group.a]\nmb = ") + row.amount + "\n");
-    ASSERT_TRUE(policy.diagnostics.empty()) << row.amount;
+    ASSERT_FALSE(has_errors(policy.diagnostics)) << row.amount;
     const GuardRules rules = guard_rules(policy.policy);
     const Range* range = rules.range_of("a", DomainId{0});
     EXPECT_EQ(range != nullptr ? range->least : 0, row.least) << row.amount;

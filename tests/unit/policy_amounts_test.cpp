@@ -167,6 +167,11 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
     2 | mb = 50
       |      ^~ write "50%"
 )"},
+    {"[group.a]\nmb = 2048\n",
+     R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an integer
+    2 | mb = 2048
+      |      ^~~~ add a unit: "2048 MiB/s", or of AMD's schemata "256 GB/s"
+)"},
     {"[group.a]\nmb = true\n",
      R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not a boolean
     2 | mb = true

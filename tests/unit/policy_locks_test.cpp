@@ -43,7 +43,12 @@ TEST(PolicyLocks, Errors) {
        "| write l2 = { \"0\" = \"256 KiB\" }\n"},
       {"l2 = { \"0-1\" = \"256 KiB\" }\n",
        "p.toml:2:8: error: pseudo_lock 'a' must name one domain; a region is in exactly one\n      "
-       "| write l2 = { \"1\" = \"256 KiB\" }\n"},
+       "| write l2 = { \"0\" = \"256 KiB\" }\n"},
+      {"l3 = { \"2,3\" = \"2 ways\" }\n",
+       "p.toml:2:8: error: pseudo_lock 'a' must name one domain; a region is in exactly one\n      "
+       "| write l3 = { \"2\" = \"2 ways\" }\n"},
+      {ok + "mode = 600\n",
+       "p.toml:3:8: error: 'mode' must be a string, not an integer\n      | write \"0600\"\n"},
       {"l2 = { \"1\" = \"all\" }\n",
        "p.toml:2:14: error: 'all' cannot be locked: a region leaves ways to the groups\n      | "
        "write \"2 ways\" or \"256 KiB\"\n"},

@@ -186,6 +186,12 @@ constexpr ValueAndFinding values_and_findings[] = {
      "\"getty@*.service\""},
     {"unit = 'backup.timer'",
      "error: 'backup.timer' can never match: no process is in a timer | write \"backup.service\""},
+    {"user_unit = 'user@1000'",
+     "error: 'user@1000' can never match: user_unit names a unit of a user's own service manager"
+     " | write unit = \"user@1000.service\""},
+    {"user_unit = 'user-1000.slice'",
+     "error: 'user-1000.slice' can never match: user_unit names a unit of a user's own service "
+     "manager | write unit = \"user-1000.slice\""},
     {"unit = 'multi-user.target'",
      "error: 'multi-user.target' can never match: no process is in a target"},
     // Users.
@@ -223,11 +229,11 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"exe = '/usr/bin/python3 x.py'",
      "warning: '/usr/bin/python3 x.py' looks like a command with arguments; 'exe' matches the "
      "path of the executable | 'cmdline' matches the arguments"},
-    {"exe = ['/opt/My Program/bin/x', '/usr/bin/x (deleted)']", ""},
+    {"exe = '/opt/My Program/bin/x'", ""},
     {"name = '/regex/'",
      "error: '/regex/' can never match: the name of a process has no directory | write \"regex\""},
     {"name = 'redis-server --port 6379'",
-     "error: 'redis-server --port 6379' can never match: the kernel cuts names to 15 characters | "
+     "error: 'redis-server --port 6379' can never match: the kernel cuts names to 15 bytes | "
      "write \"redis-server\", or use 'cmdline'"},
     {"name = '!tar'",
      "warning: '!tar' is a text that begins with '!': no condition negates | to leave processes "
@@ -313,6 +319,137 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"container = '0123456789ab'",
      "warning: '0123456789ab' looks like the ID of a container; 'container' is its name | write "
      "cgroup = \"**/*0123456789ab*\""},
+    // Names that the kernel does not cut, slips that look right, and names of other kinds.
+    {"name = ['rcu_exp_par_gp_kthread_worker/0', 'kworker/u8:3-ext4-rsv-conversion', 'irq/125-PCIe "
+     "PME and more']",
+     ""},
+    {"name = 'nvidia-persistenced'",
+     "error: 'nvidia-persistenced' can never match: the kernel cuts names to 15 bytes | write "
+     "\"nvidia-persiste\", or use 'exe'"},
+    {"name = 'kworker/u8:3-ext4-rsv-conversion-and-much-more-than-sixty-three-bytes'",
+     "error: 'kworker/u8:3-ext4-rsv-conversion-and-much-more-than-sixty-three-bytes' can never "
+     "match: the kernel cuts the names of its threads to 63 bytes | write \"kworker/u8:3-ex*\""},
+    {"thread = 'C2 CompilerThread0'",
+     "error: 'C2 CompilerThread0' can never match: the kernel cuts names to 15 bytes | write \"C2 "
+     "CompilerThre\""},
+    {"name = 'C2 CompilerThread0'",
+     "error: 'C2 CompilerThread0' can never match: the kernel cuts names to 15 bytes | write \"C2 "
+     "CompilerThre\""},
+    {"name = 'nginx: worker process'",
+     "error: 'nginx: worker process' can never match: the kernel cuts names to 15 bytes | write "
+     "\"nginx\", or cmdline = \"nginx: worker process*\""},
+    {"thread = 'nginx: worker process'",
+     "error: 'nginx: worker process' can never match: the kernel cuts names to 15 bytes | write "
+     "\"nginx\""},
+    {"name = 'postgres: checkpointer'",
+     "error: 'postgres: checkpointer' can never match: the kernel cuts names to 15 bytes | write "
+     "\"postgres\", or cmdline = \"postgres: checkpointer*\""},
+    {"thread = 'redis-server --port 6379'",
+     "error: 'redis-server --port 6379' can never match: the kernel cuts names to 15 bytes | write "
+     "\"redis-server\""},
+    {"thread = 'a-very-long-name'",
+     "error: 'a-very-long-name' can never match: the kernel cuts names to 15 bytes | write "
+     "\"a-very-long-nam\""},
+    {"name = 'proze\u00df-mit-f\u00fcnf\u00df'",
+     "error: 'proze\u00df-mit-f\u00fcnf\u00df' can never match: the kernel cuts names to 15 bytes "
+     "| write \"proze\u00df-mit-f\u00fc\", or use 'exe'"},
+    {"thread = '/usr/bin/a-very-long-name'",
+     "error: '/usr/bin/a-very-long-name' can never match: the name of a process has no directory | "
+     "write \"a-very-long-nam\""},
+    {"exe = '/usr/bin/foo (deleted)'",
+     "error: '/usr/bin/foo (deleted)' can never match: rdtd leaves out what the kernel adds to the "
+     "path of a replaced program | write \"/usr/bin/foo\""},
+    {"name = 'tar gzip'",
+     "warning: 'tar gzip' is one name with blanks in it | write [\"tar\", \"gzip\"]"},
+    {"name = ['docker init', 'Web Content']", ""},
+    {"name = 'tar; gzip'",
+     "error: 'tar; gzip' can never match: one pattern is one glob, and an array holds several | "
+     "write [\"tar\", \"gzip\"]"},
+    {"name = '\"tar\"'", "warning: \"tar\" has quotes within its quotes | write \"tar\""},
+    {"name = \"'tar'\"", "warning: 'tar' has quotes within its quotes | write \"tar\""},
+    {"name = \"tar\\n\"", "warning: 'tar<U+000A>' has U+000A, a control character | write \"tar\""},
+    {"name = \"redis\\u200b\"",
+     "warning: 'redis<U+200B>' has U+200B, which is invisible | write \"redis\""},
+    {"exe = \"\\ufeff/usr/bin/tar\"",
+     "warning: '<U+FEFF>/usr/bin/tar' has U+FEFF, which is invisible | write \"/usr/bin/tar\""},
+    {"exe = \"/usr/bin/tar\\u2060\"",
+     "warning: '/usr/bin/tar<U+2060>' has U+2060, which is invisible | write \"/usr/bin/tar\""},
+    {"user = \"root\\n\"",
+     "error: 'root<U+000A>' has U+000A, a control character | write \"root\""},
+    {"user = \" root\"", "error: ' root' begins with a blank | write \"root\""},
+    {"cgroup = \"/system.slice \"",
+     "warning: '/system.slice ' ends with a blank | write \"/system.slice\""},
+    {"exe = \"/usr/bin/tar \"",
+     "warning: '/usr/bin/tar ' ends with a blank | write \"/usr/bin/tar\""},
+    {"unit = \"redis.service\\u200b\"",
+     "error: 'redis.service<U+200B>' has U+200B, which is invisible | write \"redis.service\""},
+    {"unit = \"redis.service \"",
+     "error: 'redis.service ' ends with a blank | write \"redis.service\""},
+    {"unit = \"r\\u0435dis\"",
+     "error: 'r\u0435dis' has U+0435, which looks like 'e' | write \"redis\""},
+    {"name = \"r\\u0435dis\"",
+     "warning: 'r\u0435dis' has U+0435, which looks like 'e' | write \"redis\""},
+    {"name = \"redis\\u2013server\"",
+     "warning: 'redis\u2013server' has U+2013, which looks like '-' | write \"redis-server\""},
+    {"name = [\"\\u0440\\u0435\\u0434\", \"\\u00e9t\\u00e9\"]", ""},
+    {"cmdline = \"sh -c *\\n*\"", ""},
+    {"unit = \"-.slice\"",
+     "error: '-.slice' can never match: the root slice has no cgroup, and holds every process | "
+     "name = \"*\" holds for every process"},
+    {"unit = \"kubepods\"",
+     "warning: 'kubepods' is the service 'kubepods.service' | write \"kubepods.slice\""},
+    {"unit = \"machine\"",
+     "warning: 'machine' is the service 'machine.service' | write \"machine.slice\""},
+    {"unit = \"user-1000\"",
+     "warning: 'user-1000' is the service 'user-1000.service' | write \"user-1000.slice\""},
+    {"unit = \"init\"", "warning: 'init' is the service 'init.service' | write \"init.scope\""},
+    {"user_unit = \"app\"", "warning: 'app' is the service 'app.service' | write \"app.slice\""},
+    {"unit = \"machine-qemu-1-web.scope\"",
+     "warning: 'machine-qemu-1-web.scope' may not match: systemd writes the '-' in the name of a "
+     "machine as '\\x2d' | write 'machine-qemu\\x2d1\\x2dweb.scope'"},
+    {"cgroup = \"/machine.slice/machine-qemu-1-web.scope\"",
+     "warning: '/machine.slice/machine-qemu-1-web.scope' may not match: systemd writes the '-' in "
+     "the name of a machine as '\\x2d' | write '/machine.slice/machine-qemu\\x2d1\\x2dweb.scope'"},
+    {"cgroup = ['/machine.slice/machine-qemu\\x2d1\\x2dweb.scope', "
+     "'/machine.slice/machine-web.scope']",
+     ""},
+    {"cgroup = \"/user.slice/user-$UID.slice\"",
+     "error: '/user.slice/user-$UID.slice' can never match: rules have no variables | write "
+     "\"/user.slice/user-*.slice\""},
+    {"cgroup = \"/user.slice/user-${UID}.slice/x\"",
+     "error: '/user.slice/user-${UID}.slice/x' can never match: rules have no variables | write "
+     "\"/user.slice/user-*.slice/x\""},
+    {"cgroup = \"/user.slice/user-%U.slice\"",
+     "error: '/user.slice/user-%U.slice' can never match: rules have no specifiers | write "
+     "\"/user.slice/user-*.slice\""},
+    {"cgroup = \"/a/50%\"", ""},
+    {"unit = \"user-$UID.slice\"",
+     "error: 'user-$UID.slice' can never match: the name of a unit has no '$' | rules have no "
+     "variables: write \"user-*.slice\""},
+    {"vm = \"web.xml\"",
+     "warning: 'web.xml' looks like the file of a virtual machine; 'vm' is the name that 'virsh "
+     "list' shows | write \"web\""},
+    {"vm = \"web.scope\"",
+     "error: 'web.scope' can never match: it is the name that 'virsh list' shows | write \"web\""},
+    {"vm = \"8F2c1d3e-0000-4abc-9def-0123456789ab\"",
+     "warning: '8F2c1d3e-0000-4abc-9def-0123456789ab' looks like a UUID; 'vm' is the name that "
+     "'virsh list' shows | 'virsh domname 8F2c1d3e-0000-4abc-9def-0123456789ab' shows it"},
+    {"container = \"redis:7\"",
+     "error: 'redis:7' can never match: it is an image; 'container' is the container's name | "
+     "write \"redis\""},
+    {"user = \">=1000\"",
+     "error: '>=1000' can never match: there are no ranges of numbers | list the numbers, or use "
+     "user_group or unit"},
+    {"user = \"1000+\"",
+     "error: '1000+' can never match: there are no ranges of numbers | list the numbers, or use "
+     "user_group or unit"},
+    {"user = \"1000..2000\"",
+     "error: '1000..2000' can never match: there are no ranges of numbers | list the numbers, or "
+     "use user_group or unit"},
+    {"user = \"0;1\"",
+     "error: '0;1' can never match: the name of a user has no ';' | list them: user = [\"NAME\", "
+     "\"NAME\"]"},
+    {"user = \"007\"", "error: '007' begins with a 0, which no number does | write \"7\""},
 };
 
 TEST(PolicyPatterns, Findings) {

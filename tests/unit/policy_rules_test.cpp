@@ -138,10 +138,10 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\nname = 7\n",
      R"(p.toml:3:8: error: 'name' must be a string or an array of strings, not an integer
     3 | name = 7
-      |        ^
+      |        ^ write name = "7"
 )"},
     {"[[rule]]\ngroup = \"default\"\nname = \"a-very-long-name\"\n",
-     R"(p.toml:3:8: error: 'a-very-long-name' can never match: the kernel cuts names to 15 characters
+     R"(p.toml:3:8: error: 'a-very-long-name' can never match: the kernel cuts names to 15 bytes
     3 | name = "a-very-long-name"
       |        ^~~~~~~~~~~~~~~~~~ write "a-very-long-nam", or use 'exe'
 )"},
@@ -168,7 +168,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = true\n",
      R"(p.toml:4:11: error: 'monitor' must be a string, not a boolean
     4 | monitor = true
-      |           ^~~~
+      |           ^~~~ write monitor = "NAME"
 )"},
     {"[[rule]]\ngroup = \"leave\"\nname = \"x\"\n", ""},
     {"[[rule]]\ngroup = \"leave\"\nname = \"x\"\nmonitor = \"m\"\n",

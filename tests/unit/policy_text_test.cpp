@@ -318,12 +318,12 @@ constexpr PolicyAndErrors text_errors[] = {
       |      ^ this looks like a command line of pqos; 'rdtctl import --from FILE' makes a policy of what other tools have
 )"},
     {"[group.a]\nl3\u200b = \"all\"\n",
-     "p.toml:2:3: error: an invisible character after the key 'l3'\n    2 | l3\u200b = \"all\"\n"
+     "p.toml:2:3: error: U+200B, which is invisible, cannot be here\n    2 | l3\u200b = \"all\"\n"
      "      |   ^ delete it\n"},
     {"[group.a.b]\nl3 = \"all\"\n",
      R"(p.toml:1:10: error: unknown key 'b' in [group.a]
     1 | [group.a.b]
-      |          ^ no name has a '.' in it: write [group.a-b]
+      |          ^ a '.' begins a table within: write [group."a.b"]
 )"},
     {"l3\xc2\xa0"
      "= \"4 ways\"\n",

@@ -71,8 +71,7 @@ constexpr WordsAndHint words_and_hints[] = {
      "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
      "matches"},
     {rule, "colour",
-     "the keys are group, monitor, name, thread, exe, cmdline, cgroup, unit, user_unit, vm, pod, "
-     "container, user, user_group, vcpu"},
+     "some of the keys are cmdline, cgroup, container, group, monitor, name; see rdtd.toml(5)"},
     // goresctrl, containerd, CRI-O
     {group, "l3Allocation llc l3_ways L3CacheSchema", "did you mean 'l3'?"},
     {group, "l2Allocation", "did you mean 'l2'?"},
@@ -135,11 +134,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
     {group, "enabled", "remove the table, or comment it out"},
     {group, "colour",
-     "the keys are exclusive, partition, description, protected, adopt, override, cpus, "
-     "monitor_cpus, mb_min, "
-     "control, l3, "
-     "l3code, l3data, "
-     "l2, l2code, l2data, mb, smba"},
+     "some of the keys are cpus, control, exclusive, partition, description; see rdtd.toml(5)"},
     {partition, "classes groups",
      "a group names its partition: write partition = \"NAME\" in [group.NAME]"},
     {partition, "l3Allocation", "did you mean 'l3'?"},
@@ -155,7 +150,9 @@ constexpr WordsAndHint words_and_hints[] = {
     {"[daemon]", "optional strict", "did you mean 'unsupported'?"},
     {"[daemon]", "port listen",
      "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus"},
-    {"[daemon]", "mba_MBps mount_options",
+    {"[daemon]", "mba_MBps",
+     "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=mba_MBps"},
+    {"[daemon]", "mount_options",
      "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=cdp"},
     {"[daemon]", "dry_run", "rdtctl plan shows what would change"},
     {top, "clos classes", "write [group.NAME]"},

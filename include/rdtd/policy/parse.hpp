@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,5 +30,11 @@ struct ParsedPolicy {
 // is the message's text.
 [[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(
     std::string_view text);
+
+// How a span that parse_duration() refuses is written, if it is one number with a unit and within
+// the limits: "1500ms" of "1.5s", "5s" of "5 S".
+[[nodiscard]] std::optional<std::string> duration_meant(std::string_view text,
+                                                        std::chrono::microseconds least,
+                                                        std::chrono::microseconds most);
 
 }  // namespace rdtd

@@ -1,0 +1,129 @@
+#include "comm_patterns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "rdtd/base/glob.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/comm_name.hpp"
+
+namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::last_component;
+using pattern::never;
+using pattern::write;
+
+namespace {
+
+// "[kworker/0:1]", "[kthreadd]": a class of characters has none twice, and a name no '/'.
+bool is_in_brackets(std::string_view text) {
+  if (text.size() < 4 || !text.starts_with('[') || text.find(']') != text.size() - 1) return false;
+  std::string inside(text.substr(1, text.size() - 2));
+  std::erase(inside, '-');
+  std::ranges::sort(inside);
+  return inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
+}
+
+// "kworker/0:1*" of "kworker/0:1-events": what a worker does changes.
+std::string kernel_thread(std::string_view name) {
+  const size_t dash = name.starts_with("kworker/") ? name.find('-') : std::string_view::npos;
+  if (dash != std::string_view::npos) return fmt::format("{}*", name.substr(0, dash));
+  return can_be_comm(name) ? std::string(name) : comm_of(name);
+}
+
+bool is_program(std::string_view word) {
+  constexpr auto known = std::to_array<std::string_view>(
+      {"tar",      "gzip",   "bzip2",    "xz",        "zstd",    "pigz",  "rsync",       "cp",
+       "mv",       "dd",     "cat",      "find",      "grep",    "scp",   "make",        "gcc",
+       "cc1",      "clang",  "ld",       "ninja",     "java",    "node",  "python",      "python3",
+       "perl",     "ruby",   "php",      "nginx",     "apache2", "httpd", "redis",       "mysqld",
+       "mariadbd", "mongod", "postgres", "memcached", "haproxy", "fio",   "stress-ng",   "ffmpeg",
+       "restic",   "borg",   "dpkg",     "apt",       "rpm",     "dnf",   "redis-server"});
+  return std::ranges::find(known, word) != known.end();
+}
+
+// ["tar", "gzip", "xz"] of "tar gzip xz"; empty of what may be one name, as "tmux: server" and
+// "docker init".
+std::string list_of_words(std::string_view text) {
+  constexpr std::string_view of_a_word = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+  constexpr size_t least = 3;
+  const auto words = split(text, ' ');
+  std::string out;
+  for (const std::string_view word : words) {
+    if (word.empty() || word.find_first_not_of(of_a_word) != std::string_view::npos) return {};
+    out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
+  }
+  const bool all_known = words.size() > 1 && std::ranges::all_of(words, is_program);
+  return words.size() < least && !all_known ? "" : out + "]";
+}
+
+// A name that the kernel does not show whole.
+std::string hint_for_long(std::string_view text, bool of_thread) {
+  if (is_kernel_thread(text)) return write(fmt::format("{}*", comm_of(text)));
+  const size_t blank = text.find(' ');
+  const std::string_view first = text.substr(0, blank);
+  // "nginx: worker process": the title that a program writes over its command line.
+  const bool is_title = blank != std::string_view::npos && first.size() > 1 && first.ends_with(':');
+  const bool is_command = blank != std::string_view::npos &&
+                          (text.contains(" -") || text.contains('/') || text.contains('='));
+  if (!is_title && !is_command)
+    return write(comm_of(text)) + (of_thread || blank < text.size() ? "" : ", or use 'exe'");
+  const std::string name = comm_of(is_title ? first.substr(0, first.size() - 1) : first);
+  if (of_thread) return write(name);
+  return is_title
+             ? fmt::format("{}, or cmdline = {}", write(name), quoted(fmt::format("{}*", text)))
+             : fmt::format("{}, or use 'cmdline'", write(name));
+}
+
+Check check_length(std::string_view text, bool of_thread) {
+  const auto only = glob_only_match(text);
+  if (!only || can_be_comm(*only)) return std::nullopt;
+  return never(text,
+               is_kernel_thread(*only)
+                   ? fmt::format("the kernel cuts the names of its threads to {} bytes",
+                                 longest_kernel_thread)
+                   : fmt::format("the kernel cuts names to {} bytes", longest_comm),
+               hint_for_long(*only, of_thread));
+}
+
+}  // namespace
+
+Check check_comm(std::string_view text, bool of_thread) {
+  if (text.starts_with('/') || text.starts_with("./") || text.starts_with("~/")) {
+    const std::string name = comm_of(last_component(text));
+    const bool is_file = text.starts_with('/') && text.size() > 1 && !text.ends_with('/');
+    return never(text, "the name of a process has no directory",
+                 is_file && !of_thread ? fmt::format("{}, or exe = {}", write(name), quoted(text))
+                                       : write(name));
+  }
+  if (auto found = check_length(text, of_thread)) return found;
+  if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
+    return Finding{
+        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
+        fmt::format("write unit = {}", quoted(text)), false};
+  // The kernel can cut a name behind a blank.
+  if (const std::string_view bare = trim(text);
+      !bare.empty() &&
+      (text.starts_with(' ') || (text.ends_with(' ') && text.size() < longest_comm)))
+    return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
+                               text.starts_with(' ') ? "begins" : "ends"),
+                   write(bare), false};
+  if (is_in_brackets(text))
+    return Finding{
+        fmt::format("'{}' is one of the characters in the brackets; ps has a kernel thread in "
+                    "brackets",
+                    text),
+        write(kernel_thread(text.substr(1, text.size() - 2))), false};
+  if (const std::string list = list_of_words(text); !list.empty())
+    return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
+  if (text.starts_with("**/"))
+    return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
+                   fmt::format("write exe = {}", quoted(text)), false};
+  return std::nullopt;
+}
+
+}  // namespace rdtd

@@ -1,0 +1,23 @@
+// Patterns of paths: of executables and of cgroups.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pattern_finding.hpp"
+
+namespace rdtd {
+
+// What is wrong with a pattern of `exe` and `cgroup`, if anything is.
+[[nodiscard]] pattern::Check check_exe(std::string_view text);
+[[nodiscard]] pattern::Check check_cgroup(std::string_view text);
+
+// "machine-qemu\x2d1\x2dweb.scope" of "machine-qemu-1-web.scope"; empty of what is no such scope,
+// or is written so.
+[[nodiscard]] std::string escaped_scope(std::string_view component);
+
+// "user-*.slice" of "user-%U.slice" and "user-$UID.slice"; the same of any other text.
+[[nodiscard]] std::string without_specifiers(std::string_view text);
+[[nodiscard]] std::string without_variables(std::string_view text);
+
+}  // namespace rdtd
