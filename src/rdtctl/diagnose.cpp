@@ -1,13 +1,12 @@
-#include "diagnose.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cerrno>
 
+#include "diagnose_parts.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/model/machine.hpp"
 
 namespace rdtd {
 
@@ -36,11 +35,22 @@ Extension extension_of(MachineFacts::Architecture architecture) {
   return {"CBQRI (Ssqosid)", "a kernel with resctrl for RISC-V"};
 }
 
+// Empty if none turns it off.
+std::string_view word_without_mpam(const MachineFacts& facts) {
+  if (facts.architecture != MachineFacts::Architecture::arm64) return {};
+  for (const std::string_view word : split(facts.command_line, ' '))
+    if (word == "arm64.nompam" || word == "arm64.nompam=1") return word;
+  return {};
+}
+
 Finding processor(const MachineFacts& facts) {
   if (facts.architecture != MachineFacts::Architecture::x86) {
     const Extension extension = extension_of(facts.architecture);
     if (facts.mount_options || facts.kernel_has_resctrl)
       return {fine, fmt::format("the kernel offers resctrl, by {}", extension.name), ""};
+    if (const std::string_view word = word_without_mpam(facts); !word.empty())
+      return {problem, fmt::format("the kernel command line turns MPAM off: {}", word),
+              fmt::format("remove {} from the boot loader's configuration and reboot", word)};
     return {problem,
             fmt::format("the kernel offers no resctrl: it has no driver of {}, or the processor "
                         "has none",
@@ -64,6 +74,18 @@ Finding processor(const MachineFacts& facts) {
           has.empty() ? "the kernel offers resctrl, although /proc/cpuinfo shows no flag of it"
                       : fmt::format("the processor has {}", join(has, ", ")),
           ""};
+}
+
+// /proc/filesystems shows resctrl only where the kernel can use it.
+Finding kernel(const MachineFacts& facts) {
+  if (facts.kernel_config.empty())
+    return {problem, "the kernel has no resctrl",
+            "use one that was built with CONFIG_X86_CPU_RESCTRL=y"};
+  return {problem,
+          fmt::format("the kernel was built with resctrl ({}), but found nothing that resctrl can "
+                      "use",
+                      facts.kernel_config),
+          "see dmesg | grep -i resctrl; in a virtual machine, the host passes on only a flag"};
 }
 
 bool is_control(std::string_view flag) {
@@ -121,70 +143,6 @@ void check_features(const MachineFacts& facts, std::vector<Finding>& out) {
   }
 }
 
-// Options that make the mount fail on processors without the flag (rdt_enable_ctx() in the kernel).
-constexpr std::array<std::pair<std::string_view, const char*>, 3> option_flags = {
-    {{"cdp", "cdp_l3"}, {"cdpl2", "cdp_l2"}, {"mba_MBps", "cqm_mbm_local"}}};
-
-Finding failed_mount(const MachineFacts& facts) {
-  const std::string& options = *facts.failed_mount_options;
-  for (const std::string_view option : split(options, ','))
-    for (const auto& [name, flag] : option_flags)
-      if (option == name && !facts.cpu_flags.contains(flag))
-        return {problem,
-                fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
-                            "processor has no {}",
-                            option, flag),
-                fmt::format("systemctl edit sys-fs-resctrl.mount, remove {} from Options=, then "
-                            "systemctl restart sys-fs-resctrl.mount rdtd",
-                            option)};
-  return {problem,
-          fmt::format("sys-fs-resctrl.mount has failed{}",
-                      options.empty() ? "" : fmt::format("; it has the options {}", options)),
-          "journalctl -u sys-fs-resctrl.mount and dmesg show why; a processor may not have what an "
-          "option needs"};
-}
-
-Finding mount(const MachineFacts& facts) {
-  if (facts.mount_options)
-    return {fine,
-            fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options),
-            ""};
-  if (facts.failed_mount_options) return failed_mount(facts);
-  return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point),
-          "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it"};
-}
-
-void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
-  const MountOptions mounted = parse_mount_options(*facts.mount_options);
-  MountOptions wanted = mounted;
-  const auto check = [&](const std::string& where, const char* flag, bool is_mounted,
-                         std::string_view option) {
-    if (where.empty() || is_mounted || facts.skips_unsupported) return;
-    const bool possible = facts.cpu_flags.contains(flag);
-    out.push_back({problem,
-                   fmt::format("the policy divides code and data ({}), but {}", where,
-                               possible ? fmt::format("resctrl is mounted without {}", option)
-                                        : fmt::format("the processor has no {}", flag)),
-                   possible ? how_to_mount(wanted)
-                            : "remove these amounts, or set unsupported = \"skip\" in [daemon]"});
-  };
-  wanted.cdp |= !facts.l3_halves_requested.empty() && facts.cpu_flags.contains("cdp_l3");
-  wanted.cdpl2 |= !facts.l2_halves_requested.empty() && facts.cpu_flags.contains("cdp_l2");
-  check(facts.l3_halves_requested, "cdp_l3", mounted.cdp, "cdp");
-  check(facts.l2_halves_requested, "cdp_l2", mounted.cdpl2, "cdpl2");
-}
-
-// Groups of the policy whose names somebody else has taken.
-void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
-  for (const std::string& name : facts.policy_groups)
-    if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
-      out.push_back(
-          {problem, fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
-           fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in the policy, "
-                       "or take it over: once with rdtctl adopt {}, always with adopt = true",
-                       facts.mount_point, name, name)});
-}
-
 // Processes are in the cgroup of the unit's own name, and only while the unit is there.
 Finding wrong_unit(const MachineFacts::UnitName& unit) {
   if (unit.alias_of.empty())
@@ -195,32 +153,6 @@ Finding wrong_unit(const MachineFacts::UnitName& unit) {
           fmt::format("'{}' ({}) is an alias of '{}', and no rule matches an alias", unit.name,
                       unit.place, unit.alias_of),
           fmt::format("write \"{}\"", unit.alias_of)};
-}
-
-std::string how_to_free(const MachineFacts& facts) {
-  return fmt::format(
-      "remove groups of others that nobody needs, for example: rmdir {}/{}; pqos "
-      "leaves COS groups behind, which only rmdir removes",
-      facts.mount_point, facts.foreign_groups.front());
-}
-
-Finding closids(const MachineFacts& facts) {
-  const size_t not_ours = 1 + facts.foreign_groups.size() + (facts.io_holds_closid ? 1 : 0);
-  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, not_ours);
-  const std::string taken = fmt::format(
-      "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", facts.num_closids,
-      facts.io_holds_closid ? "I/O devices (io_alloc) 1, " : "", facts.own_groups.size(),
-      facts.foreign_groups.size(),
-      facts.foreign_groups.empty() ? "" : fmt::format(" ({})", join(facts.foreign_groups, ", ")));
-  const size_t groups = facts.policy_groups.size();
-  const bool none_left = facts.own_groups.size() >= free_for_us && !facts.foreign_groups.empty();
-  if (groups <= free_for_us)
-    return {none_left ? warning : fine, none_left ? "no CLOSID is free: " + taken : taken,
-            none_left ? how_to_free(facts) : ""};
-  return {problem,
-          fmt::format("no CLOSID is free: the policy has {} group{}, but rdtd can create {}; {}",
-                      groups, groups == 1 ? "" : "s", free_for_us, taken),
-          facts.foreign_groups.empty() ? "use fewer groups" : how_to_free(facts)};
 }
 
 Finding daemon(const MachineFacts& facts) {
@@ -260,6 +192,53 @@ void check_policy(const MachineFacts& facts, std::vector<Finding>& out) {
                        : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
 }
 
+Finding unreadable_tree(const MachineFacts& facts) {
+  const bool not_permitted = facts.tree_error_code == EACCES || facts.tree_error_code == EPERM;
+  return {problem, facts.tree_error,
+          not_permitted ? "try again as root, or as a member of the user group 'rdtd'"
+                        : "umount and mount resctrl again; if it stays, report it with rdtctl "
+                          "snapshot"};
+}
+
+// What is wrong with the mounted tree, or with the policy on it.
+void check_tree(const MachineFacts& facts, std::vector<Finding>& out) {
+  if (!facts.tree_error.empty()) return out.push_back(unreadable_tree(facts));
+  if (facts.offered) check_features(facts, out);
+  const auto before = static_cast<std::ptrdiff_t>(out.size());
+  for (const std::string& cache : facts.caches_without_ways)
+    out.push_back({problem, fmt::format("the kernel reports no ways of {} (cbm_mask is 0)", cache),
+                   "this is a fault of the kernel's driver: report it to its maintainers"});
+  check_cdp(facts, out);
+  check_names(facts, out);
+  out.push_back(count_closids(facts));
+  count_rmids(facts, out);
+  const bool explained = std::any_of(out.begin() + before, out.end(), [](const Finding& finding) {
+    return finding.kind == problem;
+  });
+  if (!facts.plan_error.empty() && !explained)
+    out.push_back({problem,
+                   fmt::format("this machine cannot have the policy: {}", facts.plan_error),
+                   "rdtctl check shows all errors"});
+}
+
+void check_runtimes(const MachineFacts& facts, std::vector<Finding>& out) {
+  for (const RuntimeSetting& setting : facts.runtimes)
+    out.push_back(
+        {warning,
+         fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know",
+                     setting.runtime, setting.place),
+         fmt::format("remove rdt_config_file there and restart {}; a container can still name a "
+                     "group of rdtd as its closID",
+                     setting.runtime)});
+  if (!facts.mixed_drivers_cgroup.empty())
+    out.push_back(
+        {warning,
+         fmt::format("the kubelet and containerd use different cgroup drivers ({}): rules by unit "
+                     "and cgroup do not find these pods",
+                     facts.mixed_drivers_cgroup),
+         "set SystemdCgroup = true in containerd's configuration"});
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose(const MachineFacts& facts) {
@@ -277,8 +256,7 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
          fmt::format("the kernel command line turns {} off: {}", one.feature, one.parameter),
          fmt::format("remove !{} from the boot loader's configuration and reboot", one.feature)});
   if (!facts.kernel_has_resctrl && off.empty() && out.front().kind == fine)
-    out.push_back({problem, "the kernel has no resctrl",
-                   "use one that was built with CONFIG_X86_CPU_RESCTRL=y"});
+    out.push_back(kernel(facts));
   // If nothing can be divided, mounting resctrl does not help.
   bool useless = !off.empty();
   for (size_t i = 0; i < control_flags.size(); i++)
@@ -287,32 +265,11 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
       useless = false;
   if (!facts.mount_options && (out.front().kind == problem || !facts.kernel_has_resctrl || useless))
     return out;
-  out.push_back(mount(facts));
+  out.push_back(find_mount(facts));
   check_policy(facts, out);
-  if (facts.mount_options && !facts.tree_error.empty()) {
-    out.push_back(
-        {problem, facts.tree_error, "try again as root, or as a member of the user group 'rdtd'"});
-  } else if (facts.mount_options) {
-    if (facts.offered) check_features(facts, out);
-    const size_t before = out.size();
-    check_cdp(facts, out);
-    check_names(facts, out);
-    const bool explained = out.size() > before;
-    out.push_back(closids(facts));
-    if (!facts.plan_error.empty() && !explained && out.back().kind == fine)
-      out.push_back({problem,
-                     fmt::format("this machine cannot have the policy: {}", facts.plan_error),
-                     "rdtctl check shows all errors"});
-  }
+  if (facts.mount_options) check_tree(facts, out);
   for (const MachineFacts::UnitName& unit : facts.wrong_units) out.push_back(wrong_unit(unit));
-  for (const RuntimeSetting& setting : facts.runtimes)
-    out.push_back(
-        {warning,
-         fmt::format("{} manages RDT itself ({}): it deletes every group that it does not know",
-                     setting.runtime, setting.place),
-         fmt::format("remove rdt_config_file there and restart {}; a container can still name a "
-                     "group of rdtd as its closID",
-                     setting.runtime)});
+  check_runtimes(facts, out);
   out.push_back(daemon(facts));
   return out;
 }

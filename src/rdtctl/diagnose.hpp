@@ -17,21 +17,31 @@ struct MachineFacts {
   std::set<std::string> cpu_flags;  // of /proc/cpuinfo; none on the other architectures
   std::string command_line;         // of the kernel
   bool kernel_has_resctrl = false;  // /proc/filesystems
-  std::string container;            // the kind of container; empty: none
+  // The file that says that this kernel was built with CONFIG_X86_CPU_RESCTRL=y; empty: none does.
+  std::string kernel_config;
+  std::string container;  // the kind of container; empty: none
   std::string mount_point;
   std::optional<std::string> mount_options;  // absent: nothing is mounted there
+  std::string mounted_elsewhere;             // where, if only there; empty: nowhere
 
   // Of systemd's unit that mounts it, if the last attempt failed: its Options=.
   std::optional<std::string> failed_mount_options;
 
   // Of the mounted tree.
   std::string tree_error;  // why it cannot be read; empty: it can
+  int tree_error_code = 0;
+  std::vector<std::string> caches_without_ways;  // whose cbm_mask is 0: "L3"
   // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
   // a copy of another machine's tree.
   std::optional<std::set<std::string>> offered;
   unsigned num_closids = 0;
   bool io_holds_closid = false;  // now, or under the policy
   std::vector<std::string> own_groups, foreign_groups;
+  // RMIDs, where all groups share them. Those of others by the directories of the groups.
+  std::optional<unsigned> num_rmids;
+  size_t own_rmids = 0;
+  size_t rmids_needed = 0;  // by the policy, without the default group
+  std::vector<std::string> foreign_rmids;
 
   // Of the policy files.
   bool no_policy = false;
@@ -50,6 +60,7 @@ struct MachineFacts {
   std::vector<UnitName> wrong_units;
 
   std::vector<RuntimeSetting> runtimes;
+  std::string mixed_drivers_cgroup;  // see find_mixed_drivers_cgroup
 
   bool daemon_runs = false;
   std::string daemon_state;

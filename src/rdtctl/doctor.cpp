@@ -6,9 +6,11 @@
 #include <set>
 
 #include "diagnose.hpp"
+#include "kernel_facts.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/units.hpp"
+#include "rdtd/policy/monitor_template.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
@@ -23,34 +25,6 @@ namespace fs = std::filesystem;
 std::string first_line(const Diagnostic& diagnostic) {
   const std::string text = format_diagnostic(diagnostic, {});
   return text.substr(0, text.find('\n'));
-}
-
-// Empty if it cannot be read.
-std::string text_of(const fs::path& path) {
-  const auto directory = Directory::open(path.parent_path().string());
-  return directory ? directory->read(path.filename().string()).value_or("") : "";
-}
-
-void read_kernel(const Context& context, MachineFacts& facts) {
-  const fs::path proc = context.proc;
-  const std::string cpuinfo = text_of(proc / "cpuinfo");
-  if (cpuinfo.contains("CPU implementer")) facts.architecture = MachineFacts::Architecture::arm64;
-  if (cpuinfo.contains("isa\t")) facts.architecture = MachineFacts::Architecture::riscv64;
-  for (const std::string_view line : split(cpuinfo, '\n')) {
-    if (!line.starts_with("flags")) continue;
-    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' '))
-      facts.cpu_flags.emplace(flag);
-    break;
-  }
-  facts.command_line = trim(text_of(proc / "cmdline"));
-  facts.kernel_has_resctrl = text_of(proc / "filesystems").contains("resctrl");
-  facts.mount_point = context.resctrl;
-  const std::string mounts = text_of(proc / "mounts");
-  for (const std::string_view line : split(mounts, '\n')) {
-    const auto words = split(line, ' ');
-    if (words.size() > 3 && words[1] == context.resctrl && words[2] == "resctrl")
-      facts.mount_options = std::string(words[3]);
-  }
 }
 
 // As systemd-detect-virt(1) does it: the container manager sets a variable for pid 1, or creates a
@@ -115,6 +89,35 @@ std::string plan_error(const Context& context, const TreeMachine& machine) {
       *std::ranges::find(prepared.error().diagnostics, Severity::error, &Diagnostic::severity));
 }
 
+// Locked regions have none. What is in an adopted group goes with it.
+void read_rmids(const TreeMachine& machine, const std::set<std::string>& own, const Policy& policy,
+                MachineFacts& facts) {
+  facts.num_rmids = machine.capabilities.shared_rmids();
+  const auto count = [&](const std::string& name, bool is_own) {
+    if (is_own)
+      facts.own_rmids++;
+    else
+      facts.foreign_rmids.push_back(name);
+  };
+  for (const auto& [name, state] : machine.snapshot.groups)
+    if (name != root_group && !is_pseudo(state.mode)) count(name, own.contains(name));
+  for (const std::string& name : machine.snapshot.unreadable) count(name, false);
+  for (const std::string& name : machine.snapshot.mon_groups) count(name, own.contains(name));
+  std::set<std::string> needed;
+  const auto add = [&](const std::string& group, const std::string& monitor) {
+    if (!is_monitor_template(monitor))
+      needed.insert(mon_group_directory(group_directory(group), monitor));
+  };
+  for (const Group& group : policy.groups) {
+    if (group.name.value != "default") needed.insert(group.name.value);
+    for (const MonitorCpus& monitor : group.monitor_cpus)
+      add(group.name.value, monitor.group.value);
+  }
+  for (const Rule& rule : policy.rules)
+    if (rule.monitor) add(rule.group.value, rule.monitor->value);
+  facts.rmids_needed = needed.size();
+}
+
 // A group that the policy adopts is as good as rdtd's own.
 void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts& facts) {
   std::set<std::string> own = machine.snapshot.owned;
@@ -128,6 +131,9 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
   for (const auto& [name, state] : machine.snapshot.groups)
     if (name != root_group)
       (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
+  for (const auto& [resource, info] : machine.capabilities.caches)
+    if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
+  read_rmids(machine, own, policy, facts);
 }
 
 // Of the unit that mounts resctrl, if it has failed.
@@ -178,9 +184,11 @@ MachineFacts find_facts(const Context& context) {
   const Policy policy = read_policy(context, facts);
   if (context.root == "/") check_units(policy, facts);
   facts.runtimes = find_runtime_settings(context.root);
+  facts.mixed_drivers_cgroup = find_mixed_drivers_cgroup(context.root);
   const auto machine = read_machine(context);
   if (!machine) {
     facts.tree_error = machine.error().text();
+    facts.tree_error_code = machine.error().code;
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(*machine, policy, facts);

@@ -147,14 +147,24 @@ ImportedText import_cgrules(std::string_view text) {
 
 namespace {
 
-// A script or a unit that calls pqos, wherever in it.
-bool calls_pqos(std::string_view text) {
-  return std::ranges::any_of(split(text, '\n'), [](std::string_view line) {
+// A script or a unit that calls the program, wherever in it.
+bool calls(std::string_view text, const std::string& program) {
+  return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
     const std::string_view content = trim(line);
     if (content.starts_with('#')) return false;
-    return std::ranges::any_of(rule_words(content), [](const std::string& word) {
-      return word == "pqos" || word.ends_with("/pqos") || word.ends_with("=pqos");
+    return std::ranges::any_of(rule_words(content), [&](const std::string& word) {
+      return word == program || word.ends_with("/" + program) || word.ends_with("=" + program);
     });
+  });
+}
+
+// A script that makes groups, or writes into their files.
+bool writes_resctrl(std::string_view text) {
+  return std::ranges::any_of(split(text, '\n'), [](std::string_view line) {
+    const std::string_view content = trim(line);
+    return !content.starts_with('#') && content.contains("sys/fs/resctrl") &&
+           (content.contains('>') || content.contains("tee ") || content.contains("mkdir ") ||
+            content.contains("cd "));
   });
 }
 
@@ -199,13 +209,22 @@ ImportedText import_foreign(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
   if (trim(text).starts_with('<')) return import_libvirt(text);
   if (auto what = known_other(text)) return std::unexpected(*std::move(what));
-  if (calls_pqos(text)) return import_pqos(text);
+  if (calls(text, "pqos")) return import_pqos(text);
+  if (calls(text, "rdtset"))
+    return std::unexpected(
+        "it calls rdtset, which gives one program amounts: use 'rdtctl run' for that, or a "
+        "[group.NAME] and a [[rule]]");
+  if (writes_resctrl(text))
+    return std::unexpected(
+        "it is a script that writes into /sys/fs/resctrl: run it, and 'rdtctl import' prints the "
+        "groups that it made");
   for (const std::string_view line : split(text, '\n')) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
     const Words words = rule_words(content);
     // YAML begins with a key.
-    if (content == "---" || (words.size() == 1 && content.ends_with(':')))
+    if (content == "---" || content.starts_with("apiVersion:") ||
+        (words.size() == 1 && content.ends_with(':')))
       return import_goresctrl(text);
     if (std::ranges::any_of(words, [](const std::string& word) {
           return word.starts_with("-e") || word.starts_with("-a") || word.starts_with("--alloc");

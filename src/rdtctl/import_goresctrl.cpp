@@ -52,11 +52,18 @@ std::string refused_value(const YamlNode& node) {
   return fmt::format("line {}: '{}' has a value that is not known", node.line, printable(node.key));
 }
 
+bool is_empty_mask(std::string_view text) {
+  return text.starts_with("0x") && text.find_first_not_of('0', 2) == std::string_view::npos;
+}
+
 // "unified", "code" and "data" of some domains, or one value for all of them.
 Refused read_cache(const std::string& key, const std::string& domains, const YamlNode& node,
                    Amounts& out) {
   if (node.children.empty()) {
     const auto amount = node.values.size() == 1 ? cache_amount(node.values[0]) : std::nullopt;
+    if (!amount && node.values.size() == 1 && is_empty_mask(node.values[0]))
+      return fmt::format("line {}: '{}' is no way; a group has at least one way in each cache",
+                         node.line, printable(node.values[0]));
     if (!amount) return refused_value(node);
     out[key][domains] = *amount;
     return std::nullopt;
@@ -204,21 +211,37 @@ Refused GoresctrlImport::add_partition(const YamlNode& partition) {
   return std::nullopt;
 }
 
+// The map with 'partitions': the whole file, or as cri-resource-manager ("rdt") and the plugins for
+// NRI ("control", "rdt", in a resource of Kubernetes below "spec") have it. Null if there is none.
+const YamlNode* find_configuration(const YamlNode& top) {
+  for (const auto& path : {std::vector<const char*>{},
+                           {"rdt"},
+                           {"control", "rdt"},
+                           {"spec", "control", "rdt"},
+                           {"config", "control", "rdt"}}) {
+    const YamlNode* node = &top;
+    for (const char* key : path)
+      if (node != nullptr) node = node->find(key);
+    if (node != nullptr && node->find("partitions") != nullptr) return node;
+  }
+  return nullptr;
+}
+
 ImportedText GoresctrlImport::run(std::string_view text) {
   const auto yaml = parse_yaml(text);
   if (!yaml) return std::unexpected(yaml.error());
-  const YamlNode* partitions = yaml->find("partitions");
-  if (partitions == nullptr)
+  const YamlNode* configuration = find_configuration(*yaml);
+  if (configuration == nullptr)
     return std::unexpected("it has no 'partitions', as goresctrl's file has");
   std::string out = "# From goresctrl's configuration. A container runtime names these groups.\n";
-  if (const YamlNode* options = yaml->find("options"))
+  if (const YamlNode* options = configuration->find("options"))
     for (const YamlNode& resource : options->children) {
       const YamlNode* optional = resource.find("optional");
       const bool skips =
           optional != nullptr && optional->values == std::vector<std::string>{"true"};
       if (skips && !out.contains("[daemon]")) out += "\n[daemon]\nunsupported = \"skip\"\n";
     }
-  for (const YamlNode& partition : partitions->children)
+  for (const YamlNode& partition : configuration->find("partitions")->children)
     if (auto refused = add_partition(partition)) return std::unexpected(std::move(*refused));
   return out + partitions_ + groups_;
 }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "import_foreign.hpp"
+#include "rdtd/model/cpu_list.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
@@ -19,7 +21,6 @@ namespace {
 
 struct ServiceClass {
   std::map<std::string, std::map<std::string, std::string>> amounts;  // by key, then by domains
-  std::string cpus;
   std::vector<std::string> pids;
 };
 
@@ -91,12 +92,17 @@ class PqosImport {
   // Each returns the error.
   std::optional<std::string> define(std::string_view entry);
   std::optional<std::string> assign(std::string_view entry);
-  [[nodiscard]] std::string text_of(const std::string& number, const ServiceClass& of) const;
+  [[nodiscard]] static std::string text_of(const std::string& number, const ServiceClass& of,
+                                           const CpuSet& cpus);
 
   std::optional<std::string> add(std::string_view value, bool defines);
   void note_lost(const std::vector<std::string>& words, size_t at);
 
+  void note_command(const std::vector<std::string>& words, size_t at);
+
   std::map<unsigned, ServiceClass> classes_;
+  std::map<unsigned, unsigned> class_of_;  // by CPU: the last one that it was given to
+  size_t named_cpus_ = 0;
   std::string lost_;
 };
 
@@ -150,14 +156,22 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
     of.pids.push_back(one->value);
-  else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos")
-    of.cpus += (of.cpus.empty() ? "" : ",") + one->value;
-  else
+  else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
+    const auto cpus = parse_cpu_list(one->value);
+    if (!cpus) return not_pqos(text);
+    // Short texts name many CPUs; no script names so many.
+    constexpr size_t most_named = 1'000'000;
+    if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
+      return "it assigns CPUs more often than a machine has any";
+    for (const unsigned cpu : *cpus) class_of_[cpu] = one->number;
+  } else {
     return not_pqos(text);
+  }
   return std::nullopt;
 }
 
-std::string PqosImport::text_of(const std::string& number, const ServiceClass& of) const {
+std::string PqosImport::text_of(const std::string& number, const ServiceClass& of,
+                                const CpuSet& cpus) {
   const bool is_default = number == "0";
   std::string out = is_default ? "\n[group.default]\n" : fmt::format("\n[group.COS{}]\n", number);
   for (const auto& [key, domains] : of.amounts) {
@@ -169,15 +183,27 @@ std::string PqosImport::text_of(const std::string& number, const ServiceClass& o
     out += everywhere ? fmt::format("{} = {}\n", key, toml_string(domains.begin()->second))
                       : fmt::format("{} = {{ {} }}\n", key, table);
   }
-  if (!of.cpus.empty() && is_default)
+  if (!cpus.empty() && is_default)
     out += fmt::format("# CPUs {}: the default group has every CPU that no other group has.\n",
-                       printable(of.cpus));
-  else if (!of.cpus.empty())
-    out += fmt::format("cpus = {}\n", toml_string(of.cpus));
+                       format_cpu_list(cpus));
+  else if (!cpus.empty())
+    out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(cpus)));
   for (const std::string& pids : of.pids)
     out += fmt::format("# Lost: processes {}; write a [[rule]], or rdtctl assign -g {} PID.\n",
                        printable(pids), is_default ? "default" : "COS" + number);
   return out;
+}
+
+// What `pqos -R` mounts resctrl with is no part of a policy, and survives no boot.
+std::string mount_options_in(std::string_view words) {
+  std::vector<std::string> found;
+  for (const auto& [word, option] :
+       {std::pair("l3cdp-on", "cdp"), {"l2cdp-on", "cdpl2"}, {"mbactrl-on", "mba_MBps"}})
+    if (lower(words).contains(word)) found.emplace_back(option);
+  if (found.empty()) return "";
+  return fmt::format("{} of sys-fs-resctrl.mount", found.size() == 1
+                                                       ? found.front() + " is an option"
+                                                       : join(found, " and ") + " are options");
 }
 
 bool is_pqos(std::string_view word) {
@@ -231,8 +257,26 @@ void PqosImport::note_lost(const std::vector<std::string>& words, size_t at) {
   std::string text = words[at];
   if (at + 1 < words.size() && !words[at + 1].empty() && !words[at + 1].starts_with('-'))
     text += " " + words[at + 1];
-  lost_ += fmt::format("{}# Lost: '{}' of pqos; a policy has nothing like it.\n",
-                       lost_.empty() ? "\n" : "", printable(text));
+  const std::string options = mount_options_in(text);
+  lost_ += fmt::format("{}# Lost: '{}' of pqos; {}.\n", lost_.empty() ? "\n" : "", printable(text),
+                       options.empty() ? "a policy has nothing like it" : options);
+}
+
+// Another command, at its first word, if it changes what pqos does.
+void PqosImport::note_command(const std::vector<std::string>& words, size_t at) {
+  const size_t end = static_cast<size_t>(
+      std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), "") - words.begin());
+  std::string text;
+  bool concerns = false;
+  for (size_t i = at; i < end; i++) {
+    if (is_pqos(words[i])) return;
+    text += (text.empty() ? "" : " ") + words[i];
+    concerns = concerns || words[i].contains("resctrl") || words[i].ends_with("rdtset") ||
+               words[i].ends_with("wrmsr");
+  }
+  if (concerns)
+    lost_ += fmt::format("{}# Lost: '{}', which is no command of pqos.\n",
+                         lost_.empty() ? "\n" : "", printable(text));
 }
 
 ImportedText PqosImport::run(std::string_view text) {
@@ -249,6 +293,7 @@ ImportedText PqosImport::run(std::string_view text) {
       of_pqos = true;
       continue;
     }
+    if (named && !option.empty() && (i == 0 || words[i - 1].empty())) note_command(words, i);
     of_pqos = (of_pqos && !(named && option.empty())) || is_pqos(option);
     if (!of_pqos) continue;
     std::string value;
@@ -267,10 +312,15 @@ ImportedText PqosImport::run(std::string_view text) {
     defined = defines;
     if (auto error = add(value, defines)) return std::unexpected(std::move(*error));
   }
+  if (const std::string options = mount_options_in(text); classes_.empty() && !options.empty())
+    return std::unexpected("it has neither -e nor -a of pqos; " + options);
   if (classes_.empty()) return std::unexpected("it has neither -e nor -a of pqos");
   std::string out =
       "# From a command line of pqos. Its classes are groups of the names that it uses.\n";
-  for (const auto& [number, of] : classes_) out += text_of(std::to_string(number), of);
+  std::map<unsigned, CpuSet> cpus;
+  for (const auto& [cpu, number] : class_of_) cpus[number].insert(cpu);
+  for (const auto& [number, of] : classes_)
+    out += text_of(std::to_string(number), of, cpus[number]);
   return out + lost_;
 }
 

@@ -6,6 +6,7 @@
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/container.hpp"
 
 namespace rdtd {
 
@@ -46,7 +47,33 @@ std::vector<RuntimeSetting> find_runtime_settings(const std::string& root) {
   look_in_folder(etc / "containerd/conf.d", "containerd", found);
   look_in(etc / "crio/crio.conf", "crio", found);
   look_in_folder(etc / "crio/crio.conf.d", "crio", found);
+  // Distributions of Kubernetes with a containerd of their own; they generate its configuration
+  // from a template beside it.
+  const fs::path var = fs::path(root) / "var";
+  for (const char* name : {"k3s", "rke2"}) {
+    const fs::path folder = var / "lib/rancher" / name / "agent/etc/containerd";
+    look_in_folder(folder, name, found);
+    look_in_folder(folder / "config.toml.d", name, found);
+    look_in_folder(folder / "config-v3.toml.d", name, found);
+  }
+  look_in_folder(var / "snap/microk8s/current/args", "microk8s", found);
   return found;
+}
+
+std::string find_mixed_drivers_cgroup(const std::string& root) {
+  // As in the hybrid layout, and as in the unified one.
+  for (const char* hierarchy : {"sys/fs/cgroup/unified", "sys/fs/cgroup"})
+    for (const std::string_view parent : mixed_driver_parents) {
+      const auto directory =
+          Directory::open((fs::path(root) / hierarchy).string() + std::string(parent));
+      const auto entries = directory ? directory->list() : std::unexpected(directory.error());
+      if (!entries) continue;
+      for (const auto& [name, is_directory] : *entries) {
+        const std::string path = fmt::format("{}/{}", parent, name);
+        if (name.contains(':') && !container_of_cgroup(path).container.empty()) return path;
+      }
+    }
+  return "";
 }
 
 }  // namespace rdtd

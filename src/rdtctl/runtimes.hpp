@@ -1,4 +1,4 @@
-// Container runtimes that manage resctrl themselves.
+// Container runtimes that manage resctrl themselves, or name cgroups in a way of their own.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ struct RuntimeSetting {
 
 // Those of the machine whose root this is, by their configuration files.
 [[nodiscard]] std::vector<RuntimeSetting> find_runtime_settings(const std::string& root);
+
+// The first cgroup of a pod that containerd has made with the driver "cgroupfs" for a kubelet with
+// the driver "systemd", as in /proc/PID/cgroup; empty if there is none.
+[[nodiscard]] std::string find_mixed_drivers_cgroup(const std::string& root);
 
 }  // namespace rdtd

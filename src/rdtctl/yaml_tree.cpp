@@ -66,6 +66,62 @@ bool read_values(std::string_view text, std::vector<std::string>& out) {
   return true;
 }
 
+// The parts between commas that are in no quotes and no brackets. Nothing if one is not closed.
+std::optional<std::vector<std::string_view>> flow_parts(std::string_view text) {
+  std::vector<std::string_view> out;
+  char quote = '\0';
+  size_t begin = 0, depth = 0;
+  for (size_t at = 0; at < text.size(); at++) {
+    const char c = text[at];
+    if (quote != '\0') {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '{' || c == '[') {
+      depth++;
+    } else if (c == '}' || c == ']') {
+      if (depth-- == 0) return std::nullopt;
+    } else if (c == ',' && depth == 0) {
+      out.push_back(text.substr(begin, at - begin));
+      begin = at + 1;
+    }
+  }
+  if (quote != '\0' || depth != 0) return std::nullopt;
+  out.push_back(text.substr(begin));
+  return out;
+}
+
+// Nothing if the parent has the key already.
+YamlNode* add_child(YamlNode& parent, const std::string& key, unsigned line) {
+  if (parent.find(key) != nullptr) return nullptr;
+  YamlNode& node = parent.children.emplace_back();
+  node.key = key;
+  node.line = line;
+  parent.by_key.emplace(key, &node);
+  return &node;
+}
+
+// "{a: b, c: {d: [e, f]}}".
+bool read_flow_map(std::string_view text, YamlNode& out, size_t depth) {
+  if (!text.starts_with('{') || !text.ends_with('}') || depth > deepest_map) return false;
+  text = trim(text.substr(1, text.size() - 2));
+  if (text.empty()) return true;
+  const auto parts = flow_parts(text);
+  if (!parts) return false;
+  for (const std::string_view part : *parts) {
+    const size_t colon = part.find(": ");
+    const auto key =
+        colon == std::string_view::npos ? std::nullopt : plain_value(part.substr(0, colon));
+    YamlNode* const node = key ? add_child(out, *key, out.line) : nullptr;
+    if (node == nullptr) return false;
+    const std::string_view value = trim(part.substr(colon + 1));
+    if (!(value.starts_with('{') ? read_flow_map(value, *node, depth + 1)
+                                 : read_values(value, node->values)))
+      return false;
+  }
+  return true;
+}
+
 class Reader {
  public:
   std::expected<YamlNode, std::string> read(std::string_view text) {
@@ -108,7 +164,8 @@ bool Reader::read_line(std::string_view line, unsigned number) {
 
 bool Reader::read_entry(std::string_view content, size_t indent, unsigned number) {
   if (last_ != nullptr && indent > last_indent_) {
-    if (!last_->values.empty() || levels_.size() > deepest_map) return false;
+    if (!last_->values.empty() || !last_->children.empty() || levels_.size() > deepest_map)
+      return false;
     levels_.push_back({indent, last_});
   }
   while (levels_.size() > 1 && indent < levels_.back().indent) levels_.pop_back();
@@ -117,16 +174,13 @@ bool Reader::read_entry(std::string_view content, size_t indent, unsigned number
   if (colon == std::string_view::npos && content.ends_with(':')) colon = content.size() - 1;
   const auto key =
       colon == std::string_view::npos ? std::nullopt : plain_value(content.substr(0, colon));
-  YamlNode& parent = *levels_.back().node;
-  if (!key || parent.find(*key) != nullptr) return false;
-  YamlNode& node = parent.children.emplace_back();
-  node.key = *key;
-  parent.by_key.emplace(*key, &node);
-  node.line = number;
-  last_ = &node;
+  YamlNode* const node = key ? add_child(*levels_.back().node, *key, number) : nullptr;
+  if (node == nullptr) return false;
+  last_ = node;
   last_indent_ = indent;
   const std::string_view rest = trim(content.substr(colon + 1));
-  return rest.empty() || rest == "{}" || read_values(rest, node.values);
+  if (rest.starts_with('{')) return read_flow_map(rest, *node, levels_.size());
+  return rest.empty() || read_values(rest, node->values);
 }
 
 }  // namespace

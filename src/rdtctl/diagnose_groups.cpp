@@ -1,0 +1,88 @@
+// What doctor says about the groups of resctrl, and about the CLOSIDs and RMIDs that they hold.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose_parts.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using enum Finding::Kind;
+
+std::string in_brackets(const std::vector<std::string>& names) {
+  return names.empty() ? "" : fmt::format(" ({})", first_names(names));
+}
+
+}  // namespace
+
+void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
+  for (const std::string& name : facts.policy_groups)
+    if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
+      out.push_back(
+          {problem, fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
+           fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in the policy, "
+                       "or take it over: once with rdtctl adopt {}, always with adopt = true",
+                       facts.mount_point, name, name)});
+}
+
+Finding count_closids(const MachineFacts& facts) {
+  const size_t not_ours = 1 + facts.foreign_groups.size() + (facts.io_holds_closid ? 1 : 0);
+  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, not_ours);
+  const std::string taken = fmt::format(
+      "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", facts.num_closids,
+      facts.io_holds_closid ? "I/O devices (io_alloc) 1, " : "", facts.own_groups.size(),
+      facts.foreign_groups.size(), in_brackets(facts.foreign_groups));
+  const auto how_to_free = [&] {
+    return fmt::format(
+        "remove groups of others that nobody needs, for example: rmdir {}/{}; pqos leaves COS "
+        "groups behind, which only rmdir removes",
+        facts.mount_point, facts.foreign_groups.front());
+  };
+  const size_t groups = facts.policy_groups.size();
+  const bool none_left = facts.own_groups.size() >= free_for_us && !facts.foreign_groups.empty();
+  if (groups <= free_for_us)
+    return {none_left ? warning : fine, none_left ? "no CLOSID is free: " + taken : taken,
+            none_left ? how_to_free() : ""};
+  return {problem,
+          fmt::format("no CLOSID is free: the policy has {} group{}, but rdtd can create {}; {}",
+                      groups, groups == 1 ? "" : "s", free_for_us, taken),
+          facts.foreign_groups.empty() ? "use fewer groups" : how_to_free()};
+}
+
+// Control groups and monitoring groups hold one each.
+void count_rmids(const MachineFacts& facts, std::vector<Finding>& out) {
+  if (!facts.num_rmids) return;
+  const auto& others = facts.foreign_rmids;
+  const size_t not_ours = 1 + others.size();
+  const size_t free_for_us = *facts.num_rmids - std::min<size_t>(*facts.num_rmids, not_ours);
+  const std::string taken =
+      fmt::format("of {} RMIDs, the default group uses 1, rdtd {}, others {}{}", *facts.num_rmids,
+                  facts.own_rmids, others.size(), in_brackets(others));
+  const auto how_to_free = [&]() -> std::string {
+    const auto monitoring = std::ranges::find_if(others, is_mon_group);
+    if (monitoring == others.end())
+      return others.empty() ? "use fewer groups and monitoring groups"
+                            : fmt::format(
+                                  "remove groups of others that nobody needs, for "
+                                  "example: rmdir {}/{}",
+                                  facts.mount_point, others.front());
+    return fmt::format(
+        "remove monitoring groups of others that nobody needs, for example: rmdir {}/{}",
+        facts.mount_point, *monitoring);
+  };
+  const bool none_left = facts.own_rmids >= free_for_us && !others.empty();
+  if (facts.rmids_needed > free_for_us)
+    out.push_back({problem,
+                   fmt::format("no RMID is free: the policy needs {}, but rdtd can have {}; {}",
+                               facts.rmids_needed, free_for_us, taken),
+                   how_to_free()});
+  else
+    out.push_back({none_left ? warning : fine, none_left ? "no RMID is free: " + taken : taken,
+                   none_left ? how_to_free() : ""});
+}
+
+}  // namespace rdtd

@@ -1,0 +1,92 @@
+// What doctor says about the mount of resctrl.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "diagnose_parts.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/machine.hpp"
+
+namespace rdtd {
+
+namespace {
+
+using enum Finding::Kind;
+
+// Options that make the mount fail on processors without the flag (rdt_enable_ctx() in the kernel).
+constexpr std::array<std::pair<std::string_view, const char*>, 3> option_flags = {
+    {{"cdp", "cdp_l3"}, {"cdpl2", "cdp_l2"}, {"mba_MBps", "cqm_mbm_local"}}};
+
+Finding failed_mount(const MachineFacts& facts) {
+  const std::string& options = *facts.failed_mount_options;
+  for (const std::string_view option : split(options, ','))
+    for (const auto& [name, flag] : option_flags)
+      if (option == name && !may_have(facts, flag))
+        return {problem,
+                fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
+                            "processor has no {}",
+                            option, flag),
+                fmt::format("systemctl edit sys-fs-resctrl.mount, remove {} from Options=, then "
+                            "systemctl restart sys-fs-resctrl.mount rdtd",
+                            option)};
+  return {problem,
+          fmt::format("sys-fs-resctrl.mount has failed{}",
+                      options.empty() ? "" : fmt::format("; it has the options {}", options)),
+          "journalctl -u sys-fs-resctrl.mount and dmesg show why; a processor may not have what an "
+          "option needs, and after EBUSY, resctrl is mounted in another mount namespace: grep "
+          "resctrl /proc/*/mounts shows where"};
+}
+
+bool is_read_only(std::string_view options) {
+  return std::ranges::any_of(split(options, ','),
+                             [](std::string_view option) { return option == "ro"; });
+}
+
+}  // namespace
+
+Finding find_mount(const MachineFacts& facts) {
+  if (facts.mount_options && is_read_only(*facts.mount_options))
+    return {problem,
+            fmt::format("resctrl is mounted read-only on {} ({})", facts.mount_point,
+                        *facts.mount_options),
+            facts.container.empty()
+                ? fmt::format("mount -o remount,rw {}", facts.mount_point)
+                : "mount it writable into the container (in a pod: readOnly: false)"};
+  if (facts.mount_options)
+    return {fine,
+            fmt::format("resctrl is mounted on {} ({})", facts.mount_point, *facts.mount_options),
+            ""};
+  if (!facts.mounted_elsewhere.empty())
+    return {problem,
+            fmt::format("resctrl is mounted on {}, and can be mounted only once",
+                        facts.mounted_elsewhere),
+            fmt::format("umount {}, then systemctl start sys-fs-resctrl.mount",
+                        facts.mounted_elsewhere)};
+  if (facts.failed_mount_options) return failed_mount(facts);
+  return {problem, fmt::format("resctrl is not mounted on {}", facts.mount_point),
+          "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it"};
+}
+
+void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
+  const MountOptions mounted = parse_mount_options(*facts.mount_options);
+  MountOptions wanted = mounted;
+  const auto check = [&](const std::string& where, const char* flag, bool is_mounted,
+                         std::string_view option) {
+    if (where.empty() || is_mounted || facts.skips_unsupported) return;
+    const bool possible = may_have(facts, flag);
+    out.push_back({problem,
+                   fmt::format("the policy divides code and data ({}), but {}", where,
+                               possible ? fmt::format("resctrl is mounted without {}", option)
+                                        : fmt::format("the processor has no {}", flag)),
+                   possible ? how_to_mount(wanted)
+                            : "remove these amounts, or set unsupported = \"skip\" in [daemon]"});
+  };
+  wanted.cdp |= !facts.l3_halves_requested.empty() && may_have(facts, "cdp_l3");
+  wanted.cdpl2 |= !facts.l2_halves_requested.empty() && may_have(facts, "cdp_l2");
+  check(facts.l3_halves_requested, "cdp_l3", mounted.cdp, "cdp");
+  check(facts.l2_halves_requested, "cdp_l2", mounted.cdpl2, "cdpl2");
+}
+
+}  // namespace rdtd

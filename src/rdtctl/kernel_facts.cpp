@@ -1,0 +1,56 @@
+#include "kernel_facts.hpp"
+
+#include "rdtd/base/directory.hpp"
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void read_processor(const std::string& cpuinfo, MachineFacts& facts) {
+  if (cpuinfo.contains("CPU implementer")) facts.architecture = MachineFacts::Architecture::arm64;
+  if (cpuinfo.contains("isa\t")) facts.architecture = MachineFacts::Architecture::riscv64;
+  for (const std::string_view line : split(cpuinfo, '\n')) {
+    if (!line.starts_with("flags")) continue;
+    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' '))
+      facts.cpu_flags.emplace(flag);
+    break;
+  }
+}
+
+void read_mounts(const std::string& mounts, MachineFacts& facts) {
+  for (const std::string_view line : split(mounts, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() <= 3 || words[2] != "resctrl") continue;
+    if (words[1] == facts.mount_point)
+      facts.mount_options = std::string(words[3]);
+    else
+      facts.mounted_elsewhere = std::string(words[1]);
+  }
+  if (facts.mount_options) facts.mounted_elsewhere.clear();
+}
+
+}  // namespace
+
+std::string text_of(const fs::path& path) {
+  const auto directory = Directory::open(path.parent_path().string());
+  return directory ? directory->read(path.filename().string()).value_or("") : "";
+}
+
+void read_kernel(const Context& context, MachineFacts& facts) {
+  const fs::path proc = context.proc;
+  read_processor(text_of(proc / "cpuinfo"), facts);
+  facts.command_line = trim(text_of(proc / "cmdline"));
+  facts.kernel_has_resctrl = text_of(proc / "filesystems").contains("resctrl");
+  facts.mount_point = context.resctrl;
+  read_mounts(text_of(proc / "mounts"), facts);
+  // Where distributions put it; the copy in the kernel (/proc/config.gz) is rare.
+  const std::string release(trim(text_of(proc / "sys/kernel/osrelease")));
+  const fs::path config = fs::path(context.root) / "boot" / ("config-" + release);
+  if (("\n" + text_of(config)).contains("\nCONFIG_X86_CPU_RESCTRL=y\n"))
+    facts.kernel_config = config.string();
+}
+
+}  // namespace rdtd

@@ -1,0 +1,18 @@
+// What doctor reads about the kernel and its mount of resctrl.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "context.hpp"
+#include "diagnose.hpp"
+
+namespace rdtd {
+
+// Of a file; empty if it cannot be read.
+[[nodiscard]] std::string text_of(const std::filesystem::path& path);
+
+// From the files of /proc, and the configuration with which the kernel was built.
+void read_kernel(const Context& context, MachineFacts& facts);
+
+}  // namespace rdtd

@@ -1,0 +1,551 @@
+// What doctor reads about a machine, and what it concludes.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+
+#include "diagnose.hpp"
+#include "files.hpp"
+#include "kernel_facts.hpp"
+
+namespace rdtd {
+namespace {
+
+MachineFacts healthy() {
+  MachineFacts facts;
+  facts.cpu_flags = {"fpu", "cat_l3", "mba", "cqm_llc"};
+  facts.command_line = "quiet root=/dev/sda1";
+  facts.kernel_has_resctrl = true;
+  facts.mount_point = "/r";
+  facts.mount_options = "rw,relatime";
+  facts.offered = std::set<std::string>{"L3", "MB", "llc_occupancy"};
+  facts.num_closids = 8;
+  facts.own_groups = {"redis"};
+  facts.policy_groups = {"redis"};
+  facts.daemon_runs = true;
+  facts.daemon_state = "running";
+  return facts;
+}
+
+std::string shown_findings(const std::vector<Finding>& findings) {
+  std::string out;
+  for (const Finding& finding : findings)
+    if (finding.kind != Finding::Kind::fine)
+      out += (finding.kind == Finding::Kind::warning ? "warning " : "problem ") + finding.what +
+             " -> " + finding.cure + "\n";
+  return out;
+}
+
+struct Trouble {
+  const char* name;
+  std::function<void(MachineFacts&)> change;
+  const char* shown;
+};
+
+void expect_findings(const std::vector<Trouble>& rows) {
+  for (const Trouble& row : rows) {
+    MachineFacts facts = healthy();
+    row.change(facts);
+    EXPECT_EQ(shown_findings(diagnose(facts)), row.shown) << row.name;
+  }
+}
+
+TEST(Diagnose, Troubles) {
+  expect_findings({
+      {"healthy", [](MachineFacts&) {}, ""},
+      {"no RDT",
+       [](MachineFacts& facts) {
+         facts.cpu_flags = {"fpu"};
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the processor has no RDT: its flags include none of cat_l3, cat_l2, mba -> use a "
+       "machine with Intel RDT or AMD QoS; a virtual machine has it only if its host passes it "
+       "through\n"},
+      {"an Arm server whose kernel is too old",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::arm64;
+         facts.cpu_flags.clear();
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel offers no resctrl: it has no driver of MPAM, or the processor has none "
+       "-> use a kernel from 7.1 on, built with CONFIG_ARM64_MPAM=y, and firmware that describes "
+       "MPAM to it (ACPI table MPAM)\n"},
+      {"a RISC-V machine without resctrl",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::riscv64;
+         facts.cpu_flags.clear();
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel offers no resctrl: it has no driver of CBQRI (Ssqosid), or the "
+       "processor has none -> use a kernel with resctrl for RISC-V\n"},
+      {"an Arm server with MPAM",
+       [](MachineFacts& facts) {
+         facts.architecture = MachineFacts::Architecture::arm64;
+         facts.cpu_flags.clear();
+       },
+       ""},
+      {"a processor of another kind whose kernel offers resctrl",
+       [](MachineFacts& facts) { facts.cpu_flags.clear(); }, ""},
+      {"a Haswell server, whose flags do not show its L3 CAT, and not mounted",
+       [](MachineFacts& facts) {
+         facts.cpu_flags = {"fpu", "cqm_llc"};
+         facts.mount_options.reset();
+       },
+       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
+       "also starts it\n"},
+      {"no kernel support",
+       [](MachineFacts& facts) {
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel has no resctrl -> use one that was built with "
+       "CONFIG_X86_CPU_RESCTRL=y\n"},
+      {"turned off",
+       [](MachineFacts& facts) {
+         facts.command_line = "quiet rdt=cmt,!l3cat,!mba x=y";
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem the kernel command line turns l3cat off: rdt=cmt,!l3cat,!mba -> remove !l3cat from "
+       "the boot loader's configuration and reboot\nproblem the kernel command line turns mba off: "
+       "rdt=cmt,!l3cat,!mba -> remove !mba from the boot loader's configuration and reboot\n"},
+      {"a part turned off, and mounted",
+       [](MachineFacts& facts) { facts.command_line = "rdt=!mbmlocal"; },
+       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\n"},
+      {"a part turned off, and not mounted",
+       [](MachineFacts& facts) {
+         facts.command_line = "rdt=!mbmlocal";
+         facts.mount_options.reset();
+       },
+       "problem the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\nproblem resctrl is not mounted on /r -> "
+       "systemctl start sys-fs-resctrl.mount; rdtd.service also starts it\n"},
+      {"one of two turned off, and not mounted",
+       [](MachineFacts& facts) {
+         facts.command_line = "rdt=!mba";
+         facts.mount_options.reset();
+       },
+       "problem the kernel command line turns mba off: rdt=!mba -> remove !mba from the boot "
+       "loader's configuration and reboot\nproblem resctrl is not mounted on /r -> systemctl start "
+       "sys-fs-resctrl.mount; rdtd.service also starts it\n"},
+      {"a tree that cannot be read",
+       [](MachineFacts& facts) {
+         facts.tree_error = "cannot open /r/schemata: Permission denied";
+         facts.tree_error_code = EACCES;
+       },
+       "problem cannot open /r/schemata: Permission denied -> try again as root, or as a member of "
+       "the user group 'rdtd'\n"},
+      {"a bad policy kept rdtd from starting",
+       [](MachineFacts& facts) {
+         facts.policy_error = "a.toml:1:1: error: x";
+         facts.daemon_runs = false;
+       },
+       "problem the policy is invalid: a.toml:1:1: error: x -> rdtctl check shows all "
+       "errors\nproblem rdtd is not running, and cannot start with an invalid policy -> fix the "
+       "policy, verify it with rdtctl check, then systemctl start rdtd\n"},
+      {"not mounted",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.daemon_runs = false;
+       },
+       "problem resctrl is not mounted on /r -> systemctl start sys-fs-resctrl.mount; rdtd.service "
+       "also starts it\nproblem rdtd is not running -> systemctl start rdtd; if it has failed, "
+       "journalctl -u rdtd shows why\n"},
+      {"in a container",
+       [](MachineFacts& facts) {
+         facts.container = "podman";
+         facts.mount_options.reset();
+       },
+       "problem this is a container (podman), and resctrl is not mounted in it -> run rdtd on the "
+       "host: its rules find the processes of containers by their cgroups\n"},
+      {"a container with resctrl", [](MachineFacts& facts) { facts.container = "podman"; }, ""},
+      {"cdp wanted",
+       [](MachineFacts& facts) {
+         facts.l3_halves_requested = "a.toml:3";
+         facts.cpu_flags.insert("cdp_l3");
+       },
+       "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
+       "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
+       "reboot\n"},
+      {"cdpl2 wanted too",
+       [](MachineFacts& facts) {
+         facts.mount_options = "rw,cdp,mba_MBps";
+         facts.l3_halves_requested = "a.toml:3";
+         facts.l2_halves_requested = "a.toml:4";
+         facts.cpu_flags.insert("cdp_l2");
+       },
+       "problem the policy divides code and data (a.toml:4), but resctrl is mounted without cdpl2 "
+       "-> systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and "
+       "\"Options=cdp,cdpl2,mba_MBps\", and reboot\n"},
+      {"a processor without cdp",
+       [](MachineFacts& facts) { facts.l3_halves_requested = "a.toml:3"; },
+       "problem the policy divides code and data (a.toml:3), but the processor has no cdp_l3 -> "
+       "remove these amounts, or set unsupported = \"skip\" in [daemon]\n"},
+      {"cdp left out",
+       [](MachineFacts& facts) {
+         facts.l3_halves_requested = "a.toml:3";
+         facts.skips_unsupported = true;
+       },
+       ""},
+      {"the last CLOSID",
+       [](MachineFacts& facts) { facts.foreign_groups = {"a", "b", "c", "d", "e", "f"}; },
+       "warning no CLOSID is free: of 8 CLOSIDs, the default group uses 1, rdtd 1, others 6 (a, b, "
+       "c, d, e and 1 more) -> remove groups of others that nobody needs, for example: rmdir /r/a; "
+       "pqos "
+       "leaves COS groups behind, which only rmdir removes\n"},
+      {"the last CLOSID, and all are ours",
+       [](MachineFacts& facts) {
+         facts.own_groups.assign(7, "g");
+         facts.policy_groups.assign(7, "g");
+       },
+       ""},
+      {"no policy", [](MachineFacts& facts) { facts.no_policy = true; }, ""},
+      {"a mount option that the processor does not have",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "rw,mba_MBps,cdp";
+         facts.cpu_flags.insert("cqm_mbm_local");
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option cdp, and the processor has no "
+       "cdp_l3 -> systemctl edit sys-fs-resctrl.mount, remove cdp from Options=, then systemctl "
+       "restart sys-fs-resctrl.mount rdtd\n"},
+      {"a mount that fails for another reason",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "debug";
+       },
+       "problem sys-fs-resctrl.mount has failed; it has the options debug -> journalctl -u "
+       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs, "
+       "and after EBUSY, resctrl is mounted in another mount namespace: grep resctrl "
+       "/proc/*/mounts shows where\n"},
+      {"out of CLOSIDs",
+       [](MachineFacts& facts) {
+         facts.foreign_groups = {"COS1", "COS2", "COS3", "COS4", "COS5", "COS6", "COS7"};
+         facts.own_groups.clear();
+       },
+       "problem no CLOSID is free: the policy has 1 group, but rdtd can create 0; of 8 CLOSIDs, "
+       "the default group uses 1, rdtd 0, others 7 (COS1, COS2, COS3, COS4, COS5 and 2 more) -> "
+       "remove groups of others that nobody needs, for example: rmdir /r/COS1; pqos leaves COS "
+       "groups behind, which only rmdir removes\n"},
+      {"too many groups", [](MachineFacts& facts) { facts.policy_groups.assign(8, "g"); },
+       "problem no CLOSID is free: the policy has 8 groups, but rdtd can create 7; of 8 CLOSIDs, "
+       "the default group uses 1, rdtd 1, others 0 -> use fewer groups\n"},
+      {"a CLOSID of I/O devices",
+       [](MachineFacts& facts) {
+         facts.io_holds_closid = true;
+         facts.policy_groups.assign(7, "g");
+       },
+       "problem no CLOSID is free: the policy has 7 groups, but rdtd can create 6; of 8 CLOSIDs, "
+       "the default group uses 1, I/O devices (io_alloc) 1, rdtd 1, others 0 -> use fewer "
+       "groups\n"},
+      {"containerd",
+       [](MachineFacts& facts) {
+         facts.runtimes = {{"containerd", "/etc/containerd/config.toml:4"}};
+       },
+       "warning containerd manages RDT itself (/etc/containerd/config.toml:4): it deletes every "
+       "group that it does not know -> remove rdt_config_file there and restart containerd; a "
+       "container can still name a group of rdtd as its closID\n"},
+      {"L3 CAT that the kernel does not use because of an erratum",
+       [](MachineFacts& facts) { facts.offered->erase("L3"); },
+       "problem the processor has cat_l3, but the kernel does not offer L3: it turns this off by "
+       "itself on processors with an erratum (Skylake-SP, Cascade Lake) -> to use it nevertheless, "
+       "add rdt=l3cat to the kernel command line and reboot\n"},
+      {"the same of counters",
+       [](MachineFacts& facts) {
+         facts.cpu_flags.insert({"cqm_mbm_total", "cqm_mbm_local"});
+         facts.command_line = "rdt=!mbmlocal";
+       },
+       "warning the kernel command line turns mbmlocal off: rdt=!mbmlocal -> remove !mbmlocal from "
+       "the boot loader's configuration and reboot\nwarning the processor has cqm_mbm_total, but "
+       "the kernel does not offer mbm_total_bytes: it turns this off by itself on processors with "
+       "an erratum (Skylake-SP, Cascade Lake) -> to use it nevertheless, add rdt=mbmtotal to the "
+       "kernel command line and reboot\n"},
+      {"L3 CAT, mounted with cdp",
+       [](MachineFacts& facts) {
+         facts.offered->erase("L3");
+         facts.offered->insert({"L3CODE", "L3DATA"});
+       },
+       ""},
+      {"a hint belongs to the error",
+       [](MachineFacts& facts) {
+         facts.policy_error = facts.last_reload_error = "a.toml:1:1: error: x";
+         facts.policy_hint = "did you mean 'mb'?";
+       },
+       "problem the policy is invalid: a.toml:1:1: error: x -> did you mean 'mb'?; rdtctl check "
+       "shows all errors\nproblem the last reload failed for one of these reasons -> fix the "
+       "policy, verify "
+       "it with rdtctl check, then systemctl reload rdtd\n"},
+      {"a policy that this machine cannot have",
+       [](MachineFacts& facts) {
+         facts.plan_error = "a.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3";
+       },
+       "problem this machine cannot have the policy: a.toml:2:6: error: 'l2': resctrl offers no L2 "
+       "here; it offers L3 -> rdtctl check shows all errors\n"},
+      {"a bad policy",
+       [](MachineFacts& facts) { facts.last_reload_error = "a.toml:1:1: error: x\n  1 | x"; },
+       "problem the last reload failed: a.toml:1:1: error: x -> fix the policy, verify it with "
+       "rdtctl check, then systemctl reload rdtd\n"},
+      {"a name that somebody else has taken",
+       [](MachineFacts& facts) {
+         facts.own_groups.clear();
+         facts.foreign_groups = {"redis", "x"};
+       },
+       "problem group 'redis' exists in resctrl, but rdtd did not create it -> if nobody needs it: "
+       "rmdir /r/redis; otherwise rename the group in the policy, or take it over: once with "
+       "rdtctl adopt redis, always with adopt = true\n"},
+      {"units under wrong names",
+       [](MachineFacts& facts) {
+         facts.wrong_units = {{"mysql.service", "a.toml:4", "mariadb.service"},
+                              {"rediss.service", "a.toml:7", ""}};
+       },
+       "warning 'mysql.service' (a.toml:4) is an alias of 'mariadb.service', and no rule matches "
+       "an "
+       "alias -> write \"mariadb.service\"\nwarning systemd knows no unit 'rediss.service' "
+       "(a.toml:7) -> systemctl list-unit-files and list-units show the names; a unit that a "
+       "program creates is known from then on\n"},
+      {"degraded for known reasons",
+       [](MachineFacts& facts) {
+         facts.daemon_state = "degraded";
+         facts.problems = {"CPU 3 is offline", "group 'redis' is missing"};
+       },
+       "problem rdtd is degraded: CPU 3 is offline; group 'redis' is missing -> fix the cause; "
+       "rdtd retries by itself, and journalctl -u rdtd shows more\n"},
+      {"degraded", [](MachineFacts& facts) { facts.daemon_state = "degraded"; },
+       "problem rdtd is degraded -> fix the cause; rdtd retries by itself, and journalctl -u rdtd "
+       "shows more\n"},
+  });
+}
+
+void make_arm(MachineFacts& facts) {
+  facts.architecture = MachineFacts::Architecture::arm64;
+  facts.cpu_flags.clear();
+}
+
+TEST(Diagnose, Kernel) {
+  const auto without_resctrl = [](MachineFacts& facts) {
+    facts.kernel_has_resctrl = false;
+    facts.mount_options.reset();
+  };
+  expect_findings({
+      {"built with resctrl",
+       [&](MachineFacts& facts) {
+         without_resctrl(facts);
+         facts.kernel_config = "/boot/config-6.12.1";
+       },
+       "problem the kernel was built with resctrl (/boot/config-6.12.1), but found nothing that "
+       "resctrl can use -> see dmesg | grep -i resctrl; in a virtual machine, the host passes on "
+       "only a flag\n"},
+      {"MPAM turned off",
+       [&](MachineFacts& facts) {
+         make_arm(facts);
+         without_resctrl(facts);
+         facts.command_line = "quiet arm64.nompam";
+       },
+       "problem the kernel command line turns MPAM off: arm64.nompam -> remove arm64.nompam from "
+       "the boot loader's configuration and reboot\n"},
+      {"the same with a value",
+       [&](MachineFacts& facts) {
+         make_arm(facts);
+         without_resctrl(facts);
+         facts.command_line = "arm64.nompam=1 quiet";
+       },
+       "problem the kernel command line turns MPAM off: arm64.nompam=1 -> remove arm64.nompam=1 "
+       "from the boot loader's configuration and reboot\n"},
+      {"the same, on a kernel that does not know it",
+       [&](MachineFacts& facts) {
+         make_arm(facts);
+         facts.command_line = "arm64.nompam";
+       },
+       ""},
+  });
+}
+
+TEST(Diagnose, Mount) {
+  expect_findings({
+      {"cdp wanted on Arm",
+       [](MachineFacts& facts) {
+         make_arm(facts);
+         facts.l3_halves_requested = "a.toml:3";
+       },
+       "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
+       "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
+       "reboot\n"},
+      {"a failed mount with cdp on Arm",
+       [](MachineFacts& facts) {
+         make_arm(facts);
+         facts.mount_options.reset();
+         facts.failed_mount_options = "cdp";
+       },
+       "problem sys-fs-resctrl.mount has failed; it has the options cdp -> journalctl -u "
+       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs, "
+       "and after EBUSY, resctrl is mounted in another mount namespace: grep resctrl "
+       "/proc/*/mounts shows where\n"},
+      {"read-only", [](MachineFacts& facts) { facts.mount_options = "ro,relatime"; },
+       "problem resctrl is mounted read-only on /r (ro,relatime) -> mount -o remount,rw /r\n"},
+      {"read-only in a container",
+       [](MachineFacts& facts) {
+         facts.container = "kubernetes";
+         facts.mount_options = "rw,ro";
+       },
+       "problem resctrl is mounted read-only on /r (rw,ro) -> mount it writable into the container "
+       "(in a pod: readOnly: false)\n"},
+      {"mounted elsewhere",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.mounted_elsewhere = "/mnt/resctrl";
+         facts.failed_mount_options = "";
+       },
+       "problem resctrl is mounted on /mnt/resctrl, and can be mounted only once -> umount "
+       "/mnt/resctrl, then systemctl start sys-fs-resctrl.mount\n"},
+      {"a tree that is no tree",
+       [](MachineFacts& facts) {
+         facts.tree_error = "cannot parse /r/info/L3/cbm_mask: it is no number";
+         facts.tree_error_code = EBADMSG;
+       },
+       "problem cannot parse /r/info/L3/cbm_mask: it is no number -> umount and mount resctrl "
+       "again; if it stays, report it with rdtctl snapshot\n"},
+      {"a cache without ways",
+       [](MachineFacts& facts) {
+         facts.caches_without_ways = {"L3"};
+         facts.plan_error = "a.toml:2:6: error: the kernel reports no ways of L3 (cbm_mask is 0)";
+       },
+       "problem the kernel reports no ways of L3 (cbm_mask is 0) -> this is a fault of the "
+       "kernel's driver: report it to its maintainers\n"},
+  });
+}
+
+TEST(Diagnose, Rmids) {
+  const auto taken_by_others = [](MachineFacts& facts, unsigned others) {
+    facts.num_rmids = 32;
+    facts.own_rmids = 1;
+    for (unsigned i = 1; i <= others; i++)
+      facts.foreign_rmids.push_back(fmt::format("mon_groups/pqos-51-{}", i));
+  };
+  expect_findings({
+      {"some are free", [&](MachineFacts& facts) { taken_by_others(facts, 4); }, ""},
+      {"all are taken",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 30);
+         facts.rmids_needed = 1;
+       },
+       "warning no RMID is free: of 32 RMIDs, the default group uses 1, rdtd 1, others 30 "
+       "(mon_groups/pqos-51-1, mon_groups/pqos-51-2, mon_groups/pqos-51-3, mon_groups/pqos-51-4, "
+       "mon_groups/pqos-51-5 and 25 more) -> remove monitoring groups of others that nobody needs, "
+       "for example: rmdir /r/mon_groups/pqos-51-1\n"},
+      {"the policy needs more",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 30);
+         facts.rmids_needed = 2;
+         facts.plan_error = "a.toml:2:6: error: 2 groups asked for";
+       },
+       "problem no RMID is free: the policy needs 2, but rdtd can have 1; of 32 RMIDs, the default "
+       "group uses 1, rdtd 1, others 30 (mon_groups/pqos-51-1, mon_groups/pqos-51-2, "
+       "mon_groups/pqos-51-3, mon_groups/pqos-51-4, mon_groups/pqos-51-5 and 25 more) -> remove "
+       "monitoring groups of others that nobody needs, for example: rmdir "
+       "/r/mon_groups/pqos-51-1\n"},
+      {"control groups of others alone",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 0);
+         facts.num_rmids = 3;
+         facts.foreign_rmids = {"COS1"};
+       },
+       "warning no RMID is free: of 3 RMIDs, the default group uses 1, rdtd 1, others 1 (COS1) -> "
+       "remove groups of others that nobody needs, for example: rmdir /r/COS1\n"},
+      {"the policy needs more than there are",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 0);
+         facts.rmids_needed = 32;
+       },
+       "problem no RMID is free: the policy needs 32, but rdtd can have 31; of 32 RMIDs, the "
+       "default group uses 1, rdtd 1, others 0 -> use fewer groups and monitoring groups\n"},
+  });
+}
+
+TEST(Diagnose, MixedCgroupDrivers) {
+  expect_findings({
+      {"containerd",
+       [](MachineFacts& facts) { facts.mixed_drivers_cgroup = "/kubepods-pod1.slice:x:2"; },
+       "warning the kubelet and containerd use different cgroup drivers "
+       "(/kubepods-pod1.slice:x:2): rules by unit and cgroup do not find these pods -> set "
+       "SystemdCgroup = true in containerd's configuration\n"},
+  });
+}
+
+// A warning about CLOSIDs does not say why the machine cannot have the policy.
+TEST(Diagnose, WarningsExplainNoError) {
+  MachineFacts facts = healthy();
+  facts.foreign_groups = {"a", "b", "c", "d", "e", "f"};
+  facts.plan_error = "a.toml:2:6: error: x";
+  const auto found = diagnose(facts);
+  EXPECT_TRUE(std::ranges::any_of(found, [](const Finding& finding) {
+    return finding.what == "this machine cannot have the policy: a.toml:2:6: error: x";
+  }));
+}
+
+using DoctorFacts = Files;
+
+TEST_F(DoctorFacts, MixedDriversCgroup) {
+  const std::string root = root_.string();
+  const std::string pod = "kubepods-burstable-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice";
+  const std::string name = pod + ":cri-containerd:" + std::string(64, 'a');
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "");
+  put("sys/fs/cgroup/system.slice/web.service/" + name + "/cgroup.procs", "");
+  put("sys/fs/cgroup/system.slice/docker:x/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "");
+  put("sys/fs/cgroup/system.slice/k3s.service/" + name + "/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "/system.slice/k3s.service/" + name);
+  put("sys/fs/cgroup/unified/" + name + "/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "/" + name);
+}
+
+TEST_F(DoctorFacts, RuntimeSettings) {
+  const std::string setting = "version = 3\nrdt_config_file = \"/etc/rdt.yaml\"\n";
+  const std::string rancher = "var/lib/rancher/";
+  put("etc/containerd/conf.d/rdt.toml", setting);
+  put(rancher + "k3s/agent/etc/containerd/config.toml", setting);
+  put(rancher + "k3s/agent/etc/containerd/config-v3.toml.tmpl", "# rdt_config_file = \"/x\"\n");
+  put(rancher + "rke2/agent/etc/containerd/config-v3.toml.d/rdt.toml", setting);
+  put("var/snap/microk8s/current/args/containerd-template.toml", setting);
+  put("var/snap/microk8s/current/args/kubelet", "--root-dir=/x\n");
+  std::string found;
+  for (const RuntimeSetting& of : find_runtime_settings(root_.string()))
+    found += of.runtime + " " + of.place.substr(root_.string().size()) + "\n";
+  EXPECT_EQ(found,
+            "containerd /etc/containerd/conf.d/rdt.toml:2\n"
+            "k3s /var/lib/rancher/k3s/agent/etc/containerd/config.toml:2\n"
+            "rke2 /var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d/rdt.toml:2\n"
+            "microk8s /var/snap/microk8s/current/args/containerd-template.toml:2\n");
+}
+
+TEST_F(DoctorFacts, OfTheKernel) {
+  Context context;
+  context.root = root_.string();
+  context.proc = (root_ / "proc").string();
+  context.resctrl = "/r";
+  const auto read = [&] {
+    MachineFacts facts;
+    read_kernel(context, facts);
+    return facts;
+  };
+  put("proc/sys/kernel/osrelease", "6.12.1\n");
+  put("boot/config-6.12.1", "# CONFIG_X86_CPU_RESCTRL is not set\nCONFIG_X86_CPU_RESCTRL=yes\n");
+  put("boot/config-6.1.0", "CONFIG_X86_CPU_RESCTRL=y\n");
+  put("proc/mounts", "none /r tmpfs rw 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
+  EXPECT_EQ(read().kernel_config, "");
+  EXPECT_EQ(read().mount_options, std::nullopt);
+  EXPECT_EQ(read().mounted_elsewhere, "/mnt/r");
+  put("boot/config-6.12.1", "CONFIG_X86_CPU_RESCTRL=y\n");
+  put("proc/mounts", "resctrl /r resctrl ro 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
+  EXPECT_EQ(read().kernel_config, root_.string() + "/boot/config-6.12.1");
+  EXPECT_EQ(read().mount_options, "ro");
+  EXPECT_EQ(read().mounted_elsewhere, "");
+}
+
+}  // namespace
+}  // namespace rdtd
