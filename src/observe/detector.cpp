@@ -16,6 +16,7 @@ namespace {
 // How much more than three intervals is a gap, and how much the clocks may differ: a sleep of the
 // machine is one too.
 constexpr double gap_seconds = 2;
+constexpr size_t most_watched = 20'000;
 
 // "0-3,8"
 bool has_domain(std::string_view ids, DomainId domain) {
@@ -131,8 +132,11 @@ std::vector<Episode> Detector::add(const Sample& sample) {
     if (is_watched(row) && knows(row)) (void)watch_of(row);
   const bool gap = is_gap(sample);
   for (auto& [place, watch] : domains_) watch->begin_sample(sample, gap);
+  size_t watched = 0;
   for (const DomainCounters& row : sample.counters) {
     if (!is_watched(row) || !knows(row)) continue;
+    // Each has a memory of its own. No machine has so many control groups: a file may.
+    if (++watched > most_watched) break;
     const auto schemata = schemata_.find(group_label(row.group));
     watch_of(row).add(row, schemata == schemata_.end()
                                ? std::nullopt

@@ -1,8 +1,8 @@
 #include "domain_watch.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "rdtd/observe/series.hpp"
@@ -15,21 +15,17 @@ constexpr size_t recent_points = 10;
 constexpr long settled_points = 4;
 constexpr double lost_part = 0.1;          // of what a group was granted
 constexpr double lost_bytes = 512 * 1024;  // where the kernel does not tell how much that is
-constexpr double loud_factor = 1.5, loud_floor = 1 << 20;      // bytes/s
 constexpr double suffer_factor = 1.3, suffer_floor = 1 << 18;  // bytes/s
 constexpr double near_ceiling = 0.8, active_part = 0.05, fallen = 0.9;
 constexpr double mean_seconds = 10;
-constexpr size_t means_for_ceiling = 3;
-constexpr uint64_t hour_usec = 3600 * uint64_t{1'000'000}, hours_kept = 24;
 constexpr unsigned high_samples = 3, quiet_samples = 3, changes_of_stream = 3;
 constexpr uint64_t excuse_usec = 60'000'000;
+// Each takes at least a quarter of what is lost: where the figures are of a machine, few can.
+constexpr size_t most_takers = 16;
+constexpr size_t most_excused = 2000;
 
 constexpr auto occupancy = &Track::Point::occupancy;
 constexpr auto traffic = &Track::Point::traffic;
-
-bool has_group(const std::vector<Part>& parts, const std::string& group) {
-  return std::ranges::find(parts, group, &Part::group) != parts.end();
-}
 
 bool is_sure(const Track& track) { return track.recent.size() >= 3; }
 
@@ -55,67 +51,6 @@ std::optional<Track::Point> settled(const Track& track) {
 }
 
 }  // namespace
-
-void Window::add(double value) {
-  values_.push_back(value);
-  if (values_.size() > length_) values_.pop_front();
-}
-
-std::optional<double> Window::quantile(double part) const {
-  if (values_.empty()) return std::nullopt;
-  std::vector<double> sorted(values_.begin(), values_.end());
-  const auto at = static_cast<ptrdiff_t>(part * static_cast<double>(sorted.size() - 1));
-  std::ranges::nth_element(sorted, sorted.begin() + at);
-  return sorted[static_cast<size_t>(at)];
-}
-
-void HighMeans::add(uint64_t monotonic_usec, double mean) {
-  const uint64_t now = monotonic_usec / hour_usec;
-  if (hours_.empty() || hours_.back().number != now) hours_.push_back({.number = now});
-  while (hours_.front().number + hours_kept < now) hours_.pop_front();
-  Hour& hour = hours_.back();
-  hour.second = std::max(hour.second, std::min(hour.highest, mean));
-  hour.highest = std::max(hour.highest, mean);
-  count_++;
-}
-
-std::optional<double> HighMeans::most() const {
-  if (count_ < means_for_ceiling) return std::nullopt;
-  Hour all;
-  for (const Hour& hour : hours_)
-    for (const double mean : {hour.highest, hour.second}) {
-      all.second = std::max(all.second, std::min(all.highest, mean));
-      all.highest = std::max(all.highest, mean);
-    }
-  return all.second;
-}
-
-bool Track::loud() const {
-  const double usual = all.size() >= 5 ? *all.quantile(0.25) : 0;
-  return rate && *rate > loud_factor * usual + loud_floor;
-}
-
-std::optional<double> Track::baseline() const {
-  return quiet.size() >= 3 ? quiet.quantile(0.5) : std::nullopt;
-}
-
-double Track::least(double Point::* figure) const {
-  const Point& last = recent.back();
-  return recent.size() < 2 ? last.*figure
-                           : std::min(last.*figure, recent[recent.size() - 2].*figure);
-}
-
-double Track::most(double Point::* figure) const {
-  const Point& last = recent.back();
-  return recent.size() < 2 ? last.*figure
-                           : std::max(last.*figure, recent[recent.size() - 2].*figure);
-}
-
-void Track::forget() {
-  bytes.reset();
-  rate.reset();
-  recent.clear();
-}
 
 DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
                          uint64_t io_ways)
@@ -177,7 +112,12 @@ std::vector<Episode> DomainWatch::end_sample() {
   }
   std::erase_if(excused_,
                 [&](const auto& last) { return last.second + excuse_usec <= monotonic_usec_; });
+  if (ended.empty()) return ended;
   std::erase_if(running_, [](const Running& running) { return running.quiet >= quiet_samples; });
+  sufferers_.clear();
+  harmed_.clear();
+  takes_.clear();
+  for (const Running& running : running_) note_roles(running.episode);
   return ended;
 }
 
@@ -216,19 +156,6 @@ bool DomainWatch::suffers(const Track& track) const {
   return baseline && track.least(traffic) > suffer_factor * *baseline + suffer_floor;
 }
 
-bool DomainWatch::is_sufferer(const std::string& group) const {
-  return std::ranges::any_of(running_, [&](const Running& running) {
-    return has_group(running.episode.sufferers, group);
-  });
-}
-
-// Where nobody is to blame, nobody can help by having less.
-bool DomainWatch::is_harmed(const std::string& group) const {
-  return std::ranges::any_of(running_, [&](const Running& running) {
-    return running.episode.kind != Contention::none && has_group(running.episode.sufferers, group);
-  });
-}
-
 // Each group has a rate, unless it is new.
 bool DomainWatch::is_whole() const {
   return seconds_ > 0 && std::ranges::all_of(groups_, [](const auto& group) {
@@ -239,10 +166,7 @@ bool DomainWatch::is_whole() const {
 
 // Who gets back what was taken from it takes nothing.
 bool DomainWatch::takes_from(const std::string& taker, const std::string& sufferer) const {
-  return std::ranges::any_of(running_, [&](const Running& running) {
-    return has_group(running.episode.takers, taker) &&
-           has_group(running.episode.sufferers, sufferer);
-  });
+  return takes_.contains({taker, sufferer});
 }
 
 bool DomainWatch::others_share(const std::string& victim) const {
@@ -259,9 +183,10 @@ std::vector<Part> DomainWatch::takers_from(const std::string& victim, uint64_t s
   const auto& ways = groups_.at(victim).ways;
   std::vector<Part> out;
   double gained = 0;
-  for (const auto& [name, track] : groups_) {
-    if (name == victim || !is_sure(track) || takes_from(victim, name) || !ways || !track.ways ||
-        (*track.ways & *ways) == 0)
+  for (const auto& gainer : gainers_) {
+    const auto& [name, track] = *gainer;
+    if (name == victim || !ways || !track.ways || (*track.ways & *ways) == 0 ||
+        takes_from(victim, name))
       continue;
     const auto begin = std::ranges::find_if(
         track.recent, [&](const Track::Point& point) { return point.monotonic_usec >= since; });
@@ -274,10 +199,24 @@ std::vector<Part> DomainWatch::takers_from(const std::string& victim, uint64_t s
   if (gained < lost / 2) return {};
   std::ranges::sort(out, std::greater{},
                     [](const Part& part) { return part.occupancy_during - part.occupancy_before; });
+  if (out.size() > most_takers) out.erase(out.begin() + most_takers, out.end());
   return out;
 }
 
+// Only they can have taken something, from whomever.
+void DomainWatch::find_gainers() {
+  gainers_.clear();
+  for (auto group = groups_.cbegin(); group != groups_.cend(); ++group) {
+    const Track& track = group->second;
+    if (is_sure(track) && std::ranges::any_of(track.recent, [&](const Track::Point& point) {
+          return point.occupancy < track.least(occupancy);
+        }))
+      gainers_.push_back(group);
+  }
+}
+
 void DomainWatch::find_cache() {
+  find_gainers();
   for (const auto& [name, track] : groups_) {
     if (!is_sure(track) || !suffers(track) || is_sufferer(name)) continue;
     const auto peak = peak_of(track);
@@ -308,7 +247,7 @@ DomainTraffic DomainWatch::domain_traffic() const {
   DomainTraffic out{resource_,  domain_, total_, ceiling(), measured_ceiling_.has_value(),
                     is_whole(), {}};
   for (const auto& [name, track] : groups_)
-    out.groups[name] = {track.rate.value_or(0), "", is_harmed(name)};
+    out.groups[name] = {track.rate.value_or(0), "", harmed_.contains(name)};
   return out;
 }
 
@@ -342,9 +281,20 @@ void DomainWatch::find_bandwidth() {
 // That nobody is to blame is said once a minute.
 void DomainWatch::found(Episode episode) {
   if (episode.kind == Contention::none) {
+    if (excused_.size() >= most_excused) return;
     if (!excused_.emplace(episode.sufferers.front().group, monotonic_usec_).second) return;
   }
+  note_roles(episode);
   running_.push_back({std::move(episode)});
+}
+
+void DomainWatch::note_roles(const Episode& episode) {
+  for (const Part& sufferer : episode.sufferers) {
+    sufferers_.insert(sufferer.group);
+    // Where nobody is to blame, nobody can help by having less.
+    if (episode.kind != Contention::none) harmed_.insert(sufferer.group);
+    for (const Part& taker : episode.takers) takes_.emplace(taker.group, sufferer.group);
+  }
 }
 
 // As long as a sufferer has not recovered, and the taker has not gone.

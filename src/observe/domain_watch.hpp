@@ -5,12 +5,16 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rdtd/observe/detector.hpp"
 
 namespace rdtd::observe {
+
+inline constexpr double loud_floor = 1 << 20;  // bytes/s
 
 // The last values of a figure, and its quantiles.
 class Window {
@@ -109,8 +113,11 @@ class DomainWatch {
   [[nodiscard]] bool lasts(const Episode& episode) const;
   [[nodiscard]] bool suffers(const Track& track) const;
   void found(Episode episode);
-  [[nodiscard]] bool is_sufferer(const std::string& group) const;
-  [[nodiscard]] bool is_harmed(const std::string& group) const;
+  void note_roles(const Episode& episode);
+  void find_gainers();
+  [[nodiscard]] bool is_sufferer(const std::string& group) const {
+    return sufferers_.contains(group);
+  }
   [[nodiscard]] bool is_whole() const;
 
   std::string resource_;
@@ -119,6 +126,11 @@ class DomainWatch {
   uint64_t io_ways_;
   Groups groups_;
   std::vector<Running> running_;
+  // Of the episodes that run, so that no group is looked for in all of them.
+  std::set<std::string> sufferers_;
+  std::set<std::string> harmed_;  // those that another group makes suffer: it can be helped
+  std::set<std::pair<std::string, std::string>> takes_;  // taker, sufferer
+  std::vector<Groups::const_iterator> gainers_;          // that have more cache than they had
   std::map<std::string, uint64_t> excused_;  // when it was last said that nobody is to blame
   uint64_t now_usec_ = 0, monotonic_usec_ = 0;
   double seconds_ = 0;  // since the sample before

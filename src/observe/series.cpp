@@ -27,6 +27,9 @@ SeriesBuilder::Collected* SeriesBuilder::collected(const DomainCounters& row) {
   const auto [place, is_new] =
       places_.emplace(std::tuple{row.group, row.resource, row.domain}, collected_.size());
   if (is_new) collected_.push_back({row.group, row.resource, row.domain, {}, {}, {}});
+  // Many curves have fewer points each, so that all of them together take no more memory.
+  constexpr size_t most_points = 2'000'000;
+  while (collected_.size() * points_ > most_points) points_ = (points_ + 1) / 2;
   return &collected_[place->second];
 }
 
@@ -50,6 +53,8 @@ void SeriesBuilder::double_width() {
 
 void SeriesBuilder::add(const Sample& sample) {
   if (!begin_usec_) begin_usec_ = sample.monotonic_usec;
+  // First, since new curves can change how many points there are.
+  for (const DomainCounters& row : sample.counters) (void)collected(row);
   const auto since = static_cast<double>(sample.monotonic_usec - *begin_usec_);
   // A sample is due at the begin of its part, and comes a little earlier or later.
   auto part = static_cast<size_t>(std::llround(since / width_usec_));

@@ -34,6 +34,8 @@ class Output {
   void begin_file() { new_file_ = new_header_ = true; }
   void add(const observe::Header& header, observe::Sample sample) {
     place_in_time(sample);
+    if (!out.all) out.all = {sample.time_usec, sample.time_usec};
+    out.all->to_usec = sample.time_usec;
     observe::update_schemata(schemata_, sample);
     if (sample.time_usec < period_.begin_usec() || sample.time_usec > period_.until_usec) return;
     if (!std::exchange(used_, true)) sample.schemata = schemata_;
@@ -173,6 +175,16 @@ std::optional<Unreadable> read_file(const Directory& directory, const std::strin
   return Unreadable{{"read", directory.path_of(file), 0, {}}, bad->line, bad->why};
 }
 
+// The times of its samples.
+std::optional<ReadRecording::Extent> extent_of(const Directory& directory,
+                                               const std::string& file) {
+  const Period none{.since_usec = UINT64_MAX, .until_usec = 0};
+  const UseSample use = [](const auto&, const auto&) {};
+  Output output(none, use);
+  (void)read_file(directory, file, output);
+  return output.out.all;
+}
+
 }  // namespace
 
 std::string Unreadable::text() const {
@@ -205,7 +217,13 @@ Result<ReadRecording> read_ring(const Directory& directory, const Period& period
         bad && bad->error.code != ENOENT)
       output.out.problems.push_back(bad->text());
   }
-  return std::move(output.out);
+  ReadRecording& out = output.out;
+  if (out.samples > 0 || files->empty()) return std::move(out);
+  // Files were left out by their names: those at both ends say when there are samples.
+  const auto first = extent_of(directory, files->front());
+  const auto last = extent_of(directory, files->back());
+  if (first || last) out.all = {(first ? first : last)->from_usec, (last ? last : first)->to_usec};
+  return std::move(out);
 }
 
 }  // namespace rdtd

@@ -234,7 +234,8 @@ std::vector<std::string> facts_of(const Context& context, const verbs::BenchOpti
 }  // namespace
 
 int verbs::bench(const Context& context, BenchOptions options) {
-  if (const int exit = check_html(options.html); exit != Exit::ok) return exit;
+  const auto html = HtmlFile::open(options.html);
+  if (!html) return html.error();
   auto client = Client::connect();
   if (!client) return report(client.error());
   if (const auto running = client->properties(); !running) return report(running.error());
@@ -284,7 +285,7 @@ int verbs::bench(const Context& context, BenchOptions options) {
     print_bench(context, result);
   else
     print_json(context, bench_json(result));
-  const int written = write_html(options.html, bench_html(result));
+  const int written = html->write(bench_html(result));
   return measured.exit == Exit::ok ? written : measured.exit;
 }
 

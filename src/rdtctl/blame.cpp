@@ -6,6 +6,8 @@
 #include "contention.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/policy.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "time_point.hpp"
 #include "verbs.hpp"
 
@@ -60,14 +62,18 @@ void print_episode(const Episode& episode, bool running) {
         sentence(episode));
 }
 
-// A group that gains nothing from ways has them for nothing.
+// A group that gains nothing from ways has them for nothing. The policy's lines are for copying:
+// there are none for a name that a policy cannot have.
 void print_stream(const Stream& stream) {
   const std::string group = group_label(stream.group);
-  print(
-      "\n{} {}: {} gains nothing from cache: it had {} to {}, and the same traffic. To keep it "
-      "small:\n    [group.{}]\n    {} = \"1 way\"\n",
-      stream.resource, to_string(stream.domain), group, observe::bytes_text(stream.least),
-      observe::bytes_text(stream.most), group, lower(stream.resource));
+  print("\n{} {}: {} gains nothing from cache: it had {} to {}, and the same traffic.",
+        stream.resource, to_string(stream.domain), group, observe::bytes_text(stream.least),
+        observe::bytes_text(stream.most));
+  const std::string key = lower(stream.resource);
+  if (group_name_problem(group) || toml_key(key) != key)
+    print("\n");
+  else
+    print(" To keep it small:\n    [group.{}]\n    {} = \"1 way\"\n", toml_key(group), key);
 }
 
 }  // namespace

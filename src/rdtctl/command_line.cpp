@@ -12,6 +12,7 @@
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/comm_name.hpp"
 
 namespace rdtd {
 
@@ -309,6 +310,15 @@ void allow_directories(CLI::Option& option) {
     if (error != 0)
       throw UsageError{
           fmt::format("invalid {}: {}", value_text(option, value), std::strerror(error))};
+    // What is read lies in etc/rdtd below it.
+    std::string_view above = value;
+    while (above.size() > 1 && above.ends_with('/')) above.remove_suffix(1);
+    constexpr std::string_view end = "/etc/rdtd";
+    if (name_of(option) != "--root" || (!above.ends_with(end) && above != end.substr(1))) return;
+    above.remove_suffix(std::min(end.size(), above.size()));
+    throw UsageError{fmt::format(
+        "invalid {}: the files are in etc/rdtd below it: use '{}'", value_text(option, value),
+        !above.empty() ? above : std::string_view(value.starts_with('/') ? "/" : "."))};
   });
 }
 
@@ -320,10 +330,10 @@ void refuse_empty(CLI::Option& option) {
 
 void refuse_long_names(CLI::Option& option) {
   check_values(option, [&option](const std::string& value) {
-    constexpr size_t longest = 15;  // TASK_COMM_LEN of the kernel, without its end
-    if (value.size() > longest)
-      throw UsageError{fmt::format("invalid {}: the kernel cuts names to {} characters",
-                                   value_text(option, value), longest)};
+    if (!can_be_comm(value))
+      throw UsageError{fmt::format("invalid {}: the kernel cuts names to {} bytes",
+                                   value_text(option, value),
+                                   is_kernel_thread(value) ? longest_kernel_thread : longest_comm)};
   });
 }
 

@@ -24,9 +24,12 @@ std::expected<FoundContention, int> find_contention(const Context& context,
   FoundContention out;
   std::optional<observe::Detector> detector;
   int64_t clock_ahead_usec = 0;
+  bool left_out = false;
   const auto take = [&](std::vector<observe::Episode> episodes, bool running) {
     for (observe::Episode& episode : episodes)
-      out.episodes.push_back({std::move(episode), running, clock_ahead_usec});
+      if (group.empty() ? episode.kind != observe::Contention::none : concerns(episode, group))
+        out.episodes.push_back({std::move(episode), running, clock_ahead_usec});
+    left_out |= keep_last(out.episodes, 2 * most_found);
   };
   auto recording = read_samples(
       context, source,
@@ -44,11 +47,11 @@ std::expected<FoundContention, int> find_contention(const Context& context,
   if (!recording) return std::unexpected(recording.error());
   out.read = std::move(*recording);
   take(detector->running(), true);
-  std::erase_if(out.episodes, [&](const FoundEpisode& found) {
-    if (!found.running && found.episode.end_usec < out.read.from_usec) return true;
-    return group.empty() ? found.episode.kind == observe::Contention::none
-                         : !concerns(found.episode, group);
+  const size_t before = std::erase_if(out.episodes, [&](const FoundEpisode& found) {
+    return !found.running && found.episode.end_usec < out.read.from_usec;
   });
+  // Those that were left out are older than any of the ones that are before the period.
+  if (keep_last(out.episodes, most_found) || (left_out && before == 0)) warn_of_more("episodes");
   out.streams = detector->streams();
   if (!group.empty())
     std::erase_if(out.streams, [&](const observe::Stream& stream) {

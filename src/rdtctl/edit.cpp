@@ -1,6 +1,8 @@
 // edit: a policy file in the user's editor, checked before it is in force, as visudo(8) and
 // `systemctl edit` do.
 #include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 #include "output.hpp"
 #include "policy_file.hpp"
+#include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
@@ -37,7 +40,9 @@ constexpr std::string_view first_text =
 # unit = "redis-server.service"
 )";
 
-// The copy that the editor gets: a directory of its own, with a file of the same name.
+// The copy that the editor gets: a directory of its own, with a file of the same name. Where others
+// may write to the directory above, they can put another one in its place at any time, or a link:
+// the directory is opened once, and the file is read through it.
 class Draft {
  public:
   Draft() = default;
@@ -45,22 +50,35 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
     if (path_.empty()) return;
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    // The editor may have left a copy of its own.
+    if (directory_)
+      if (const auto entries = directory_->list(); entries)
+        for (const Directory::Entry& entry : *entries)
+          (void)::unlinkat(directory_->fd(), entry.name.c_str(), 0);
+    (void)::rmdir(path_.c_str());
   }
   [[nodiscard]] Result<void> write(const std::string& name, const std::string& text) {
     std::string path = (std::filesystem::temp_directory_path() / "rdtd-edit-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) return errno_error("make", path);
     path_ = path;
     name_ = name;
-    const auto directory = Directory::open(path_);
+    auto directory = Directory::open_untrusted(path_);
     if (!directory) return std::unexpected(directory.error());
-    return directory->replace(name_, text, 0600);
+    struct stat status{};
+    if (::fstat(directory->fd(), &status) != 0) return errno_error("open", path_);
+    if (status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
+      return std::unexpected(Error{"make", path_, 0, "another user has exchanged it"});
+    directory_ = std::move(*directory);
+    return directory_->replace(name_, text, 0600);
   }
   [[nodiscard]] Result<std::string> read() const {
-    const auto directory = Directory::open(path_);
-    if (!directory) return std::unexpected(directory.error());
-    return directory->read(name_);
+    const auto fd = directory_->open_file(name_, O_RDONLY);
+    if (!fd) return std::unexpected(fd.error());
+    struct stat status{};
+    if (::fstat(fd->get(), &status) != 0) return errno_error("read", file());
+    if (status.st_uid != ::geteuid())
+      return std::unexpected(Error{"read", file(), 0, "it belongs to another user"});
+    return read_all(fd->get(), file());
   }
   [[nodiscard]] std::string file() const { return path_ + "/" + name_; }
   // Returns the file, which stays.
@@ -72,6 +90,7 @@ class Draft {
 
  private:
   std::string path_, name_;
+  std::optional<Directory> directory_;
 };
 
 // One that a variable names, or several to try, as systemctl(1) chooses it. The words may be

@@ -412,6 +412,11 @@ void Guess::rewrite_arguments() {
       name == "init" && bare.size() == 1 && !given({"--protect"}))
     insert(bare.front(), "--protect");
   if (name == "run") rewrite_run();
+  // The script for bash is the nearest to other shells like it.
+  if (const auto bare = bare_words(verb_ + 1);
+      name == "completion" && bare.size() == 1 &&
+      is_one_of(words_[bare.front()], {"sh", "/bin/sh", "/bin/bash", "/usr/bin/bash"}))
+    words_[bare.front()] = "bash";
   if (name == "record" && bare_words(verb_ + 1).empty() &&
       std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
     advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";

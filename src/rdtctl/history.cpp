@@ -158,7 +158,8 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
 }  // namespace
 
 int verbs::history(const Context& context, const HistoryOptions& options) {
-  if (const int refused = check_html(options.html); refused != Exit::ok) return refused;
+  const auto html = HtmlFile::open(options.html);
+  if (!html) return html.error();
   std::error_code unknown;
   if (std::filesystem::equivalent(options.html, options.source.file, unknown)) {
     note("rdtctl: {} is the recording itself: --html takes the name of a new file\n", options.html);
@@ -179,7 +180,9 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
     auto found = find_contention(context, options.source, options.group);
     if (!found) return found.error();
     const std::string page = history_html(*shown, *std::move(found), origin_of(context));
-    if (const int failed = write_html(options.html, page); failed != Exit::ok) return failed;
+    // What rdtd-observer keeps is not for everybody, and the caller's umask does not know that.
+    const mode_t mode = options.source.file.empty() ? 0600 : 0666;
+    if (const int failed = html->write(page, mode); failed != Exit::ok) return failed;
   }
   if (context.json != Json::off)
     print_as_json(context, *shown);

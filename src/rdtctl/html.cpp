@@ -1,7 +1,7 @@
 #include "html.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -107,33 +107,29 @@ std::string html_list(std::string_view heading, const std::vector<std::string>& 
   return out + "</ul>\n";
 }
 
-namespace {
-
-// The directory of the file, which is made or replaced in it: never opened through a link that
-// somebody else has put there.
-Result<Directory> directory_of(const std::string& file) {
-  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
-  return Directory::open(parent.empty() ? "." : parent.string());
-}
-
-}  // namespace
-
-int check_html(const std::string& file) {
-  if (file.empty()) return Exit::ok;
+std::expected<HtmlFile, int> HtmlFile::open(const std::string& file) {
+  HtmlFile out;
+  if (file.empty()) return out;
+  const auto refused = [&](int code, const char* why) {
+    return std::unexpected(report_file({"write", file, code, why}));
+  };
+  const std::filesystem::path path(file);
+  const std::string parent = path.parent_path().string();
+  auto directory = Directory::open(parent.empty() ? "." : parent);
+  if (!directory) return refused(directory.error().code, "");
+  out.name_ = path.filename().string();
   struct stat status{};
-  if (::lstat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    return report_file({"write", file, 0, "it is not a regular file"});
-  const auto directory = directory_of(file);
-  if (!directory) return report_file({"write", file, directory.error().code, {}});
-  if (::access(directory->path().c_str(), W_OK | X_OK) == 0) return Exit::ok;
-  return report_file({"write", file, errno, {}});
+  if (::fstatat(directory->fd(), out.name_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+      !S_ISREG(status.st_mode))
+    return refused(0, "it is not a regular file");
+  if (::faccessat(directory->fd(), ".", W_OK | X_OK, 0) != 0) return refused(errno, "");
+  out.directory_ = std::move(*directory);
+  return out;
 }
 
-int write_html(const std::string& file, const std::string& page) {
-  if (file.empty()) return Exit::ok;
-  const auto directory = directory_of(file);
-  if (!directory) return report_file(directory.error());
-  const auto done = directory->replace(std::filesystem::path(file).filename().string(), page);
+int HtmlFile::write(const std::string& page, mode_t mode) const {
+  if (!directory_) return Exit::ok;
+  const auto done = directory_->replace_by_umask(name_, page, mode);
   return done ? Exit::ok : report_file(done.error());
 }
 

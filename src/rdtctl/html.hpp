@@ -1,11 +1,16 @@
 // HTML files of rdtctl: one page each, without references to anything outside.
 #pragma once
 
+#include <sys/types.h>
+
+#include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "context.hpp"
+#include "rdtd/base/directory.hpp"
 
 namespace rdtd {
 
@@ -21,9 +26,19 @@ namespace rdtd {
 [[nodiscard]] std::string html_list(std::string_view heading,
                                     const std::vector<std::string>& texts);
 
-// Into the file that --html names; "": nowhere. Returns the exit code, after a note if it fails.
-[[nodiscard]] int write_html(const std::string& file, const std::string& page);
-// Whether that will work: before a measurement that takes an hour.
-[[nodiscard]] int check_html(const std::string& file);
+// The file that --html names.
+class HtmlFile {
+ public:
+  // Before a measurement that takes an hour, and without making the file: only its directory is
+  // opened, and never again. "": there is none. The error is the exit code, after a note.
+  [[nodiscard]] static std::expected<HtmlFile, int> open(const std::string& file);
+  // Returns the exit code, after a note if it fails. The umask takes from `mode`.
+  [[nodiscard]] int write(const std::string& page, mode_t mode = 0666) const;
+
+ private:
+  HtmlFile() = default;
+  std::optional<Directory> directory_;
+  std::string name_;
+};
 
 }  // namespace rdtd

@@ -1,7 +1,17 @@
 // metrics: what Prometheus is to know, printed or put into a file.
 #include "metrics_text.hpp"
 
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
 #include <filesystem>
+#include <optional>
 
 #include "print.hpp"
 #include "verbs.hpp"
@@ -10,23 +20,79 @@ namespace rdtd {
 
 namespace {
 
-// A file is put in place at once, for a collector that may read at any moment: a link to one stays
-// a link. A pipe or a device is written to.
+struct Target {
+  Directory directory;
+  std::string name;
+};
+
+Result<Target> target_of(const std::filesystem::path& path) {
+  auto directory = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
+  if (!directory) return std::unexpected(directory.error());
+  return Target{std::move(*directory), path.filename().string()};
+}
+
+bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
+
+// Links such as /proc/self/fd/1, which /dev/stdout leads to, are no paths.
+bool is_of_proc(const Directory& directory) {
+  struct statfs found{};
+  return ::fstatfs(directory.fd(), &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
+}
+
+// Where a link leads to; nothing if there is none. Whoever may write to a directory can put a link
+// there: it is followed only if it is the caller's or root's, in a directory that is too, or the
+// caller would overwrite what another user chooses.
+Result<std::optional<std::filesystem::path>> link_of(const Target& target,
+                                                     const std::string& path) {
+  const auto refused = [&](std::string why) {
+    return std::unexpected(Error{"write", path, 0, std::move(why)});
+  };
+  struct stat found{}, parent{};
+  if (::fstatat(target.directory.fd(), target.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) < 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return errno_error("write", path);
+  }
+  if (!S_ISLNK(found.st_mode) || is_of_proc(target.directory)) return std::nullopt;
+  if (::fstat(target.directory.fd(), &parent) < 0) return errno_error("write", path);
+  if (!is_trusted(found.st_uid)) return refused("it is a link of another user");
+  if (!is_trusted(parent.st_uid)) return refused("it is a link in a directory of another user");
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size =
+      ::readlinkat(target.directory.fd(), target.name.c_str(), text.data(), text.size());
+  if (size < 0) return errno_error("write", path);
+  return std::filesystem::path(target.directory.path()) /
+         std::string_view(text.data(), static_cast<size_t>(size));
+}
+
+// A file is put in place at once, for a collector that may read at any moment. A pipe or a device
+// is written to, unless another user may have put it there: one that nobody reads would never end.
+Result<void> put(const Target& target, const std::string& text, const std::string& path) {
+  struct stat found{};
+  const bool exists = ::fstatat(target.directory.fd(), target.name.c_str(), &found, 0) == 0;
+  const bool plain = !exists || (S_ISREG(found.st_mode) && !is_of_proc(target.directory));
+  if (plain) return target.directory.replace(target.name, text);
+  if (!is_trusted(found.st_uid))
+    return std::unexpected(Error{"write", path, 0, "it belongs to another user"});
+  return target.directory.write(target.name, text);
+}
+
+Result<void> write_file(const std::string& text, const std::string& file) {
+  constexpr int most_links = 40;  // as the kernel has it
+  std::filesystem::path path(file);
+  for (int links = 0; links < most_links; ++links) {
+    const auto target = target_of(path);
+    if (!target) return std::unexpected(target.error());
+    auto next = link_of(*target, path.string());
+    if (!next) return std::unexpected(next.error());
+    if (!*next) return put(*target, text, path.string());
+    path = std::move(**next);
+  }
+  return std::unexpected(Error{"write", file, ELOOP, {}});
+}
+
 int write_out(const std::string& text, const std::string& file) {
-  std::error_code unknown;
-  const auto status = std::filesystem::status(file, unknown);
-  const bool special = std::filesystem::exists(status) && !is_regular_file(status);
-  const std::filesystem::path path = std::filesystem::is_symlink(file, unknown) && !special
-                                         ? std::filesystem::weakly_canonical(file, unknown)
-                                         : std::filesystem::path(file);
-  const auto parent = Directory::open(path.has_parent_path() ? path.parent_path().string() : ".");
-  const std::string name = path.filename().string();
-  const auto written = !parent   ? std::unexpected(parent.error())
-                       : special ? parent->write(name, text)
-                                 : parent->replace(name, text);
-  if (written) return Exit::ok;
-  const int exit = report(written.error());
-  return exit == Exit::no_resctrl ? Exit::failed : exit;  // the directory does not exist
+  const auto written = write_file(text, file);
+  return written ? Exit::ok : report_file(written.error());
 }
 
 }  // namespace

@@ -30,7 +30,14 @@ bool report_no_policy(const std::string& root, const std::vector<PolicyFile>& fi
                file.state == PolicyFile::State::unreadable;
       }))
     return true;
-  note("rdtctl: no policy: there is no *.toml file in {}\n", join(policy_directories(root), ", "));
+  std::vector<std::string> empty;
+  for (const PolicyFile& file : files)
+    if (file.state == PolicyFile::State::masked) empty.push_back(file.path);
+  if (empty.empty())
+    note("rdtctl: no policy: there is no *.toml file in {}\n",
+         join(policy_directories(root), ", "));
+  else
+    note("rdtctl: no policy: all *.toml files are empty: {}\n", join(empty, ", "));
   for (const std::string& path : ignored_policy_files(root))
     note("rdtctl: {} is ignored: {}\n", path, why_ignored);
   return std::filesystem::path(root) == "/";

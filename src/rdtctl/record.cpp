@@ -1,6 +1,7 @@
 // record: what the groups use, a sample at each interval, into a file for `history`.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,26 +31,46 @@ namespace rdtd {
 namespace {
 
 // The file is the caller's own: what is there already is another recording, or something else.
-Result<UniqueFd> create(const std::string& file) {
-  const std::filesystem::path path(file);
-  const std::string parent = path.parent_path().string();
-  const auto directory = Directory::open(parent.empty() ? "." : parent);
-  if (!directory) return std::unexpected(directory.error());
-  auto created = directory->open_file(path.filename().string(),
-                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (!created) return std::unexpected(Error{"create", file, created.error().code, {}});
-  return created;
-}
-
-Result<void> append(const UniqueFd& file, const std::string& name, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return std::unexpected(Error{"write", name, errno, {}});
-    text.remove_prefix(static_cast<size_t>(written));
+class NewFile {
+ public:
+  [[nodiscard]] static Result<NewFile> create(const std::string& file) {
+    const std::filesystem::path path(file);
+    const std::string parent = path.parent_path().string(), name = path.filename().string();
+    auto directory = Directory::open(parent.empty() ? "." : parent);
+    if (!directory) return std::unexpected(directory.error());
+    auto created = directory->open_file(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    if (!created) return std::unexpected(Error{"create", file, created.error().code, {}});
+    return NewFile(file, name, std::move(*directory), std::move(*created));
   }
-  return {};
-}
+  [[nodiscard]] Result<void> append(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t written = ::write(fd_.get(), text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return std::unexpected(Error{"write", file_, errno, {}});
+      text.remove_prefix(static_cast<size_t>(written));
+    }
+    return {};
+  }
+  // So that it is not in the way of the next attempt. In the directory in which it was made: that
+  // may have another name by now. What is there under its name may be another file too.
+  void remove() const {
+    struct stat own{}, found{};
+    if (::fstat(fd_.get(), &own) == 0 &&
+        ::fstatat(directory_.fd(), name_.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+        own.st_dev == found.st_dev && own.st_ino == found.st_ino)
+      (void)::unlinkat(directory_.fd(), name_.c_str(), 0);
+  }
+
+ private:
+  NewFile(std::string file, std::string name, Directory directory, UniqueFd fd)
+      : file_(std::move(file)),
+        name_(std::move(name)),
+        directory_(std::move(directory)),
+        fd_(std::move(fd)) {}
+  std::string file_, name_;  // as it was given, and in the directory
+  Directory directory_;
+  UniqueFd fd_;
+};
 
 // The program whose use is recorded, where one is given. It has rdtctl's groups and terminal.
 class Command {
@@ -104,7 +125,7 @@ void sleep_until(uint64_t usec) {
 }
 
 // Counts the samples.
-Result<void> record_until_end(Sampler& sampler, size_t& samples, const UniqueFd& file,
+Result<void> record_until_end(Sampler& sampler, size_t& samples, const NewFile& file,
                               const verbs::RecordOptions& options,
                               std::optional<Command>& command) {
   const auto step = static_cast<uint64_t>(std::llround(options.interval * 1e6));
@@ -120,7 +141,7 @@ Result<void> record_until_end(Sampler& sampler, size_t& samples, const UniqueFd&
     if (samples == 0 && sample->counters.empty())
       return std::unexpected(
           Error{"record", options.file, 0, "no group has counters: see 'rdtctl info'"});
-    if (auto written = append(file, options.file, sample_line(*sample)); !written)
+    if (auto written = file.append(sample_line(*sample)); !written)
       return std::unexpected(written.error());
     // A sample that took longer than the interval leaves some out.
     const uint64_t now = clock_usec(CLOCK_MONOTONIC);
@@ -136,15 +157,15 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   auto tree = Tree::open(context.resctrl);
   if (!tree) return report(tree.error());
   if (!monitors(context, *tree)) return Exit::no_resctrl;
-  const auto file = create(options.file);
+  const auto file = NewFile::create(options.file);
   if (!file) return report_file(file.error());
   note_interruptions();
   Sampler sampler(std::move(*tree));
   observe::Header header = sampler.header(options.interval);
   header.ceilings = read_ceilings(state_directory(context));
   header.mba_mbps = mount_options(context, sampler.tree()).mba_MBps;
-  if (const auto begun = append(*file, options.file, header_line(header)); !begun) {
-    (void)::unlink(options.file.c_str());
+  if (const auto begun = file->append(header_line(header)); !begun) {
+    file->remove();
     return report_file(begun.error());
   }
   std::optional<Command> command;
@@ -152,7 +173,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
     note_child_ends();
     auto started = Command::start(options.command);
     if (!started) {
-      (void)::unlink(options.file.c_str());
+      file->remove();
       return report(started.error());
     }
     command = *started;
@@ -160,8 +181,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   size_t samples = 0;
   const auto recorded = record_until_end(sampler, samples, *file, options, command);
   if (!recorded) {
-    // So that it is not in the way of the next attempt.
-    if (samples == 0) (void)::unlink(options.file.c_str());
+    if (samples == 0) file->remove();
     // The command is not left behind, nor does it run on without being recorded.
     if (command) command->end();
     const int exit = report_file(recorded.error());

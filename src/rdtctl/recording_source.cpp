@@ -72,27 +72,27 @@ std::expected<ReadRecording, int> read_source(const Context& context,
   return source.file.empty() ? read_kept(context, period, use) : read_file(source, period, use);
 }
 
-int report_none(const Context& context, const verbs::RecordingSource& source) {
+int report_none(const verbs::RecordingSource& source, const ReadRecording& read) {
   const std::string what = source.file.empty() ? "the history" : source.file;
   const bool asked = !source.since.empty() || !source.until.empty();
   if (!asked) {
     note("rdtctl: {} has no sample yet\n", what);
     return Exit::failed;
   }
-  std::error_code error;
-  const bool is_pipe =  // that gives its samples once
-      !source.file.empty() && !std::filesystem::is_regular_file(source.file, error);
-  std::string times;
-  if (!is_pipe)
-    if (const auto all = read_source(context, source, {}, [](const auto&...) {});
-        all && all->samples > 0)
-      times = fmt::format(": its first is of {}, its last of {}", time_text(all->from_usec),
-                          time_text(all->to_usec));
-  note("rdtctl: {} has no sample of that time{}\n", what, times);
+  if (!read.all)
+    note("rdtctl: {} has no sample of that time\n", what);
+  else
+    note("rdtctl: {} has no sample of that time: its first is of {}, its last of {}\n", what,
+         time_text(read.all->from_usec), time_text(read.all->to_usec));
   return Exit::failed;
 }
 
 }  // namespace
+
+void warn_of_more(const std::string& what) {
+  note("rdtctl: warning: there are more than {0} {1}: only the last ones are shown\n", most_found,
+       what);
+}
 
 std::expected<ReadRecording, int> read_samples(const Context& context,
                                                const verbs::RecordingSource& source,
@@ -104,7 +104,7 @@ std::expected<ReadRecording, int> read_samples(const Context& context,
   if (read)
     for (const std::string& problem : read->problems) note("rdtctl: warning: {}\n", problem);
   if (!read || read->samples > 0) return read;
-  return std::unexpected(report_none(context, source));
+  return std::unexpected(report_none(source, *read));
 }
 
 }  // namespace rdtd

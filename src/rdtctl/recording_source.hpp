@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <vector>
 
 #include "rdtd/observer/reader.hpp"
 #include "verbs.hpp"
@@ -13,6 +14,18 @@ namespace rdtd {
 
 // As `lead_usec`: who learns from samples knows at any time what it has seen, however long ago.
 inline constexpr uint64_t all_before = UINT64_MAX;
+
+// Of what a recording shows, so much is kept: it may show any number, and nobody reads more.
+inline constexpr size_t most_found = 10'000;
+
+// Keeps the last ones if there are more than `allowed`. Returns whether some are left out.
+template <class T>
+bool keep_last(std::vector<T>& found, size_t allowed) {
+  if (found.size() <= allowed) return false;
+  found.erase(found.begin(), found.end() - most_found);
+  return true;
+}
+void warn_of_more(const std::string& what);
 
 // `lead_usec`: as of Period. Prints what is wrong; the error is the exit code. That there is no
 // sample in the period is one.

@@ -50,6 +50,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
   observe::Guard guard(rules);
   std::optional<observe::Detector> detector;
   std::vector<observe::GuardStep> steps;
+  bool left_out = false;
   const auto recording = read_samples(
       context, source,
       [&](const observe::Header& header, const observe::Sample& sample) {
@@ -60,11 +61,13 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
         }
         (void)detector->add(sample);
         std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
+        left_out |= keep_last(steps, 2 * most_found);
       },
       all_before);
   if (!recording) return recording.error();
-  std::erase_if(
+  const size_t before = std::erase_if(
       steps, [&](const observe::GuardStep& step) { return step.time_usec < recording->from_usec; });
+  if (keep_last(steps, most_found) || (left_out && before == 0)) warn_of_more("steps");
   if (context.json != Json::off) {
     JsonValue rows = JsonValue::array();
     for (const observe::GuardStep& step : steps) rows.push_back(step_json(step));

@@ -34,7 +34,7 @@ Result<void> copy(const Directory& from, const Directory& to) {
     }
     const auto text = entry.name == "tasks" ? Result<std::string>("") : from.read(entry.name);
     if (!text) continue;
-    if (auto written = to.replace(entry.name, *text); !written) return written;
+    if (auto written = to.replace_by_umask(entry.name, *text); !written) return written;
   }
   return {};
 }
@@ -67,14 +67,17 @@ Result<void> fill(const Context& context, const TreeMachine& machine, const Dire
   if (auto recorded = ownership->expect(owned); !recorded) return recorded;
   // resctrl has no file for these three facts; a copy needs one for each.
   if (const auto locking = machine.capabilities.pseudo_locking)
-    if (auto written = target.replace(resctrl::pseudo_locking_file, *locking ? "1\n" : "0\n");
+    if (auto written =
+            target.replace_by_umask(resctrl::pseudo_locking_file, *locking ? "1\n" : "0\n");
         !written)
       return written;
   if (const auto& cpus = machine.snapshot.possible_cpus)
-    if (auto written = target.replace(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
+    if (auto written =
+            target.replace_by_umask(resctrl::possible_cpus_file, format_cpu_list(*cpus) + "\n");
         !written)
       return written;
-  return target.replace(resctrl::mount_options_file, format_mount_options(machine.mount) + "\n");
+  return target.replace_by_umask(resctrl::mount_options_file,
+                                 format_mount_options(machine.mount) + "\n");
 }
 
 int report_error(const Error& error) {

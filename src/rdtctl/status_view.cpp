@@ -67,10 +67,14 @@ std::string policy_text(const Context& context, const ManagerProperties& daemon)
   const auto files = find_policy_files(context.root);
   const auto waiting =
       static_cast<size_t>(std::ranges::count(files, PolicyFile::State::active, &PolicyFile::state));
-  return waiting == 0 ? "none: there is no *.toml file in /etc/rdtd, and nothing is divided: see "
-                        "rdtctl init"
-                      : fmt::format("none since the last reset; rdtctl reload puts {} in force",
-                                    counted(waiting, "file"));
+  if (waiting > 0)
+    return fmt::format("none since the last reset; rdtctl reload puts {} in force",
+                       counted(waiting, "file"));
+  const bool empty =
+      std::ranges::find(files, PolicyFile::State::masked, &PolicyFile::state) != files.end();
+  return fmt::format(
+      "none: {}, and nothing is divided: see rdtctl init",
+      empty ? "the *.toml files in /etc/rdtd are empty" : "there is no *.toml file in /etc/rdtd");
 }
 
 // "2 episodes in the last hour, batch -> redis, other -> redis"

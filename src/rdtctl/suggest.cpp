@@ -145,7 +145,8 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Ste
 }  // namespace
 
 int verbs::suggest(const Context& context, SuggestOptions options) {
-  if (const int exit = check_html(options.html); exit != Exit::ok) return exit;
+  const auto html = HtmlFile::open(options.html);
+  if (!html) return html.error();
   const auto planned = plan_files(context);
   if (!planned) return planned.error();
   const auto steps = plan_steps(context, *planned, options);
@@ -188,7 +189,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
     print_suggestion(context, result);
   else
     print_json(context, suggest_json(result));
-  const int written = write_html(options.html, suggest_html(result));
+  const int written = html->write(suggest_html(result));
   return measured.exit == Exit::ok ? written : measured.exit;
 }
 

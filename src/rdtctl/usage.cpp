@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "size_text.hpp"
@@ -84,6 +85,11 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
   return out;
 }
 
+uint64_t whole(double amount) {
+  constexpr double most = uint64_t{1} << 63;
+  return static_cast<uint64_t>(std::min(amount, most));
+}
+
 std::string domain_text(const Usage& usage) {
   if (!usage.domain) return "all";
   const std::string id = to_string(usage.domain->second);
@@ -96,7 +102,7 @@ std::string used_text(std::string_view counter, const Used& used) {
   const double amount = *used.amount;
   if (kind.unit == CounterKind::Unit::bytes)
     return kind.cumulative ? fmt::format("{:.1f} MiB/s", amount / (1 << 20))
-                           : size_text(static_cast<uint64_t>(amount));
+                           : size_text(whole(amount));
   if (kind.unit == CounterKind::Unit::joules) return fmt::format("{:.1f} W", amount);
   if (kind.unit == CounterKind::Unit::farads) return fmt::format("{:.3f} F/s", amount);
   return fmt::format("{:.0f}/s", amount);

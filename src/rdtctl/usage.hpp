@@ -45,6 +45,8 @@ enum class Domains { summed, apart };
 [[nodiscard]] std::vector<Usage> usage_between(const Reading& before, const Reading& now,
                                                Domains domains);
 
+// An amount of bytes as an integer. The sum of several may be more than one holds.
+[[nodiscard]] uint64_t whole(double amount);
 // "0" for a domain of L3, "sub_L3 1", "all".
 [[nodiscard]] std::string domain_text(const Usage& usage);
 // "4.5 MiB", "12.5 MiB/s", "30.2 W", the kernel's word for why there is no number, or "-".

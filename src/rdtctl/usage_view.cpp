@@ -153,7 +153,7 @@ JsonValue UsageView::to_json(const Row& row) {
     if (used.amount && kind_of_counter(counter).cumulative)
       out[json_key(counter)] = *used.amount;
     else if (used.amount)
-      out[json_key(counter)] = static_cast<uint64_t>(*used.amount);
+      out[json_key(counter)] = whole(*used.amount);
     else if (used.reason)
       out["not_counted"][counter] = to_string(*used.reason);
   }

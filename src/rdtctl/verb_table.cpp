@@ -253,8 +253,9 @@ void VerbTable::add_policy() {
   CLI::App& check =
       add("check", "Check the policy files, or FILE, and print errors and warnings",
           "rdtctl check 20-db.toml", [&] { return verbs::check(context_, given_.files); });
-  check.add_option("FILE", given_.files,
-                   "Check these files only, as a policy of their own; - is standard input");
+  refuse_empty(
+      *check.add_option("FILE", given_.files,
+                        "Check these files only, as a policy of their own; - is standard input"));
 
   CLI::App& plan =
       add("plan", "Show the values that the policy grants, and the changes that apply would make",

@@ -1,6 +1,7 @@
 // Recordings: written and read again, cut off, and what is none; and their curves.
 #include "rdtd/observe/recording.hpp"
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/observer/ceilings.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,9 @@
 #include <fstream>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "rdtd/observe/detector.hpp"
 #include "rdtd/observe/series.hpp"
 
 namespace rdtd::observe {
@@ -129,6 +132,133 @@ TEST(Recording, WhatIsNone) {
   }
 }
 
+std::string row_of(const std::string& group, const std::string& resource = "L3",
+                   const std::string& counter = "x", size_t domain = 0) {
+  return nlohmann::json({group, resource, domain, {{counter, 1}}}).dump();
+}
+
+std::string line_of(const std::vector<std::string>& rows, const std::string& more = "") {
+  return R"({"t":1,"m":1,"counters":[)" + join(rows, ",") + "]" + more + "}\n";
+}
+
+// Whatever a machine cannot have, so that what is kept of a sample has its bounds.
+TEST(Recording, HasBounds) {
+  const std::string long_name(513, 'x'), longest(512, 'x'), name(255, 'x');
+  std::vector<std::string> groups, rows, counters;
+  for (size_t i = 0; i <= 100'000; ++i) {
+    const std::string number = std::to_string(i);
+    if (i <= 2000) groups.push_back(row_of("g" + number));
+    if (i <= 64) counters.push_back(row_of("g", "L3", "c" + number));
+    rows.push_back(row_of("g", "L3", "x", i));
+  }
+  std::string marks;
+  for (size_t i = 0; i <= 1000; ++i) marks += i > 0 ? ",\"\"" : "\"\"";
+  const auto less = [](std::vector<std::string> all) {
+    all.pop_back();
+    return all;
+  };
+  constexpr const char* long_text = "it has a name of more than 512 bytes";
+  constexpr const char* no_group = "it has a group that resctrl cannot have";
+  const struct {
+    std::string line;
+    const char* why;  // null: it is read
+  } table[] = {
+      {line_of({row_of(name, longest, longest)}), nullptr},
+      {line_of({row_of(name + "/mon_groups/" + name)}), nullptr},
+      {line_of({row_of(""), row_of("mon_groups/a")}), nullptr},
+      {line_of({row_of("a", long_name)}), long_text},
+      {line_of({row_of("a", "L3", long_name)}), long_text},
+      {line_of({row_of(std::string(523, 'x'))}), long_text},
+      {line_of({}, R"(,"schemata":{")" + std::string(523, 'x') + R"(":"L3:0=f"})"), long_text},
+      {line_of({row_of(name + "x")}), no_group},
+      {line_of({row_of("a\nb")}), no_group},
+      {line_of({row_of("..")}), no_group},
+      {line_of({row_of("a/b")}), no_group},
+      {line_of({row_of("a/mon_groups/")}), no_group},
+      {line_of({row_of("a/b/mon_groups/c")}), no_group},
+      {line_of({}, R"(,"schemata":{"a\nb":"L3:0=f"})"), no_group},
+      {line_of(groups), "it has more than 2000 groups in a domain"},
+      {line_of(less(groups)), nullptr},
+      {line_of(rows), "it has more than 100000 rows"},
+      {line_of(less(rows)), nullptr},
+      {line_of(counters), "it has more than 64 counters"},
+      {line_of(less(counters)), nullptr},
+      {line_of({}, ",\"marks\":[" + marks + "]"), "it has more than 1000 marks"},
+      {line_of({}, ",\"marks\":[" + marks.substr(3) + "]"), nullptr},
+      {line_of({}, ",\"other\":[[[[[[[]]]]]]]"), nullptr},
+      {line_of({}, ",\"other\":[[[[[[[[]]]]]]]]"), "this is no sample"},
+      {line_of({}, R"(,"other":"[[[[[[[[[[[[\"[[[[")"), nullptr},
+  };
+  for (const auto& row : table) {
+    const auto read = parse_recording(header + row.line);
+    EXPECT_EQ(read.has_value(), row.why == nullptr) << row.line.substr(0, 200);
+    if (read || row.why == nullptr) continue;
+    EXPECT_EQ(read.error().line, 2U);
+    EXPECT_EQ(read.error().why, row.why);
+  }
+  for (const char* key : {"host", "kernel", "version"}) {
+    const auto read = parse_recording(R"({"format":"rdtd-recording","schema":1,")" +
+                                      std::string(key) + "\":\"" + long_name + "\"}\n");
+    ASSERT_FALSE(read) << key;
+    EXPECT_EQ(read.error().line, 1U);
+    EXPECT_EQ(read.error().why, long_text);
+  }
+}
+
+// An object with many keys takes no time in their square.
+TEST(Recording, HasAnyNumberOfKeys) {
+  std::string keys;
+  for (size_t i = 0; i < 300'000; ++i) keys += ",\"" + std::to_string(i) + "\":0";
+  EXPECT_TRUE(parse_recording(header + line_of({}, keys)));
+}
+
+// Nobody's terminal is driven by a file, and no text in it looks like another line of the output.
+TEST(Recording, IsPrintable) {
+  const std::string forged = "a\n2023-11-14 22:13:20  b\x1b[2J\u202e";
+  Header evil{forged, forged, forged, 1};
+  Sample one = sample(1, 1, 1);
+  one.counters[0].group = "a\x1b[2J/mon_groups/\u202e";
+  one.counters[0].resource = forged;
+  one.counters[0].counters = {{forged, uint64_t{1}}};
+  one.schemata = {{"a\x1b[2J/\u202e", "MB:0=" + forged}};
+  one.marks = {forged, std::string(1021, 'x') + "\u00e4\u00e4", std::string(1024, 'x')};
+  const auto read = parse_recording(header_line(evil) + sample_line(one));
+  ASSERT_TRUE(read);
+  const std::string plain = "a?2023-11-14 22:13:20  b?[2J?";
+  EXPECT_EQ(read->header.host, plain);
+  EXPECT_EQ(read->header.kernel, plain);
+  EXPECT_EQ(read->header.version, plain);
+  const Sample& found = read->samples.at(0);
+  EXPECT_EQ(found.counters.at(0).group, "a?[2J/mon_groups/?");
+  EXPECT_EQ(found.counters.at(0).resource, plain);
+  EXPECT_EQ(found.counters.at(0).counters.begin()->first, plain);
+  EXPECT_EQ(found.schemata, (std::map<std::string, std::string>{{"a?[2J/?", "MB:0=" + plain}}));
+  // What is cut off is cut off between characters, and says so.
+  EXPECT_EQ(found.marks, (std::vector<std::string>{plain, std::string(1021, 'x') + "...",
+                                                   std::string(1024, 'x')}));
+  EXPECT_EQ(sample_line(parse_recording(header + sample_line(found))->samples.at(0)),
+            sample_line(found));
+}
+
+// They are shown as integers of 64 bits.
+TEST(Recording, CountersAreNumbersOfAMachine) {
+  const auto read = parse_recording(
+      header +
+      R"({"t":1,"m":1,"counters":[["a","L3",0,{"a":1e300,"b":18446744073709551615,"c":1e19,"d":-0.0,"e":5}]]})");
+  ASSERT_TRUE(read);
+  constexpr uint64_t most = uint64_t{1} << 63;
+  const double most_decimal = most;
+  EXPECT_EQ(read->samples.at(0).counters.at(0).counters,
+            (std::map<std::string, CounterValue>{
+                {"a", most_decimal}, {"b", most}, {"c", most_decimal}, {"d", 0.0}, {"e", 5UL}}));
+  for (const char* value : {"-1", "-1e300", "1e999", "NaN"}) {
+    const auto refused = parse_recording(header + R"({"t":1,"m":1,"counters":[["a","L3",0,{"a":)" +
+                                         value + "}]]}\n");
+    ASSERT_FALSE(refused) << value;
+    EXPECT_EQ(refused.error().why, "this is no sample");
+  }
+}
+
 std::string text(const Curve& curve) {
   std::string out;
   for (const auto& value : curve) out += value ? std::to_string(std::lround(*value)) + " " : "- ";
@@ -160,6 +290,43 @@ TEST(Series, HasGaps) {
   std::vector<Sample> far = {sample(0, 1, 1), sample(1, 2, 2)};
   far[1].monotonic_usec = UINT64_MAX;
   EXPECT_EQ(text(series_of(far, 2)[0].occupancy), "1 2 ");
+}
+
+// Many curves have fewer points: together they take no more memory.
+TEST(Series, ManyCurves) {
+  std::vector<Sample> samples = {sample(0, 1, 1), sample(999, 1, 1)};
+  EXPECT_EQ(series_of(samples, 1000).at(0).occupancy.size(), 1000U);
+  for (uint32_t domain = 1; domain < 4000; ++domain) {
+    samples[1].counters.push_back(samples[1].counters[0]);
+    samples[1].counters.back().domain = DomainId{domain};
+  }
+  const auto all = series_of(samples, 1000);
+  ASSERT_EQ(all.size(), 4000U);
+  EXPECT_EQ(all.at(0).occupancy.size(), 500U);
+  EXPECT_EQ(all.at(3999).occupancy.size(), 500U);
+}
+
+// In a domain of 2000 groups half of them take cache from the others, again and again.
+TEST(Series, EpisodesHaveBounds) {
+  Detector detector({"host", "6.12", "0.3", 1});
+  for (uint64_t second = 1; second < 40; ++second) {
+    Sample one = sample(second, 0, 0);
+    one.counters.clear();
+    const bool taken = second > 20;
+    for (size_t i = 0; i < 2000; ++i) {
+      const bool victim = i % 2 == 0;
+      const uint64_t occupancy = victim == taken ? 1 << 20 : 8 << 20;
+      const uint64_t traffic = second * 1'000'000 + (taken ? (second - 20) * 90'000'000 : 0);
+      const std::string group = "g" + std::to_string(i);
+      one.counters.push_back(
+          {group, "L3", DomainId{0}, {{"llc_occupancy", occupancy}, {"mbm_total_bytes", traffic}}});
+      if (second == 1) one.schemata[group] = "L3:0=ff";
+    }
+    EXPECT_TRUE(detector.add(one).empty());
+  }
+  const auto running = detector.running();
+  ASSERT_EQ(running.size(), 1000U);
+  for (const Episode& episode : running) EXPECT_EQ(episode.takers.size(), 16U);
 }
 
 TEST(Series, Extent) {

@@ -104,6 +104,22 @@ TEST_F(RingTest, OfAPeriod) {
 }
 
 // Samples that cannot be compressed fill it soon.
+// When there are samples is known also where none is in the period, from the files at both ends.
+TEST_F(RingTest, OfNoPeriod) {
+  {
+    Ring ring(directory(), 64 << 10);
+    EXPECT_TRUE(write(ring, 0, 600));
+  }
+  for (const Period& period :
+       {Period{.since_usec = start_usec + 3600'000'000ULL}, Period{.until_usec = start_usec - 1}}) {
+    const Seen seen = read(period);
+    EXPECT_EQ(seen.read.samples, 0U);
+    ASSERT_TRUE(seen.read.all);
+    EXPECT_EQ(seen.read.all->from_usec, read().read.from_usec);
+    EXPECT_EQ(seen.read.all->to_usec, start_usec + 599'000'000);
+  }
+}
+
 TEST_F(RingTest, TheOldestGoes) {
   std::mt19937_64 random(1);
   Ring ring(directory(), 64 << 10);

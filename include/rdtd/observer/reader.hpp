@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ struct ReadRecording {
   observe::Header header;  // of the first file that was read
   size_t samples = 0;      // in the period
   uint64_t from_usec = 0, to_usec = 0;
+  // Of the first and the last sample that there are, also where none is in the period.
+  struct Extent {
+    uint64_t from_usec = 0, to_usec = 0;
+  };
+  std::optional<Extent> all;
   bool cut_off = false;               // the last sample is not whole
   std::vector<std::string> problems;  // of files of a ring that were left out, or read in part
 };
