@@ -92,8 +92,11 @@ TEST_F(StatusViewFiles, NoPolicy) {
   };
   EXPECT_EQ(policy(),
             "none: there is no *.toml file in /etc/rdtd, and nothing is divided: see rdtctl init");
-  put("etc/rdtd/10.toml", "[group.a]\n");
   put("etc/rdtd/20.toml", "");
+  EXPECT_EQ(
+      policy(),
+      "none: the *.toml files in /etc/rdtd are empty, and nothing is divided: see rdtctl init");
+  put("etc/rdtd/10.toml", "[group.a]\n");
   EXPECT_EQ(policy(), "none since the last reset; rdtctl reload puts 1 file in force");
   daemon.last_reload_error = "p.toml:1:1: error: x";
   EXPECT_EQ(policy(), "0 files, loaded never");
