@@ -107,7 +107,7 @@ std::expected<std::string, std::string> name_of(const std::string& name) {
 }
 
 std::expected<std::string, std::string> group_of(const std::string& directory) {
-  constexpr size_t longest = 2 * NAME_MAX + std::string_view("/mon_groups/").size();
+  constexpr size_t longest = size_t{2} * NAME_MAX + std::string_view("/mon_groups/").size();
   if (directory.size() > longest) return Refused(long_name);
   if (!is_group_directory(directory)) return Refused("it has a group that resctrl cannot have");
   return printable(directory);

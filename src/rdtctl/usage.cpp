@@ -86,7 +86,7 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
 }
 
 uint64_t whole(double amount) {
-  constexpr double most = uint64_t{1} << 63;
+  constexpr double most = 0x1p63;
   return static_cast<uint64_t>(std::min(amount, most));
 }
 

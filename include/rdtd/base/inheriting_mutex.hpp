@@ -34,8 +34,9 @@ class InheritingMutex {
     const int error = ::pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &end);
     if (error != EINVAL) return error == 0;
     // Before Linux 5.14, a wait for such a mutex ends only by the clock that can be set.
-    const auto left = time - Clock::now();
-    const timespec wall = timespec_of(std::chrono::system_clock::now().time_since_epoch() + left);
+    const auto remaining = time - Clock::now();
+    const timespec wall =
+        timespec_of(std::chrono::system_clock::now().time_since_epoch() + remaining);
     return ::pthread_mutex_timedlock(&mutex_, &wall) == 0;
   }
 

@@ -18,7 +18,7 @@ class PatternMemo {
   using Answers = std::vector<Answer>;  // by number of the pattern
 
   static constexpr size_t max_texts = 64;
-  static constexpr size_t max_bytes = 256 * 1024;  // of the texts
+  static constexpr size_t max_bytes = size_t{256} * 1024;  // of the texts
 
   // The answers for a text, unknown at first. `rules` identifies the rule set; answers for another
   // one are dropped.
