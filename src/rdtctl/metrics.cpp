@@ -2,9 +2,7 @@
 #include "metrics_text.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,16 +32,17 @@ Result<Target> target_of(const std::filesystem::path& path) {
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
 
 // Links such as /proc/self/fd/1, which /dev/stdout leads to, are no paths.
-bool is_of_proc(const Directory& directory) {
-  struct statfs found{};
-  return ::fstatfs(directory.fd(), &found) == 0 && found.f_type == PROC_SUPER_MAGIC;
+bool is_of(const std::string& proc, const Directory& directory) {
+  struct stat found{}, root{};
+  return ::fstat(directory.fd(), &found) == 0 && ::stat(proc.c_str(), &root) == 0 &&
+         found.st_dev == root.st_dev;
 }
 
 // Where a link leads to; nothing if there is none. Whoever may write to a directory can put a link
 // there: it is followed only if it is the caller's or root's, in a directory that is too, or the
 // caller would overwrite what another user chooses.
-Result<std::optional<std::filesystem::path>> link_of(const Target& target,
-                                                     const std::string& path) {
+Result<std::optional<std::filesystem::path>> link_of(const Target& target, const std::string& path,
+                                                     const std::string& proc) {
   const auto refused = [&](std::string why) {
     return std::unexpected(Error{"write", path, 0, std::move(why)});
   };
@@ -52,7 +51,7 @@ Result<std::optional<std::filesystem::path>> link_of(const Target& target,
     if (errno == ENOENT) return std::nullopt;
     return errno_error("write", path);
   }
-  if (!S_ISLNK(found.st_mode) || is_of_proc(target.directory)) return std::nullopt;
+  if (!S_ISLNK(found.st_mode) || is_of(proc, target.directory)) return std::nullopt;
   if (::fstat(target.directory.fd(), &parent) < 0) return errno_error("write", path);
   if (!is_trusted(found.st_uid)) return refused("it is a link of another user");
   if (!is_trusted(parent.st_uid)) return refused("it is a link in a directory of another user");
@@ -66,32 +65,33 @@ Result<std::optional<std::filesystem::path>> link_of(const Target& target,
 
 // A file is put in place at once, for a collector that may read at any moment. A pipe or a device
 // is written to, unless another user may have put it there: one that nobody reads would never end.
-Result<void> put(const Target& target, const std::string& text, const std::string& path) {
+Result<void> put(const Target& target, const std::string& text, const std::string& path,
+                 const std::string& proc) {
   struct stat found{};
   const bool exists = ::fstatat(target.directory.fd(), target.name.c_str(), &found, 0) == 0;
-  const bool plain = !exists || (S_ISREG(found.st_mode) && !is_of_proc(target.directory));
+  const bool plain = !exists || (S_ISREG(found.st_mode) && !is_of(proc, target.directory));
   if (plain) return target.directory.replace(target.name, text);
   if (!is_trusted(found.st_uid))
     return std::unexpected(Error{"write", path, 0, "it belongs to another user"});
   return target.directory.write(target.name, text);
 }
 
-Result<void> write_file(const std::string& text, const std::string& file) {
+Result<void> write_file(const std::string& text, const std::string& file, const std::string& proc) {
   constexpr int most_links = 40;  // as the kernel has it
   std::filesystem::path path(file);
   for (int links = 0; links < most_links; ++links) {
     const auto target = target_of(path);
     if (!target) return std::unexpected(target.error());
-    auto next = link_of(*target, path.string());
+    auto next = link_of(*target, path.string(), proc);
     if (!next) return std::unexpected(next.error());
-    if (!*next) return put(*target, text, path.string());
+    if (!*next) return put(*target, text, path.string(), proc);
     path = std::move(**next);
   }
   return std::unexpected(Error{"write", file, ELOOP, {}});
 }
 
-int write_out(const std::string& text, const std::string& file) {
-  const auto written = write_file(text, file);
+int write_out(const std::string& text, const std::string& file, const std::string& proc) {
+  const auto written = write_file(text, file, proc);
   return written ? Exit::ok : report_file(written.error());
 }
 
@@ -119,7 +119,7 @@ int verbs::metrics(const Context& context, const std::string& file) {
     source.guard = std::move(observed.guard);
   }
   const std::string text = metrics_text(source);
-  if (!file.empty() && file != "-") return write_out(text, file);
+  if (!file.empty() && file != "-") return write_out(text, file, context.proc);
   print("{}", text);
   return Exit::ok;
 }
