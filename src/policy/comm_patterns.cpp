@@ -74,9 +74,9 @@ std::string hint_for_long(std::string_view text, bool of_thread) {
     return write(comm_of(text)) + (of_thread || blank < text.size() ? "" : ", or use 'exe'");
   const std::string name = comm_of(is_title ? first.substr(0, first.size() - 1) : first);
   if (of_thread) return write(name);
-  return is_title
-             ? fmt::format("{}, or cmdline = {}", write(name), quoted(fmt::format("{}*", text)))
-             : fmt::format("{}, or use 'cmdline'", write(name));
+  return is_title ? fmt::format("{}, or cmdline = {}", write(name),
+                                rdtd::quoted(fmt::format("{}*", text)))
+                  : fmt::format("{}, or use 'cmdline'", write(name));
 }
 
 Check check_length(std::string_view text, bool of_thread) {
