@@ -9,7 +9,7 @@
 
 namespace rdtd {
 
-// An unknown key, and as much of its value as tells what was meant.
+// An unknown key, and the part of its value that shows what was meant.
 struct UnknownKey {
   std::string_view name;
   std::optional<bool> is_on;   // of a boolean

@@ -38,9 +38,9 @@ bool is_of(const std::string& proc, const Directory& directory) {
          found.st_dev == root.st_dev;
 }
 
-// Where a link leads to; nothing if there is none. Whoever may write to a directory can put a link
-// there: it is followed only if it is the caller's or root's, in a directory that is too, or the
-// caller would overwrite what another user chooses.
+// The target of a link; nothing if there is no link. A user who may write to a directory can put
+// one there: it is followed only if it is the caller's or root's, in a directory that is too, or
+// the caller would overwrite what another user chooses.
 Result<std::optional<std::filesystem::path>> link_of(const Target& target, const std::string& path,
                                                      const std::string& proc) {
   const auto refused = [&](std::string why) {

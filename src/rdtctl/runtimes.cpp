@@ -31,7 +31,8 @@ void look_in(const fs::path& file, const char* runtime, std::vector<RuntimeSetti
   }
 }
 
-void look_in_folder(const fs::path& path, const char* runtime, std::vector<RuntimeSetting>& found) {
+void look_in_directory(const fs::path& path, const char* runtime,
+                       std::vector<RuntimeSetting>& found) {
   const auto directory = Directory::open(path.string());
   const auto entries = directory ? directory->list() : std::unexpected(directory.error());
   for (const Directory::Entry& entry : entries.value_or(std::vector<Directory::Entry>{}))
@@ -44,19 +45,19 @@ std::vector<RuntimeSetting> find_runtime_settings(const std::string& root) {
   std::vector<RuntimeSetting> found;
   const fs::path etc = fs::path(root) / "etc";
   look_in(etc / "containerd/config.toml", "containerd", found);
-  look_in_folder(etc / "containerd/conf.d", "containerd", found);
+  look_in_directory(etc / "containerd/conf.d", "containerd", found);
   look_in(etc / "crio/crio.conf", "crio", found);
-  look_in_folder(etc / "crio/crio.conf.d", "crio", found);
+  look_in_directory(etc / "crio/crio.conf.d", "crio", found);
   // Distributions of Kubernetes with a containerd of their own; they generate its configuration
   // from a template beside it.
   const fs::path var = fs::path(root) / "var";
   for (const char* name : {"k3s", "rke2"}) {
-    const fs::path folder = var / "lib/rancher" / name / "agent/etc/containerd";
-    look_in_folder(folder, name, found);
-    look_in_folder(folder / "config.toml.d", name, found);
-    look_in_folder(folder / "config-v3.toml.d", name, found);
+    const fs::path directory = var / "lib/rancher" / name / "agent/etc/containerd";
+    look_in_directory(directory, name, found);
+    look_in_directory(directory / "config.toml.d", name, found);
+    look_in_directory(directory / "config-v3.toml.d", name, found);
   }
-  look_in_folder(var / "snap/microk8s/current/args", "microk8s", found);
+  look_in_directory(var / "snap/microk8s/current/args", "microk8s", found);
   return found;
 }
 

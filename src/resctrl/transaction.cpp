@@ -223,7 +223,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
       if (now && *now != step.inode)
         return std::unexpected(Error{"take over",
                                      fmt::format("{}/{}", self.filesystem_.path(), step.group),
-                                     ENOENT, "another tool made one of that name"});
+                                     ENOENT, "another tool removed it, or made it again"});
       self.ownership_.made(step.group, step.inode);
       return {};
     }
