@@ -32,10 +32,12 @@ void add_grants(const Capabilities& capabilities, const std::string& name, const
     std::map<std::pair<std::string, std::string>, CpuSet> alike;
     for (const auto& [domain, value] : values) {
       const bool was_asked = asked != group.asked.end() && asked->second.contains(domain);
-      const std::string note = group.exclusivity(resource, domain);
+      // A partition has a row of its own.
+      std::string note = is_cache(resource) ? group.exclusivity(resource, domain) : "";
+      if (!group.partition.empty() && !note.ends_with(not_from_devices)) note.clear();
       alike[{was_asked ? asked->second.at(domain) : "",
              granted_text(capabilities, resource, domain, value) +
-                 (note.ends_with(not_from_devices) ? ", " + printable(note) : "")}]
+                 (note.empty() ? "" : ", " + printable(note))}]
           .insert(static_cast<unsigned>(domain));
     }
     std::map<unsigned, std::vector<std::string>> by_domain;  // the lowest one first
