@@ -1,8 +1,5 @@
-// How the steps are found: the masks are simulated. In each round every group moves each of its
-// domains as close to its goal as the other groups' present masks allow: all the way, or by giving
-// up the ways that the goal lacks. Groups that wait for each other in a circle are resolved by
-// moving one of them to the part of its goal that is free, or else by parking it on a few ways that
-// nobody minds.
+// The groups that come, go and stay, as the steps find them one after the other. How their masks
+// move is mask_moves.cpp's.
 #include "rdtd/plan/transition.hpp"
 
 #include <algorithm>
@@ -12,6 +9,7 @@
 #include <tuple>
 
 #include "cpu_steps.hpp"
+#include "mask_moves.hpp"
 #include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
@@ -19,25 +17,6 @@ namespace rdtd {
 namespace {
 
 size_t missing(size_t needed, size_t there) { return needed - std::min(needed, there); }
-
-Cbm mask_in(const Schemata& schemata, Resource resource, DomainId domain) {
-  const auto values = schemata.find(resource);
-  if (values == schemata.end()) return {};
-  const auto value = values->second.find(domain);
-  return value == values->second.end() ? Cbm{} : Cbm{value->second};
-}
-
-struct Moving {
-  std::string name;
-  Schemata before, now, goal;
-  Mode mode = Mode::shareable;  // now
-  Mode goal_mode = Mode::shareable;
-  bool own = false;     // rdtd made it or shall make it
-  bool existed = true;  // before the first step
-  bool exists = true;   // at this point
-  bool leaving = false;
-  std::set<std::pair<Resource, DomainId>> parked;
-};
 
 class Transition {
  public:
@@ -67,22 +46,8 @@ class Transition {
   void make(Moving& group);
   [[nodiscard]] bool enables_io() const;
   [[nodiscard]] bool can_make() const;
-  void move_masks();
-  bool move(Moving& group);
-  bool resolve_circle();
-  bool approach(Moving& group, Resource resource, DomainId domain, Cbm goal);
-  bool park(Moving& group, Resource resource, DomainId domain);
 
   [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
-  [[nodiscard]] const CacheInfo& cache(Resource resource) const {
-    return machine_.caches.at(resource);
-  }
-  [[nodiscard]] Cbm usable_part(Resource resource, Cbm mask) const;
-  [[nodiscard]] bool keep_apart(const Moving& a, const Moving& b, Resource resource,
-                                DomainId domain) const;
-  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain,
-                             Cbm mask) const;
-  void write(Moving& group, const Schemata& change);
   void set_mode(Moving& group, Mode mode) {
     steps_.emplace_back(SetMode{group.name, mode});
     group.mode = mode;
@@ -95,6 +60,7 @@ class Transition {
   std::vector<Moving> groups_;      // and the I/O devices while they have masks
   std::vector<std::string> new_mon_groups_, leaving_mon_groups_;
   std::vector<Step> steps_;
+  MaskMoves masks_{machine_, groups_, steps_};
 };
 
 Schemata Transition::at_online_domains(const Schemata& schemata) const {
@@ -265,134 +231,6 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
   }
 }
 
-Cbm Transition::usable_part(Resource resource, Cbm mask) const {
-  const Cbm part = cache(resource).sparse_masks ? mask : longest_run(mask);
-  return part.count() >= cache(resource).min_ways() ? part : Cbm{};
-}
-
-bool Transition::keep_apart(const Moving& a, const Moving& b, Resource resource,
-                            DomainId domain) const {
-  const auto overlap = [&](const Schemata& x, const Schemata& y) {
-    return footprint(x, resource, domain).overlaps(footprint(y, resource, domain));
-  };
-  return !overlap(a.before, b.before) && !overlap(a.goal, b.goal);
-}
-
-bool Transition::blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask) const {
-  return std::ranges::any_of(groups_, [&](const Moving& other) {
-    return &other != &group && other.exists &&
-           footprint(other.now, resource, domain).overlaps(mask) &&
-           (other.mode == Mode::exclusive || keep_apart(group, other, resource, domain));
-  });
-}
-
-void Transition::write(Moving& group, const Schemata& change) {
-  if (change.empty()) return;
-  WriteSchemata step{group.name, {}, change};
-  for (const auto& [resource, values] : change)
-    for (const auto& [domain, value] : values) {
-      if (group.existed) step.before[resource][domain] = group.now[resource][domain];
-      group.now[resource][domain] = value;
-    }
-  steps_.emplace_back(std::move(step));
-}
-
-// Moves every domain of a group as far as the others allow. False if nothing could be moved.
-bool Transition::move(Moving& group) {
-  Schemata change;
-  for (const auto& [resource, values] : group.goal)
-    for (const auto& [domain, goal] : values) {
-      const auto known = group.now.find(resource);
-      if (known == group.now.end() || !known->second.contains(domain)) continue;
-      const uint32_t now = known->second.at(domain);
-      if (now == goal) continue;
-      if (!is_cache(resource) || !blocked(group, resource, domain, Cbm{goal})) {
-        change[resource][domain] = goal;
-      } else if (const Cbm kept = usable_part(resource, Cbm{now} & Cbm{goal});
-                 !kept.empty() && kept.bits != now) {
-        change[resource][domain] = kept.bits;
-      }
-    }
-  write(group, change);
-  return !change.empty();
-}
-
-// Moves a group to the part of its goal that nobody is in, if that is more of it than it has.
-bool Transition::approach(Moving& group, Resource resource, DomainId domain, Cbm goal) {
-  Cbm free;
-  for (unsigned way = 0; way < 32; way++)
-    if (const Cbm one = Cbm::range(way, 1);
-        goal.contains(one) && !blocked(group, resource, domain, one))
-      free = free | one;
-  const Cbm part = usable_part(resource, free);
-  if (part.count() <= (mask_in(group.now, resource, domain) & goal).count()) return false;
-  write(group, {{resource, {{domain, part.bits}}}});
-  return true;
-}
-
-// Moves a group to the fewest ways that nobody minds, at most once for each domain; if possible not
-// to ways that another one waits for.
-bool Transition::park(Moving& group, Resource resource, DomainId domain) {
-  if (group.parked.contains({resource, domain})) return false;
-  const unsigned least = cache(resource).min_ways();
-  const Cbm now = mask_in(group.now, resource, domain);
-  const auto is_awaited = [&](Cbm place) {
-    return std::ranges::any_of(groups_, [&](const Moving& other) {
-      const Cbm goal = footprint(other.goal, resource, domain);
-      return &other != &group && goal.overlaps(place) &&
-             goal != footprint(other.now, resource, domain) &&
-             keep_apart(group, other, resource, domain);
-    });
-  };
-  for (const bool anywhere : {false, true})
-    for (unsigned way = 0; way + least <= 32; way++) {
-      const Cbm place = Cbm::range(way, least);
-      if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
-      if (blocked(group, resource, domain, place) || (!anywhere && is_awaited(place))) continue;
-      group.parked.insert({resource, domain});
-      write(group, {{resource, {{domain, place.bits}}}});
-      return true;
-    }
-  return false;
-}
-
-// Every group that is not at its goal waits for another one. If no group can be parked, two groups
-// share some ways for the time of one step. The default group, which most processes are in, is the
-// last to be parked.
-bool Transition::resolve_circle() {
-  const auto any_waiting = [&](const auto& resolve) {
-    for (const bool root : {false, true})
-      for (Moving& group : groups_) {
-        if (!group.exists || (group.name == root_group) != root) continue;
-        for (const auto& [resource, info] : machine_.caches)
-          for (const auto& [domain, goal] : group.goal[resource])
-            if (const Cbm now = mask_in(group.now, resource, domain);
-                !now.empty() && now.bits != goal && resolve(group, resource, domain, Cbm{goal}))
-              return true;
-      }
-    return false;
-  };
-  return any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm goal) {
-           return approach(group, resource, domain, goal);
-         }) ||
-         any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm) {
-           return park(group, resource, domain);
-         }) ||
-         any_waiting([&](Moving& group, Resource resource, DomainId domain, Cbm goal) {
-           write(group, {{resource, {{domain, goal.bits}}}});
-           return true;
-         });
-}
-
-void Transition::move_masks() {
-  while (true) {
-    bool moved = false;
-    for (Moving& group : groups_)
-      if (group.exists && move(group)) moved = true;
-    if (!moved && !resolve_circle()) return;
-  }
-}
-
 // The mask that the kernel gives a new group: the lowest run of the ways that nobody uses, that
 // shareable groups use, and that devices fill without io_alloc. It refuses to make a group if that
 // is too short.
@@ -435,7 +273,7 @@ void Transition::make(Moving& group) {
   for (const auto& [resource, values] : group.goal)
     for (const auto& [domain, value] : values)
       group.now[resource][domain] = is_cache(resource) ? 0 : ~value;  // whatever it is
-  move(group);
+  masks_.move(group);
 }
 
 // A new group gets the lowest free CLOSID, I/O devices take the highest.
@@ -459,9 +297,9 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   drop_exclusive();
   remove_early(now, out);
   for (Moving& group : groups_)
-    if (group.exists) move(group);
+    if (group.exists) masks_.move(group);
   make_groups();
-  move_masks();
+  masks_.finish();
   std::set<std::string> gone = unlocked_;
   for (const Moving& group : groups_)
     if (group.leaving && !group.exists) gone.insert(group.name);

@@ -3,16 +3,14 @@
 //
 // The steps obey what the kernel enforces and what an exclusive group is promised, at every moment:
 // - no step is refused: a mask never overlaps a group in the kernel's exclusive mode, and a group
-// is
-//   made only while a CLOSID, an RMID and a valid initial mask are available;
+//   is made only while a CLOSID, an RMID and a valid initial mask are available;
 // - two groups that share no way before and after never share one in between. The only exception is
 //   a mask whose old and new ways have nothing in common: on its way it may use free ways, or ways
 //   of groups that may overlap it, and if there are none, it shares ways for the time of one step;
 // - a group that does not change is not written;
 // - a locked region that goes is undone first, and one that comes is locked when its ways are free;
 // - io_alloc is disabled first, and enabled before groups are made: it needs the highest CLOSID,
-// and
-//   a new group gets the lowest free one.
+//   and a new group gets the lowest free one.
 #pragma once
 
 #include <array>

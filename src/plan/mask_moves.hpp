@@ -1,0 +1,56 @@
+// MaskMoves: the steps by which groups' masks move to their goals, so that groups that share no way
+// before and after share none meanwhile either, and no exclusive group is written over.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rdtd/plan/transition.hpp"
+
+namespace rdtd {
+
+struct Moving {
+  std::string name;
+  Schemata before, now, goal;
+  Mode mode = Mode::shareable;  // now
+  Mode goal_mode = Mode::shareable;
+  bool own = false;     // rdtd made it or shall make it
+  bool existed = true;  // before the first step
+  bool exists = true;   // at this point
+  bool leaving = false;
+  std::set<std::pair<Resource, DomainId>> parked;
+};
+
+class MaskMoves {
+ public:
+  // Of `groups` as they are at that time; the steps go behind those that are there.
+  MaskMoves(const Capabilities& machine, std::vector<Moving>& groups, std::vector<Step>& steps)
+      : machine_(machine), groups_(groups), steps_(steps) {}
+
+  // Moves every domain of a group as far as the others allow. False if nothing could be moved.
+  bool move(Moving& group);
+  // Moves all groups to their goals.
+  void finish();
+
+ private:
+  bool resolve_circle();
+  bool approach(Moving& group, Resource resource, DomainId domain, Cbm goal);
+  bool park(Moving& group, Resource resource, DomainId domain);
+  [[nodiscard]] const CacheInfo& cache(Resource resource) const {
+    return machine_.caches.at(resource);
+  }
+  [[nodiscard]] Cbm usable_part(Resource resource, Cbm mask) const;
+  [[nodiscard]] bool keep_apart(const Moving& a, const Moving& b, Resource resource,
+                                DomainId domain) const;
+  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain,
+                             Cbm mask) const;
+  void write(Moving& group, const Schemata& change);
+
+  const Capabilities& machine_;
+  std::vector<Moving>& groups_;
+  std::vector<Step>& steps_;
+};
+
+}  // namespace rdtd
