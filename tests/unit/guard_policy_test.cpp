@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rdtd/policy/guard_lease.hpp"
 #include "rdtd/policy/parse.hpp"
 
 namespace rdtd::observe {
@@ -74,6 +75,20 @@ TEST(GuardPolicy, Ranges) {
     EXPECT_EQ(range != nullptr ? range->least : 0, row.least) << row.amount;
     EXPECT_EQ(range != nullptr ? range->most : 0, row.most) << row.amount;
   }
+}
+
+// The policy may give a range to a group that it protects: it is not the guard's to lower.
+TEST(GuardPolicy, NoLeaseLowersAProtectedGroup) {
+  const std::string text =
+      "[guard]\nmode = \"on\"\n[group.redis]\nprotected = true\nmb = \"10%..100%\"\n"
+      "[group.batch]\nmb = \"10%..100%\"\n";
+  const Policy policy = policy_of(text).policy;
+  const auto why = [&](const std::string& group) {
+    return beyond_guard(
+        policy, lease_file("guard", "[group." + group + "]\namend = true\nmb = \"50%\"\n"), 981);
+  };
+  EXPECT_EQ(why("batch"), std::nullopt);
+  EXPECT_EQ(why("redis"), "group 'redis' is protected");
 }
 
 }  // namespace
