@@ -12,7 +12,7 @@
 namespace rdtd::observe {
 namespace {
 
-using namespace test;
+using namespace plant;
 
 TEST(GuardLaw, CutsUntilThereIsRoom) {
   Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
@@ -175,8 +175,8 @@ TEST(GuardLaw, FlappingEndsAtTheLowerEnd) {
   ASSERT_EQ(states.size(), 1U);
   EXPECT_EQ(states.front().amount, 10);
   EXPECT_EQ(states.front().text,
-            "it went up and down too often, and stays at its lower end until the policy is loaded "
-            "again");
+            "it went up and down too often, and stays at its lower end until it or all protected "
+            "groups were idle for 60 s");
 }
 
 struct Disturbance {
@@ -349,7 +349,7 @@ TEST(GuardLaw, LeavesAloneWhoHasNoRangeOrIsProtected) {
 // Whatever the groups do: amounts within the range, steps with a reason and not often, and the same
 // samples give the same steps.
 TEST(GuardLaw, RandomSeries) {
-  for (unsigned seed = 0; seed < 60; seed += rdtd::test::stride(4)) {
+  for (unsigned seed = 0; seed < 60; seed += test::stride(4)) {
     std::mt19937 random(seed);
     const auto next = [&](double most) {
       return std::uniform_real_distribution<double>(0, most)(random);

@@ -7,13 +7,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "rdtd/observe/guard.hpp"
 
-namespace rdtd::observe::test {
+namespace rdtd::observe::plant {
 
 inline constexpr double gib = 1 << 30;
 
@@ -52,7 +53,8 @@ class Plant {
     header.interval = 1;
     header.ceilings["L3"][DomainId{0}] = 10 * gib;
   }
-  bool obeys = true;  // the steps come into force
+  bool obeys = true;              // the steps come into force
+  std::set<std::string> refused;  // those of these groups never do
   // Batch's amount is lowered, but it moves as much as before.
   bool limits = true;
   std::function<void(double, Sample&)> change = [](double, Sample&) {};
@@ -93,7 +95,7 @@ class Plant {
       change(t, sample);
       (void)detector.add(sample);
       for (GuardStep& step : out.guard.add(sample, detector.traffic())) {
-        if (obeys) amounts[step.group] = step.after;
+        if (obeys && !refused.contains(step.group)) amounts[step.group] = step.after;
         out.steps.push_back(std::move(step));
       }
       out.samples.push_back(std::move(sample));
@@ -131,4 +133,4 @@ inline size_t steps_between(const Ran& ran, double from, double to) {
   }));
 }
 
-}  // namespace rdtd::observe::test
+}  // namespace rdtd::observe::plant

@@ -26,6 +26,7 @@ TEST(GuardPolicy, RulesAndLease) {
       "[guard]\nmode = \"on\"\ntraffic = \"70%\"\n");
   ASSERT_TRUE(policy.diagnostics.empty());
   const GuardRules rules = guard_rules(policy.policy);
+  EXPECT_TRUE(rules.acts);
   EXPECT_EQ(rules.traffic, 0.7);
   EXPECT_EQ(rules.protected_groups, std::set<std::string>{"redis"});
   ASSERT_NE(rules.range_of("batch", DomainId{2}), nullptr);
