@@ -16,11 +16,11 @@ constexpr double gone_seconds = 600;  // then a domain is forgotten
 // A shorter pause takes nothing away from what was seen before it.
 constexpr unsigned pause_samples = 5;
 
-bool forgets(const std::string& mark) {
+}  // namespace
+
+bool resets_guard(std::string_view mark) {
   return mark == started_mark || mark == loaded_mark || mark == guard_ended_mark;
 }
-
-}  // namespace
 
 std::string amount_text(const Range& range, double amount) {
   return range.percent ? fmt::format("{:g}%", amount) : fmt::format("{:.0f} MB/s", amount / 1e6);
@@ -108,7 +108,7 @@ std::map<DomainId, std::string> Guard::guarded(const std::vector<DomainTraffic>&
 std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<DomainTraffic>& domains) {
   now_ = static_cast<double>(sample.monotonic_usec) / 1e6;
   time_usec_ = sample.time_usec;
-  if (std::ranges::any_of(sample.marks, forgets)) places_.clear();
+  if (std::ranges::any_of(sample.marks, resets_guard)) places_.clear();
   const std::string frozen = why_frozen(sample);
   frozen_ = frozen;
   for (auto& [key, place] : places_) place.is_here = false;

@@ -23,6 +23,7 @@
 #include "rdtd/observe/detector.hpp"
 #include "rdtd/observer/ceilings.hpp"
 #include "rdtd/observer/memory.hpp"
+#include "rdtd/observer/pace.hpp"
 #include "rdtd/observer/ring.hpp"
 #include "rdtd/observer/sampler.hpp"
 #include "rdtd/policy/parse.hpp"
@@ -34,11 +35,12 @@ namespace {
 
 // After something failed: resctrl, the bus, or the disk may come back.
 constexpr uint64_t retry_usec = 10'000'000;
-constexpr size_t most_marks = 100;  // between two samples
 
 class Observer {
  public:
-  explicit Observer(const ObserverPaths& paths) : paths_(paths) {}
+  explicit Observer(const ObserverPaths& paths) : paths_(paths) {
+    marks_.add(observe::started_mark);
+  }
   Observer(const Observer&) = delete;
   Observer& operator=(const Observer&) = delete;
   ~Observer() {
@@ -55,15 +57,12 @@ class Observer {
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
   void read_settings();
   void load_again() {
-    add_mark(observe::loaded_mark);
+    marks_.add(observe::loaded_mark);
     read_settings();
   }
   void connect();
   void open_tree();
   void tick();
-  void add_mark(std::string mark) {
-    if (marks_.size() < most_marks) marks_.push_back(std::move(mark));
-  }
   void use(observe::Sample sample);
   void record(const observe::Sample& sample);
   void end_episodes();
@@ -86,7 +85,7 @@ class Observer {
   std::optional<Guarding> guarding_;
   std::unique_ptr<Ring> ring_;
   Memory memory_;
-  std::vector<std::string> marks_ = {observe::started_mark};
+  Marks marks_;
   std::set<std::string> complaints_;
   uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0;  // CLOCK_MONOTONIC
 };
@@ -145,7 +144,7 @@ void Observer::connect() {
                                             : std::vector<observe::Episode>{});
           },
       .guard = [this] { return guarding_->status(); },
-      .on_mark = [this](std::string mark) { add_mark(std::move(mark)); },
+      .on_mark = [this](std::string mark) { marks_.add(std::move(mark)); },
       .on_reloaded = [this] { read_settings(); },
       .on_name =
           [this] {
@@ -201,7 +200,7 @@ void Observer::tick() {
     complain("resctrl", fmt::format("{} counts nothing", paths_.resctrl));
   else
     settled("resctrl");
-  sample->marks = std::exchange(marks_, {});
+  sample->marks = marks_.take();
   use(std::move(*sample));
 }
 
@@ -258,11 +257,9 @@ int Observer::on_timer(sd_event_source* timer, uint64_t due_usec, void* self) {
   Observer& observer = *static_cast<Observer*>(self);
   const uint64_t begin = clock_usec(CLOCK_MONOTONIC);
   observer.tick();
-  // One that takes longer than half of the interval leaves some out: each read holds the kernel's
-  // lock, which the daemon's writes wait for.
   const uint64_t end = clock_usec(CLOCK_MONOTONIC);
-  const auto step = static_cast<uint64_t>(observer.settings_.interval.count());
-  const uint64_t next = std::max(due_usec + step, end + (end - begin));
+  const auto interval = static_cast<uint64_t>(observer.settings_.interval.count());
+  const uint64_t next = next_sample_usec(due_usec, begin, end, interval);
   (void)sd_event_source_set_time(timer, next);
   return sd_event_source_set_enabled(timer, SD_EVENT_ON);
 }
@@ -294,7 +291,7 @@ int Observer::run() {
     log_warning(Error{"start", "the event loop", -r, {}}.text());
     return 1;
   }
-  guarding_.emplace(event_, [this](std::string mark) { add_mark(std::move(mark)); });
+  guarding_.emplace(event_, [this](std::string mark) { marks_.add(std::move(mark)); });
   read_settings();
   (void)sd_notify(0, "READY=1");
   const int r = sd_event_loop(event_);

@@ -79,6 +79,7 @@ TEST(GuardFaults, ACutThatIsNotInForceDoesNotStopTheOthers) {
   plant.change = [&](double, Sample& sample) { sample.schemata["batch"] = "MB:0=" + mb; };
   const Ran ran = plant.run(500);
   EXPECT_EQ(amounts_of(ran, "batch"), (std::vector<double>{50, 100}));
+  ASSERT_GE(ran.steps.size(), 2U);
   EXPECT_EQ(ran.steps[1].reason,
             "the cut did not come into force: mb of batch is 100; left alone while it is, for 10 "
             "min at most");

@@ -362,6 +362,7 @@ TEST(GuardLaw, RandomSeries) {
     }
     GuardRules rules = rules_of(least, most);
     rules.ranges["more"][DomainId{0}] = {20, 100, true};
+    rules.acts = seed % 2 == 0;
     Plant plant(std::move(programs), rules);
     plant.obeys = seed % 3 != 0;
     std::set<uint64_t> frozen;

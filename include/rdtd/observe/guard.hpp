@@ -60,6 +60,9 @@ struct GuardStep {
 // samples.
 [[nodiscard]] inline double blind_seconds(double interval) { return std::max(60.0, 3 * interval); }
 
+// The policy's own amounts are in force after it.
+[[nodiscard]] bool resets_guard(std::string_view mark);
+
 class Guard {
  public:
   // The amount of a group in a domain, and what it was seen to do there.
