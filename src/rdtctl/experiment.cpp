@@ -38,13 +38,22 @@ class Progress {
   void clear() const {
     if (terminal_) note("\r\033[K");
   }
-  void expect_more(size_t runs) { runs_ = done_ + runs; }
+  // Where no line can be overwritten, how long it will take is said once, if it is long.
+  void expect_more(size_t runs) {
+    runs_ = done_ + runs;
+    if (!terminal_ && seconds_left() >= worth_saying) note("{} runs{}\n", runs, remaining());
+  }
 
  private:
+  static constexpr double worth_saying = 60;
+  [[nodiscard]] double seconds_left() const {
+    if (done_ == 0) return 0;
+    return static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
+           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
+  }
   [[nodiscard]] std::string remaining() const {
     if (done_ == 0) return "";
-    const double seconds = static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
-                           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
+    const double seconds = seconds_left();
     return seconds < 100 ? fmt::format("; {:.0f} s left", seconds)
                          : fmt::format("; {:.0f} min left", seconds / 60);
   }
