@@ -6,6 +6,7 @@
 
 #include "domain_watch.hpp"
 #include "film.hpp"
+#include "rdtd/observer/memory.hpp"
 
 namespace rdtd::observe {
 namespace {
@@ -295,6 +296,32 @@ TEST(Episodes, MoreThanWasMeasured) {
     ASSERT_GE(*detector.traffic().at(0).ceiling, 800 * mib);
   }
   EXPECT_NEAR(*detector.traffic().at(0).ceiling, 900 * mib, mib);
+}
+
+// Where there is no room for more pairs, the one that had no episode for longest makes room.
+TEST(Episodes, TheOldestPairIsForgotten) {
+  Memory memory;
+  const auto of = [](size_t number) {
+    Episode episode{Contention::cache, "L3", DomainId{0}, 1'000'000, 2'000'000};
+    episode.takers = {{"t" + std::to_string(number)}};
+    episode.sufferers = {{"redis"}};
+    return episode;
+  };
+  for (size_t i = 0; i < 1000; ++i) memory.add(of(i));
+  memory.add(of(0));
+  memory.add(of(1000));
+  const auto counted = [&](size_t number) {
+    return std::ranges::count(memory.counts({}), "t" + std::to_string(number),
+                              &ContentionCount::taker);
+  };
+  EXPECT_EQ(memory.counts({}).size(), 1000U);
+  EXPECT_EQ(counted(1000), 1);
+  EXPECT_EQ(counted(0), 1);
+  EXPECT_EQ(counted(1), 0);
+  // One that runs is counted too.
+  const auto running = memory.counts({of(2000)});
+  EXPECT_EQ(running.size(), 1000U);
+  EXPECT_EQ(std::ranges::count(running, "t2000", &ContentionCount::taker), 1);
 }
 
 }  // namespace
