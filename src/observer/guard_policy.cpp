@@ -42,6 +42,7 @@ std::string directory_of(const Group& group) {
 
 observe::GuardRules guard_rules(const Policy& policy) {
   observe::GuardRules out;
+  out.acts = policy.guard.mode == GuardMode::on;
   out.traffic = policy.guard.traffic;
   for (const Group& group : policy.groups) {
     if (group.is_protected) out.protected_groups.insert(directory_of(group));

@@ -43,6 +43,12 @@ const AmountTable* bandwidth_of(const Policy& policy, const std::string& group) 
   return table == amounts.end() ? nullptr : &table->second;
 }
 
+bool is_protected(const Policy& policy, const std::string& group) {
+  return std::ranges::any_of(policy.groups, [&](const Group& known) {
+    return known.name.value == group && known.is_protected;
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> beyond_guard(const Policy& policy, const PolicyFile& lease, uid_t uid) {
@@ -56,6 +62,7 @@ std::optional<std::string> beyond_guard(const Policy& policy, const PolicyFile& 
     if (!group.controls.empty() || group.amounts.size() != 1 ||
         !group.amounts.contains(Resource::MB))
       return fmt::format("it sets more of group '{}' than mb", name);
+    if (is_protected(policy, name)) return fmt::format("group '{}' is protected", name);
     const AmountTable* of_policy = bandwidth_of(policy, name);
     for (const DomainAmount& line : group.amounts.at(Resource::MB))
       if (of_policy == nullptr || !is_within(line, *of_policy))

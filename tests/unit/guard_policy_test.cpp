@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rdtd/policy/guard_lease.hpp"
 #include "rdtd/policy/parse.hpp"
 
 namespace rdtd::observe {
@@ -25,6 +26,7 @@ TEST(GuardPolicy, RulesAndLease) {
       "[guard]\nmode = \"on\"\ntraffic = \"70%\"\n");
   ASSERT_TRUE(policy.diagnostics.empty());
   const GuardRules rules = guard_rules(policy.policy);
+  EXPECT_TRUE(rules.acts);
   EXPECT_EQ(rules.traffic, 0.7);
   EXPECT_EQ(rules.protected_groups, std::set<std::string>{"redis"});
   ASSERT_NE(rules.range_of("batch", DomainId{2}), nullptr);
@@ -74,6 +76,20 @@ TEST(GuardPolicy, Ranges) {
     EXPECT_EQ(range != nullptr ? range->least : 0, row.least) << row.amount;
     EXPECT_EQ(range != nullptr ? range->most : 0, row.most) << row.amount;
   }
+}
+
+// The policy may give a range to a group that it protects: it is not the guard's to lower.
+TEST(GuardPolicy, NoLeaseLowersAProtectedGroup) {
+  const std::string text =
+      "[guard]\nmode = \"on\"\n[group.redis]\nprotected = true\nmb = \"10%..100%\"\n"
+      "[group.batch]\nmb = \"10%..100%\"\n";
+  const Policy policy = policy_of(text).policy;
+  const auto why = [&](const std::string& group) {
+    return beyond_guard(
+        policy, lease_file("guard", "[group." + group + "]\namend = true\nmb = \"50%\"\n"), 981);
+  };
+  EXPECT_EQ(why("batch"), std::nullopt);
+  EXPECT_EQ(why("redis"), "group 'redis' is protected");
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ struct DomainTraffic {
     double rate = 0;       // bytes/s
     std::string mb;        // its amount of bandwidth, as it stands in `schemata`; "": not known
     bool suffers = false;  // in an episode that runs
+    bool counted = true;   // its counter has a number, and a rate unless the group is new
+    bool is_new = false;   // in this sample, so that its rate is not known yet
   };
   std::string resource;
   DomainId domain{};

@@ -30,6 +30,7 @@ struct Range {
 
 // What a policy lets the guard do.
 struct GuardRules {
+  bool acts = false;                       // its steps come into force: not in shadow
   double traffic = 0.8;                    // part of the ceiling
   std::set<std::string> protected_groups;  // directories
   // By directory: the range of `mb` in a domain; in all that are not listed, that of nullopt. One
@@ -89,55 +90,98 @@ class Guard {
   }
 
  private:
+  // For how many samples in a row, and since when, something holds.
+  struct Run {
+    unsigned samples = 0;
+    double since = 0;
+    void add(bool holds, double now);
+  };
+  struct Figures {  // of one sample
+    double rate = 0, traffic = 0, protected_rate = 0;
+  };
   struct Pair {  // a group in a domain
     Range range;
     double amount = 0;
     std::map<double, double> seen;
+    Run idle;
+    std::deque<Figures> recent;  // of whole samples since the last step
     // The least amount at which there was too much traffic, and when.
     std::optional<double> too_much;
     double too_much_at = 0, left_alone_until = 0;
+    // What `mb` was while a cut did not come into force, and how long that is believed.
+    std::string blocked_mb;
+    double blocked_until = 0;
     // When more was given to it, though it used what it had.
     std::optional<double> wanted_at;
     std::deque<double> reversals;
+    // It went up and down too often, and stays at its lower end until it was calm for so long.
     bool flapping = false;
+    Run calm;
+    double calm_seconds = 0, thawed_at = 0;
   };
   // Of one group, in one step or several, that has not shown yet whether it helps.
   struct Cut {
     std::string group;
-    double amount = 0, rate = 0, traffic = 0, protected_rate = 0;  // before the first step
-    std::string mb;                                                // before the last one
-    unsigned samples = 0;                                          // in which it was in force
+    double amount = 0;             // before the first step
+    std::vector<Figures> before;   // the first step
+    std::string mb;                // before the last one
+    std::vector<Figures> after{};  // it, while it is in force
+    unsigned missed = 0;           // samples in a row in which it was not
+    bool looked_twice = false;
   };
   struct Place {          // a domain
     bool is_here = true;  // in the last sample
     double usable_at = 0;
-    unsigned high = 0, quiet = 0, wait = 0;
-    double quiet_since = 0;
+    unsigned blind = 0, partial = 0;  // samples in a row
+    unsigned high = 0, wait = 0;
+    Run alone, low;  // no protected group is active; there is little traffic
     std::optional<Cut> cut;
     std::map<std::string, Pair> pairs;
     void rest();
+    void give_all_back();
     void forget();
+  };
+  struct Verdict {
+    bool binds = false, helped = false;
+    bool unsure = false;  // the means differ by enough, but may do so by chance
   };
   using Key = std::pair<std::string, DomainId>;
 
-  [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
+  // What is seen, and what may be judged by it: guard.cpp.
   [[nodiscard]] std::string why_frozen(const Sample& sample) const;
+  [[nodiscard]] static std::map<DomainId, std::string> guarded(
+      const std::vector<DomainTraffic>& domains);
+  [[nodiscard]] bool counts(const std::string& drift) const;
   [[nodiscard]] bool is_usable(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::string who_is_missing(const DomainTraffic& domain) const;
   void update_pairs(const DomainTraffic& domain, Place& place) const;
+  // The law: guard_law.cpp.
+  [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
+  void note(const DomainTraffic& domain, Place& place) const;
   [[nodiscard]] double written(const Range& range, double amount) const;
   [[nodiscard]] std::optional<double> lower_amount(const Pair& pair, double rate) const;
   [[nodiscard]] GuardStep step_of(const DomainTraffic& domain, const std::string& group, Pair& pair,
                                   double after, std::string reason) const;
   [[nodiscard]] double protected_rate(const DomainTraffic& domain) const;
-  [[nodiscard]] static bool lowered_are_idle(const DomainTraffic& domain, const Place& place);
-  [[nodiscard]] std::string why_quiet(const DomainTraffic& domain, const Place& place) const;
+  [[nodiscard]] bool is_alone(const DomainTraffic& domain) const;
+  [[nodiscard]] bool is_long(const Run& run) const;
+  [[nodiscard]] std::string why_quiet(const DomainTraffic& domain, const Place& place,
+                                      const Pair& pair) const;
   [[nodiscard]] bool is_high(const DomainTraffic& domain) const;
+  [[nodiscard]] bool is_in_force(const DomainTraffic& domain, const Place& place) const;
+  [[nodiscard]] static Verdict verdict(const Cut& cut, double part, double errors);
   [[nodiscard]] std::optional<GuardStep> judge(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::optional<GuardStep> take_back(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] std::optional<GuardStep> undo(const DomainTraffic& domain, Place& place);
+  [[nodiscard]] bool may_fall(const DomainTraffic& domain, const std::string& group,
+                              const Pair& pair) const;
+  [[nodiscard]] static std::vector<Figures> before_cut(const Pair& pair);
   [[nodiscard]] std::optional<GuardStep> cut(const DomainTraffic& domain, Place& place);
   [[nodiscard]] std::optional<GuardStep> give_back(const DomainTraffic& domain, Place& place);
   [[nodiscard]] bool may_rise(const DomainTraffic& domain, const std::string& group,
-                              const Pair& pair) const;
+                              const Place& place, const Pair& pair) const;
   void note_reversal(Pair& pair) const;
+  [[nodiscard]] std::string state_of(const Place& place, const std::string& group) const;
 
   GuardRules rules_;
   std::map<Key, Place> places_;

@@ -1,0 +1,255 @@
+// The guard where the machine, other tools or other leases do not do what it expects.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "guard_plant.hpp"
+
+namespace rdtd::observe {
+namespace {
+
+using namespace plant;
+
+std::function<double(double)> until(double end, double value) {
+  return [=](double t) { return t < end ? value : 0; };
+}
+
+DomainCounters counter_of(const std::string& group, double bytes) {
+  return {group, "L3", DomainId{0}, {{"mbm_total_bytes", static_cast<uint64_t>(bytes)}}};
+}
+
+std::vector<double> amounts_of(const Ran& ran, const std::string& group) {
+  std::vector<double> out;
+  for (const GuardStep& step : ran.steps)
+    if (step.group == group) out.push_back(step.after);
+  return out;
+}
+
+// A tool that changes the amounts each second: the guard cannot see what its own do.
+TEST(GuardFaults, DriftInEachSampleDoesNotKeepACutForEver) {
+  Plant plant({{"redis", until(60, 4)}, {"batch", steadily(10)}});
+  plant.change = [](double t, Sample& sample) {
+    if (t > 30) sample.marks = {"drift: group 'batch': MB:0=100, granted MB:0=50; restored"};
+  };
+  EXPECT_FALSE(plant.run(80).guard.amounts().empty());
+  EXPECT_TRUE(plant.run(200).guard.amounts().empty());
+}
+
+TEST(GuardFaults, DriftOfAnotherGroupsCacheIsNoReasonToWait) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const auto run_with = [&](const std::string& drift) {
+    plant.change = [=](double, Sample& sample) { sample.marks = {drift}; };
+    return plant.run(30).steps.size();
+  };
+  EXPECT_GE(run_with("drift: group 'other': L3:0=3, granted L3:0=f; restored"), 2U);
+  EXPECT_EQ(run_with("drift: group 'other': L3:0=3 MB:0=5, granted L3:0=f MB:0=9"), 0U);
+  EXPECT_EQ(run_with("drift: group 'batch': L3:0=3, granted L3:0=f; restored"), 0U);
+}
+
+// The domain stays high by what somebody without a range does.
+TEST(GuardFaults, GivesBackToWhoIsIdleWhileTheDomainIsHigh) {
+  Plant plant({{"redis", steadily(4)}, {"batch", until(60, 10)}, {"other", [](double t) {
+                                                                    return t < 60 ? 0 : 20;
+                                                                  }}});
+  EXPECT_FALSE(plant.run(60).guard.amounts().empty());
+  const Ran ran = plant.run(300);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_EQ(ran.steps.back().reason, "it is idle, for 10 s");
+}
+
+// Another group that is lowered and busy is no reason to keep back what an idle one had.
+TEST(GuardFaults, GivesBackToWhoIsIdleBesideABusyOne) {
+  GuardRules rules = rules_of();
+  rules.ranges["more"][std::nullopt] = {10, 100, true};
+  Plant plant({{"redis", steadily(7)}, {"batch", until(60, 10)}, {"more", steadily(9)}}, rules);
+  const Ran ran = plant.run(400);
+  const Guard::Amounts amounts = ran.guard.amounts();
+  EXPECT_FALSE(amounts.contains("batch"));
+  EXPECT_TRUE(amounts.contains("more"));
+}
+
+// Another lease has precedence, or rdtd refuses the amount.
+TEST(GuardFaults, ACutThatIsNotInForceDoesNotStopTheOthers) {
+  GuardRules rules = rules_of();
+  rules.acts = true;
+  rules.ranges["more"][std::nullopt] = {10, 100, true};
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}, {"more", steadily(8)}}, rules);
+  plant.refused = {"batch"};
+  std::string mb = "100";
+  plant.change = [&](double, Sample& sample) { sample.schemata["batch"] = "MB:0=" + mb; };
+  const Ran ran = plant.run(500);
+  EXPECT_EQ(amounts_of(ran, "batch"), (std::vector<double>{50, 100}));
+  EXPECT_EQ(ran.steps[1].reason,
+            "the cut did not come into force: mb of batch is 100; left alone while it is, for 10 "
+            "min at most");
+  EXPECT_FALSE(amounts_of(ran, "more").empty());
+  // Once the other lease has ended, it is tried again; else after ten minutes.
+  plant.change = [&](double t, Sample& sample) {
+    sample.schemata["batch"] = t < 100 ? "MB:0=90" : "MB:0=100";
+  };
+  EXPECT_EQ(amounts_of(plant.run(200), "batch"), (std::vector<double>{50, 100, 50, 100}));
+  // In shadow nothing is ever in force.
+  rules.acts = false;
+  Plant shadow({{"redis", steadily(4)}, {"batch", steadily(10)}, {"more", steadily(8)}}, rules);
+  shadow.obeys = false;
+  EXPECT_EQ(shadow.run(500).steps.size(), 1U);
+}
+
+// At the time of the cut another lease held the group lower still.
+TEST(GuardFaults, ACutIsInForceWhenAnotherLeaseHasEnded) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = [](double t, Sample& sample) {
+    if (t < 4) sample.schemata["batch"] = "MB:0=25";
+  };
+  EXPECT_EQ(amounts_of(plant.run(60), "batch"), (std::vector<double>{50, 25, 35}));
+}
+
+// What is asked for is rounded up to what the processor can do.
+TEST(GuardFaults, ACutIsInForceAsItIsWritten) {
+  Plant plant({{"redis", steadily(9)}, {"batch", steadily(10)}}, rules_of(10, 100));
+  plant.header.mb = {true, 30, 30};
+  plant.change = [](double, Sample& sample) {
+    if (sample.schemata["batch"] == "MB:0-1=50") sample.schemata["batch"] = "MB:0-1=60";
+  };
+  EXPECT_GE(amounts_of(plant.run(60), "batch").size(), 2U);
+}
+
+TEST(GuardFaults, NoCutOfAGroupWhoseAmountIsNotKnown) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = [](double t, Sample& sample) {
+    if (t >= 1 && t < 20) sample.schemata["batch"] = "";
+  };
+  EXPECT_TRUE(plant.run(20).steps.empty());
+  EXPECT_EQ(amounts_of(plant.run(80), "batch"), (std::vector<double>{50, 25, 35}));
+}
+
+// The kernel has reset its amounts meanwhile.
+TEST(GuardFaults, ADomainThatComesBackHasThePolicysAmounts) {
+  for (const double end : {62.0, 560.0}) {
+    Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    plant.change = [=](double t, Sample& sample) {
+      if (t >= 60 && t < end) sample.counters.clear();
+    };
+    EXPECT_FALSE(plant.run(60).guard.amounts().empty());
+    const Ran ran = plant.run(end + 2);
+    EXPECT_TRUE(ran.guard.amounts().empty()) << end;
+    EXPECT_EQ(ran.steps.size(), plant.run(60).steps.size()) << end;
+  }
+}
+
+// Also where it is given back because nobody is protected at the moment.
+TEST(GuardFaults, FlappingEndsWhereTheProtectedGroupComesAndGoes) {
+  const auto redis = [](double t) { return t < 1800 && std::fmod(t, 30) < 15 ? 4 : 0; };
+  Plant plant({{"redis", redis}, {"batch", steadily(10)}});
+  EXPECT_EQ(steps_between(plant.run(1800), 300, 1800), 0U);
+  EXPECT_FALSE(plant.run(1830).guard.amounts().empty());
+  // It is not for ever.
+  EXPECT_TRUE(plant.run(1900).guard.amounts().empty());
+}
+
+// Each time that it begins again, it takes longer until it is believed that it has ended.
+TEST(GuardFaults, FlappingThatBeginsAgainWaitsLonger) {
+  const auto redis = [](double t) { return std::fmod(t, 400) < 300 && std::fmod(t, 30) < 15; };
+  Plant plant({{"redis", [=](double t) { return redis(t) ? 4 : 0; }}, {"batch", steadily(10)}});
+  const Ran ran = plant.run(4000);
+  EXPECT_LT(steps_between(ran, 1200, 4000), steps_between(ran, 0, 1200));
+  EXPECT_LE(steps_between(ran, 1200, 4000), 10U) << texts(ran.steps).back();
+}
+
+double part_lowered(const Ran& ran, double seconds) {
+  double out = 0, since = 0;
+  for (const GuardStep& step : ran.steps) {
+    const double at = static_cast<double>(step.time_usec - 1'700'000'000'000'000) / 1e6;
+    if (step.before < 100) out += at - since;
+    since = at;
+  }
+  return (ran.guard.amounts().empty() ? out : out + seconds - since) / seconds;
+}
+
+// Limits without any effect, and traffic that scatters by 5%.
+TEST(GuardFaults, ScatterIsNoHelp) {
+  double lowered = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    const auto scatters = [&](double value) {
+      return [&random, value](double) {
+        return std::normal_distribution<double>(value, value / 20)(random);
+      };
+    };
+    Plant plant({{"redis", scatters(3)}, {"batch", scatters(5.5)}});
+    plant.limits = false;
+    lowered += part_lowered(plant.run(1200), 1200) / 20;
+  }
+  EXPECT_LT(lowered, 0.25);
+}
+
+// And where they have one, it shows all the same.
+TEST(GuardFaults, HelpShowsThroughScatter) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    const auto scatters = [&](double value) {
+      return [&random, value](double) {
+        return std::normal_distribution<double>(value, value / 20)(random);
+      };
+    };
+    Plant plant({{"redis", scatters(4)}, {"batch", scatters(10)}});
+    const Ran ran = plant.run(300);
+    EXPECT_TRUE(std::ranges::none_of(ran.steps, [](const GuardStep& step) {
+      return step.reason.starts_with("the cut did not help");
+    })) << seed;
+    EXPECT_FALSE(ran.guard.amounts().empty()) << seed;
+  }
+}
+
+// A counter of a group that the guard does not look at.
+TEST(GuardFaults, ACounterOfOthersDoesNotStopIt) {
+  const auto fails = [](int every) {
+    return [=](double t, Sample& sample) {
+      sample.counters.push_back(counter_of("other", t));
+      if (static_cast<int>(t) % every == 0)
+        sample.counters.back().counters["mbm_total_bytes"] = NoCount::unassigned;
+    };
+  };
+  for (const int every : {1, 2, 3, 4}) {
+    Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    plant.change = fails(every);
+    EXPECT_GE(plant.run(90).steps.size(), 2U) << every;
+  }
+}
+
+TEST(GuardFaults, ACounterOfItsOwnThatFailsNowAndThenDoesNotStopIt) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = [](double t, Sample& sample) {
+    if (static_cast<int>(t) % 3 == 0)
+      sample.counters[0].counters["mbm_total_bytes"] = NoCount::unavailable;
+  };
+  EXPECT_GE(plant.run(60).steps.size(), 2U);
+}
+
+TEST(GuardFaults, SaysWhoseCounterHasNoNumber) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = [](double, Sample& sample) {
+    sample.counters[0].counters["mbm_total_bytes"] = NoCount::unassigned;
+  };
+  EXPECT_EQ(plant.run(10).guard.frozen(), "L3 0: the counter of redis has no number");
+}
+
+// A domain has one amount, whatever is counted there.
+TEST(GuardFaults, TwoResourcesOfADomainAreGuardedOnce) {
+  Plant one({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  for (const char* resource : {"L2", "NODE"}) {
+    Plant two({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    two.header.ceilings[resource][DomainId{0}] = 10 * gib;
+    two.change = [=](double, Sample& sample) {
+      for (size_t i = 0; i < 2; ++i) {
+        DomainCounters again = sample.counters[i];
+        again.resource = resource;
+        sample.counters.push_back(again);
+      }
+    };
+    EXPECT_EQ(texts(two.run(60).steps), texts(one.run(60).steps)) << resource;
+  }
+}
+
+}  // namespace
+}  // namespace rdtd::observe
