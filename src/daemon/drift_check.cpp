@@ -373,7 +373,8 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   add_drift(*current, now, by_kernel, adopted, unmade, out);
   // What could not be restored is not left alone, nor what was read while it changed.
   if (now.torn) reset_pending_ = by_kernel;
-  if (now.torn || restored.error || !out.refused.empty()) left_alone_.forget();
+  left_alone_.forget(out.refused);
+  if (now.torn || (restored.error && out.refused.empty())) left_alone_.forget();
   return out;
 }
 

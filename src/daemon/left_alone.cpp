@@ -47,6 +47,20 @@ bool has_same_values(const Schemata& now, const Schemata& before, const Schemata
   return true;
 }
 
+// Domains that have come or gone change nothing for the others.
+bool wants_the_same(const GroupState& before, const GroupState& now) {
+  if (before.mode != now.mode || before.cpus != now.cpus) return false;
+  for (const auto& [resource, values] : now.schemata) {
+    const auto known = before.schemata.find(resource);
+    if (known == before.schemata.end()) return false;
+    for (const auto& [domain, value] : values)
+      if (const auto other = known->second.find(domain);
+          other != known->second.end() && other->second != value)
+        return false;
+  }
+  return true;
+}
+
 // Those that a CPU does not fall to by itself.
 CpuSet cpus_of_groups(const Snapshot& now) {
   CpuSet out;
@@ -63,10 +77,14 @@ void LeftAlone::remember(const std::vector<GroupTarget>& targets, Snapshot now) 
   left_ = std::move(now);
 }
 
+void LeftAlone::forget(const std::set<std::string>& groups) {
+  for (const std::string& group : groups) wanted_.erase(group);
+}
+
 bool LeftAlone::is_as_left(const GroupTarget& target, const Machine& machine) const {
   const Snapshot& now = machine.snapshot;
   const auto wanted = wanted_.find(target.directory);
-  if (wanted == wanted_.end() || wanted->second != target.state) return false;
+  if (wanted == wanted_.end() || !wants_the_same(wanted->second, target.state)) return false;
   const GroupState* const state = state_in(now, target.directory);
   const GroupState* const before = state_in(*left_, target.directory);
   if (state == nullptr || before == nullptr) return state == before;

@@ -78,13 +78,17 @@ bool Disturbance::turbo() const {
 void Disturbance::begin_run() { began_ = read_times(); }
 
 void Disturbance::add(Sum& sum, const CpuSet& cpus, const Times& ended, double own_seconds) const {
+  // The kernel's figures can fall: that of waiting for devices does, proc_stat(5).
+  const auto passed = [](uint64_t before, uint64_t after) {
+    return static_cast<double>(after - std::min(before, after));
+  };
   double others = 0, steal = 0, total = 0;
   for (const unsigned cpu : cpus) {
     const auto before = began_.find(cpu), after = ended.find(cpu);
     if (before == began_.end() || after == ended.end()) continue;
-    others += static_cast<double>(after->second.busy - before->second.busy);
-    steal += static_cast<double>(after->second.steal - before->second.steal);
-    total = std::max(total, static_cast<double>(after->second.total - before->second.total));
+    others += passed(before->second.busy, after->second.busy);
+    steal += passed(before->second.steal, after->second.steal);
+    total = std::max(total, passed(before->second.total, after->second.total));
   }
   sum.others += others - own_seconds * static_cast<double>(::sysconf(_SC_CLK_TCK));
   sum.steal += steal;

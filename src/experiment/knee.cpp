@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "rdtd/experiment/statistics.hpp"
-
 namespace rdtd::experiment {
 
 namespace {
@@ -28,16 +26,19 @@ void raise_negligible(std::vector<AmountRuns>& curve, double negligible) {
 
 Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) {
   raise_negligible(curve, negligible);
+  const bool nothing = std::ranges::all_of(curve, [](const AmountRuns& runs) {
+    return std::ranges::all_of(runs.values, [](double value) { return value == 0; });
+  });
   const auto suffices = [&](const AmountRuns& runs) {
-    return std::ranges::all_of(curve, [&](const AmountRuns& other) {
+    return !nothing && std::ranges::all_of(curve, [&](const AmountRuns& other) {
       const auto bounds = loss(runs, other, better);
-      return bounds && bounds->high <= close_enough;
+      return bounds && bounds->high <= relevant;
     });
   };
   const auto is_worse = [&](const AmountRuns& runs) {
     return std::ranges::any_of(curve, [&](const AmountRuns& other) {
       const auto bounds = loss(runs, other, better);
-      return bounds && bounds->low > close_enough;
+      return bounds && bounds->low > relevant;
     });
   };
   Knee out;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <ranges>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 
@@ -54,7 +56,36 @@ CpuSet threads_of_core(const std::string& cpus, unsigned cpu) {
   return out;
 }
 
+// isolcpus= on the kernel's command line: no program runs there unless it asks to.
+bool is_isolated(const std::string& cpus, unsigned cpu) {
+  return parse_cpu_list(first_line(cpus + "/isolated")).value_or(CpuSet{}).contains(cpu);
+}
+
 Error no_place(std::string why) { return {"measure", "beside noise", 0, std::move(why)}; }
+
+std::vector<unsigned> levels_of(const PlaceRequest& request) {
+  if (request.level) return {*request.level};
+  if (request.cache) return {request.cache->level};
+  return {3, 2};
+}
+
+// Those of the cache that most of them use; of several such caches, the last one. Noise needs a
+// second one there, and a core may have no cache of that level at all.
+CpuSet of_fullest_cache(const std::string& cpus, const CpuSet& candidates,
+                        const PlaceRequest& request) {
+  for (const unsigned level : levels_of(request)) {
+    std::map<CpuSet, CpuSet> by_cache;  // by all CPUs that use it
+    for (const unsigned cpu : candidates)
+      if (const auto cache = cache_of(cpus, cpu, level); cache && cache->bytes > 0)
+        by_cache[cache->shared_by].insert(cpu);
+    if (by_cache.empty()) continue;
+    const auto fuller = [](const auto& a, const auto& b) {
+      return std::pair(a.size(), *a.rbegin()) < std::pair(b.size(), *b.rbegin());
+    };
+    return std::ranges::max(by_cache | std::views::values, fuller);
+  }
+  return candidates;
+}
 
 // The CPUs of the command: those that are asked for, or one.
 Result<CpuSet> command_cpus(const std::string& cpus, const PlaceRequest& request) {
@@ -73,8 +104,11 @@ Result<CpuSet> command_cpus(const std::string& cpus, const PlaceRequest& request
     if (!candidates.contains(cpu))
       return std::unexpected(no_place(fmt::format(
           "CPU {} is {}", cpu,
-          request.allowed.contains(cpu) ? "not one of that cache" : "offline or not allowed")));
+          request.allowed.contains(cpu) ? "not one of that cache"
+          : is_isolated(cpus, cpu) ? "isolated: 'taskset --cpu-list CPUS rdtctl ...' may use it"
+                                   : "offline or not allowed")));
   if (!request.command.empty()) return request.command;
+  candidates = of_fullest_cache(cpus, candidates, request);
   for (const unsigned thread : threads_of_core(cpus, *candidates.rbegin()))
     if (candidates.contains(thread)) return CpuSet{thread};
   return CpuSet{*candidates.rbegin()};
@@ -85,7 +119,7 @@ std::optional<Result<Place>> place_in(const std::string& cpus, const PlaceReques
                                       const CpuSet& command, unsigned level) {
   const auto cache = cache_of(cpus, *command.begin(), level);
   if (!cache || cache->bytes == 0) return std::nullopt;
-  if (!std::ranges::includes(cache->shared_by, command))
+  if (request.beside_noise && !std::ranges::includes(cache->shared_by, command))
     return std::unexpected(
         no_place(fmt::format("{} do not share one L{} cache", cpu_words(command), level)));
   CpuSet cores;
@@ -122,10 +156,7 @@ using CpuMask = std::unique_ptr<cpu_set_t, decltype([](cpu_set_t* set) { CPU_FRE
 Result<Place> find_place(const std::string& cpus, const PlaceRequest& request) {
   const auto command = command_cpus(cpus, request);
   if (!command) return std::unexpected(command.error());
-  std::vector<unsigned> levels = {3, 2};
-  if (request.level) levels = {*request.level};
-  if (request.cache) levels = {request.cache->level};
-  for (const unsigned level : levels)
+  for (const unsigned level : levels_of(request))
     if (auto place = place_in(cpus, request, *command, level)) return *std::move(place);
   return std::unexpected(no_place(
       request.level

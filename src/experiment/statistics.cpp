@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace rdtd::experiment {
 
 namespace {
 
 constexpr double tail = 0.025;  // on each side
-constexpr double precise_width = 1.1;
+// Smaller differences are none: an emulated machine shows even those.
+constexpr double nothing = 0.005;
+// The logarithm of a ratio of or by 0: above all others, and the mean with its opposite is 0.
+constexpr double endless = 500;
 
 // How many of the sorted means of pairs lie outside the interval on each side: the largest k for
 // which the sum of the positive ranks is below k with at most that probability, if all signs are
@@ -41,23 +45,50 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-bool Ratio::differs() const { return interval && (interval->low > 1 || interval->high < 1); }
+Ratio::Verdict Ratio::verdict() const {
+  if (!interval) return Verdict::unclear;
+  const auto [low, high] = *interval;
+  if (low > 1 - nothing && high < 1 + nothing) return Verdict::same;
+  if (low > 1 || high < 1) return Verdict::differs;
+  return low >= 1 / relevant && high <= relevant ? Verdict::same : Verdict::unclear;
+}
 
-bool Ratio::precise() const { return interval && interval->high <= interval->low * precise_width; }
+std::string_view to_string(Ratio::Verdict verdict) {
+  constexpr std::array names = {"differs", "same", "unclear"};
+  return names[static_cast<size_t>(verdict)];
+}
+
+namespace {
+
+// Nothing of values below 0.
+std::optional<double> logarithm_of(double value, double base) {
+  if (!(value >= 0) || !(base >= 0)) return std::nullopt;
+  if (value == base) return 0;
+  if (base == 0) return endless;
+  return value == 0 ? -endless : std::log(value / base);
+}
+
+// Of a mean of two such logarithms.
+double ratio_of(double logarithm) {
+  if (logarithm > endless / 4) return std::numeric_limits<double>::infinity();
+  return logarithm < -endless / 4 ? 0 : std::exp(logarithm);
+}
+
+}  // namespace
 
 std::optional<Ratio> paired_ratio(std::span<const double> values, std::span<const double> base) {
   std::vector<double> logarithms;
   for (size_t i = 0; i < std::min(values.size(), base.size()); ++i)
-    if (values[i] > 0 && base[i] > 0) logarithms.push_back(std::log(values[i] / base[i]));
+    if (const auto logarithm = logarithm_of(values[i], base[i])) logarithms.push_back(*logarithm);
   if (logarithms.empty()) return std::nullopt;
   std::vector<double> means;
   for (size_t i = 0; i < logarithms.size(); ++i)
     for (size_t j = i; j < logarithms.size(); ++j)
       means.push_back((logarithms[i] + logarithms[j]) / 2);
   std::ranges::sort(means);
-  Ratio out{std::exp(median(means)), {}};
+  Ratio out{ratio_of(median(means)), {}};
   if (const auto k = outside(logarithms.size()))
-    out.interval = {std::exp(means[*k - 1]), std::exp(means[means.size() - *k])};
+    out.interval = {ratio_of(means[*k - 1]), ratio_of(means[means.size() - *k])};
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "rdtd/observe/detector.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <utility>
@@ -14,7 +15,7 @@ namespace rdtd::observe {
 namespace {
 
 // How much more than three intervals is a gap, and how much the clocks may differ: a sleep of the
-// machine is one too.
+// machine is one too, and a clock that was set.
 constexpr double gap_seconds = 2;
 constexpr size_t most_watched = 20'000;
 
@@ -66,6 +67,10 @@ std::string bandwidth_of(std::string_view line, DomainId domain) {
   return out;
 }
 
+Amounts amounts_of(std::string_view line, std::string_view resource, DomainId domain) {
+  return {ways_of(line, resource, domain), parse_unsigned<uint64_t>(bandwidth_of(line, domain))};
+}
+
 // What a header says of a domain; nothing for 0.
 template <class T>
 std::optional<T> of_domain(const std::map<std::string, std::map<DomainId, T>>& all,
@@ -95,7 +100,7 @@ bool Detector::is_gap(const Sample& sample) {
   const double passed = monotonic - std::exchange(monotonic_, monotonic);
   const double by_clock = time - std::exchange(time_, time);
   return sample.first || passed > 3 * header_.interval + gap_seconds ||
-         by_clock > passed + gap_seconds;
+         std::abs(by_clock - passed) > gap_seconds;
 }
 
 void Detector::use(const Header& header) {
@@ -139,8 +144,8 @@ std::vector<Episode> Detector::add(const Sample& sample) {
     if (++watched > most_watched) break;
     const auto schemata = schemata_.find(group_label(row.group));
     watch_of(row).add(row, schemata == schemata_.end()
-                               ? std::nullopt
-                               : ways_of(schemata->second, row.resource, row.domain));
+                               ? Amounts{}
+                               : amounts_of(schemata->second, row.resource, row.domain));
   }
   for (auto& [place, watch] : domains_)
     std::ranges::move(watch->end_sample(), std::back_inserter(out));

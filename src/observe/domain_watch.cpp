@@ -1,8 +1,6 @@
 #include "domain_watch.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <iterator>
 #include <utility>
 
 #include "rdtd/observe/series.hpp"
@@ -11,32 +9,18 @@ namespace rdtd::observe {
 
 namespace {
 
-constexpr size_t recent_points = 10;
 constexpr long settled_points = 4;
-constexpr double lost_part = 0.1;          // of what a group was granted
-constexpr double lost_bytes = 512 * 1024;  // where the kernel does not tell how much that is
 constexpr double suffer_factor = 1.3, suffer_floor = 1 << 18;  // bytes/s
-constexpr double near_ceiling = 0.8, active_part = 0.05, fallen = 0.9;
+// Of the ceiling: less than this is enough for all. Somewhat less than what is near the ceiling, so
+// that an episode does not end and begin again with each sample.
+constexpr double enough = near_ceiling - 0.1;
 constexpr double mean_seconds = 10;
-constexpr unsigned high_samples = 3, quiet_samples = 3, changes_of_stream = 3;
-constexpr uint64_t excuse_usec = 60'000'000;
-// Each takes at least a quarter of what is lost: where the figures are of a machine, few can.
-constexpr size_t most_takers = 16;
+constexpr unsigned quiet_samples = 3, changes_of_stream = 3;
+constexpr uint64_t excuse_usec = 60'000'000, usual_usec = 600'000'000;
 constexpr size_t most_excused = 2000;
-
-constexpr auto occupancy = &Track::Point::occupancy;
-constexpr auto traffic = &Track::Point::traffic;
-
-bool is_sure(const Track& track) { return track.recent.size() >= 3; }
-
-// The last point before the last two at which the group had about the most cache.
-std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
-  const auto end = track.recent.end() - 2;
-  const double most = std::ranges::max_element(track.recent.begin(), end, {}, occupancy)->occupancy;
-  auto peak = end - 1;
-  while (peak != track.recent.begin() && peak->occupancy < 0.95 * most) --peak;
-  return peak;
-}
+// No domain of a machine carries more: the counter has jumped, as the sum of a control group does
+// when a monitoring group comes to it. What was measured is not wrong by much.
+constexpr double most_rate = 0x1p40, most_of_measured = 4;
 
 // The mean of the last points, if the group has had about the same cache in all of them: the
 // traffic of one sample scatters.
@@ -64,6 +48,8 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   monotonic_usec_ = sample.monotonic_usec;
   total_ = 0;
   counted_ = 0;
+  moved_ways_ = 0;
+  if (gap) end_all();
   for (auto& [name, track] : groups_) {
     track.rate.reset();
     track.seen = track.is_new = false;
@@ -71,14 +57,43 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   }
 }
 
-void DomainWatch::add(const DomainCounters& row, std::optional<uint64_t> ways) {
+double DomainWatch::most_possible() const {
+  return measured_ceiling_ ? std::min(most_rate, most_of_measured * *measured_ceiling_) : most_rate;
+}
+
+// What was usual with other amounts says nothing of these.
+void DomainWatch::take_up(Track& track, const Amounts& amounts) {
+  const Amounts before = std::exchange(track.amounts, amounts);
+  if (before.traffic && amounts.traffic && *amounts.traffic < *before.traffic) {
+    track.lowered_usec = monotonic_usec_;
+    track.quiet.clear();
+  }
+  if (before.ways && amounts.ways && *before.ways != *amounts.ways)
+    moved_ways_ |= *before.ways | *amounts.ways;
+}
+
+// A group whose mask changed loses or gains cache by that, and so do those that had or have ways in
+// common with it: that is nobody's taking, and nobody has used less.
+void DomainWatch::forget_old_masks() {
+  for (auto& [name, track] : groups_) {
+    if (track.unsettled > 0) track.unsettled--;
+    if (moved_ways_ == 0 || (track.amounts.ways.value_or(0) & moved_ways_) == 0) continue;
+    track.recent.clear();
+    track.quiet.clear();
+    track.accepted = 0;
+    track.unsettled = recent_points;
+  }
+}
+
+void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   Track& track = groups_[row.group];
   const auto bytes = number_of(row, traffic_counter);
   // Its RMID is another one, or a monitoring group is gone, whose traffic was part of the sum.
   if (bytes && track.bytes && *bytes < *track.bytes) track.forget();
   track.seen = true;
-  track.ways = ways;
+  take_up(track, amounts);
   if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
+  if (track.rate && *track.rate > most_possible()) track.forget();
   track.bytes = bytes;
   // A domain of memory has traffic only.
   const auto now = row.counters.contains(occupancy_counter) ? number_of(row, occupancy_counter)
@@ -96,29 +111,64 @@ void DomainWatch::add(const DomainCounters& row, std::optional<uint64_t> ways) {
 
 std::vector<Episode> DomainWatch::end_sample() {
   std::erase_if(groups_, [](const auto& group) { return !group.second.seen; });
+  forget_old_masks();
   note_ceiling();
   note_quiet();
   find_cache();
   find_bandwidth();
   follow_streams();
-  std::vector<Episode> ended;
-  for (Running& running : running_) {
-    if (lasts(running.episode)) {
-      running.quiet = 0;
-      running.episode.end_usec = now_usec_;
-    } else if (++running.quiet >= quiet_samples) {
-      ended.push_back(running.episode);
-    }
-  }
+  end_what_ended();
   std::erase_if(excused_,
                 [&](const auto& last) { return last.second + excuse_usec <= monotonic_usec_; });
-  if (ended.empty()) return ended;
+  return std::exchange(ended_, {});
+}
+
+void DomainWatch::end_what_ended() {
+  const size_t before = ended_.size();
+  for (Running& running : running_) {
+    const uint64_t length = monotonic_usec_ - running.began_usec;
+    if (!lasts(running)) {
+      running.quiet++;
+    } else {
+      running.quiet = 0;
+      running.episode.end_usec = running.episode.begin_usec + length;
+      // Those who take from each other have come to terms: that is how it is now.
+      if (running.episode.kind == Contention::cache && length >= usual_usec) {
+        accept(running.episode.sufferers);
+        running.quiet = quiet_samples;
+      }
+    }
+    if (running.quiet < quiet_samples) continue;
+    // Who goes on does not suffer when the other gets back what was taken.
+    accept(running.episode.takers);
+    ended_.push_back(running.episode);
+  }
+  if (ended_.size() == before) return;
   std::erase_if(running_, [](const Running& running) { return running.quiet >= quiet_samples; });
+  renew_roles();
+}
+
+// Nobody was seen to suffer in a gap. What was taken before is not taken once more after it.
+void DomainWatch::end_all() {
+  for (Running& running : running_) {
+    accept(running.episode.takers);
+    accept(running.episode.sufferers);
+    ended_.push_back(std::move(running.episode));
+  }
+  running_.clear();
+  renew_roles();
+}
+
+void DomainWatch::accept(const std::vector<Part>& parts) {
+  for (const Part& part : parts)
+    if (const auto found = groups_.find(part.group); found != groups_.end()) found->second.accept();
+}
+
+void DomainWatch::renew_roles() {
   sufferers_.clear();
   harmed_.clear();
   takes_.clear();
   for (const Running& running : running_) note_roles(running.episode);
-  return ended;
 }
 
 std::vector<Episode> DomainWatch::running() const {
@@ -138,7 +188,12 @@ void DomainWatch::note_quiet() {
     }
   for (auto& [name, track] : groups_) {
     const bool others_are_loud = loud > 1 || (loud == 1 && *only != name);
-    if (track.rate && !others_are_loud && !is_sufferer(name)) track.quiet.add(*track.rate);
+    // The sample of a change of masks is half before it.
+    if (track.rate && !others_are_loud && !is_sufferer(name) && track.unsettled < recent_points)
+      track.quiet.add(*track.rate);
+    if (!track.recent.empty() &&
+        track.most(traffic) < (track.baseline().value_or(0) + track.accepted) / 2)
+      track.accepted = 0;
   }
 }
 
@@ -153,7 +208,8 @@ void DomainWatch::note_ceiling() {
 
 bool DomainWatch::suffers(const Track& track) const {
   const auto baseline = track.baseline();
-  return baseline && track.least(traffic) > suffer_factor * *baseline + suffer_floor;
+  return baseline &&
+         track.least(traffic) > suffer_factor * std::max(*baseline, track.accepted) + suffer_floor;
 }
 
 // Each group has a rate, unless it is new.
@@ -169,78 +225,12 @@ bool DomainWatch::takes_from(const std::string& taker, const std::string& suffer
   return takes_.contains({taker, sufferer});
 }
 
-bool DomainWatch::others_share(const std::string& victim) const {
-  const auto& ways = groups_.at(victim).ways;
-  return !ways || (*ways & io_ways_) != 0 || std::ranges::any_of(groups_, [&](const auto& other) {
-    return other.first != victim && (!other.second.ways || (*other.second.ways & *ways) != 0);
-  });
-}
-
-// Those that may fill the same ways, and gained while the victim lost: together at least half of
-// it, each at least a quarter.
-std::vector<Part> DomainWatch::takers_from(const std::string& victim, uint64_t since,
-                                           double lost) const {
-  const auto& ways = groups_.at(victim).ways;
-  std::vector<Part> out;
-  double gained = 0;
-  for (const auto& gainer : gainers_) {
-    const auto& [name, track] = *gainer;
-    if (name == victim || !ways || !track.ways || (*track.ways & *ways) == 0 ||
-        takes_from(victim, name))
-      continue;
-    const auto begin = std::ranges::find_if(
-        track.recent, [&](const Track::Point& point) { return point.monotonic_usec >= since; });
-    const double gain = track.least(occupancy) - begin->occupancy;
-    if (gain < lost / 4) continue;
-    gained += gain;
-    out.push_back(
-        {name, begin->occupancy, track.least(occupancy), begin->traffic, track.least(traffic)});
-  }
-  if (gained < lost / 2) return {};
-  std::ranges::sort(out, std::greater{},
-                    [](const Part& part) { return part.occupancy_during - part.occupancy_before; });
-  if (out.size() > most_takers) out.erase(out.begin() + most_takers, out.end());
-  return out;
-}
-
-// Only they can have taken something, from whomever.
-void DomainWatch::find_gainers() {
-  gainers_.clear();
-  for (auto group = groups_.cbegin(); group != groups_.cend(); ++group) {
-    const Track& track = group->second;
-    if (is_sure(track) && std::ranges::any_of(track.recent, [&](const Track::Point& point) {
-          return point.occupancy < track.least(occupancy);
-        }))
-      gainers_.push_back(group);
-  }
-}
-
-void DomainWatch::find_cache() {
-  find_gainers();
-  for (const auto& [name, track] : groups_) {
-    if (!is_sure(track) || !suffers(track) || is_sufferer(name)) continue;
-    const auto peak = peak_of(track);
-    const double lost = peak->occupancy - track.most(occupancy);
-    const double least = way_bytes_ && track.ways ? lost_part * static_cast<double>(*way_bytes_) *
-                                                        std::popcount(*track.ways)
-                                                  : lost_bytes;
-    if (lost <= least) continue;
-    const uint64_t took_usec = monotonic_usec_ - peak->monotonic_usec;
-    Episode episode{Contention::cache, resource_, domain_, now_usec_ - took_usec, now_usec_};
-    episode.seconds_to_show = static_cast<double>(took_usec) / 1e6;
-    episode.traffic = total_;
-    episode.sufferers = {
-        {name, peak->occupancy, track.most(occupancy), *track.baseline(), track.least(traffic)}};
-    episode.takers = takers_from(name, peak->monotonic_usec, lost);
-    if (episode.takers.empty() && others_share(name)) continue;
-    if (episode.takers.empty()) episode.kind = Contention::none;
-    found(std::move(episode));
-  }
-}
-
 std::optional<double> DomainWatch::ceiling() const {
-  if (measured_ceiling_) return measured_ceiling_;
-  return means_.most();
+  const auto seen = means_.most();
+  // What was seen can be carried, whatever the measurement says.
+  return measured_ceiling_ && seen ? std::max(measured_ceiling_, seen)
+         : measured_ceiling_       ? measured_ceiling_
+                                   : seen;
 }
 
 DomainTraffic DomainWatch::domain_traffic() const {
@@ -252,33 +242,6 @@ DomainTraffic DomainWatch::domain_traffic() const {
   return out;
 }
 
-// Near the most that was ever seen, and somebody has less than it used to have.
-void DomainWatch::find_bandwidth() {
-  const auto ceiling = this->ceiling();
-  high_ = ceiling && total_ >= near_ceiling * *ceiling && total_ > loud_floor ? high_ + 1 : 0;
-  if (high_ < high_samples || counted_ < 2) return;
-  const auto taker = std::ranges::max_element(
-      groups_, {}, [](const auto& group) { return group.second.rate.value_or(0); });
-  if (!taker->second.loud()) return;
-  const Track& track = taker->second;
-  if (!is_sure(track)) return;
-  Episode episode{Contention::bandwidth, resource_, domain_, now_usec_, now_usec_};
-  episode.traffic = total_;
-  episode.measured = measured_ceiling_.has_value();
-  episode.ceiling = episode.measured ? *ceiling : std::max(*ceiling, total_);
-  episode.takers = {{taker->first, track.least(occupancy), track.least(occupancy),
-                     track.recent.front().traffic, track.least(traffic)}};
-  for (const auto& [name, other] : groups_) {
-    if (!is_sure(other) || name == taker->first || is_sufferer(name)) continue;
-    const auto baseline = other.baseline();
-    if (!baseline || *baseline <= active_part * total_ || other.most(traffic) >= fallen * *baseline)
-      continue;
-    episode.sufferers = {
-        {name, other.least(occupancy), other.least(occupancy), *baseline, other.most(traffic)}};
-    found(episode);
-  }
-}
-
 // That nobody is to blame is said once a minute.
 void DomainWatch::found(Episode episode) {
   if (episode.kind == Contention::none) {
@@ -286,7 +249,8 @@ void DomainWatch::found(Episode episode) {
     if (!excused_.emplace(episode.sufferers.front().group, monotonic_usec_).second) return;
   }
   note_roles(episode);
-  running_.push_back({std::move(episode)});
+  const uint64_t passed = now_usec_ - episode.begin_usec;
+  running_.push_back({std::move(episode), monotonic_usec_ - passed});
 }
 
 void DomainWatch::note_roles(const Episode& episode) {
@@ -298,32 +262,68 @@ void DomainWatch::note_roles(const Episode& episode) {
   }
 }
 
-// As long as a sufferer has not recovered, and the taker has not gone.
-bool DomainWatch::lasts(const Episode& episode) const {
-  if (episode.takers.empty()) return false;
-  const auto still_takes = [&](const Part& part) {
-    const auto found = groups_.find(part.group);
-    if (found == groups_.end() || found->second.recent.empty()) return false;
-    if (episode.kind == Contention::bandwidth)
-      return found->second.most(traffic) > (part.traffic_before + part.traffic_during) / 2;
-    return found->second.most(occupancy) > (part.occupancy_before + part.occupancy_during) / 2;
-  };
+// Nothing if it is gone, or has no number.
+const Track* DomainWatch::track_of(const Part& part) const {
+  const auto found = groups_.find(part.group);
+  return found == groups_.end() || found->second.recent.empty() ? nullptr : &found->second;
+}
+
+bool DomainWatch::cache_lasts(const Episode& episode) const {
   const auto still_suffers = [&](const Part& part) {
-    const auto found = groups_.find(part.group);
-    if (found == groups_.end() || found->second.recent.empty()) return false;
-    if (episode.kind == Contention::bandwidth)
-      return found->second.least(traffic) < (part.traffic_before + part.traffic_during) / 2;
-    return suffers(found->second) &&
-           found->second.least(occupancy) < (part.occupancy_before + part.occupancy_during) / 2;
+    const Track* track = track_of(part);
+    return track != nullptr && suffers(*track) &&
+           track->least(occupancy) < (part.occupancy_before + part.occupancy_during) / 2;
+  };
+  // Lines stay where they are after their group has gone to sleep, until somebody needs the room.
+  const auto still_takes = [&](const Part& part) {
+    const Track* track = track_of(part);
+    const auto shares = [&](const Part& sufferer) {
+      const Track* other = track_of(sufferer);
+      return other != nullptr && (!track->amounts.ways || !other->amounts.ways ||
+                                  (*track->amounts.ways & *other->amounts.ways) != 0);
+    };
+    return track != nullptr && track->most(traffic) > idle_floor &&
+           track->most(occupancy) > (part.occupancy_before + part.occupancy_during) / 2 &&
+           std::ranges::any_of(episode.sufferers, shares);
   };
   return std::ranges::any_of(episode.takers, still_takes) &&
          std::ranges::any_of(episode.sufferers, still_suffers);
 }
 
+bool DomainWatch::bandwidth_lasts(const Running& running) const {
+  const auto ceiling = this->ceiling();
+  if (!ceiling || total_ < enough * *ceiling) return false;
+  const auto half = [](const Part& part) {
+    return (part.traffic_before + part.traffic_during) / 2;
+  };
+  const auto still_takes = [&](const Part& part) {
+    const Track* track = track_of(part);
+    return track != nullptr && track->most(traffic) > half(part);
+  };
+  // What it has less since its own amount was lowered is not known.
+  const auto still_suffers = [&](const Part& part) {
+    const Track* track = track_of(part);
+    return track != nullptr && track->least(traffic) < half(part) &&
+           track->most(traffic) > std::max(idle_floor, idle_part * part.traffic_before) &&
+           track->lowered_usec <= running.began_usec;
+  };
+  return std::ranges::any_of(running.episode.takers, still_takes) &&
+         std::ranges::any_of(running.episode.sufferers, still_suffers);
+}
+
+// As long as a sufferer has not recovered, and the taker has not gone.
+bool DomainWatch::lasts(const Running& running) const {
+  switch (running.episode.kind) {
+    case Contention::cache: return cache_lasts(running.episode);
+    case Contention::bandwidth: return bandwidth_lasts(running);
+    case Contention::none: break;
+  }
+  return false;
+}
+
 // A doubling or halving of its cache that leaves the traffic as it is, three times.
 void DomainWatch::follow_streams() {
   for (auto& [name, track] : groups_) {
-    if (!is_sure(track)) continue;
     const auto found = settled(track);
     if (!found || found->traffic < loud_floor) continue;
     const Track::Point& now = *found;

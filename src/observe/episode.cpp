@@ -19,6 +19,13 @@ std::string place(const Episode& episode) {
   return fmt::format("{} {}", printable(episode.resource), to_string(episode.domain));
 }
 
+// Of all of them together.
+double sum(const std::vector<Part>& parts, double Part::* figure) {
+  double out = 0;
+  for (const Part& part : parts) out += part.*figure;
+  return out;
+}
+
 // How the traffic of the group changed: "x 5.3", or both figures where it was nearly nothing.
 std::string change_text(const Part& part) {
   constexpr double least = 1 << 20;
@@ -31,12 +38,13 @@ std::string change_text(const Part& part) {
 std::string cache_sentence(const Episode& episode) {
   double lost = 0;
   for (const Part& part : episode.sufferers) lost += part.occupancy_before - part.occupancy_during;
-  const Part& taker = episode.takers.front();
   return fmt::format(
-      "{}: {} took {} from {} within {:.0f} s, its traffic went from {} to {}; "
+      "{}: {} took {} from {} within {:.0f} s, {} traffic went from {} to {}; "
       "traffic of {} {}",
       place(episode), labels(episode.takers), bytes_text(lost), labels(episode.sufferers),
-      episode.seconds_to_show, rate_text(taker.traffic_before), rate_text(taker.traffic_during),
+      episode.seconds_to_show, episode.takers.size() > 1 ? "their" : "its",
+      rate_text(sum(episode.takers, &Part::traffic_before)),
+      rate_text(sum(episode.takers, &Part::traffic_during)),
       printable(group_label(episode.sufferers.front().group)),
       change_text(episode.sufferers.front()));
 }
@@ -48,10 +56,12 @@ std::string bandwidth_sentence(const Episode& episode) {
           ? fmt::format(", {:.0f}% of the {}", 100 * episode.traffic / episode.ceiling,
                         episode.measured ? "measured ceiling" : "most seen")
           : "";
-  return fmt::format("{}: {} of traffic{}; {} has {} of it, and {} went from {} to {}",
+  return fmt::format("{}: {} of traffic{}; {} {} {} of it, and {} went from {} to {}",
                      place(episode), rate_text(episode.traffic), share, labels(episode.takers),
-                     rate_text(episode.takers.front().traffic_during), labels(episode.sufferers),
-                     rate_text(sufferer.traffic_before), rate_text(sufferer.traffic_during));
+                     episode.takers.size() > 1 ? "have" : "has",
+                     rate_text(sum(episode.takers, &Part::traffic_during)),
+                     labels(episode.sufferers), rate_text(sufferer.traffic_before),
+                     rate_text(sufferer.traffic_during));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "domain_watch.hpp"
@@ -8,7 +9,7 @@ namespace rdtd::observe {
 namespace {
 
 constexpr double loud_factor = 1.5;
-constexpr size_t means_for_ceiling = 3;
+constexpr size_t means_for_ceiling = 3, means_for_another = 90;
 constexpr uint64_t hour_usec = 3600 * uint64_t{1'000'000}, hours_kept = 24;
 
 }  // namespace
@@ -26,31 +27,33 @@ std::optional<double> Window::quantile(double part) const {
   return sorted[static_cast<size_t>(at)];
 }
 
+void HighMeans::Hour::add(double mean) {
+  for (double& one : highest)
+    if (mean > one) std::swap(one, mean);
+}
+
 void HighMeans::add(uint64_t monotonic_usec, double mean) {
   const uint64_t now = monotonic_usec / hour_usec;
   if (hours_.empty() || hours_.back().number != now) hours_.push_back({.number = now});
   while (hours_.front().number + hours_kept < now) hours_.pop_front();
-  Hour& hour = hours_.back();
-  hour.second = std::max(hour.second, std::min(hour.highest, mean));
-  hour.highest = std::max(hour.highest, mean);
+  hours_.back().add(mean);
   count_++;
 }
 
+// The more there are, the more of them may be wrong; but a domain that was busy for a minute only
+// has shown what it can carry.
 std::optional<double> HighMeans::most() const {
   if (count_ < means_for_ceiling) return std::nullopt;
   Hour all;
   for (const Hour& hour : hours_)
-    for (const double mean : {hour.highest, hour.second}) {
-      all.second = std::max(all.second, std::min(all.highest, mean));
-      all.highest = std::max(all.highest, mean);
-    }
-  return all.second;
+    for (const double mean : hour.highest) all.add(mean);
+  return all.highest[std::min(1 + count_ / means_for_another, all.highest.size() - 1)];
 }
 
-bool Track::loud() const {
-  const double usual = all.size() >= 5 ? *all.quantile(0.25) : 0;
-  return rate && *rate > loud_factor * usual + loud_floor;
-}
+// A lower quartile, so that a neighbour that is on for half of the time is loud when it is on.
+double Track::usual() const { return all.size() >= 5 ? *all.quantile(0.25) : 0; }
+
+bool Track::loud() const { return rate && *rate > loud_factor * usual() + loud_floor; }
 
 std::optional<double> Track::baseline() const {
   return quiet.size() >= 3 ? quiet.quantile(0.5) : std::nullopt;
@@ -72,6 +75,10 @@ void Track::forget() {
   bytes.reset();
   rate.reset();
   recent.clear();
+}
+
+void Track::accept() {
+  if (!recent.empty()) accepted = std::max(accepted, least(traffic));
 }
 
 }  // namespace rdtd::observe

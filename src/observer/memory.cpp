@@ -31,15 +31,23 @@ EpisodeRow row_of(const observe::Episode& episode, bool running) {
           sentence(episode)};
 }
 
-void Memory::count(const EpisodeRow& row, Counts& counts) {
+// For one more.
+void Memory::make_room(Counts& counts) {
+  if (counts.size() < most_pairs) return;
+  counts.erase(std::ranges::min_element(counts, {},
+                                        [](const auto& of_pair) { return of_pair.second.last; }));
+}
+
+void Memory::count(const EpisodeRow& row, uint64_t number, Counts& counts) {
   for (const std::string& taker : row.takers)
     for (const std::string& sufferer : row.sufferers) {
       const Pair pair{row.resource, row.domain, row.kind, taker, sufferer};
-      if (!counts.contains(pair) && counts.size() >= most_pairs) continue;
+      if (!counts.contains(pair)) make_room(counts);
       const auto [entry, is_new] = counts.try_emplace(
-          pair, ContentionCount{row.resource, row.domain, row.kind, taker, sufferer});
-      entry->second.episodes++;
-      entry->second.seconds +=
+          pair, Counted{.count = {row.resource, row.domain, row.kind, taker, sufferer}});
+      entry->second.last = number;
+      entry->second.count.episodes++;
+      entry->second.count.seconds +=
           static_cast<double>(row.end_usec - std::min(row.end_usec, row.begin_usec)) / 1e6;
     }
 }
@@ -47,7 +55,7 @@ void Memory::count(const EpisodeRow& row, Counts& counts) {
 void Memory::add(const observe::Episode& episode) {
   episodes_.push_back(row_of(episode, false));
   if (episodes_.size() > most_episodes) episodes_.pop_front();
-  count(episodes_.back(), counts_);
+  count(episodes_.back(), ++number_, counts_);
 }
 
 std::vector<EpisodeRow> Memory::since(uint64_t usec) const {
@@ -59,9 +67,9 @@ std::vector<EpisodeRow> Memory::since(uint64_t usec) const {
 
 std::vector<ContentionCount> Memory::counts(const std::vector<observe::Episode>& running) const {
   Counts all = counts_;
-  for (const observe::Episode& episode : running) count(row_of(episode, true), all);
+  for (const observe::Episode& episode : running) count(row_of(episode, true), number_ + 1, all);
   std::vector<ContentionCount> out;
-  for (const auto& [pair, of_pair] : all) out.push_back(of_pair);
+  for (const auto& [pair, of_pair] : all) out.push_back(of_pair.count);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -175,6 +176,12 @@ std::optional<Unreadable> read_file(const Directory& directory, const std::strin
   return Unreadable{{"read", directory.path_of(file), 0, {}}, bad->line, bad->why};
 }
 
+bool is_empty(const Directory& directory, const std::string& file) {
+  struct stat status{};
+  return ::fstatat(directory.fd(), file.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         status.st_size == 0;
+}
+
 // The times of its samples.
 std::optional<ReadRecording::Extent> extent_of(const Directory& directory,
                                                const std::string& file) {
@@ -212,9 +219,11 @@ Result<ReadRecording> read_ring(const Directory& directory, const Period& period
     const uint64_t next = i + 1 < files->size() ? Ring::begin_usec((*files)[i + 1]) : 0;
     if (begin > period.until_usec && next >= begin) continue;
     if (next <= period.begin_usec() && next >= begin) continue;
-    // One bad file does not hide the others; the oldest may be removed while it is read.
+    // One bad file does not hide the others; the oldest may be removed while it is read, and the
+    // last has just begun, or its writer was killed then.
     if (const auto bad = read_file(directory, (*files)[i], output);
-        bad && bad->error.code != ENOENT)
+        bad && bad->error.code != ENOENT &&
+        (i + 1 < files->size() || !is_empty(directory, (*files)[i])))
       output.out.problems.push_back(bad->text());
   }
   ReadRecording& out = output.out;

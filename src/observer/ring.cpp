@@ -22,14 +22,18 @@ constexpr size_t sequence_digits = 12, time_digits = 20;
 constexpr size_t stem = sequence_digits + 1 + time_digits;
 constexpr uint64_t least_bytes = 64 << 10, most_file_bytes = 4 << 20;
 constexpr uint64_t files_per_ring = 16;
+// Each start of the program begins one: many starts must not leave very many.
+constexpr size_t most_files = 256;
 // What a kill loses at most. More often, the files would be larger.
 constexpr uint64_t flush_usec = 5'000'000;
 constexpr int level = 6;
 
+// What it takes of the disk, which is more than its length where blocks are large.
 uint64_t size_of(const Directory& directory, const std::string& name) {
   struct stat status{};
   return ::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0
-             ? static_cast<uint64_t>(status.st_size)
+             ? std::max(static_cast<uint64_t>(status.st_size),
+                        static_cast<uint64_t>(status.st_blocks) * 512)
              : 0;
 }
 
@@ -74,8 +78,10 @@ Result<void> Ring::remove_oldest() {
   if (!all) return std::unexpected(all.error());
   uint64_t total = 0;
   for (const std::string& name : *all) total += size_of(directory_, name);
+  size_t left = all->size();
   for (const std::string& name : *all) {
-    if (total + file_bytes_ <= bytes_) break;
+    if (total + file_bytes_ <= bytes_ && left < most_files) break;
+    left--;
     total -= size_of(directory_, name);
     if (::unlinkat(directory_.fd(), name.c_str(), 0) < 0 && errno != ENOENT)
       return std::unexpected(Error{"remove", directory_.path_of(name), errno, {}});

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <ranges>
 #include <set>
 
@@ -209,15 +210,8 @@ std::vector<std::string> facts_of(const Context& context, const verbs::BenchOpti
       fmt::format("The command ran on {}, the noise on {}; they share an L{} cache of {}. The next "
                   "smaller cache has {}.",
                   experiment::cpu_words(place.command), experiment::cpu_words(place.noise),
-                  place.cache.level, size_text(place.bytes), size_text(place.inner_bytes)),
-      settings};
-  if (const auto& probe = options.workload.probe)
-    out.push_back(fmt::format("The probe read {}.", size_text(probe->size)));
-  std::string line;
-  std::getline(std::ifstream(context.proc + "/loadavg"), line);
-  if (!line.empty())
-    out.push_back(fmt::format("The load averages after the runs were {}.",
-                              fmt::join(split(line, ' ') | std::views::take(3), " ")));
+                  place.cache.level, size_text(place.bytes), size_text(place.inner_bytes))};
+  std::ranges::move(circumstances(context, options.workload, settings), std::back_inserter(out));
   if (!options.lease.amounts.empty())
     out.push_back(
         fmt::format("Group '{}' was a lease:\n{}", result.group, lease_text(options.lease)));
@@ -243,6 +237,14 @@ int verbs::bench(const Context& context, BenchOptions options) {
   const auto region = region_of(context, *client, options);
   if (!region) return region.error();
   const auto machine = read_machine(context);  // a user may bench without the right to read it
+  // Three quarters of what the group has, which only a reader of resctrl knows.
+  if (const auto& probe = options.workload.probe; !machine && probe && probe->size == 0) {
+    const int exit = report(machine.error());
+    note(
+        "rdtctl: so it is not known what the group has of the cache: give the size, such as "
+        "--probe latency:8M\n");
+    return exit;
+  }
   auto place = experiment::find_place(
       context.cpus, {.allowed = experiment::allowed_cpus(),
                      .command = options.workload.cpus,

@@ -40,19 +40,18 @@ std::optional<Ratio> ratio(const BenchResult& result, size_t condition, size_t b
 std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   if (!found) return "no ratio";
+  const auto [low, high] = found->interval.value_or(Ratio::Interval{});
+  const bool differs = !found->interval || found->verdict() == Ratio::Verdict::differs;
+  // A difference of less than a hundredth must not read as 1.00.
+  const int digits = differs && low > 0.98 && high < 1.02 && found->interval ? 3 : 2;
   const std::string interval =
-      found->interval
-          ? fmt::format("95%: {:.2f} to {:.2f}", found->interval->low, found->interval->high)
-          : "too few rounds for an interval";
-  // Where times do not scatter, as on an emulated machine, even nothing differs from 1.
-  constexpr double nothing = 0.005;
-  const bool same =
-      found->interval && found->interval->low > 1 - nothing && found->interval->high < 1 + nothing;
-  if (!found->interval || (found->differs() && !same))
-    return fmt::format("{:.2f} times as {} ({})", found->estimate, result.time ? "long" : "much",
-                       interval);
-  return fmt::format("{} ({})", found->precise() ? "no difference" : "too few rounds to tell",
-                     interval);
+      found->interval ? fmt::format("95%: {:.{}f} to {:.{}f}", low, digits, high, digits)
+                      : "too few rounds for an interval";
+  if (differs)
+    return fmt::format("{:.{}f} times as {} ({})", found->estimate, digits,
+                       result.time ? "long" : "much", interval);
+  const bool same = found->verdict() == Ratio::Verdict::same;
+  return fmt::format("{} ({})", same ? "no difference" : "too few rounds to tell", interval);
 }
 
 // The median of what every run of the condition has.
@@ -87,8 +86,8 @@ JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
                    {"base", condition_name(result, base)}};
   if (found) out["ratio"] = found->estimate;
   if (found && found->interval) {
-    out["differs"] = found->differs();
-    out["precise"] = found->precise();
+    out["verdict"] = to_string(found->verdict());
+    out["differs"] = found->verdict() == Ratio::Verdict::differs;
     out["low"] = found->interval->low;
     out["high"] = found->interval->high;
   }

@@ -1,17 +1,20 @@
 #include "experiment.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>
+#include <ranges>
 #include <set>
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/perf_events.hpp"
+#include "size_text.hpp"
 
 namespace rdtd {
 
@@ -35,13 +38,22 @@ class Progress {
   void clear() const {
     if (terminal_) note("\r\033[K");
   }
-  void expect_more(size_t runs) { runs_ = done_ + runs; }
+  // Where no line can be overwritten, how long it will take is said once, if it is long.
+  void expect_more(size_t runs) {
+    runs_ = done_ + runs;
+    if (!terminal_ && seconds_left() >= worth_saying) note("{} runs{}\n", runs, remaining());
+  }
 
  private:
+  static constexpr double worth_saying = 60;
+  [[nodiscard]] double seconds_left() const {
+    if (done_ == 0) return 0;
+    return static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
+           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
+  }
   [[nodiscard]] std::string remaining() const {
     if (done_ == 0) return "";
-    const double seconds = static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
-                           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
+    const double seconds = seconds_left();
     return seconds < 100 ? fmt::format("; {:.0f} s left", seconds)
                          : fmt::format("; {:.0f} min left", seconds / 60);
   }
@@ -67,6 +79,8 @@ class Experiment {
     Measured out{.samples = std::vector<std::vector<Sample>>(setup_.conditions.size()),
                  .times = std::vector<experiment::ProbeTimes>(setup_.conditions.size())};
     out.exit = measure_rounds(out);
+    if (watched_.interrupted() && out.rounds() == 0)
+      note("rdtctl: interrupted before a round was complete: there is nothing to show\n");
     out.disturbances = disturbance_.sentences();
     if (setup_.place.core_is_shared && (setup_.streams > 0 || !setup_.noise_commands.empty()))
       out.disturbances.push_back(
@@ -121,7 +135,9 @@ class Experiment {
       const double value = ran->sample.value;
       best = !best ? value : lower ? std::min(*best, value) : std::max(*best, value);
       const double loss = lower ? value / *best : *best / value;
-      if (setup_.worst && *best > 0 && loss > *setup_.worst) {
+      const auto unfit = is_unbearable(i, loss, *best);
+      if (!unfit) return std::unexpected(unfit.error());
+      if (*unfit) {
         // From the present amount down, less is worse still.
         const bool down = condition.amount < setup_.conditions.front().amount;
         if (down) unbearable = condition.amount;
@@ -135,9 +151,26 @@ class Experiment {
     return out;
   }
 
+  // A single run may have met a pause of the workload: two of three must be that bad.
+  Or<bool> is_unbearable(size_t condition, double loss, double best) {
+    const bool lower = setup_.better == experiment::Better::lower;
+    const auto is_bad = [&](double times) {
+      return setup_.worst && best > 0 && times > *setup_.worst;
+    };
+    if (!is_bad(loss)) return false;
+    int bad = 1;
+    for (int again = 0; again < 2; again++) {
+      const auto ran = run_shown(condition);
+      if (!ran) return std::unexpected(ran.error());
+      bad += is_bad(lower ? ran->sample.value / best : best / ran->sample.value) ? 1 : 0;
+    }
+    return bad > 1;
+  }
+
   Or<Ran> run_shown(size_t condition) {
     progress_.show(setup_.conditions[condition].name);
     auto out = run(setup_.conditions[condition]);
+    end_children(proc_);
     progress_.clear();
     return out;
   }
@@ -392,6 +425,19 @@ size_t Measured::rounds() const {
 
 Measured measure(const Context& context, Client& client, ExperimentSetup setup) {
   return Experiment(context, client, std::move(setup)).measure();
+}
+
+std::vector<std::string> circumstances(const Context& context, const Workload& workload,
+                                       const std::string& settings) {
+  std::vector<std::string> out = {settings};
+  if (const auto& probe = workload.probe)
+    out.push_back(fmt::format("The probe read {}.", size_text(probe->size)));
+  std::string line;
+  std::getline(std::ifstream(context.proc + "/loadavg"), line);
+  if (!line.empty())
+    out.push_back(fmt::format("The load averages after the runs were {}.",
+                              fmt::join(split(line, ' ') | std::views::take(3), " ")));
+  return out;
 }
 
 }  // namespace rdtd

@@ -77,4 +77,10 @@ struct Measured {
 
 [[nodiscard]] Measured measure(const Context& context, Client& client, ExperimentSetup setup);
 
+// What the figures of the workload depend on, a sentence each: `settings` of the machine, how much
+// a probe read, the load.
+[[nodiscard]] std::vector<std::string> circumstances(const Context& context,
+                                                     const Workload& workload,
+                                                     const std::string& settings);
+
 }  // namespace rdtd

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <iterator>
 #include <new>
 
@@ -160,7 +161,22 @@ std::string Process::output() const {
   }
 }
 
+// One of them that is killed leaves its own children to this process.
+void end_children(const std::string& proc) {
+  constexpr int most_generations = 1000;
+  for (int i = 0; i < most_generations; i++) {
+    // proc_pid_task_tid_children(5)
+    std::ifstream file(fmt::format("{}/self/task/{}/children", proc, ::getpid()));
+    const std::vector<pid_t> children(std::istream_iterator<pid_t>(file), {});
+    if (children.empty()) return;
+    for (const pid_t pid : children) (void)::kill(pid, SIGKILL);
+    for (const pid_t pid : children)
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+}
+
 WatchedRun::WatchedRun() {
+  (void)::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t set;
   (void)::sigemptyset(&set);
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
@@ -173,7 +189,12 @@ WatchedRun::WatchedRun() {
   signals_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-WatchedRun::~WatchedRun() { (void)::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+// An impatient second interruption must not end rdtctl before it prints what there is.
+WatchedRun::~WatchedRun() {
+  signalfd_siginfo received{};
+  while (::read(signals_.get(), &received, sizeof received) > 0) {}
+  (void)::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
 
 Ended WatchedRun::wait(const Process* process, const UniqueFd& lease, int timeout_ms) {
   using namespace std::chrono;

@@ -1,7 +1,8 @@
 // The processes of bench and suggest: each is pinned, in its group before it begins, has no
-// standard input, and is killed when rdtctl ends for whatever reason. Its children are killed with
-// it, unless rdtctl itself is killed by SIGKILL. Also the waiting for them, for an interruption,
-// and for the end of the lease without which a measurement has no meaning.
+// standard input, and is killed when rdtctl ends for whatever reason. Its process group is killed
+// with it, and end_children() kills the rest, unless rdtctl itself is killed by SIGKILL. Also the
+// waiting for them, for an interruption, and for the end of the lease without which a measurement
+// has no meaning.
 #pragma once
 
 #include <signal.h>
@@ -76,10 +77,15 @@ class Process {
   std::unique_ptr<Shared, Unmap> shared_;
 };
 
+// Kills what left the process group of a program, as `timeout`, a shell with job control and
+// daemons do: it would go on beside the next run. To be called when no Process is there.
+void end_children(const std::string& proc);
+
 enum class Ended { process, interrupted, lease, timeout };
 
 // From its construction on, SIGINT, SIGTERM, SIGHUP and SIGQUIT end nothing but the waiting, and
-// SIGTSTP does nothing: while rdtctl stood still, the time of a run would go on.
+// SIGTSTP does nothing: while rdtctl stood still, the time of a run would go on. What descends from
+// a program becomes a child of this process when its parent ends.
 class WatchedRun {
  public:
   WatchedRun();

@@ -209,8 +209,9 @@ void add_contention(Exposition& out, const std::vector<ContentionCount>& counts)
                        label("domain", std::to_string(count.domain)), label("kind", count.kind),
                        label("taker", count.taker), label("sufferer", count.sufferer));
   };
-  out.head("rdtd_contention_episodes_total", "counter",
-           "How often what one group took was missing for another.");
+  out.head(
+      "rdtd_contention_episodes_total", "counter",
+      "How often what one group took was missing for another, of the 1000 pairs that had it last.");
   for (const ContentionCount& count : counts)
     out.sample("rdtd_contention_episodes_total", labels(count), count.episodes);
   out.head("rdtd_contention_seconds_total", "counter", "How long that was.");

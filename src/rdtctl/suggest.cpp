@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "experiment.hpp"
 #include "html.hpp"
@@ -14,6 +15,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
 #include "rdtd/proc/perf_events.hpp"
+#include "size_text.hpp"
 #include "suggest_report.hpp"
 #include "suggest_steps.hpp"
 #include "verbs.hpp"
@@ -75,13 +77,14 @@ std::vector<Trial> conditions_of(const StepPlan& steps) {
 
 // What will happen, before it does.
 void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
-              std::optional<double> max_loss) {
+              const experiment::Place& place, std::optional<double> max_loss) {
   const size_t runs = steps.amounts.size() * (options.repeats + 1);
   // As in experiment.cpp: half of the time passes before tasks are measured.
   const double seconds = options.seconds * (options.workload.given() ? 1 : 1.5);
-  note("Group '{}' gets {} to {}, {} amounts, {} times each{}{}.\n", steps.group.name.value,
+  note("Group '{}' gets {} to {}, {} amounts, {} times each{}{}{}.\n", steps.group.name.value,
        steps.amounts.front(), steps.amount_text(steps.amounts.back()), steps.amounts.size(),
        options.repeats + 1,
+       options.workload.given() ? ", on " + experiment::cpu_words(place.command) : "",
        options.workload.command.empty()
            ? fmt::format(": about {:.0f} min",
                          std::max(1.0, static_cast<double>(runs) * seconds / 60))
@@ -142,6 +145,17 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Ste
   return *place;
 }
 
+std::vector<std::string> facts_of(const Context& context, const verbs::SuggestOptions& options,
+                                  const experiment::Place& place, const std::string& settings) {
+  std::vector<std::string> out;
+  if (options.workload.given())
+    out.push_back(fmt::format("The command ran on {} only, whose L{} cache has {}.",
+                              experiment::cpu_words(place.command), place.cache.level,
+                              size_text(place.bytes)));
+  std::ranges::move(circumstances(context, options.workload, settings), std::back_inserter(out));
+  return out;
+}
+
 }  // namespace
 
 int verbs::suggest(const Context& context, SuggestOptions options) {
@@ -160,7 +174,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
   if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
-  announce(*steps, options, max_loss);
+  announce(*steps, options, *place, max_loss);
   const std::vector<Trial> conditions = conditions_of(*steps);
   const Measured measured =
       measure(context, *client,
@@ -184,6 +198,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   }
   SuggestResult result = result_of(*planned, *steps, options, of, std::move(curve));
   result.disturbances = measured.disturbances;
+  result.facts = facts_of(context, options, *place, measured.settings);
   result.origin = origin_of(context);
   if (context.json == Json::off)
     print_suggestion(context, result);

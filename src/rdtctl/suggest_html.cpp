@@ -55,6 +55,7 @@ std::string suggest_html(const SuggestResult& result) {
     body += html_list("Ways that the other groups keep then", cost_lines(result));
   }
   body += html_list("What may have disturbed the measurement", result.disturbances);
+  body += html_list("Where and how it ran", result.facts);
   return html_page("rdtctl suggest: " + result.group, body, result.origin);
 }
 

@@ -57,7 +57,8 @@ std::string SuggestResult::value_text(double value) const {
 
 // Where the smallest that was measured suffices, less is not known, unless --max-loss left it out.
 bool SuggestResult::conclusive() const {
-  return knee.amount && (*knee.amount != curve.front().amount || less_is_unbearable());
+  return knee.amount && curve.size() > 1 &&
+         (*knee.amount != curve.front().amount || less_is_unbearable());
 }
 
 bool SuggestResult::less_is_unbearable() const {
@@ -97,12 +98,18 @@ std::string no_help(const SuggestResult& result) {
 
 std::string verdict(const SuggestResult& result) {
   const experiment::Knee& knee = result.knee;
+  if (result.curve.size() == 1)
+    return fmt::format("Only {} {} measured: there is nothing to compare.{}",
+                       result.amount_text(result.curve.front().amount),
+                       result.curve.front().amount == 1 ? "was" : "were",
+                       result.less_is_unbearable() ? " Less was left out by --max-loss." : "");
   if (!knee.amount) return doubt(result);
   if (!result.conclusive()) return no_help(result);
   std::string out = fmt::format("The smallest amount that is certainly within 5% of the best: {}.",
                                 result.amount_text(*knee.amount));
-  if (*knee.amount == result.curve.front().amount) return out + " Less was left out by --max-loss.";
-  if (knee.perhaps < *knee.amount)
+  if (*knee.amount == result.curve.front().amount)
+    out += " Less was left out by --max-loss.";
+  else if (knee.perhaps < *knee.amount)
     out += fmt::format(" From {} on it may be so too: more --repeats would tell.",
                        result.amount_text(knee.perhaps));
   if (*knee.amount == result.curve.back().amount)
@@ -141,6 +148,7 @@ JsonValue suggest_json(const SuggestResult& result) {
           {"at_begin", result.knee.amount == result.curve.front().amount},
           {"at_end", result.knee.amount == result.curve.back().amount},
           {"sentence", verdict(result)},
+          {"facts", result.facts},
           {"disturbances", result.disturbances},
           {"left_out", result.unbearable},
           {"policy", result.conclusive() ? JsonValue(result.policy) : JsonValue()},
@@ -151,7 +159,8 @@ JsonValue suggest_json(const SuggestResult& result) {
 void print_suggestion(const Context& context, const SuggestResult& result) {
   print_curve(context, result);
   print("\n{}\n", verdict(result));
-  for (const std::string& disturbance : result.disturbances) print("{}\n", disturbance);
+  for (const auto* sentences : {&result.disturbances, &result.facts})
+    for (const std::string& sentence : *sentences) print("{}\n", sentence);
   if (!result.conclusive()) return;
   print("\nThe policy has the group in {}:\n{}", result.place, result.policy);
   const auto costs = cost_lines(result);

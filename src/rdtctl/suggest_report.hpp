@@ -36,6 +36,7 @@ struct SuggestResult {
   std::string place;                             // where that belongs: "FILE:LINE"
   std::map<std::string, unsigned> others, then;  // ways now, and with the knee
   std::vector<std::string> disturbances;  // of what makes the figures doubtful, a sentence each
+  std::vector<std::string> facts;         // the same, where and how the workload ran
 
   std::string origin;  // as of origin_of()
 

@@ -106,6 +106,9 @@ std::expected<Numbers, int> numbers_of(const Workload& workload, Process& proces
     if (!number)
       return std::unexpected(
           report_failure("the command printed no number that --metric matches", process.output()));
+    if (*number < 0)
+      return std::unexpected(report_failure(
+          fmt::format("the command printed {}: numbers below 0 cannot be compared", *number), ""));
     out.value = *number;
   } else if (workload.probe) {
     // A single interruption would change the mean.

@@ -85,6 +85,28 @@ TEST_F(FaultsTest, OneGroupThatTheKernelRefusesKeepsNoOtherFromBeingRestored) {
   EXPECT_EQ(state(), "running");
 }
 
+// What others changed and rdtd only reports stays theirs, although the kernel refuses once to give
+// another group back what it lost with a socket.
+TEST_F(FaultsTest, ARefusedRestorationForgetsOnlyItsOwnGroupUnderReport) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n[group.a]\nl3 = \"2 ways\"\n"
+                   "[group.b]\nl3 = { \"0\" = \"3 ways\" }\n"),
+            "");
+  const std::string a = schemata("a");
+  write("b/schemata", "L3:0=1ff");
+  manager->reconciler().reconcile();
+  run();
+  const std::string of_others = schemata("b");
+  fail("write", "a/schemata", EIO);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  manager->reconciler().cpu_changed();
+  run(std::chrono::seconds(3));
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  manager->reconciler().cpu_changed();
+  run(std::chrono::seconds(60));
+  EXPECT_EQ(schemata("a"), a);
+  EXPECT_EQ(schemata("b"), of_others);
+}
+
 // Nothing was written, so no event comes.
 TEST_F(FaultsTest, ARestorationThatFailsIsTriedAgain) {
   ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + two), "");

@@ -45,7 +45,10 @@ TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
   EXPECT_EQ(comparisons(scattered)[1].verdict, "no difference (95%: 0.98 to 1.03)");
   for (Sample& sample : scattered.samples[in_group]) sample.value = 1.002;
   EXPECT_EQ(comparisons(scattered)[1].verdict, "no difference (95%: 1.00 to 1.00)");
-  EXPECT_EQ(bench_json(scattered)["ratios"][0]["precise"], false);
+  EXPECT_EQ(bench_json(scattered)["ratios"][0]["verdict"], "unclear");
+  EXPECT_EQ(bench_json(scattered)["ratios"][1]["verdict"], "same");
+  for (Sample& sample : scattered.samples[in_group]) sample.value = 1.008;
+  EXPECT_EQ(comparisons(scattered)[1].verdict, "1.008 times as long (95%: 1.008 to 1.008)");
 }
 
 TEST(BenchReport, ThirdCondition) {
@@ -79,8 +82,8 @@ TEST(BenchReport, Json) {
   EXPECT_EQ(json["conditions"][1]["runs"][0].dump(),
             R"({"value":2.0,"cpu_seconds":0.5,"noise_bytes_per_second":1000.0})");
   EXPECT_EQ(json["ratios"][0].dump(),
-            R"({"condition":"with noise","base":"alone","ratio":2.0,"differs":true,)"
-            R"("precise":true,"low":2.0,"high":2.0})");
+            R"({"condition":"with noise","base":"alone","ratio":2.0,)"
+            R"("verdict":"differs","differs":true,"low":2.0,"high":2.0})");
 }
 
 BenchResult counted() {

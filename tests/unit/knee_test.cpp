@@ -82,6 +82,20 @@ TEST(Knee, FewRoundsTellNothing) {
   EXPECT_EQ(find_knee(curve, Better::lower).perhaps, 1U);
 }
 
+// An amount with which some runs fail altogether does not suffice, however good the others are; and
+// one with which all fail keeps nobody from comparing the rest.
+TEST(Knee, ZeroIsAValueLikeAnyOther) {
+  std::vector<AmountRuns> curve;
+  for (const unsigned amount : {2U, 3U, 4U, 5U}) curve.push_back({amount, std::vector(9, 100.0)});
+  for (const size_t round : {1U, 4U, 7U}) curve[0].values[round] = 0;
+  EXPECT_EQ(find_knee(curve, Better::higher).amount, 3U);
+  curve[0].values.assign(9, 0);
+  EXPECT_EQ(find_knee(curve, Better::higher).amount, 3U);
+  EXPECT_EQ(find_knee(curve, Better::higher).perhaps, 3U);
+  for (AmountRuns& runs : curve) runs.values.assign(9, runs.amount < 4 ? 100 : 0);
+  EXPECT_EQ(find_knee(curve, Better::lower).amount, 4U);
+}
+
 // What is said of a curve in many measurements.
 struct Said {
   unsigned measurements = 0, right = 0, too_small = 0, nothing = 0;
@@ -99,7 +113,7 @@ Said said(const Curve& curve, const test::NoiseShape& noise, double scatter,
       ++out.nothing;
     else if (*knee.amount == *right.amount)
       ++out.right;
-    else if (curve(*knee.amount) > close_enough)
+    else if (curve(*knee.amount) > relevant)
       ++out.too_small;
   }
   return out;

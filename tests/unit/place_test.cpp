@@ -63,13 +63,23 @@ TEST_F(PlaceTest, OrTheLevelThatIsDivided) {
   EXPECT_EQ(text({.allowed = all, .level = 2}), "6: 4-5 of L2, 512 KiB behind 0 KiB");
   EXPECT_EQ(text({.allowed = {0, 4}, .level = 2}),
             why + "no other allowed CPU shares the L2 cache of CPU 4");
+  EXPECT_EQ(text({.allowed = {0, 2, 4}, .level = 2}), "2: 0 of L2, 512 KiB behind 0 KiB");
   for (int cpu = 0; cpu < 8; ++cpu)
     fs::remove_all(root_ / ("cpu" + std::to_string(cpu)) / "cache/index2");
-  EXPECT_EQ(text({.allowed = {0, 1, 2, 5}}),
-            why + "no other allowed CPU shares the L2 cache of CPU 5");
+  EXPECT_EQ(text({.allowed = {0, 1, 2, 5}}), "2: 0-1 of L2, 512 KiB behind 0 KiB");
   EXPECT_EQ(text({.allowed = {0, 1, 2}}), "2: 0-1 of L2, 512 KiB behind 0 KiB");
   EXPECT_EQ(text({.allowed = all, .level = 3}),
             why + root_.string() + " shows no L3 cache of CPU 6");
+}
+
+// As the low-power cores of some processors.
+TEST_F(PlaceTest, ACoreWithoutThatCacheIsNotTaken) {
+  for (const int cpu : {6, 7}) {
+    fs::remove_all(root_ / ("cpu" + std::to_string(cpu)) / "cache/index2");
+    for (int other = 0; other < 6; ++other) cache(other, 2, "3", "Unified", "0", "0-5", "8192K");
+  }
+  EXPECT_EQ(text({.allowed = all}), "4: 0-3 of L3, 8192 KiB behind 512 KiB");
+  EXPECT_EQ(text({.allowed = all, .level = 3}), "4: 0-3 of L3, 8192 KiB behind 512 KiB");
 }
 
 TEST_F(PlaceTest, OrACertainCache) {
@@ -90,7 +100,12 @@ TEST_F(PlaceTest, OrTheCpusThatAreAskedFor) {
             "1-2: 0,3 of L2, 512 KiB behind 0 KiB on its core");
   EXPECT_EQ(text({.allowed = all, .command = {3, 4}, .level = 2}),
             why + "CPUs 3-4 do not share one L2 cache");
+  EXPECT_EQ(text({.allowed = all, .command = {3, 4}, .level = 2, .beside_noise = false}),
+            "3-4: 0-1 of L2, 512 KiB behind 0 KiB");
   EXPECT_EQ(text({.allowed = {0, 1}, .command = {1, 2}}), why + "CPU 2 is offline or not allowed");
+  put("isolated", "2-3\n");
+  EXPECT_EQ(text({.allowed = {0, 1}, .command = {1, 2}}),
+            why + "CPU 2 is isolated: 'taskset --cpu-list CPUS rdtctl ...' may use it");
 }
 
 // A probe that fits in the next smaller cache never reads from the one that is divided.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -28,14 +29,31 @@ TEST(Statistics, RatioOfConstantRounds) {
   EXPECT_DOUBLE_EQ(ratio->estimate, 2);
   EXPECT_DOUBLE_EQ(ratio->interval->low, 2);
   EXPECT_DOUBLE_EQ(ratio->interval->high, 2);
-  EXPECT_TRUE(ratio->differs());
-  EXPECT_FALSE(paired_ratio(base, base)->differs());
+  EXPECT_EQ(ratio->verdict(), Ratio::Verdict::differs);
+  EXPECT_EQ(paired_ratio(base, base)->verdict(), Ratio::Verdict::same);
 }
 
 TEST(Statistics, FiveRoundsHaveNoInterval) {
   const std::vector<double> base(5, 2.0), twice(5, 4.0);
   EXPECT_FALSE(paired_ratio(twice, base)->interval);
-  EXPECT_FALSE(paired_ratio(std::vector<double>{0.0}, std::vector<double>{1.0}));
+  EXPECT_FALSE(paired_ratio(std::vector<double>{-1.0}, std::vector<double>{1.0}));
+}
+
+// A run that does nothing at all is worse than any other, and no reason to leave its round out.
+TEST(Statistics, ZeroIsInfinitelyManyTimesLess) {
+  constexpr double endless = std::numeric_limits<double>::infinity();
+  const std::vector<double> none(9, 0.0), base(9, 2.0);
+  const auto more = paired_ratio(base, none), less = paired_ratio(none, base);
+  EXPECT_EQ(more->estimate, endless);
+  EXPECT_EQ(more->interval, (Ratio::Interval{endless, endless}));
+  EXPECT_EQ(more->verdict(), Ratio::Verdict::differs);
+  EXPECT_EQ(less->interval, (Ratio::Interval{0, 0}));
+  EXPECT_EQ(paired_ratio(none, none)->verdict(), Ratio::Verdict::same);
+  std::vector<double> fails = base;
+  for (const size_t round : {0U, 4U, 8U}) fails[round] = 0;
+  const auto sometimes = paired_ratio(fails, base);
+  EXPECT_EQ(sometimes->interval, (Ratio::Interval{0, 1}));
+  EXPECT_EQ(sometimes->verdict(), Ratio::Verdict::unclear);
 }
 
 // With n = 6 the interval is from the least to the greatest; with n = 9, the published critical
@@ -83,11 +101,20 @@ TEST(Statistics, IntervalsCoverTheTruth) {
       }
 }
 
-TEST(Statistics, AWideIntervalTellsNothing) {
-  const auto ratio = [](double low, double high) { return Ratio{1, Ratio::Interval{low, high}}; };
-  EXPECT_TRUE(ratio(0.97, 1.05).precise());
-  EXPECT_FALSE(ratio(0.9, 1.0).precise());
-  EXPECT_FALSE(Ratio{}.precise());
+// "The same" must not be said of what may be 9% worse, although the interval is narrow.
+TEST(Statistics, AnIntervalThatAllowsADifferenceTellsNothing) {
+  using enum Ratio::Verdict;
+  const struct {
+    double low, high;
+    Ratio::Verdict verdict;
+  } cases[] = {{0.97, 1.05, same},    {0.96, 1.04, same},    {1.0, 1.09, unclear},
+               {0.9, 1.0, unclear},   {0.5, 2.0, unclear},   {1.01, 1.03, differs},
+               {0.5, 0.9, differs},   {1.0015, 1.003, same}, {1.002, 1.006, differs},
+               {0.9951, 1.0049, same}};
+  for (const auto& [low, high, verdict] : cases)
+    EXPECT_EQ((Ratio{1, Ratio::Interval{low, high}}).verdict(), verdict) << low << " " << high;
+  EXPECT_EQ(Ratio{}.verdict(), unclear);
+  EXPECT_EQ(to_string(unclear), "unclear");
 }
 
 TEST(Distribution, QuantilesAndHistogram) {

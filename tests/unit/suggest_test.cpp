@@ -80,8 +80,9 @@ TEST(SuggestReport, WhatWasUnbearableCounts) {
   some.unbearable = {1, 2, 3, 4, 5, 6, 7};
   some.knee = experiment::find_knee(some.curve, some.measure.better);
   EXPECT_EQ(verdict(some),
-            "The smallest amount that is certainly within 5% of the best: 8 ways. Less was left "
-            "out by --max-loss.");
+            "Only 8 ways were measured: there is nothing to compare. Less was left out by "
+            "--max-loss.");
+  EXPECT_FALSE(some.conclusive());
 }
 
 TEST(SuggestReport, DoubtIsSaid) {

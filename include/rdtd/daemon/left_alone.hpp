@@ -19,6 +19,8 @@ class LeftAlone {
   // At the end of a comparison.
   void remember(const std::vector<GroupTarget>& targets, Snapshot now);
   void forget() { *this = LeftAlone(); }
+  // Of these groups, by directory.
+  void forget(const std::set<std::string>& groups);
   // Takes away the steps of groups that are as they were then, of which the same is wanted, and of
   // monitoring groups that were missing then. What a reset gives is never left: it may have been
   // there before anybody said so. `pending`: groups of which rdtd itself has yet to set the mode,

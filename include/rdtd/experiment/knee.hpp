@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "rdtd/experiment/statistics.hpp"
+
 namespace rdtd::experiment {
 
 enum class Better { lower, higher };
@@ -14,12 +16,9 @@ struct AmountRuns {
   std::vector<double> values;  // one of each round
 };
 
-// By how much an amount may be worse than the best.
-inline constexpr double close_enough = 1.05;
-
 struct Knee {
   // The smallest amount that is certainly close enough to the best, as are all larger ones: their
-  // upper bounds against each other amount are at most `close_enough`. Nothing if the largest
+  // upper bounds against each other amount are at most `relevant`. Nothing if the largest
   // amount already is not certain.
   std::optional<unsigned> amount;
   // The smallest amount that is not certainly worse than that. Between it and `amount`, the
@@ -30,7 +29,7 @@ struct Knee {
 
 // The curve is sorted by amount and not empty; values[i] of all amounts are of the same round.
 // Values below the share `negligible` of the largest median count as equal: traffic may be nothing,
-// and the ratio of two remainders means nothing.
+// and the ratio of two remainders means nothing. Where all values are 0, no amount suffices.
 [[nodiscard]] Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible = 0);
 
 }  // namespace rdtd::experiment

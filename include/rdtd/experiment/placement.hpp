@@ -28,11 +28,12 @@ struct Place {
 };
 
 struct PlaceRequest {
-  CpuSet allowed;                 // as of allowed_cpus()
-  CpuSet command;                 // empty: the first thread of the last core
+  CpuSet allowed;  // as of allowed_cpus()
+  CpuSet command;  // empty: the first thread of the last core of the cache that most CPUs use
   std::optional<unsigned> level;  // of the cache that is divided; nothing: L3, or L2 without an L3
   std::optional<CacheId> cache;   // a certain one
-  bool beside_noise = true;       // fails if no other allowed CPU shares the cache
+  // Fails if no other allowed CPU shares the cache, or if the command has CPUs of several ones.
+  bool beside_noise = true;
 };
 
 // `cpus` is /sys/devices/system/cpu. The last core, since interrupts and most other programs prefer

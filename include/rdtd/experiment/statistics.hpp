@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace rdtd::experiment {
@@ -23,16 +24,20 @@ struct Ratio {
     bool operator==(const Interval&) const = default;
   };
   std::optional<Interval> interval;
-  // Whether the interval excludes 1.
-  [[nodiscard]] bool differs() const;
-  // Whether there is an interval that is at most 10% wide. If it is not, "no difference" would mean
-  // nothing: one of 10% could hide in it.
-  [[nodiscard]] bool precise() const;
+  // Differs: the interval excludes 1. The same: it excludes all that is relevant, or what it allows
+  // is next to nothing. If it includes 1 and more than that, a difference may hide in it.
+  enum class Verdict { differs, same, unclear };
+  [[nodiscard]] Verdict verdict() const;
 };
+[[nodiscard]] std::string_view to_string(Ratio::Verdict verdict);
+
+// By how much a condition may be worse than another one, and still be as good.
+inline constexpr double relevant = 1.05;
 
 // values[i] and base[i] are of the same round. The estimate is the median of the means of all pairs
 // of rounds, and the interval is that of Wilcoxon's signed-rank test, both of the logarithms of the
-// ratios. Rounds with a value that is not above 0 are left out; nothing if none remains.
+// ratios. 0 is infinitely many times less than any other value, and as much as 0. Rounds with a
+// value below 0 are left out; nothing if none remains.
 [[nodiscard]] std::optional<Ratio> paired_ratio(std::span<const double> values,
                                                 std::span<const double> base);
 

@@ -36,7 +36,7 @@ struct DomainTraffic {
   DomainId domain{};
   double traffic = 0;                   // bytes/s of all groups
   std::optional<double> ceiling;        // bytes/s that it can carry
-  bool measured = false;                // the ceiling; else it is the most that was seen
+  bool measured = false;                // the ceiling, or at least that; else it was only seen
   bool whole = false;                   // each group has a number
   std::map<std::string, Group> groups;  // by directory
 };

@@ -1,5 +1,5 @@
 // Memory: the episodes that rdtd-observer has seen since its start, and how often each pair of
-// groups had one. Bounded, whatever the groups do.
+// groups had one. Bounded, whatever the groups do: the pair that had none for longest is forgotten.
 #pragma once
 
 #include <deque>
@@ -28,11 +28,17 @@ class Memory {
 
  private:
   using Pair = std::tuple<std::string, uint32_t, std::string, std::string, std::string>;
-  using Counts = std::map<Pair, ContentionCount>;
-  static void count(const EpisodeRow& row, Counts& counts);
+  struct Counted {
+    ContentionCount count;
+    uint64_t last = 0;  // the number of its last episode
+  };
+  using Counts = std::map<Pair, Counted>;
+  static void make_room(Counts& counts);
+  static void count(const EpisodeRow& row, uint64_t number, Counts& counts);
 
   std::deque<EpisodeRow> episodes_;
   Counts counts_;
+  uint64_t number_ = 0;  // of the last episode
   std::map<Pair, uint64_t> logged_usec_;
 };
 

@@ -18,7 +18,7 @@ namespace rdtd {
 
 class Ring {
  public:
-  // `bytes`: of all files together, at least 64 KiB.
+  // `bytes`: that all files together take of the disk, at least 64 KiB.
   Ring(Directory directory, uint64_t bytes);
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
