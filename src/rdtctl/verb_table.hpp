@@ -70,6 +70,8 @@ class VerbTable {
   void add_control();
   void add_assignment();
   void add_run();
+  // --l2, --l3, --mb and --smba of a group of the command's own.
+  static void add_amounts(CLI::App& verb, LeaseGroup& group, const std::string& description);
   void add_bench();
   void add_bench_noise(CLI::App& bench);
   int bench(const CLI::App& verb);
