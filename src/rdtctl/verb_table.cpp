@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "unit_processes.hpp"
 
 namespace rdtd {
 
@@ -33,6 +36,11 @@ void VerbTable::run_default() {
   exit_ = verbs::status(context_, false, false);
 }
 
+std::string VerbTable::hint() const {
+  const auto rest = app_.remaining(true);
+  return given_verb(app_) == nullptr && !rest.empty() ? group_hint(context_, rest.front()) : "";
+}
+
 void VerbTable::add_groups() {
   CLI::App& status = add_live(
       "status", "Show the state of the daemon, and its groups with their usage", "rdtctl status -j",
@@ -47,8 +55,12 @@ void VerbTable::add_groups() {
           [&] { return verbs::list(context_, given_.names); });
   list.add_flag("--names", given_.names, "Print only the names, one per line");
 
-  CLI::App& show = add("show", "Show one control group", "rdtctl show redis",
-                       [&] { return verbs::show(context_, given_.group, given_.measure); });
+  CLI::App& show = add("show", "Show one control group", "rdtctl show redis", [&] {
+    const bool is_verb = std::ranges::any_of(app_.get_subcommands({}), [&](const CLI::App* verb) {
+      return verb->get_name() == given_.group;
+    });
+    return verbs::show(context_, given_.group, given_.measure, is_verb);
+  });
   show.add_flag("--measure", given_.measure,
                 "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
   auto* group =

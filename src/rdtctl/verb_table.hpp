@@ -23,6 +23,8 @@ class VerbTable {
   void set_command(std::vector<std::string> words) { command_ = std::move(words); }
   // What rdtctl does without a verb.
   void run_default();
+  // Behind the error about an unknown verb, if it is a group: "; of the group: ...".
+  [[nodiscard]] std::string hint() const;
   // Of the verb that ran.
   [[nodiscard]] int exit() const { return exit_; }
 
