@@ -175,11 +175,12 @@ std::optional<Probe> parse_probe(std::string_view text) {
   if (words.size() > (timer ? 3U : 2U)) return std::nullopt;
   for (size_t i = 1; i < words.size(); ++i) {
     const bool period = timer && i == 1;
+    std::string_view size = words[i];  // "4MiB" and "4MB" are "4M"
+    if (size.ends_with('B')) size.remove_suffix(size.ends_with("iB") ? 2 : 1);
     const auto value =
         period ? scaled(words[i], {{"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}, 50'000,
                         1'000'000'000)
-               : scaled(words[i], {{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}}, 4 << 10,
-                        4UL << 30);
+               : scaled(size, {{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}}, 4 << 10, 4UL << 30);
     if (!value) return std::nullopt;
     (period ? probe.period : probe.size) = *value;
   }

@@ -13,6 +13,7 @@
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/parse.hpp"
 #include "unit_processes.hpp"
 #include "unit_rule.hpp"
 #include "verbs.hpp"
@@ -47,11 +48,32 @@ std::optional<std::string> earlier_rule(const Context& context, Client& client,
   return std::nullopt;
 }
 
+// Why no process can be in the unit, as check says it of the rule; empty if one can.
+std::string why_never(const std::string& unit) {
+  PolicyFile file;
+  file.path = unit;
+  file.text = unit_rule_text("default", unit);
+  for (const Diagnostic& found : parse_policy(std::vector{file}).diagnostics) {
+    if (found.severity != Severity::error) continue;
+    constexpr std::string_view write = "write ";
+    if (!found.hint.starts_with(write)) return found.message;
+    return fmt::format(
+        "{}; {} {}", found.message,
+        found.hint.contains('*') ? "name an instance, or write a rule with unit =" : "assign",
+        found.hint.substr(write.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 int verbs::assign_unit(const Context& context, const std::string& group, const std::string& unit,
                        bool runtime) {
   const std::string complete = complete_unit_name(unit);
+  if (const std::string why = why_never(complete); !why.empty()) {
+    note("rdtctl: {}\n", why);
+    return Exit::usage;
+  }
   const std::string file = unit_rule_file(complete);
   const auto lasting = std::filesystem::path(lasting_directory) / file;
   std::error_code ignored;

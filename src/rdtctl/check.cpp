@@ -6,6 +6,7 @@
 
 #include "no_policy.hpp"
 #include "output.hpp"
+#include "policy_file.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
@@ -31,7 +32,7 @@ JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
 
 int verbs::check(const Context& context, const std::vector<std::string>& files) {
   const std::vector<PolicyFile> read =
-      files.empty() ? find_policy_files(context.root) : read_policy_files(files);
+      files.empty() ? find_policy_files(context.root) : read_named_files(context, files);
   const bool any = !files.empty() || report_no_policy(context.root, read);
   ParsedPolicy parsed = parse_policy(read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;

@@ -13,6 +13,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/comm_name.hpp"
+#include "time_point.hpp"
 
 namespace rdtd {
 
@@ -48,9 +49,10 @@ std::string usage_line(const CLI::App& app) {
   for (const CLI::Option* option : options_of(app, false)) {
     if (option == app.get_help_ptr()) continue;
     const auto& shorts = option->get_snames();
-    const std::string text = shorts.empty()
-                                 ? name_with_value(*option)
-                                 : fmt::format("-{} {}", shorts.front(), option->get_type_name());
+    const std::string text = shorts.empty() ? name_with_value(*option)
+                             : takes_value(*option)
+                                 ? fmt::format("-{} {}", shorts.front(), option->get_type_name())
+                                 : "-" + shorts.front();
     if (option->get_required())
       out += " " + text;
     else
@@ -200,6 +202,24 @@ std::string value_text(const CLI::Option& option, const std::string& value) {
              : fmt::format("{} '{}' of {}", option.get_type_name(), value, name_of(option));
 }
 
+// `plain` makes a number of what is typed; an error shows what is typed.
+void read_numbers(CLI::Option& option, double least, double most,
+                  std::function<std::string(const std::string&)> plain) {
+  option.transform(CLI::Validator(
+      [&option, least, most, plain = std::move(plain)](std::string& value) {
+        const std::string text = plain(value);
+        double number = 0;
+        const char* end = text.data() + text.size();
+        const auto parsed = std::from_chars(text.data(), end, number);
+        if (parsed.ec != std::errc{} || parsed.ptr != end || !(number >= least && number <= most))
+          throw UsageError{fmt::format("invalid {}: use a number from {} to {}",
+                                       value_text(option, value), least, most)};
+        value = text;
+        return std::string();
+      },
+      ""));
+}
+
 }  // namespace
 
 std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std::string>& marked) {
@@ -210,10 +230,13 @@ std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std:
       if (name_of(*option).starts_with("--")) names.push_back(name_of(*option).substr(2));
     const std::string given = command.front().substr(0, command.front().find('='));
     const auto meant = given.starts_with("--") ? name_meant(given.substr(2), names) : std::nullopt;
-    throw UsageError{
-        fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(),
-                    meant ? fmt::format("; did you mean '--{}'?", *meant)
-                          : std::string(": '--' precedes a command that begins with '-'"))};
+    // If more words follow, it is no command.
+    const bool alone = command.size() == 1 && marked.empty();
+    throw UsageError{fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(),
+                                 meant ? fmt::format("; did you mean '--{}'?", *meant)
+                                 : alone
+                                     ? std::string(": '--' precedes a command that begins with '-'")
+                                     : std::string())};
   }
   command.insert(command.end(), marked.begin(), marked.end());
   return command;
@@ -272,13 +295,16 @@ void allow_only(CLI::Option& option, const std::vector<std::string>& values) {
 }
 
 void allow_numbers(CLI::Option& option, double least, double most) {
-  check_values(option, [&option, least, most](const std::string& value) {
-    double number = 0;
-    const char* end = value.data() + value.size();
-    const auto parsed = std::from_chars(value.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || !(number >= least && number <= most))
-      throw UsageError{fmt::format("invalid {}: use a number from {} to {}",
-                                   value_text(option, value), least, most)};
+  read_numbers(option, least, most, [](const std::string& value) { return value; });
+}
+
+void allow_seconds(CLI::Option& option, double least, double most) {
+  read_numbers(option, least, most, in_seconds);
+}
+
+void allow_percent(CLI::Option& option, double least, double most) {
+  read_numbers(option, least, most, [](const std::string& value) {
+    return value.substr(0, value.size() - (value.ends_with('%') ? 1 : 0));
   });
 }
 

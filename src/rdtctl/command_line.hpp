@@ -34,6 +34,10 @@ struct UsageError {
 // Checks of an option's value. Each throws UsageError.
 void allow_only(CLI::Option& option, const std::vector<std::string>& values);
 void allow_numbers(CLI::Option& option, double least, double most);
+// With a unit too: "500ms", "1min".
+void allow_seconds(CLI::Option& option, double least, double most);
+// With a '%' too.
+void allow_percent(CLI::Option& option, double least, double most);
 void allow_amounts(CLI::Option& option, bool of_cache);
 void allow_process_ids(CLI::Option& option);
 void allow_directories(CLI::Option& option);

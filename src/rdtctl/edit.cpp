@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <expected>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,8 @@
 #include "policy_file.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/base/unique_fd.hpp"
+#include "rdtd/policy/parse.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -93,35 +96,50 @@ class Draft {
   std::optional<Directory> directory_;
 };
 
-// One that a variable names, or several to try, as systemctl(1) chooses it. The words may be
-// options too: "emacs -nw".
-std::vector<std::vector<std::string>> editors() {
+struct Editors {
+  std::vector<std::vector<std::string>> commands;  // to try, each with its options: "emacs -nw"
+  std::string variable;                            // that names the only one
+};
+
+// As systemctl(1) chooses them.
+Editors editors() {
   for (const char* variable : {"SYSTEMD_EDITOR", "EDITOR", "VISUAL"}) {
     const char* value = std::getenv(variable);
     std::vector<std::string> words;
     for (const std::string_view word : split(value != nullptr ? value : "", ' '))
       if (!word.empty()) words.emplace_back(word);
-    if (!words.empty()) return {words};
+    if (!words.empty()) return {{words}, variable};
   }
-  return {{"editor"}, {"nano"}, {"vim"}, {"vi"}};
+  return {{{"editor"}, {"nano"}, {"vim"}, {"vi"}}, ""};
 }
 
-[[noreturn]] void execute_editor(const std::string& file) {
-  for (std::vector<std::string> words : editors()) {
+// Returns why the last one that exists cannot be executed.
+int execute_editor(const std::string& file) {
+  int failed = ENOENT;
+  for (std::vector<std::string> words : editors().commands) {
     words.push_back(file);
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execvp(arguments.front(), arguments.data());
-    if (errno != ENOENT)
-      note("rdtctl: cannot execute '{}': {}\n", words.front(), std::strerror(errno));
+    if (errno != ENOENT) failed = errno;
   }
-  note("rdtctl: there is no editor: set EDITOR\n");
-  ::_exit(127);
+  return failed;
 }
 
-// Ctrl-C is the editor's.
-bool run_editor(const std::string& file) {
+std::string no_editor_text(int failed) {
+  const Editors tried = editors();
+  if (tried.variable.empty()) return "there is no editor: set EDITOR";
+  return fmt::format("cannot execute '{}', which {} names: {}", tried.commands.front().front(),
+                     tried.variable, std::strerror(failed));
+}
+
+// Whether it succeeded; the error is that of its execution. Ctrl-C is the editor's.
+std::expected<bool, int> run_editor(const std::string& file) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(errno);
+  const UniqueFd reading(pipe[0]);
+  UniqueFd writing(pipe[1]);
   struct sigaction ignore{}, interrupt{}, quit{};
   ignore.sa_handler = SIG_IGN;
   (void)::sigaction(SIGINT, &ignore, &interrupt);
@@ -130,13 +148,48 @@ bool run_editor(const std::string& file) {
   if (pid == 0) {
     (void)::sigaction(SIGINT, &interrupt, nullptr);
     (void)::sigaction(SIGQUIT, &quit, nullptr);
-    execute_editor(file);
+    const int failed = execute_editor(file);
+    (void)!::write(writing.get(), &failed, sizeof failed);
+    ::_exit(127);
   }
-  int status = -1;
+  writing = UniqueFd();
+  int status = -1, failed = 0;
   while (pid > 0 && ::waitpid(pid, &status, 0) != pid && errno == EINTR) continue;
   (void)::sigaction(SIGINT, &interrupt, nullptr);
   (void)::sigaction(SIGQUIT, &quit, nullptr);
+  if (::read(reading.get(), &failed, sizeof failed) == sizeof failed)
+    return std::unexpected(failed);
   return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// What to say of a name that is none of a policy file; empty for others.
+std::string policy_name_meant(const std::string& name) {
+  if (name == "-")
+    return fmt::format(
+        "edit takes the name of a file of {}; 'rdtctl check -' checks standard input",
+        lasting_directory);
+  if (name.ends_with(suffix) || name.starts_with('.') || name.contains('/')) return {};
+  // "x.toml.bak", "x.TOML"
+  size_t end = lower(name).find(suffix);
+  for (const std::string_view other : {".conf", ".cfg", ".ini", ".json", ".yaml", ".yml", ".txt"})
+    if (name.ends_with(other)) end = std::min(end, name.size() - other.size());
+  if (end == std::string::npos) return {};
+  return fmt::format("the name of a policy file ends in .toml: rdtctl edit {}.toml",
+                     name.substr(0, end));
+}
+
+// The file that has the group, if a word is one and no file: its name; else empty.
+std::string file_of_group(const std::vector<PolicyFile>& files, const std::string& given,
+                          const std::string& name) {
+  const auto name_of_file = [](const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+  };
+  if (given.ends_with(suffix) ||
+      std::ranges::any_of(files, [&](const auto& file) { return name_of_file(file.path) == name; }))
+    return {};
+  for (const Group& group : parse_policy(files).policy.groups)
+    if (group.name.value == given) return name_of_file(group.name.where.file.text());
+  return {};
 }
 
 // The name in /etc/rdtd; the error is the exit code.
@@ -157,6 +210,10 @@ std::expected<std::string, int> name_of(const std::string& given) {
   }
   if (name.starts_with(std::string(lasting_directory) + "/"))
     name.erase(0, std::strlen(lasting_directory) + 1);
+  if (const std::string meant = policy_name_meant(name); !meant.empty()) {
+    note("rdtctl: '{}': {}\n", given, meant);
+    return std::unexpected(static_cast<int>(Exit::usage));
+  }
   if (name.contains('/') || name.starts_with('.')) {
     note("rdtctl: edit is for files of {}, and '{}' is none: any editor is good for it\n",
          std::string(lasting_directory), given);
@@ -186,22 +243,32 @@ bool asks_to_edit_again() {
 }  // namespace
 
 int verbs::edit(const Context& context, const std::string& given) {
-  if (editors().size() > 1 && ::isatty(STDIN_FILENO) != 1) {
+  if (editors().variable.empty() && ::isatty(STDIN_FILENO) != 1) {
     note("rdtctl: edit is for a terminal; without one, it requires EDITOR\n");
     return Exit::usage;
   }
   const auto name = name_of(given);
   if (!name) return name.error();
+  if (const std::string file = file_of_group(find_policy_files(context.root), given, *name);
+      !file.empty()) {
+    note("rdtctl: group '{}' is in {}: rdtctl edit {}\n", given, file,
+         std::filesystem::path(file).stem().string());
+    return Exit::usage;
+  }
   if (const auto may = may_install_policy_file(*name); !may) return report_file(may.error());
   const std::string before = text_before(find_policy_files(context.root), *name);
   Draft draft;
   if (const auto written = draft.write(*name, before); !written)
     return report_file(written.error());
   for (;;) {
-    const bool edited = run_editor(draft.file());
+    const auto edited = run_editor(draft.file());
+    if (!edited) {
+      note("rdtctl: {}; nothing was changed\n", no_editor_text(edited.error()));
+      return Exit::failed;
+    }
     const auto text = draft.read();
     if (!text) return report_file(text.error());
-    if (!edited) {
+    if (!*edited) {
       note("rdtctl: the editor failed: nothing was changed{}\n",
            *text == before ? "" : fmt::format("; your text is in '{}'", draft.keep()));
       return Exit::failed;

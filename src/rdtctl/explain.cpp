@@ -6,6 +6,7 @@
 #include "explain_text.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 #include "unit_processes.hpp"
 #include "verbs.hpp"
 
@@ -54,9 +55,15 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
     if (!found) return report(found.error());
     processes = *found;
     if (processes.empty()) {
-      note("rdtctl: {}\n", is_unknown_unit(complete_unit_name(unit))
-                               ? fmt::format("there is no unit '{}'", complete_unit_name(unit))
-                               : fmt::format("no process is in unit '{}'", unit));
+      // A word without a type may be the name of something else.
+      std::string hint = group_hint(context, unit);
+      if (hint.empty() && !has_unit_type(unit))
+        hint = fmt::format("; of a name: rdtctl explain --name {}", unit);
+      note("rdtctl: {}{}\n",
+           is_unknown_unit(complete_unit_name(unit))
+               ? fmt::format("there is no unit '{}'", complete_unit_name(unit))
+               : fmt::format("no process is in unit '{}'", unit),
+           hint);
       return Exit::failed;
     }
   }

@@ -1,6 +1,8 @@
 #include "groups.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
@@ -75,6 +77,13 @@ std::vector<std::string> unreadable_groups(const TreeMachine& machine) {
 void print_unreadable_groups(const TreeMachine& machine) {
   if (const auto names = unreadable_groups(machine); !names.empty())
     print("\nCannot be read: {}\n", join(names, ", "));
+}
+
+bool is_group(const Context& context, const std::string& name) {
+  std::error_code unknown;
+  return !name.empty() && !name.starts_with('.') && !name.contains('/') &&
+         std::filesystem::exists(std::filesystem::path(context.resctrl) / name / "schemata",
+                                 unknown);
 }
 
 Usage usage_of(const std::vector<Usage>& usage, const std::string& label) {

@@ -32,4 +32,7 @@ void add_usage(JsonValue& group, const std::vector<Usage>& usage);
 // Of a group by its label; empty where nothing is known of it.
 [[nodiscard]] Usage usage_of(const std::vector<Usage>& usage, const std::string& label);
 
+// Whether resctrl has a control group of this name, for hints: false if that cannot be read.
+[[nodiscard]] bool is_group(const Context& context, const std::string& name);
+
 }  // namespace rdtd

@@ -1,4 +1,7 @@
 // import: the control groups in resctrl, or the settings of another tool, as a policy.
+#include <filesystem>
+#include <system_error>
+
 #include "import_foreign.hpp"
 #include "import_policy.hpp"
 #include "output.hpp"
@@ -22,6 +25,11 @@ int verbs::import(const Context& context) {
 }
 
 int verbs::import_from(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(std::filesystem::path(path) / "schemata", unknown)) {
+    note("rdtctl: '{0}' is a copy of resctrl: rdtctl --resctrl {0} import\n", path);
+    return Exit::failed;
+  }
   const std::vector<PolicyFile> files = read_policy_files({path});
   const PolicyFile& file = files.front();
   if (file.state == PolicyFile::State::unreadable) {
@@ -30,7 +38,11 @@ int verbs::import_from(const std::string& path) {
   }
   const auto policy = import_foreign(file.text);
   if (!policy) {
-    note("rdtctl: {}: {}\n", file.path, policy.error());
+    const ParsedPolicy parsed = parse_policy(files);
+    const bool is_policy = !has_errors(parsed.diagnostics) &&
+                           !(parsed.policy.groups.empty() && parsed.policy.rules.empty());
+    note("rdtctl: {}: {}\n", file.path,
+         is_policy ? "it is a policy already: copy it to /etc/rdtd" : policy.error());
     return Exit::failed;
   }
   print("{}", *policy);

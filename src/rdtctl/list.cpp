@@ -104,7 +104,7 @@ int verbs::list(const Context& context, bool only_names) {
   return Exit::ok;
 }
 
-int verbs::show(const Context& context, const std::string& group, bool measure) {
+int verbs::show(const Context& context, const std::string& group, bool measure, bool is_verb) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   const std::string directory = group_directory(group);
@@ -118,7 +118,10 @@ int verbs::show(const Context& context, const std::string& group, bool measure) 
     for (const auto& [name, state] : machine->snapshot.groups) names.push_back(group_label(name));
     const auto nearest = nearest_name(group, names);
     note("rdtctl: there is no group '{}' in {}{}\n", group, machine->tree.path(),
-         nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+         is_verb ? fmt::format("; 'rdtctl {}' is a verb of its own", group)
+         : group == "root" || group == "/" ? "; the resctrl root is 'default'"
+         : nearest                         ? fmt::format("; did you mean '{}'?", *nearest)
+                                           : "");
     return Exit::failed;
   }
   JsonValue json = group_json(*machine, directory);

@@ -169,7 +169,7 @@ int parse(CLI::App& app, std::vector<std::string> arguments, rdtd::VerbTable& ve
   } catch (const CLI::CallForVersion&) {
     rdtd::print("rdtctl {}\n", RDTD_VERSION);
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, rdtd::usage_error_text(app, error));
+    return report_usage(app, rdtd::usage_error_text(app, error) + verbs.hint());
   } catch (const UsageError& error) {
     return report_usage(app, error.text);
   }

@@ -1,6 +1,7 @@
 // The options of bench and suggest, and what is wrong with them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "command_line.hpp"
@@ -31,8 +32,9 @@ void add_workload_options(CLI::App& verb, Workload& workload, std::string& cpus)
 // Throws UsageError if the option that gives the length of a run does not go with what it runs.
 void check_length(const CLI::App& verb, const Workload& workload, const std::string& option) {
   if (!workload.command.empty() && verb.count(option) > 0)
-    throw UsageError{fmt::format("{} is for --probe{}: a command takes its time", option,
-                                 option == "--for" ? " and for tasks" : "")};
+    throw UsageError{
+        fmt::format("{} is the length of a {}; a command runs until it ends", option,
+                    option == "--for" ? "measurement of a probe or of tasks" : "probe's run")};
   if (!workload.probe || workload.probe->kind != experiment::Probe::Kind::timer) return;
   const double least = static_cast<double>(least_cycles * workload.probe->period) * 1e-9;
   if (workload.seconds < least)
@@ -85,15 +87,17 @@ void check_third_condition(const verbs::BenchOptions& options) {
 
 constexpr const char* traffic = "traffic";
 
-// "2-10"
+// "2-10", "2..10"
 void read_range(const std::string& range, verbs::SuggestOptions& options) {
-  const size_t dash = range.find('-');
+  const size_t dash = std::min(range.find('-'), range.find(".."));
+  const size_t second =
+      dash + (range.substr(std::min(dash, range.size())).starts_with("..") ? 2 : 1);
   const auto number = [&](size_t from, size_t length) {
     return from > range.size() ? std::nullopt
                                : parse_unsigned<unsigned>(range.substr(from, length));
   };
   const auto from = number(0, dash),
-             to = dash == std::string::npos ? from : number(dash + 1, std::string::npos);
+             to = dash == std::string::npos ? from : number(second, std::string::npos);
   if (!from || !to || *from < 1 || *to <= *from)
     throw UsageError{
         fmt::format("invalid FROM-TO '{}' of --ways: use two numbers of ways such as 2-10", range)};
@@ -105,19 +109,14 @@ void read_range(const std::string& range, verbs::SuggestOptions& options) {
 
 void VerbTable::add_bench() {
   CLI::App& bench =
-      add("bench", "Measure a command alone, beside noise, and in a group beside noise",
+      add("bench", "Measure a command (1) alone, (2) beside noise, (3) beside noise in a group",
           "rdtctl bench -g redis --noise stream --probe latency", {});
   verbs::BenchOptions& options = given_.bench;
   refuse_empty(*bench
                     .add_option("-g,--group", options.group,
                                 "The group of the command under the third condition")
                     ->type_name("GROUP"));
-  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA})
-    refuse_empty(
-        *bench
-             .add_option("--" + resource_key(resource), options.lease.amounts[resource],
-                         fmt::format("Make that group, with this much {}", to_string(resource)))
-             ->type_name("AMOUNT"));
+  add_amounts(bench, options.lease, "Make that group");
   bench.add_flag("--exclusive", options.lease.exclusive,
                  "With an amount: no other group may fill the ways of that group");
   refuse_empty(*bench
@@ -131,7 +130,7 @@ void VerbTable::add_bench() {
   add_workload_options(bench, options.workload, given_.cpu_list);
   auto* seconds = bench.add_option("--seconds", options.workload.seconds,
                                    "The length of each run of a probe, 0.1 to 60 (default 1)");
-  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 60);
+  allow_seconds(*seconds->type_name("SECONDS"), 0.1, 60);
   refuse_empty(*bench.add_option("--html", options.html, "Write the result to this file too")
                     ->type_name("FILE"));
   bench.add_flag("--ceiling", given_.ceiling,
@@ -160,9 +159,12 @@ void VerbTable::add_bench_noise(CLI::App& bench) {
 int VerbTable::bench(const CLI::App& verb) {
   check_live("bench");
   if (given_.ceiling) {
-    for (const CLI::Option* option : verb.get_options())
-      if (!option->empty() && !option->check_name("--ceiling") && !option->check_name("--seconds"))
-        throw UsageError{"bench --ceiling takes no other option than --seconds"};
+    const bool more = std::ranges::any_of(verb.get_options(), [](const CLI::Option* option) {
+      return !option->empty() && !option->check_name("--ceiling") &&
+             !option->check_name("--seconds");
+    });
+    if (more || !command_of(verb, command_).empty())
+      throw UsageError{"bench --ceiling takes no COMMAND, and no other option than --seconds"};
     return verbs::ceiling(context_, std::max(1.0, given_.bench.workload.seconds));
   }
   verbs::BenchOptions options = given_.bench;
@@ -197,14 +199,14 @@ void VerbTable::add_suggest() {
   auto* seconds =
       verb.add_option("--for", options.seconds,
                       "Seconds of each measurement of tasks or a probe, 0.1 to 3600 (default 2)");
-  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 3600);
+  allow_seconds(*seconds->type_name("SECONDS"), 0.1, 3600);
   auto* repeats = verb.add_option("--repeats", options.repeats,
                                   "Measurements of each amount, 6 to 1000 (default 9)");
   allow_numbers(*repeats->type_name("N"), 6, 1000);
   auto* loss =
       verb.add_option("--max-loss", options.max_loss,
                       "Leave out what makes it worse by more; default 50 for tasks' instructions");
-  allow_numbers(*loss->type_name("PERCENT"), 1, 100000);
+  allow_percent(*loss->type_name("PERCENT"), 1, 100000);
   add_workload_options(verb, options.workload, given_.cpu_list);
   verb.get_option("--metric")
       ->description("The number that the command prints, traffic or ipc, instead of its time");
@@ -219,6 +221,8 @@ int VerbTable::suggest(const CLI::App& verb) {
   check_live("suggest");
   verbs::SuggestOptions options = given_.suggest;
   options.group = given_.group;
+  if (options.group == "default")
+    throw UsageError{"the default group gets what the others leave: name another group"};
   if (!given_.ways.empty() && options.bandwidth)
     throw UsageError{"suggest takes either --ways or --mb, not both"};
   if (!given_.ways.empty()) read_range(given_.ways, options);

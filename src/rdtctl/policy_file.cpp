@@ -1,14 +1,17 @@
 #include "policy_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
+#include "groups.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
@@ -25,7 +28,34 @@ Result<void> restore(const Directory& directory, const std::string& file,
   return {};
 }
 
+// Behind the problem of a file that is none.
+std::string what_is_meant(const Context& context, const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path usual = fs::path(context.root) / std::string(lasting_directory).substr(1);
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown))
+    return fs::equivalent(path, usual, unknown)
+               ? fmt::format("; 'rdtctl check' without FILE checks all files of {}",
+                             lasting_directory)
+               : fmt::format("; name its files: rdtctl check {}{}*.toml", path,
+                             path.ends_with('/') ? "" : "/");
+  if (path.contains('/') || fs::exists(path, unknown)) return {};
+  for (const std::string& directory : policy_directories(context.root))
+    if (const fs::path there = fs::path(directory) / path; fs::exists(there, unknown))
+      return fmt::format(" (there is {})", there.string());
+  return is_group(context, path) ? fmt::format(" ('{0}' is a group: rdtctl show {0})", path) : "";
+}
+
 }  // namespace
+
+std::vector<PolicyFile> read_named_files(const Context& context,
+                                         const std::vector<std::string>& paths) {
+  std::vector<PolicyFile> files = read_policy_files(paths);
+  for (PolicyFile& file : files)
+    if (file.state == PolicyFile::State::unreadable)
+      file.problem += what_is_meant(context, file.path);
+  return files;
+}
 
 Result<Directory> open_policy_directory(const char* path) {
   if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);

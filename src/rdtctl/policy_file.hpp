@@ -34,4 +34,9 @@ inline constexpr const char* runtime_directory = "/run/rdtd";
 // Puts that file there, and in force if the daemon runs. Prints how it went; returns the exit code.
 [[nodiscard]] int install_policy_file(const std::string& name, const std::string& text);
 
+// Files that a user names, as read_policy_files() does; the problem of one that cannot be read says
+// also what may be meant.
+[[nodiscard]] std::vector<PolicyFile> read_named_files(const Context& context,
+                                                       const std::vector<std::string>& paths);
+
 }  // namespace rdtd

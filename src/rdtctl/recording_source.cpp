@@ -43,7 +43,9 @@ std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source
   if (read) return std::move(*read);
   Unreadable bad = std::move(read.error());
   bad.error.path = file;
-  if (bad.error.code == ENOENT && parent.empty() && source.has_group && !file.contains('.'))
+  if (bad.error.code == ENOENT && parse_time(file, clock_usec(CLOCK_REALTIME)))
+    bad.error.detail = fmt::format("a time is given by -S {}", file);
+  else if (bad.error.code == ENOENT && parent.empty() && source.has_group && !file.contains('.'))
     bad.error.detail = fmt::format("a group is named by -g {}", file);
   if (bad.why.empty()) return std::unexpected(report_file(bad.error));
   note("rdtctl: {}\n", bad.text());

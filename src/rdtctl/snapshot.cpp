@@ -6,9 +6,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/read.hpp"
+#include "print.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -80,6 +82,19 @@ Result<void> fill(const Context& context, const TreeMachine& machine, const Dire
                                  format_mount_options(machine.mount) + "\n");
 }
 
+// Names of something else than a directory; empty for one of a directory.
+std::string why_no_directory(const std::string& name) {
+  if (name == "-") return "name one";
+  for (const std::string_view suffix :
+       {".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tar"})
+    if (name.ends_with(suffix) && name.size() > suffix.size()) {
+      const std::string stem = name.substr(0, name.size() - suffix.size());
+      return fmt::format("rdtctl snapshot {0}, then tar -{1}f {2} {0}", stem,
+                         suffix.ends_with("gz") ? "cz" : "ca", name);
+    }
+  return {};
+}
+
 int report_error(const Error& error) {
   const int exit = report(error);
   return exit == Exit::no_resctrl ? Exit::failed : exit;  // the copy fails, not resctrl
@@ -90,6 +105,10 @@ int report_error(const Error& error) {
 // The copy gets its name when it is complete: a failed attempt leaves nothing that the next one
 // would find in its way.
 int verbs::snapshot(const Context& context, const std::string& directory) {
+  if (const std::string why = why_no_directory(directory); !why.empty()) {
+    note("rdtctl: '{}': snapshot makes a directory: {}\n", directory, why);
+    return Exit::usage;
+  }
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
   fs::path target = fs::path(directory).lexically_normal();

@@ -52,7 +52,6 @@ Resource resource_of(const Capabilities& capabilities, const verbs::SuggestOptio
 }
 
 std::string no_group_text(const Policy& policy, const std::string& name) {
-  if (name == "default") return "the default group has what other groups leave: name one of those";
   std::vector<std::string> names;
   for (const Group& group : policy.groups) names.push_back(group.name.value);
   const auto nearest = nearest_name(name, names);

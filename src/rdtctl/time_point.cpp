@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <ctime>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "rdtd/base/text.hpp"
@@ -117,7 +119,8 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);
   if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
   return std::unexpected(fmt::format(
-      "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"", given));
+      "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,
+      parse_duration(text) ? fmt::format("; did you mean \"-{}\"?", text) : ""));
 }
 
 std::string time_text(uint64_t usec) {
@@ -126,6 +129,24 @@ std::string time_text(uint64_t usec) {
   std::array<char, 64> out{};
   (void)std::strftime(out.data(), out.size(), "%F %T", &local);
   return out.data();
+}
+
+std::string in_seconds(const std::string& word) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> units = {{{"s", 1},
+                                                                         {"sec", 1},
+                                                                         {"ms", 0.001},
+                                                                         {"m", 60},
+                                                                         {"min", 60},
+                                                                         {"h", 3600},
+                                                                         {"hours", 3600},
+                                                                         {"seconds", 1}}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{}) return word;
+  const std::string_view unit(end, static_cast<size_t>(word.data() + word.size() - end));
+  for (const auto& [name, seconds] : units)
+    if (unit == name) return fmt::format("{:g}", number * seconds);
+  return word;
 }
 
 std::string span_text(uint64_t usec) {

@@ -15,6 +15,8 @@ namespace rdtd {
                                                               uint64_t now_usec);
 // "2026-11-26 08:30:10", local time; "never" for 0.
 [[nodiscard]] std::string time_text(uint64_t usec);
+// Seconds: "60" of "1min", "0.5" of "500ms". Anything else as it is.
+[[nodiscard]] std::string in_seconds(const std::string& word);
 // "42 s", "3 min", "2 h 05 min"
 [[nodiscard]] std::string span_text(uint64_t usec);
 

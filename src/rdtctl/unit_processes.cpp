@@ -1,7 +1,10 @@
 #include "unit_processes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "groups.hpp"
 #include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
@@ -23,6 +26,10 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
     if (std::ranges::find(units, unit) != units.end()) out.push_back(pid);
   }
   return out;
+}
+
+std::string group_hint(const Context& context, const std::string& name) {
+  return is_group(context, name) ? fmt::format("; of the group: rdtctl show {}", name) : "";
 }
 
 bool is_unknown_unit(const std::string& unit) {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "unit_processes.hpp"
 
 namespace rdtd {
 
@@ -33,6 +36,11 @@ void VerbTable::run_default() {
   exit_ = verbs::status(context_, false, false);
 }
 
+std::string VerbTable::hint() const {
+  const auto rest = app_.remaining(true);
+  return given_verb(app_) == nullptr && !rest.empty() ? group_hint(context_, rest.front()) : "";
+}
+
 void VerbTable::add_groups() {
   CLI::App& status = add_live(
       "status", "Show the state of the daemon, and its groups with their usage", "rdtctl status -j",
@@ -47,8 +55,12 @@ void VerbTable::add_groups() {
           [&] { return verbs::list(context_, given_.names); });
   list.add_flag("--names", given_.names, "Print only the names, one per line");
 
-  CLI::App& show = add("show", "Show one control group", "rdtctl show redis",
-                       [&] { return verbs::show(context_, given_.group, given_.measure); });
+  CLI::App& show = add("show", "Show one control group", "rdtctl show redis", [&] {
+    const bool is_verb = std::ranges::any_of(app_.get_subcommands({}), [&](const CLI::App* verb) {
+      return verb->get_name() == given_.group;
+    });
+    return verbs::show(context_, given_.group, given_.measure, is_verb);
+  });
   show.add_flag("--measure", given_.measure,
                 "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
   auto* group =
@@ -93,10 +105,10 @@ void VerbTable::add_recording() {
       *record.add_option("FILE", given_.record.file, "The file, which must not exist")->required());
   auto* seconds = record.add_option("-d,--duration", given_.record.seconds,
                                     "How long; default: until interrupted");
-  allow_numbers(*seconds->type_name("SECONDS"), 0.1, 1e9);
+  allow_seconds(*seconds->type_name("SECONDS"), 0.1, 1e9);
   auto* interval = record.add_option("--interval", given_.record.interval,
                                      "Seconds between samples, 0.2 to 60 (default 1)");
-  allow_numbers(*interval->type_name("SECONDS"), 0.2, 60);
+  allow_seconds(*interval->type_name("SECONDS"), 0.2, 60);
   record.add_option("COMMAND", given_.record.command,
                     "Record while this command runs; '--' precedes it");
 }
@@ -145,7 +157,7 @@ void VerbTable::add_blame() {
 void VerbTable::add_interval(CLI::App& verb) {
   auto* interval = verb.add_option("-d,--interval", given_.top.interval,
                                    "Seconds between refreshes, 0.1 to 3600 (default 2)");
-  allow_numbers(*interval->type_name("SECONDS"), 0.1, 3600);
+  allow_seconds(*interval->type_name("SECONDS"), 0.1, 3600);
   verb.add_flag("--domains", given_.top.domains, "Show a row for each domain instead of the sum");
 }
 
@@ -279,7 +291,8 @@ void VerbTable::add_writing() {
                             "rdtctl init --protect redis-server",
                             [&] { return verbs::init(context_, given_.init); });
   refuse_empty(*init.add_option("--protect", given_.init.protect,
-                                "A service that others must not disturb; without it, init asks")
+                                "A service that others must not disturb, once for each; "
+                                "without it, init asks")
                     ->type_name("UNIT")
                     ->allow_extra_args(false));
   init.add_flag("-y,--yes", given_.init.yes, "Put it in force without a question");
@@ -352,19 +365,23 @@ int VerbTable::assign() {
              : verbs::assign_unit(context_, given_.group, given_.unit, given_.runtime);
 }
 
+void VerbTable::add_amounts(CLI::App& verb, LeaseGroup& group, const std::string& description) {
+  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA}) {
+    auto* amount =
+        verb.add_option("--" + resource_key(resource), group.amounts[resource],
+                        fmt::format("{}, with this much {}", description, to_string(resource)));
+    refuse_empty(*amount->type_name("AMOUNT"));
+    allow_amounts(*amount, is_cache(resource));
+  }
+}
+
 void VerbTable::add_run() {
   CLI::App& run = add("run", "Run a command in a group from its first instruction on",
                       "rdtctl run -g batch -- tar -czf backup.tar.gz /srv", {});
   refuse_empty(
       *run.add_option("-g,--group", given_.group, "The group; 'default' is that of the root")
            ->type_name("GROUP"));
-  for (const Resource resource : {Resource::L2, Resource::L3, Resource::MB, Resource::SMBA}) {
-    auto* amount = run.add_option(
-        "--" + resource_key(resource), given_.lease.amounts[resource],
-        fmt::format("Make a group for the command, with this much {}", to_string(resource)));
-    refuse_empty(*amount->type_name("AMOUNT"));
-    allow_amounts(*amount, is_cache(resource));
-  }
+  add_amounts(run, given_.lease, "Make a group for the command");
   run.add_flag("--exclusive", given_.lease.exclusive,
                "Give that group ways that no other group has");
   run.add_option_function<std::string>(
@@ -380,7 +397,7 @@ void VerbTable::add_run() {
       ->type_name("LIST");
   auto* wait =
       run.add_option("--wait", given_.wait, "With an amount: wait so long for a free CLOSID");
-  allow_numbers(*wait->type_name("SECONDS"), 0, 1e9);
+  allow_seconds(*wait->type_name("SECONDS"), 0, 1e9);
   // From its first word on, the command's options are its own.
   run.prefix_command()->fallthrough(false);
   run.callback([&] {

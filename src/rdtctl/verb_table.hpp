@@ -23,6 +23,8 @@ class VerbTable {
   void set_command(std::vector<std::string> words) { command_ = std::move(words); }
   // What rdtctl does without a verb.
   void run_default();
+  // Behind the error about an unknown verb, if it is a group: "; of the group: ...".
+  [[nodiscard]] std::string hint() const;
   // Of the verb that ran.
   [[nodiscard]] int exit() const { return exit_; }
 
@@ -70,6 +72,8 @@ class VerbTable {
   void add_control();
   void add_assignment();
   void add_run();
+  // --l2, --l3, --mb and --smba of a group of the command's own.
+  static void add_amounts(CLI::App& verb, LeaseGroup& group, const std::string& description);
   void add_bench();
   void add_bench_noise(CLI::App& bench);
   int bench(const CLI::App& verb);

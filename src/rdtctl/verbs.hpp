@@ -98,7 +98,8 @@ int run(const Context& context, const std::string& group, const CpuSet& cpus,
 // `wait_seconds`: how long it waits for a free CLOSID.
 int run_leased(LeaseGroup group, const CpuSet& cpus, double wait_seconds,
                std::vector<std::string> command);
-int show(const Context& context, const std::string& group, bool measure);
+int show(const Context& context, const std::string& group, bool measure,
+         bool is_verb);  // is_verb: there is a verb of the name
 int snapshot(const Context& context, const std::string& directory);
 int status(const Context& context, bool rules, bool verify);
 

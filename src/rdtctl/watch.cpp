@@ -31,8 +31,9 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   const auto first = watched();
   if (!first) return report(first.error());
   if (first->empty()) {
-    note("rdtctl: {}\n", pid ? fmt::format("there is no process {}", *pid)
-                             : fmt::format("no process is in unit '{}'", unit));
+    note("rdtctl: {}\n",
+         pid ? fmt::format("there is no process {}", *pid)
+             : fmt::format("no process is in unit '{}'{}", unit, group_hint(context, unit)));
     return Exit::failed;
   }
   note_interruptions();

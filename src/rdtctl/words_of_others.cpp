@@ -32,42 +32,50 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"preview, dry-run, dryrun, simulate, changes", "plan"},
     {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
     {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
-     "hw, topology, machine, cluster-info, -d, -D",
+     "hw, topology, machine, cluster-info, domains, mba, cdp, l3, llc, -d, -D",
      "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, -s reload, reload rdtd, reload "
      "rdtd.service, reload all, apply all, apply rdtd",
      "reload"},
     {"version, -V", "--version"},
-    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, stats --no-stream",
+    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, overview, dashboard, "
+     "tui, stats --no-stream",
      "top"},
     {"top nodes, top node, top pods, top groups, top all", "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules",
      "status --rules"},
     {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, "
-     "locks, regions, pseudo-lock, partitions, leases, get all, status rdtd, status rdtd.service, "
+     "lock, locks, regions, pseudo-lock, leases, get all, status rdtd, status rdtd.service, "
      "is-active rdtd, is-active rdtd.service, is-failed rdtd, is-failed rdtd.service",
      "status"},
-    {"ways, map, draw, tree, du, cache, pools", "layout"},
+    {"drift", "status --verify"},
+    {"ways, map, draw, tree, du, cache, pools, partition, partitions", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
     {"schemata", "show"},
-    {"heatmap, hist, recordings, play", "history"},
+    {"heatmap, hist, recordings, play, report", "history"},
     {"replay", "history --replay"},
     {"rdtset, cgexec, numactl, taskset", "run"},
     {"convert, migrate, translate", "import --from"},
     {"cat, print-config, show-config, dump-config, get config, get policy, config view, config "
-     "show, show config, show policy, policies, policy show, -T",
+     "show, show config, show policy, policies, policy show, files, "
+     "list-files, -T",
      "cat-config"},
     {"diagnose, diag, debug, troubleshoot, health, checkup", "doctor"},
-    {"why, which, match, query", "explain"},
+    {"why, which, match, query, where, whois, explain pid, show pid", "explain"},
     {"trace, follow, tail", "events"},
     {"exec, launch", "run"},
     {"measure, benchmark, compare", "bench"},
+    {"ceiling, calibrate", "bench --ceiling"},
     {"recommend, tune, advise, optimize", "suggest"},
     {"commit, activate, deploy, enforce", "apply"},
     {"claim, takeover, take-over", "adopt"},
     {"prometheus", "metrics"},
     {"-?, --usage", "--help"},
 });
+
+constexpr std::string_view remove_group =
+    "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
+    "reset' removes every group that rdtd created";
 
 constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, enable, disable, serve, daemon",
@@ -78,15 +86,15 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "profile, profiles, rename, add rule, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
-    {"group delete, group remove, group rm, groups delete, delete, rm, remove, del",
-     "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
-     "reset' removes every group that rdtd created"},
+    {"group delete, group remove, group rm, groups delete, delete, rm, remove, del", remove_group},
     {"destroy, flush, clear, clean, off, down, teardown, prune, purge, -R",
      "'rdtctl reset' removes every group that rdtd created, until the next reload; the policy "
      "files stay"},
     {"undo, rollback, restore, revert",
      "put the previous file back in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl reset' removes "
      "every group that rdtd created"},
+    {"help policy, help rdtd.toml", "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
+    {"explain group", "'rdtctl show {}' shows a group"},
     {"monitor, mon, -m",
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
     {"noisy, contention, interference, episodes",
@@ -98,7 +106,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl assign -g GROUP PID'"},
     {"unassign, release, detach",
      "'rdtctl assign -g default PID' moves a process out of its group"},
-    {"pqos, -r, -I, -i, -p, -S, -f",
+    {"pqos, -r, -I, -i, -p, -S",
      "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top', -p 'rdtctl watch --pid PID'; "
      "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
      "command line"},
@@ -142,9 +150,15 @@ struct OptionGuess {
   std::string_view sentence = {};
 };
 
+constexpr std::string_view shows_all_groups = "it shows all groups";
+constexpr std::string_view kind_is_recognized =
+    "the kind of file is recognized: rdtctl import --from FILE";
 constexpr std::string_view asks_nothing = "rdtctl asks no questions";
 constexpr std::string_view see_plan =
     "'rdtctl plan' shows what a load would change; this verb has no trial";
+
+constexpr std::string_view one_file =
+    "'rdtctl check FILE' checks one file, and --root DIR reads those of DIR/etc/rdtd";
 
 constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"top", "--iterations --count", "-n"},
@@ -159,6 +173,33 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"watch", "-i -n --delay --seconds", "-d"},
     {"watch", "-p", "--pid"},
     {"watch explain assign", "-u", "--unit"},
+    {"watch status", "-g --group", "",
+     "'rdtctl show {}' shows one group, 'rdtctl top' what all use"},
+    {"layout plan metrics", "-g --group", "", shows_all_groups},
+    {"record", "-g --group", "", "it records all groups; 'rdtctl history FILE -g {}' shows one"},
+    {"status", "-n --lines", "", "status prints no log; 'rdtctl logs -n NUMBER' does"},
+    {"bench", "--repeats --runs --iterations -n", "--rounds"},
+    {"bench", "--for --duration", "--seconds"},
+    {"bench", "--warmup", "", "the first round is never counted"},
+    {"suggest", "--rounds --runs --iterations -n", "--repeats"},
+    {"suggest", "--seconds --duration", "--for"},
+    {"suggest", "--apply", "", "it prints a policy: 'rdtctl edit' puts it in force"},
+    {"history blame", "--from --start --begin", "--since"},
+    {"history blame", "--to --end", "--until"},
+    {"history blame", "--last", "--since=-{}"},
+    {"history blame", "--today", "--since=today"},
+    {"history blame", "--yesterday", "--since=yesterday"},
+    {"history", "-o --output", "", "--html FILE writes pictures; for data: -j > FILE"},
+    {"explain", "--comm --process --command", "--name"},
+    {"explain", "--args", "--cmdline"},
+    {"explain", "--service --slice", "--unit"},
+    {"explain", "--uid", "", "did you mean '--user'?"},
+    {"explain", "--gid", "", "did you mean '--user-group'?"},
+    {"explain", "-g --group", "", "'rdtctl show {}' shows a group"},
+    {"completion", "--shell -s", "+"},
+    {"reset", "-g --group", "", remove_group},
+    {"reset", "-a --all", ""},
+    {"adopt", "-g --group", "+"},
     {"events", "-f --follow", ""},
     {"events", "--lines --count", "-n"},
     {"events", "-g --group --filter --type", "",
@@ -172,6 +213,9 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"show", "-g --group", "+"},
     {"list", "-g --group", "", "list shows all groups; 'rdtctl show GROUP' shows one"},
     {"init", "-u --unit --service", "--protect"},
+    {"init", "--dry-run -n", "", "without --yes it shows the policy and asks first"},
+    {"init", "-o --output", "", "it writes /etc/rdtd/10-init.toml"},
+    {"import", "--format --type --kind", "", kind_is_recognized},
     {"import", "-f --file --filename", "--from"},
     {"run", "-t", "",
      "rdtset's -t 'l3=...;cpu=...' is --l3 AMOUNT, --mb AMOUNT and --cpus LIST here"},
@@ -188,11 +232,11 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"metrics", "-o", "--output"},
     {"record", "-o --output", "+"},
     {"import", "-o --output", "", "the policy is printed: redirect it, rdtctl import > FILE"},
-    {"check plan", "-f --file --filename --config", "+"},
+    {"check plan", "-f --file --filename --config --policy", "+"},
     {"check", "--strict --werror", "",
      "warnings do not prevent loading; 'rdtctl check -j' has them as data"},
     {"plan", "-u --diff", "--unified"},
-    {"plan", "--detailed --exit-code", "--detailed-exitcode"},
+    {"plan", "--detailed --exit-code --exitcode", "--detailed-exitcode"},
     {"plan", "--out --output", "", "the plan is printed: redirect it, or use -j for programs"},
     {"apply reload", "--filename --file", "",
      "the files of /etc/rdtd are put in force: copy yours there; 'rdtctl plan FILE' tries it "
@@ -209,14 +253,23 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"reset apply reload adopt", "-f --force", "", asks_nothing},
     {"help", "-a --all", ""},
     {"*", "--no-headers --noheadings --no-heading --no-header", "--no-legend"},
+    {"metrics", "--format=prometheus --format=text", ""},
+    {"*", "--output=json-pretty --format=json-pretty", "--json=pretty"},
     {"*", "--output=json --format=json -ojson -o=json --json=true", "-j"},
     {"*", "--no-color --nocolor --no-colour --colour=never", "--color=never"},
     {"*", "--silent", "--quiet"},
     {"*", "--no-pager --plain", ""},
-    {"*", "-v --verbose", "", "there is no more text; -j prints every value"},
+    {"*", "-v --verbose --debug", "", "there is no more text; -j prints every value"},
     {"*", "-H --host --machine", "", "rdtctl talks to this machine only: ssh HOST rdtctl ..."},
-    {"*", "-c --config", "",
-     "'rdtctl check FILE' checks one file, and --root DIR reads those of DIR/etc/rdtd"},
+    {"*", "-c --config -f --file", "", one_file},
+});
+
+// Verbs that take no argument, and what they do instead.
+constexpr auto without_arguments = std::to_array<Advice>({
+    {"apply reload", "it puts all files of /etc/rdtd in force"},
+    {"layout", "it draws the policy of /etc/rdtd; 'rdtctl plan FILE' tries a file"},
+    {"cat-config", "it prints all files of the policy"},
+    {"info", "it shows all resources"},
 });
 
 bool has_guess(std::string_view guesses, std::string_view separator, std::string_view guess) {
@@ -251,6 +304,12 @@ std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view
         has_guess(guess.guesses, " ", option))
       return Meaning{words_in(guess.words), guess.sentence};
   return std::nullopt;
+}
+
+std::string_view instead_of_argument(std::string_view verb) {
+  for (const Advice& advice : without_arguments)
+    if (has_guess(advice.guesses, " ", verb)) return advice.sentence;
+  return {};
 }
 
 }  // namespace rdtd

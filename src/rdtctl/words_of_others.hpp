@@ -9,7 +9,7 @@
 
 namespace rdtd {
 
-// One of the two is empty.
+// One of the two is empty. "{}" in one of them is the value of the option, or the next word.
 struct Meaning {
   std::vector<std::string> words;
   std::string_view sentence;
@@ -21,5 +21,8 @@ struct Meaning {
 // Of an option of a verb; "" is no verb. No words and no sentence: the option says nothing.
 [[nodiscard]] std::optional<Meaning> meaning_of_option(std::string_view verb,
                                                        std::string_view option);
+
+// What a verb that takes no argument does; empty for others.
+[[nodiscard]] std::string_view instead_of_argument(std::string_view verb);
 
 }  // namespace rdtd

@@ -1,0 +1,99 @@
+// The command line while it is rewritten: what first_guesses.cpp, guess_options.cpp and
+// guess_arguments.cpp share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "first_guesses.hpp"
+
+namespace rdtd {
+
+inline bool is_number(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+// "1-5", "1,2", as taskset and pqos have several.
+inline bool is_list_of_numbers(std::string_view word) {
+  return word.size() > 2 && word.find_first_not_of("0123456789,-") == std::string_view::npos &&
+         word.find_first_of(",-", 1) != std::string_view::npos && word.front() != '-';
+}
+inline bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
+
+inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// A form of --json.
+inline bool is_form(std::string_view word) { return is_one_of(word, {"pretty", "short", "off"}); }
+
+// The text with the value of an option in the place of "{}", or with what it would be.
+[[nodiscard]] std::string with_value(std::string_view text, std::string_view value,
+                                     std::string_view otherwise);
+
+class Guess {
+ public:
+  using Words = std::vector<std::string>;
+
+  Guess(Words words, const KnownOptions& known) : words_(std::move(words)), known_(known) {}
+
+  void understand();
+  std::expected<Understood, std::string> result() && {
+    if (!advice_.empty()) return std::unexpected(std::move(advice_));
+    return Understood{std::move(words_), std::move(program_)};
+  }
+
+ private:
+  [[nodiscard]] bool ended() const { return !advice_.empty() || !program_.empty(); }
+  [[nodiscard]] std::string verb() const { return verb_ < words_.size() ? words_[verb_] : ""; }
+  // Those whose command has words of its own.
+  [[nodiscard]] bool executes() const {
+    return is_one_of(verb(), {"run", "bench", "suggest", "record"});
+  }
+  [[nodiscard]] bool takes_next(const std::string& option) const;
+  [[nodiscard]] bool takes_word_at(size_t at) const;
+  [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
+  [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;
+
+  [[nodiscard]] bool has_unknown_option() const;
+
+  void find_verb();
+  void rewrite_verb();
+  bool rewrite_words(size_t at, size_t count);
+  void rewrite_options();
+  size_t rewrite_option(size_t at);
+  bool rewrite_value(size_t at);
+  size_t rewrite_unknown(size_t at, const std::string& of);
+  size_t rewrite_form(size_t at);
+  size_t refuse(std::string advice);
+  void rewrite_arguments();
+  void rewrite_subject();
+  void rewrite_pids();
+  void move_behind_verb();
+  void rewrite_assign();
+  void rewrite_run();
+  void rewrite_load();
+  void rewrite_import();
+  void rewrite_completion();
+  void rewrite_top(const std::string& word);
+  bool refuse_arguments();
+
+  void insert(size_t at, std::string word) {
+    words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(at), std::move(word));
+  }
+  void erase(size_t at, size_t count = 1) {
+    const auto begin = words_.begin() + static_cast<std::ptrdiff_t>(at);
+    words_.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+
+  Words words_, program_;
+  const KnownOptions& known_;
+  size_t verb_ = 0;
+  std::string advice_;
+};
+
+}  // namespace rdtd

@@ -1,0 +1,181 @@
+// What words without an option mean: a group, a unit, a file.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+
+#include "guess.hpp"
+#include "rdtd/model/systemd_unit.hpp"
+#include "words_of_others.hpp"
+
+namespace rdtd {
+
+// "--pid 1" and "--pid=1" of verbs that take PIDs bare.
+void Guess::rewrite_pids() {
+  for (size_t i = verb_ + 1; i < words_.size() && words_[i] != "--"; i++) {
+    if (words_[i] != "--pid" && !words_[i].starts_with("--pid=")) continue;
+    const bool is_apart = words_[i] == "--pid";
+    if (is_apart ? i + 1 == words_.size() : words_[i] == "--pid=") {
+      advice_ = fmt::format("--pid of {} requires PID", verb());
+      return;
+    }
+    if (is_apart)
+      erase(i);
+    else
+      words_[i].erase(0, std::string_view("--pid=").size());
+  }
+}
+
+// A bare word that is no PID is a unit; watch has both behind an option, explain and assign take a
+// PID bare.
+void Guess::rewrite_subject() {
+  const bool pid_needs_option = verb() == "watch";
+  if (!pid_needs_option) rewrite_pids();
+  if (ended()) return;
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.size() != 1) return;
+  if (is_list_of_numbers(words_[bare.front()]))
+    advice_ = fmt::format("{} takes one PID", verb());
+  else if (verb() == "explain" && words_[bare.front()] == "guard")
+    words_[bare.front()] = "--guard";
+  else if (!is_number(words_[bare.front()]))
+    insert(bare.front(), "--unit");
+  else if (pid_needs_option)
+    insert(bare.front(), "--pid");
+}
+
+// "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group. "assign GROUP
+// UNIT" and "assign UNIT GROUP": a unit has its type, or stands where the group is given.
+void Guess::rewrite_assign() {
+  rewrite_pids();
+  if (ended()) return;
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  std::vector<size_t> names;
+  std::ranges::copy_if(bare, std::back_inserter(names),
+                       [&](size_t at) { return !is_number(words_[at]); });
+  const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
+  const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
+  // A group can have such a name.
+  const bool can_be_group = !has_group && names.size() == 1;
+  if (!can_be_group &&
+      std::ranges::any_of(names, [&](size_t at) { return is_list_of_numbers(words_[at]); })) {
+    advice_ = "several PIDs are separate words: 'rdtctl assign -g GROUP 1 2'";
+    return;
+  }
+  if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
+    const bool first = is_unit(names[0]);
+    if (first == is_unit(names[1])) return;
+    insert(names[1], first ? "-g" : "--unit");
+    insert(names[0], first ? "--unit" : "-g");
+  } else if (names.size() == 1 && bare.size() == 1 && has_group && !has_unit) {
+    insert(names[0], "--unit");
+  } else if (names.size() == 1 && !has_group) {
+    insert(names[0], "-g");
+  }
+}
+
+// "run GROUP -- COMMAND", of bench and suggest too; suggest needs no command.
+void Guess::rewrite_run() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const bool suggests = verb() == "suggest";
+  const bool own = given({"-g", "--group"}) ||
+                   (!suggests && given({"--l2", "--l3", "--mb", "--smba", "--exclusive",
+                                        "--pseudo-lock", "--noise-group", "--ceiling"}));
+  if (own || bare.size() != 1) return;
+  const size_t next = bare.front() + 1;
+  if (next == words_.size() ? suggests : words_[next] == "--") insert(bare.front(), "-g");
+}
+
+// apply and reload.
+void Guess::rewrite_load() {
+  if (std::erase_if(words_, [](const std::string& word) {
+        return word == "--dry-run" || word == "-n" || word.starts_with("--dry-run=");
+      }) > 0) {
+    find_verb();
+    words_[verb_] = "plan";
+  } else if (const std::vector<size_t> bare = bare_words(verb_ + 1); !bare.empty()) {
+    const std::string& word = words_[bare.front()];
+    if (word == "-" || word.find_first_of("./") != std::string::npos)
+      advice_ = fmt::format("{} takes no files: {}", verb(),
+                            meaning_of_option("apply", "--file")->sentence);
+  }
+}
+
+// "import FILE"; the kind of a file is recognized.
+void Guess::rewrite_import() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const bool from = given({"--from"});
+  const auto is_kind = [](const std::string& word) {
+    return is_one_of(word, {"pqos", "goresctrl", "cgrules", "cgrules.conf", "libvirt"});
+  };
+  const bool kind = (from && bare.size() == 1 && is_kind(words_[bare.front() - 1])) ||
+                    (!from && bare.size() == 2 && is_kind(words_[bare.front()]));
+  if (kind)
+    advice_ = fmt::format("'{}': {}", words_[from ? bare.front() - 1 : bare.front()],
+                          meaning_of_option("import", "--format")->sentence);
+  else if (!from && bare.size() == 1)
+    insert(bare.front(), "--from");
+}
+
+// The script for bash is the nearest to other shells like it.
+void Guess::rewrite_completion() {
+  if (const auto bare = bare_words(verb_ + 1);
+      bare.size() == 1 &&
+      is_one_of(words_[bare.front()], {"sh", "/bin/sh", "/bin/bash", "/usr/bin/bash"}))
+    words_[bare.front()] = "bash";
+}
+
+// top takes no argument.
+void Guess::rewrite_top(const std::string& word) {
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(word, unknown))
+    advice_ = fmt::format("'{0}' is a file: rdtctl top --play {0}", word);
+  else if (is_number(word))
+    advice_ = fmt::format("'{0}' is no group: rdtctl top -d {0} refreshes every {0} seconds", word);
+  else
+    advice_ = fmt::format("top shows all groups; 'rdtctl show {0}' shows one", word);
+}
+
+// Of a verb that takes no arguments; whether there is one.
+bool Guess::refuse_arguments() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.empty() || words_[bare.front() - 1] == "--json") return false;  // a wrong form
+  if (verb() == "reset")
+    advice_ =
+        fmt::format("reset takes no argument: {}", meaning_of_option("reset", "--group")->sentence);
+  else if (const std::string_view instead = instead_of_argument(verb()); !instead.empty())
+    advice_ = fmt::format("{} takes no argument: {}", verb(), instead);
+  return ended();
+}
+
+bool Guess::has_unknown_option() const {
+  return std::ranges::any_of(words_, [&](const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    return is_option(word) && !known_(verb(), name) && !known_("", name);
+  });
+}
+
+void Guess::rewrite_arguments() {
+  const std::string name = verb();
+  if (name == "explain" || name == "watch") rewrite_subject();
+  if (name == "assign") rewrite_assign();
+  if (const auto bare = bare_words(verb_ + 1);
+      name == "init" && bare.size() == 1 && !given({"--protect"}))
+    insert(bare.front(), "--protect");
+  if (is_one_of(name, {"run", "bench", "suggest"})) rewrite_run();
+  if (name == "completion") rewrite_completion();
+  if (name == "record" && bare_words(verb_ + 1).empty() &&
+      std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
+    advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
+  if (name == "import") rewrite_import();
+  // A word behind an option that is not known may be its value.
+  if (has_unknown_option() || refuse_arguments()) return;
+  if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
+      !given({"--rules"}))
+    words_[verb_] = "show";
+  if (const std::vector<size_t> bare = bare_words(verb_ + 1); name == "top" && !bare.empty())
+    rewrite_top(words_[bare.front()]);
+}
+
+}  // namespace rdtd

@@ -1,0 +1,175 @@
+// What the options of other tools mean, and values in the units of other tools.
+#include <fmt/format.h>
+
+#include "guess.hpp"
+#include "time_point.hpp"
+#include "words_of_others.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// What "-o", "--output" and "--format" of other tools are followed by.
+bool is_output(std::string_view form) {
+  return is_one_of(form, {"json", "json-pretty", "text", "table", "wide"});
+}
+
+}  // namespace
+
+std::string with_value(std::string_view text, std::string_view value, std::string_view otherwise) {
+  std::string out(text);
+  if (const size_t at = out.find("{}"); at != std::string::npos)
+    out.replace(at, 2, value.empty() ? otherwise : value);
+  return out;
+}
+
+// Ends the rewriting with this sentence.
+size_t Guess::refuse(std::string advice) {
+  advice_ = std::move(advice);
+  return words_.size();
+}
+
+// "-o json", "--output json", "--format json" at `at`. Returns the place of the next word.
+size_t Guess::rewrite_form(size_t at) {
+  const std::string option = words_[at], form = words_[at + 1];
+  if (verb() == "metrics" && option != "--format")
+    return refuse(fmt::format(
+        "'{0} {1}' of metrics: {0} takes a file; for a file of that name write {0} ./{1}", option,
+        form));
+  if (verb() == "metrics" && !is_one_of(form, {"prometheus", "text"}))
+    return refuse(
+        fmt::format("'--format {}' of metrics: it prints the text format of Prometheus", form));
+  if (verb() == "list" && form == "name") {
+    erase(at, 2);
+    insert(at, "--names");
+    return at + 1;
+  }
+  // procps' top sorts by it.
+  if (verb() == "top" && option == "-o" && !is_output(form)) {
+    words_[at] = "--sort";
+    return at + 2;
+  }
+  if (!is_output(form) && verb() != "metrics")
+    return refuse(fmt::format("'{} {}': the output is text, or JSON with -o json", option, form));
+  erase(at, 2);
+  if (!form.starts_with("json")) return at;
+  insert(at, form == "json" ? "-j" : "--json=pretty");
+  return at + 1;
+}
+
+// Values that are understood otherwise; whether the option at `at` needs nothing more.
+bool Guess::rewrite_value(size_t at) {
+  const std::string word = words_[at];
+  const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+  const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history"});
+  if (word == "--json" && !is_form(next) &&
+      (next.empty() || at < verb_ || is_option(next) ||
+       (takes_words && bare_words(verb_ + 1).size() == 1)))
+    words_[at] = "-j";
+  if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
+    words_[at] = "--color=always";
+  if (at < verb_ || verb() != "run") return false;
+  const std::string seconds = in_seconds(next);
+  if (word == "--wait" && !is_number(seconds.substr(0, seconds.find('.')))) {
+    words_[at] = "--wait=1e9";  // until there is one
+    return true;
+  }
+  // Of numactl; of others it is a class.
+  if (word == "-C" && is_number(next.substr(0, next.find_first_of(",-")))) words_[at] = "--cpus";
+  return false;
+}
+
+// The option at `at`. Returns the place of the next word.
+size_t Guess::rewrite_option(size_t at) {
+  if (rewrite_value(at)) return at + 1;
+  const std::string word = words_[at];
+  const std::string name = word.substr(0, word.find('='));
+  const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+  const std::string of = at < verb_ ? "" : verb();
+  // "-json", as Go's programs have them.
+  if (const std::string long_one = "-" + name; name.size() > 2 && name[1] != '-' &&
+                                               !known_(of, name.substr(0, 2)) &&
+                                               (known_(of, long_one) || known_("", long_one))) {
+    words_[at] = "-" + word;
+    return at;
+  }
+  if (word == name + "=" && takes_next(name))
+    return refuse(fmt::format("'{}' has no value behind its '='", name));
+  // A file of such a name is hardly meant.
+  if (of == "metrics" && is_one_of(word, {"-o", "--output"}) && is_one_of(next, {"json", "yaml"}))
+    return rewrite_form(at);
+  if (known_(of, name) || known_("", name)) return at + (takes_next(words_[at]) ? 2 : 1);
+  return rewrite_unknown(at, of);
+}
+
+// An option that neither the verb nor rdtctl has.
+size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
+  const std::string word = words_[at];
+  const std::string name = word.substr(0, word.find('='));
+  const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+  const bool is_joined = word != name;
+  auto meaning = meaning_of_option(of, word);
+  const bool whole = meaning.has_value();
+  if (!meaning) meaning = meaning_of_option(of, name);
+  const bool form = is_one_of(word, {"-o", "--output", "--format"}) && !next.empty();
+  if (form && (!meaning || (!meaning->sentence.empty() && is_output(next))))
+    return rewrite_form(at);
+  if (!meaning) return at + 1;
+  if (!meaning->sentence.empty()) {
+    const std::string value = is_joined         ? word.substr(name.size() + 1)
+                              : is_option(next) ? ""
+                                                : next;
+    return refuse(fmt::format("'{}'{}: {}", name, of.empty() ? "" : " of " + of,
+                              with_value(meaning->sentence, value, "GROUP")));
+  }
+  const std::string first = meaning->words.empty() ? "" : meaning->words.front();
+  if (first == "+" && at > verb_ && word.size() > name.size() + 1) {
+    words_[at] = word.substr(name.size() + 1);
+    return at + 1;
+  }
+  if (first.empty() || first == "+") {
+    erase(at);
+    if (at < verb_) verb_--;
+    return first.empty() ? at : at + 1;
+  }
+  if (first.contains("{}")) {
+    if (!is_joined && next.empty()) return refuse(fmt::format("{} requires a value", name));
+    words_[at] = with_value(first, is_joined ? word.substr(name.size() + 1) : next, "");
+    if (!is_joined) erase(at + 1);
+    return at + 1;
+  }
+  words_[at] = first + (whole || !is_joined ? "" : word.substr(name.size()));
+  return at + (takes_next(words_[at]) ? 2 : 1);
+}
+
+// "--json list": an option of the verb, before it.
+void Guess::move_behind_verb() {
+  for (size_t at = 0; at < verb_ && verb_ < words_.size();) {
+    const std::string name = words_[at].substr(0, words_[at].find('='));
+    const bool movable = is_option(words_[at]) && !known_("", name) && known_(verb(), name) &&
+                         !*known_(verb(), name);
+    if (!movable) {
+      at += is_option(words_[at]) && takes_word_at(at) ? 2 : 1;
+      continue;
+    }
+    std::string option = words_[at];
+    erase(at);
+    insert(verb_--, std::move(option));
+  }
+}
+
+void Guess::rewrite_options() {
+  bool has_file = false;  // of record
+  for (size_t at = 0; at < words_.size() && !ended();) {
+    if (words_[at] == "--") return;
+    if (is_option(words_[at])) {
+      at = rewrite_option(at);
+      continue;
+    }
+    const bool is_file = at > verb_ && verb() == "record" && !std::exchange(has_file, true);
+    if (at > verb_ && executes() && !is_file) return;  // the command
+    at++;
+  }
+}
+
+}  // namespace rdtd
