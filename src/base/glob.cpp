@@ -287,6 +287,16 @@ std::string_view glob_prefix(std::string_view pattern) {
 
 // The earliest match of what lies between two '*' leaves the most text for the rest, so only the
 // last '*' is ever extended.
+size_t glob_least_size(std::string_view pattern) {
+  size_t size = 0;
+  while (!pattern.empty()) {
+    const bool is_star = pattern.front() == '*';
+    if (!is_star) size++;
+    pattern.remove_prefix(is_star ? 1 : match_element(pattern, " ").length);
+  }
+  return size;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   constexpr size_t none = std::string_view::npos;
   size_t p = 0;

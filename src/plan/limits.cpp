@@ -224,6 +224,8 @@ void Planner::refuse_resource(std::string_view key, std::string_view name, const
                               std::string hint) {
   std::vector<std::string> offered;
   for (const auto& [other, ids] : domains_) offered.emplace_back(to_string(other));
+  if (hint.empty() && policy_.daemon.unsupported == OnUnsupported::refuse)
+    hint = "remove it; for machines of several kinds write unsupported = \"skip\" in [daemon]";
   unsupported(where,
               fmt::format("'{}': resctrl offers no {} here; it offers {}", key, name,
                           offered.empty() ? "nothing" : join(offered, ", ")),

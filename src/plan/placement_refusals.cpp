@@ -289,7 +289,9 @@ std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board&
          scattered ? fmt::format(": {} are free{}, but not side by side: {}", ways(free.count()),
                                  holders(request), these_ways(free))
                    : fmt::format(": {} {} left{}", ways(*left), *left == 1 ? "is" : "are",
-                                 holders(request))});
+                                 holders(request)),
+         false,
+         *count == request.all.count() ? "write \"all\": every way that the group may fill" : ""});
   }
   return refusals;
 }

@@ -52,9 +52,11 @@ std::unexpected<AmountError> refused(std::string message, std::string hint = {})
 
 Parsed parse_percent(std::string_view text) {
   const auto number = parse_number(trim(text.substr(0, text.size() - 1)));
-  if (!number) return refused(fmt::format("'{}' is not a percentage", text));
-  if (*number > 100) return refused(fmt::format("'{}' is more than 100%", text));
-  if (*number <= 0) return refused(fmt::format("'{}' is not above 0%", text));
+  if (!number)
+    return refused(fmt::format("'{}' is not a percentage", text),
+                   text.starts_with('-') ? fmt::format("write \"{}\"", trim(text.substr(1))) : "");
+  if (*number > 100) return refused(fmt::format("'{}' is more than 100%", text), "write \"100%\"");
+  if (*number <= 0) return refused(fmt::format("'{}' is not above 0%", text), "write \"1%\"");
   return Amount{Percent{*number}, std::string(text)};
 }
 
@@ -165,7 +167,8 @@ Parsed parse_cache_amount(std::string_view text) {
   if (text.find(range_sign) != std::string_view::npos && !text.starts_with("ways "))
     return parse_range(text, parse_cache_amount, "1..6 ways");
   const auto no_cache = [&] {
-    return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text));
+    return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text),
+                   "write \"1 way\"");
   };
   if (text == "all") return amount(text, All{});
   if (text == "remainder") return amount(text, Remainder{});
@@ -206,6 +209,9 @@ Parsed parse_cache_amount(std::string_view text) {
         fmt::format("'{}' is not a cache amount", text),
         fmt::format("write \"{}\" for exactly these ways, or \"{}\" for a number between", *named,
                     *meant));
+  if (const auto whole = whole_ways_meant(text))
+    return refused(fmt::format("'{}' is not a cache amount", text),
+                   fmt::format("a number of ways is whole: write \"{}\"", *whole));
   return refused(fmt::format("'{}' is not a cache amount", text),
                  meant ? fmt::format("write \"{}\"", *meant)
                        : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");

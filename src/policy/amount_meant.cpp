@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <initializer_list>
 #include <utility>
 
@@ -117,7 +118,23 @@ std::string without_invisible(std::string_view text) {
   return out;
 }
 
+// "2 ways" of "2 ways or more", ">= 2 ways" and "at least 2 ways".
+std::optional<std::string_view> least_meant(std::string_view text) {
+  for (const std::string_view sign : {">=", "at least ", "min ", "minimum "})
+    if (text.starts_with(sign)) return trim(text.substr(sign.size()));
+  for (const std::string_view sign : {" or more", " and more", "+"})
+    if (text.ends_with(sign)) return trim(text.substr(0, text.size() - sign.size()));
+  return std::nullopt;
+}
+
+// "1024 GiB" of "1 TiB".
+std::string in_smaller_unit(const std::string& number, unsigned factor, std::string_view unit) {
+  const auto count = parse_unsigned<uint32_t>(number);
+  return count ? fmt::format("{} {}", uint64_t{*count} * factor, unit) : number;
+}
+
 std::string cache_candidate(std::string_view text) {
+  if (const auto least = least_meant(text)) return cache_candidate(*least) + "..all";
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
     return "all";
   if (is_one_of(text, {"rest", "remaining", "remain", "others", "leftover"})) return "remainder";
@@ -128,7 +145,11 @@ std::string cache_candidate(std::string_view text) {
   if (const auto count = small_number(text.substr(0, text.find(' '))))
     return cache_candidate(
         fmt::format("{}{}", *count, text.substr(std::min(text.find(' '), text.size()))));
-  if (text.starts_with("way ")) return fmt::format("ways {}", trim(text.substr(4)));
+  if (text.starts_with("way ")) {
+    std::string ways(trim(text.substr(4)));
+    if (const size_t to = ways.find(" to "); to != std::string::npos) ways.replace(to, 4, "-");
+    return fmt::format("ways {}", ways);
+  }
   const auto [number, word] = split_quantity(text);
   if (auto size = of_bytes(number, word)) return *std::move(size);
   if (is_hexadecimal(text)) return fmt::format("0x{}", text);
@@ -144,6 +165,7 @@ std::string cache_candidate(std::string_view text) {
   if (is_one_of(word, {"k", "kb", "kib"})) return fmt::format("{} KiB", number);
   if (is_one_of(word, {"m", "mb", "mib"})) return fmt::format("{} MiB", number);
   if (is_one_of(word, {"g", "gb", "gib"})) return fmt::format("{} GiB", number);
+  if (is_one_of(word, {"t", "tb", "tib"})) return in_smaller_unit(number, 1024, "GiB");
   return std::string(text);
 }
 
@@ -176,6 +198,7 @@ std::optional<std::string> of_bits(std::string_view text) {
 }
 
 std::string bandwidth_candidate(std::string_view text) {
+  if (const auto least = least_meant(text)) return bandwidth_candidate(*least) + "..unlimited";
   if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
     return "unlimited";
   if (const auto percent = fraction(text)) return *percent;
@@ -188,6 +211,8 @@ std::string bandwidth_candidate(std::string_view text) {
   if (is_one_of(word, {"k", "kb"})) return fmt::format("{} KB/s", number);
   if (is_one_of(word, {"m", "mb"})) return fmt::format("{} MB/s", number);
   if (is_one_of(word, {"g", "gb"})) return fmt::format("{} GB/s", number);
+  if (is_one_of(word, {"t", "tb"})) return in_smaller_unit(number, 1000, "GB/s");
+  if (word == "tib") return in_smaller_unit(number, 1024, "GiB/s");
   if (word == "kib") return fmt::format("{} KiB/s", number);
   if (word == "mib") return fmt::format("{} MiB/s", number);
   if (word == "gib") return fmt::format("{} GiB/s", number);
@@ -223,7 +248,7 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
 std::string named_ways_meant(std::string_view text) {
   std::string list(trim(text));
   // Dashes that a word processor makes of "-": U+2013, U+2014, U+2212.
-  for (const std::string_view dash : {"..", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
+  for (const std::string_view dash : {"..", " to ", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
     if (const size_t at = list.find(dash); at != std::string::npos)
       list.replace(at, dash.size(), "-");
   if (const auto ends = split(list, '-'); ends.size() == 2 && !list.contains(',')) {
@@ -252,6 +277,22 @@ std::optional<std::string> numbered_ways_meant(std::string_view text) {
                  named.substr(5).starts_with(trim(list.substr(0, list.find('-'))))
              ? std::optional(std::move(named))
              : std::nullopt;
+}
+
+std::optional<std::string> whole_ways_meant(std::string_view text) {
+  constexpr double most = 32;
+  for (const std::string_view unit : {"ways", "way"}) {
+    if (!text.ends_with(unit)) continue;
+    const std::string_view number = trim(text.substr(0, text.size() - unit.size()));
+    double value = 0;
+    const char* const all = number.data() + number.size();
+    if (number.empty() || std::from_chars(number.data(), all, value).ptr != all || value == 0)
+      return std::nullopt;
+    const double whole = std::ceil(std::abs(value));
+    if (!(whole <= most)) return "2 ways";
+    return fmt::format("{:.0f} way{}", whole, whole == 1 ? "" : "s");
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> cache_amount_meant(std::string_view text) {

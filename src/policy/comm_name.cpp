@@ -5,22 +5,33 @@
 
 namespace rdtd {
 
+namespace {
+
+// No program of a longer name begins so: "nvidia-persistenced" is one, and "scsi_logging_level".
+constexpr auto beginnings = std::to_array<std::string_view>(
+    {"kworker/",  "rcu_",         "rcub/",       "rcuc/",
+     "rcuog/",    "rcuop/",       "rcuos/",      "ksoftirqd/",
+     "ktimers/",  "irq/",         "irq_work/",   "migration/",
+     "cpuhp/",    "idle_inject/", "watchdog/",   "jbd2/",
+     "ext4-rsv-", "xfs-",         "xfsaild/",    "btrfs-transaction",
+     "dm-",       "dmcrypt_",     "kcryptd",     "kdmflush/",
+     "kvm-",      "vhost-",       "napi/",       "nvme-",
+     "nvmet-",    "scsi_eh_",     "scsi_tmf_",   "nfsv4",
+     "drbd_",     "ecryptfs-",    "nvidia-drm/", "nvidia-modeset/",
+     "psimon/",   "kcompactd",    "kswapd",      "rdma_",
+     "mlx5_",     "irqbypass/",   "hv_",         "UVM "});
+
+}  // namespace
+
 bool is_kernel_thread(std::string_view name) {
-  // No program of a longer name begins so: "nvidia-persistenced" is one, and "scsi_logging_level".
-  constexpr auto beginnings = std::to_array<std::string_view>(
-      {"kworker/",  "rcu_",         "rcub/",       "rcuc/",
-       "rcuog/",    "rcuop/",       "rcuos/",      "ksoftirqd/",
-       "ktimers/",  "irq/",         "irq_work/",   "migration/",
-       "cpuhp/",    "idle_inject/", "watchdog/",   "jbd2/",
-       "ext4-rsv-", "xfs-",         "xfsaild/",    "btrfs-transaction",
-       "dm-",       "dmcrypt_",     "kcryptd",     "kdmflush/",
-       "kvm-",      "vhost-",       "napi/",       "nvme-",
-       "nvmet-",    "scsi_eh_",     "scsi_tmf_",   "nfsv4",
-       "drbd_",     "ecryptfs-",    "nvidia-drm/", "nvidia-modeset/",
-       "psimon/",   "kcompactd",    "kswapd",      "rdma_",
-       "mlx5_",     "irqbypass/",   "hv_",         "UVM "});
   return std::ranges::any_of(
       beginnings, [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+bool can_begin_kernel_thread(std::string_view prefix) {
+  return is_kernel_thread(prefix) ||
+         std::ranges::any_of(
+             beginnings, [&](std::string_view beginning) { return beginning.starts_with(prefix); });
 }
 
 bool can_be_comm(std::string_view name) {

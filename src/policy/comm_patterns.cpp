@@ -61,6 +61,20 @@ std::string list_of_words(std::string_view text) {
   return words.size() < least && !all_known ? "" : out + "]";
 }
 
+// "java -jar x", "python3 a.py": a program and what follows it.
+bool is_command_line(std::string_view text) {
+  const size_t blank = text.find(' ');
+  if (blank == std::string_view::npos || blank == 0 || text[blank - 1] == ':') return false;
+  const std::string_view rest = trim(text.substr(blank));
+  if (rest.empty() || rest.starts_with("- ")) return false;
+  return rest.starts_with('-') || rest.contains(" -") || rest.contains('/') || rest.contains('=') ||
+         (is_program(text.substr(0, blank)) && rest.contains('.'));
+}
+
+std::string write_cmdline(std::string_view text) {
+  return fmt::format("write cmdline = {}", rdtd::quoted(fmt::format("*{}*", text)));
+}
+
 // A name that the kernel does not show whole.
 std::string hint_for_long(std::string_view text, bool of_thread) {
   if (is_kernel_thread(text)) return write(fmt::format("{}*", comm_of(text)));
@@ -68,20 +82,40 @@ std::string hint_for_long(std::string_view text, bool of_thread) {
   const std::string_view first = text.substr(0, blank);
   // "nginx: worker process": the title that a program writes over its command line.
   const bool is_title = blank != std::string_view::npos && first.size() > 1 && first.ends_with(':');
-  const bool is_command = blank != std::string_view::npos &&
-                          (text.contains(" -") || text.contains('/') || text.contains('='));
+  const bool is_command = is_command_line(text);
   if (!is_title && !is_command)
     return write(comm_of(text)) + (of_thread || blank < text.size() ? "" : ", or use 'exe'");
   const std::string name = comm_of(is_title ? first.substr(0, first.size() - 1) : first);
   if (of_thread) return write(name);
   return is_title ? fmt::format("{}, or cmdline = {}", write(name),
                                 rdtd::quoted(fmt::format("{}*", text)))
-                  : fmt::format("{}, or use 'cmdline'", write(name));
+                  : write_cmdline(text);
+}
+
+// "redis-server *:6379": what stands beside the '*' is more than a program's name has.
+Check check_least_size(std::string_view text, bool of_thread) {
+  const std::string_view prefix = glob_prefix(text);
+  if (glob_least_size(text) <= longest_comm || can_begin_kernel_thread(prefix)) return std::nullopt;
+  const size_t blank = prefix.find(' ');
+  const bool is_command = blank != std::string_view::npos && !of_thread;
+  const std::string name = comm_of(prefix.substr(0, blank));
+  const bool is_whole = blank != std::string_view::npos || prefix.size() >= longest_comm;
+  std::string hint =
+      is_command
+          ? fmt::format("write name = {}, or cmdline = {}", rdtd::quoted(name),
+                        rdtd::quoted(fmt::format("{}{}", text, text.ends_with('*') ? "" : "*")))
+          : write(is_whole ? name : name + "*");
+  return Finding{
+      fmt::format("'{}' has more than the {} bytes of a program's name; only kernel threads have "
+                  "more",
+                  text, longest_comm),
+      std::move(hint), false};
 }
 
 Check check_length(std::string_view text, bool of_thread) {
   const auto only = glob_only_match(text);
-  if (!only || can_be_comm(*only)) return std::nullopt;
+  if (!only) return check_least_size(text, of_thread);
+  if (can_be_comm(*only)) return std::nullopt;
   return never(text,
                is_kernel_thread(*only)
                    ? fmt::format("the kernel cuts the names of its threads to {} bytes",
@@ -118,6 +152,9 @@ Check check_comm(std::string_view text, bool of_thread) {
                     "brackets",
                     text),
         write(kernel_thread(text.substr(1, text.size() - 2))), false};
+  if (is_command_line(text) && glob_is_literal(text))
+    return Finding{fmt::format("'{}' is one name with blanks in it", text),
+                   of_thread ? write(text.substr(0, text.find(' '))) : write_cmdline(text), false};
   if (const std::string list = list_of_words(text); !list.empty())
     return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
   if (text.starts_with("**/"))

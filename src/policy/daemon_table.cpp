@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "names.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/policy/parse.hpp"
 
 namespace rdtd {
@@ -10,6 +12,22 @@ namespace {
 
 // A comparison looks at all groups and processes.
 constexpr std::chrono::milliseconds shortest_interval{100};
+
+// Of the names of users, which are members of a user group.
+std::string hint_for_readers(const toml::node& node) {
+  constexpr size_t most = 3;
+  std::vector<std::string> names;
+  const auto add = [&](const toml::node& one) {
+    if (const auto* name = one.as_string(); name != nullptr && !name_problem(name->get()))
+      names.push_back(name->get());
+  };
+  add(node);
+  if (const auto* array = node.as_array())
+    for (const toml::node& one : *array) add(one);
+  if (names.empty() || names.size() > most) return {};
+  return fmt::format("write readers = \"group\" and add {} to the user group rdtd",
+                     join(names, " and "));
+}
 
 bool is_never(std::string_view word) {
   return word == "never" || word == "off" || word == "none" || word == "infinity" ||
@@ -40,22 +58,23 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
        {"drift",
         [&](const auto& k, const auto& n) {
           if (auto word = table_.choice(in, k, n, {"restore", "report"},
-                                        {{"fix repair enforce correct", "restore"},
-                                         {"warn log ignore notify allow", "report"}}))
+                                        {{"fix repair enforce correct true", "restore"},
+                                         {"warn log ignore notify allow false", "report"}}))
             settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
         }},
        {"unsupported",
         [&](const auto& k, const auto& n) {
           if (auto word = table_.choice(in, k, n, {"refuse", "skip"},
-                                        {{"error fail strict deny", "refuse"},
-                                         {"ignore warn warning allow omit", "skip"}}))
+                                        {{"error fail strict deny false", "refuse"},
+                                         {"ignore warn warning allow omit true", "skip"}}))
             settings_.unsupported = *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
         }},
        {"readers",
         [&](const auto& k, const auto& n) {
           if (auto word = table_.choice(
                   in, k, n, {"group", "all"},
-                  {{"rdtd root none", "group"}, {"everybody everyone any world users", "all"}}))
+                  {{"rdtd root none", "group"}, {"everybody everyone any world users", "all"}},
+                  hint_for_readers(n)))
             settings_.readers = *word == "group" ? Readers::group : Readers::all;
         }},
        {"reconcile_interval", [&](const auto& k, const auto& n) {

@@ -67,12 +67,13 @@ static std::string with_quoted_name(std::string_view where, std::string_view nam
   return fmt::format("{}\"{}.{}\"]", table, where.substr(dot + 1, where.size() - dot - 2), name);
 }
 
-static UnknownKey described(std::string_view name, const toml::node& node) {
-  UnknownKey out{.name = name, .is_on = {}, .text = {}, .first_key = {}};
+static UnknownKey described(std::string_view name, const toml::node& node,
+                            std::string_view table_title) {
+  UnknownKey out{.name = name, .is_on = {}, .text = {}, .table = table_title, .inner_keys = {}};
   if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
   if (const auto* string = node.as_string()) out.text = string->get();
-  if (const auto* table = node.as_table(); table != nullptr && !table->empty())
-    out.first_key = table->begin()->first.str();
+  if (const auto* table = node.as_table())
+    for (const auto& [key, value] : *table) out.inner_keys.push_back(key.str());
   return out;
 }
 
@@ -93,7 +94,7 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
             fmt::format("a '.' begins a table within: write {}", with_quoted_name(where, name)));
     else
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-            unknown_key_hint(described(name, node), names));
+            unknown_key_hint(described(name, node, where), names));
   }
 }
 
@@ -141,9 +142,10 @@ std::optional<Located<std::string>> FileReader::string(const toml::key& key,
       return std::nullopt;
     }
   const auto* number = node.as_integer();
-  const bool is_name = key.str() == "partition" || key.str() == "group";
+  const bool is_text =
+      key.str() == "partition" || key.str() == "group" || key.str() == "description";
   wrong_type(key, node, "a string",
-             number != nullptr && is_name && number->flags() == toml::value_flags::none
+             number != nullptr && is_text && number->flags() == toml::value_flags::none
                  ? fmt::format("write {} = \"{}\"", key.str(), number->get())
                  : "");
   return std::nullopt;

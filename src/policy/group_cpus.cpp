@@ -145,13 +145,33 @@ std::string hint_for_cpus(std::string_view text) {
 
 }  // namespace
 
+// "0,1-2" of [0, "1-2"].
+static std::string hint_for_element(const toml::node& node) {
+  std::string list;
+  if (const auto* array = node.as_array())
+    for (const toml::node& one : *array) {
+      const auto* text = one.as_string();
+      const auto* number = one.as_integer();
+      if (text == nullptr && number == nullptr) return hint_for_cpus("");
+      list += (list.empty() ? "" : ",") +
+              (text != nullptr ? text->get() : std::to_string(number->get()));
+    }
+  const auto cpus = parse_id_list(list, highest_cpu);
+  if (!cpus) return hint_for_cpus("");
+  std::vector<std::string> ranges;
+  for (const IdRange range : *cpus) ranges.push_back(to_string(range));
+  constexpr size_t most_ranges = 8;
+  return ranges.size() > most_ranges ? hint_for_cpus("")
+                                     : fmt::format("write \"{}\"", join(ranges, ","));
+}
+
 IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& node) {
   constexpr std::string_view required = "a string, an integer or an array of integers";
   std::vector<IdRange> cpus;
   const auto add_number = [&](const toml::node& element) {
     const auto* number = element.as_integer();
     if (number == nullptr) {
-      in.wrong_type(key, element, required, hint_for_cpus(""));
+      in.wrong_type(key, element, required, hint_for_element(node));
       return false;
     }
     if (number->get() < 0 || number->get() > highest_cpu) {

@@ -40,6 +40,7 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
   FileReader::Keys keys = {
       {"exclusive",
        [&](const auto& k, const auto& n) {
+         out.exclusive_where = in.at(k);
          if (const auto value = read_exclusive(in, k, n))
            std::tie(group.exclusive, group.strict) = *value;
        }},
@@ -135,6 +136,12 @@ GroupTable read_group(const FileReader& in, const toml::key& key, const toml::ta
     });
   in.read_table(table, table_title("group", key.str()), keys);
   if (out.group.amends) check_amendment(in, out);
+  if (out.group.exclusive && out.group.partition)
+    in.error(out.exclusive_where,
+             fmt::format(
+                 "group '{}' is in partition '{}', which its groups share: it cannot be exclusive",
+                 out.group.name.value, out.group.partition->value),
+             "remove this line; nobody outside of the partition fills its ways");
   return out;
 }
 

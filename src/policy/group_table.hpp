@@ -13,6 +13,7 @@ struct GroupTable {
   Group group;  // with the places of CPUs, not yet their numbers
   GroupCpus cpus;
   bool replaces = false;  // override = true
+  Location exclusive_where;
 };
 
 struct PartitionTable {

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "amount_meant.hpp"
+#include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/resource.hpp"
+#include "rdtd/policy/toml_text.hpp"
+#include "synonyms.hpp"
 
 namespace rdtd {
 
@@ -66,6 +69,17 @@ std::string schemata_hint(std::string_view line) {
                      lower(to_string(*resource)), *table);
 }
 
+// "group a {" and "group "a" {", as HCL and nginx have it.
+std::string block_hint(std::string_view line) {
+  const auto words = words_of(line);
+  if (words.size() != 3 || words[2] != "{" ||
+      (words[0] != "group" && words[0] != "partition" && words[0] != "pseudo_lock"))
+    return {};
+  std::string name(words[1]);
+  std::erase(name, '"');
+  return name_problem(name) ? "" : fmt::format("write [{}.{}]", words[0], toml_key(name));
+}
+
 }  // namespace
 
 std::string line_hint(std::string_view line, bool is_first) {
@@ -73,7 +87,10 @@ std::string line_hint(std::string_view line, bool is_first) {
   if (line.size() > longest_line) return {};
   if (is_mark_of_conflict(line))
     return "this marks a conflict of a merge: keep one of its two sides, and delete the marks";
-  for (const std::string_view sign : {";", "//", "/*"})
+  for (const std::string_view sign : {"!include", "@include", "%include"})
+    if (line.starts_with(sign)) return std::string(all_files_are_read);
+  if (auto hint = block_hint(line); !hint.empty()) return hint;
+  for (const std::string_view sign : {";", "//", "/*", "-- "})
     if (line.starts_with(sign)) return "a comment begins with '#'";
   if (auto hint = schemata_hint(line); !hint.empty()) return hint;
   const std::string_view format = is_first ? format_of(line) : "";
@@ -87,6 +104,10 @@ std::string line_hint(std::string_view line, bool is_first) {
 std::string pair_hint(std::string_view line, std::string_view key) {
   const std::string_view found = trim(line.substr(key.size()));
   if (found.starts_with(':')) return fmt::format("write {} = ...", key);
+  if (key == "include") return std::string(all_files_are_read);
+  if (found.starts_with('"'))
+    if (const size_t end = found.find('"', 1); end != std::string_view::npos)
+      return fmt::format("write {} = {}", key, found.substr(0, end + 1));
   const size_t equals = line.find('=');
   if (equals == std::string_view::npos) return {};
   const std::string word = lower(trim(line.substr(key.size(), equals - key.size())));

@@ -24,6 +24,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/guard_status.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "rule_table.hpp"
 #include "shadowed_rules.hpp"
 
@@ -78,6 +79,8 @@ class Builder {
   std::string did_you_mean(std::string_view name, std::span<const std::string> names);
   std::string hint_for_group(std::string_view name, std::span<const std::string> names);
   std::string hint_for_partition(std::string_view name);
+  [[nodiscard]] static std::string add_or_name(std::string_view kind, std::string_view name,
+                                               std::span<const std::string> known);
 
   bool alone_;
   ParsedPolicy out_;
@@ -269,6 +272,13 @@ std::string Builder::did_you_mean(std::string_view name, std::span<const std::st
 // Of the group of a rule that there is not.
 std::string Builder::hint_for_group(std::string_view name, std::span<const std::string> names) {
   if (name == "root" || name == "/") return "the resctrl root is 'default'";
+  // The header of its table.
+  for (const std::string_view title : {"group.", "[group."})
+    if (name.starts_with(title)) {
+      std::string_view rest = name.substr(title.size());
+      if (rest.ends_with(']')) rest.remove_suffix(1);
+      if (groups_.contains(std::string(rest))) return fmt::format("write \"{}\"", rest);
+    }
   if (name.find_first_of("/%*") != std::string_view::npos)
     return "a group has a fixed name, and no groups below it";
   if (lower(name) == leave_group) return fmt::format("write group = \"{}\"", leave_group);
@@ -276,21 +286,31 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
     if (name == word && did_you_mean(name, names).empty())
       return "group = \"leave\" leaves processes where they are";
   if (auto near = did_you_mean(name, names); !near.empty()) return near;
+  return add_or_name("group", name, names);
+}
+
+// Of a name that nothing is a slip of.
+std::string Builder::add_or_name(std::string_view kind, std::string_view name,
+                                 std::span<const std::string> known) {
   constexpr size_t most_named = 5;
+  const auto problem = kind == "group" ? group_name_problem(name) : name_problem(name);
+  const std::string add = problem ? "" : fmt::format("add [{}.{}]", kind, toml_key(name));
   // default may be among them twice. Very many rules can name what there is not.
-  if (names.size() > most_named + 2) return {};
-  std::vector<std::string> own(names.begin(), names.end());
+  if (known.size() > most_named + 2) return add;
+  std::vector<std::string> own(known.begin(), known.end());
   std::erase(own, "default");
-  if (own.size() > most_named) return {};
-  if (!own.empty()) return fmt::format("the policy has {}", join(own, ", "));
-  const bool is_bare = name.find('.') == std::string_view::npos;
-  return group_name_problem(name) || !is_bare ? "" : fmt::format("add [group.{}]", name);
+  if (own.empty() || own.size() > most_named) return add;
+  const std::string others = own.size() == 1 ? fmt::format("write \"{}\"", own.front())
+                                             : fmt::format("name one of {}", join(own, ", "));
+  return add.empty() ? others : fmt::format("{}, or {}", add, others);
 }
 
 std::string Builder::hint_for_partition(std::string_view name) {
   for (const std::string_view word : {"none", "no", "null", "default", "shared", "all", "any", ""})
     if (lower(name) == word) return "a group without 'partition' is in none: remove this line";
-  return did_you_mean(name, partitions_.names());
+  const std::vector<std::string> names = partitions_.names();
+  if (auto near = did_you_mean(name, names); !near.empty()) return near;
+  return add_or_name("partition", name, names);
 }
 
 void Builder::refuse_remainder(const AmountTables& amounts) {
@@ -305,12 +325,7 @@ void Builder::check_group(const Group& group) {
   const std::string& name = group.name.value;
   const bool has_cache =
       std::ranges::any_of(group.amounts, [](const auto& entry) { return is_cache(entry.first); });
-  if (group.exclusive && group.partition)
-    error(group.name.where,
-          fmt::format(
-              "group '{}' is in partition '{}', which its groups share: it cannot be exclusive",
-              name, group.partition->value));
-  else if (group.exclusive && !has_cache)
+  if (group.exclusive && !group.partition && !has_cache)
     error(group.name.where, fmt::format("exclusive group '{}' has no cache amount", name),
           "write l3 = \"4 ways\"");
   if (name == "default" && group.cpus)

@@ -65,9 +65,29 @@ bool is_range_of_numbers(std::string_view text) {
          text.find_first_of("<>+-.") != std::string_view::npos;
 }
 
-Finding no_negation(std::string_view text) {
-  return {fmt::format("'{}' is a text that begins with '!': no condition negates", text),
-          "to leave processes alone, write group = \"leave\" in an earlier rule", false};
+// "!redis.service" and "not redis.service".
+Check check_negation(std::string_view text) {
+  constexpr std::string_view word = "not ";
+  const bool has_sign = text.starts_with('!') && text.size() > 1;
+  if (!has_sign && !(lower(text.substr(0, word.size())) == word && text.size() > word.size()))
+    return std::nullopt;
+  return Finding{fmt::format("'{}' is a text that begins with '{}': no condition negates", text,
+                             has_sign ? "!" : text.substr(0, word.size() - 1)),
+                 "to leave processes alone, write group = \"leave\" in an earlier rule", false};
+}
+
+// ["root", "alice"] of "root,alice".
+std::string list_of_identities(ConditionKind kind, std::string_view text, char separator) {
+  constexpr size_t longest_list = 100;
+  std::string list;
+  for (const std::string_view part : split(text, separator)) {
+    const std::string_view name = trim(part);
+    if (name.empty()) continue;
+    if (name.find_first_of(",:|; \"\\") != std::string_view::npos || text.size() > longest_list)
+      return fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind));
+    list += (list.empty() ? "" : ", ") + rdtd::quoted(name);
+  }
+  return fmt::format("write {} = [{}]", to_string(kind), list);
 }
 
 Check check_identity(ConditionKind kind, std::string_view text) {
@@ -81,7 +101,7 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                                is_user ? "user" : "group", highest_identity)};
   }
   const std::string_view noun = is_user ? "user" : "user group";
-  if (text.starts_with('!') && text.size() > 1) return no_negation(text);
+  if (auto found = check_negation(text)) return found;
   if (is_user && (text.starts_with("uid:") || text.starts_with("uid=")) &&
       is_whole_number(text.substr(4)))
     return never(text, "the number stands alone",
@@ -100,12 +120,12 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                  "list the numbers, or use user_group or unit");
   if (is_user && text.contains(' ') && !text.contains('\\'))
     return Finding{fmt::format("'{}' is one name with a blank in it", text),
-                   "list them: user = [\"NAME\", \"NAME\"]", false};
+                   list_of_identities(kind, text, ' '), false};
   if (const size_t end = text.find_first_of(",:|;"); end != std::string_view::npos)
     return never(text, fmt::format("the name of a {} has no '{}'", noun, text[end]),
                  text[end] == ':'
                      ? fmt::format("write {} = \"{}\"", to_string(kind), text.substr(0, end))
-                     : fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
+                     : list_of_identities(kind, text, text[end]));
   return std::nullopt;
 }
 
@@ -269,7 +289,7 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
-  if (text.starts_with('!') && text.size() > 1) return no_negation(text);
+  if (auto found = check_negation(text)) return found;
   if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
   if (auto found = check_kind(kind, text)) return found;
   return check_slip(kind, text, in_array);
@@ -306,12 +326,23 @@ void check_words_of_command(const FileReader& in, const Condition& condition) {
              write(fmt::format("*{}*", line)));
 }
 
+// The excerpt below the message shows the rest of a long value.
+std::string with_short_value(std::string message, const std::string& value) {
+  constexpr size_t longest_shown = 64;
+  const size_t at = message.find(value);
+  if (value.size() <= longest_shown || at == std::string::npos) return message;
+  size_t end = longest_shown;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80) end--;
+  return message.replace(at, value.size(), value.substr(0, end) + "...");
+}
+
 }  // namespace
 
 void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
   if (condition.kind == ConditionKind::cmdline) check_words_of_command(in, condition);
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
+    if (found) found->message = with_short_value(std::move(found->message), pattern.value);
     // Who names both ways has followed the hint already.
     const bool has_both =
         condition.kind == ConditionKind::exe && found && !found->certain &&

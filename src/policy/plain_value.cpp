@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+#include <utility>
 
 namespace rdtd {
 
@@ -69,6 +73,20 @@ bool is_number(std::string_view text) {
 
 bool is_plain_value(std::string_view text) {
   return text == "true" || text == "false" || is_number(text) || is_date_or_time(text);
+}
+
+bool is_too_large(std::string_view text) {
+  std::string number(text);
+  std::erase(number, '_');
+  if (number.starts_with('+')) number.erase(0, 1);
+  int base = 10;
+  for (const auto& [prefix, its_base] : {std::pair{"0x", 16}, {"0o", 8}, {"0b", 2}})
+    if (number.starts_with(prefix)) base = its_base;
+  if (base != 10) number.erase(0, 2);
+  int64_t value = 0;
+  const char* const all = number.data() + number.size();
+  const auto [end, error] = std::from_chars(number.data(), all, value, base);
+  return end == all && error == std::errc::result_out_of_range;
 }
 
 std::optional<std::string_view> boolean_meant(std::string_view text) {

@@ -18,12 +18,19 @@ namespace rdtd {
 namespace {
 
 void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
+  for (const std::string_view specifier : {"%u", "%U", "$USER", "$UID"})
+    if (monitor.value == specifier)
+      return in.error(monitor.where,
+                      fmt::format("'{}' cannot be the name of a monitoring group", monitor.value),
+                      "write monitor = \"{user}\"");
   if (!is_monitor_template(monitor.value)) return check_name(in, "monitoring group", monitor);
+  const bool of_user = monitor.value == "{uid}" || monitor.value == "{username}";
   if (const auto parsed = parse_monitor_template(monitor.value); !parsed)
-    in.error(monitor.where,
-             fmt::format("'{}' cannot be the name of monitoring groups: {}", monitor.value,
-                         parsed.error()),
-             "write monitor = \"{unit}\" or \"pod-{pod}\"");
+    in.error(
+        monitor.where,
+        fmt::format("'{}' cannot be the name of monitoring groups: {}", monitor.value,
+                    parsed.error()),
+        of_user ? "write monitor = \"{user}\"" : "write monitor = \"{unit}\" or \"pod-{pod}\"");
 }
 
 // QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
@@ -96,12 +103,9 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
     in.error(rule.monitor->where,
              "'monitor' in a rule with group = \"leave\": processes stay where they are",
              "remove 'monitor', or name a group");
-  if (rule.conditions.empty() && in.problems() == before) {
-    std::vector<std::string> kinds;
-    for (const ConditionKind kind : condition_kinds) kinds.emplace_back(to_string(kind));
-    in.error(rule.where,
-             fmt::format("a rule must have at least one condition: {}", join(kinds, ", ")));
-  }
+  if (rule.conditions.empty() && in.problems() == before)
+    in.error(rule.where, "a rule needs a condition",
+             "for example unit = \"NAME.service\" or name = \"NAME\"");
   return rule;
 }
 

@@ -49,6 +49,13 @@ bool is_uid(std::string_view text) {
 }  // namespace
 
 Check check_container(std::string_view text) {
+  // As kubectl prints the ID, behind the name of the runtime.
+  if (const size_t at = text.find("://"); at != std::string_view::npos && at > 0) {
+    const std::string_view id = text.substr(at + 3);
+    const bool is_id = !id.empty() && id.find_first_not_of("0123456789abcdef") == id.npos;
+    return never(text, "it is the ID of a container; 'container' is its name",
+                 is_id ? fmt::format("write cgroup = \"**/*{}*\"", id) : "");
+  }
   if (text.starts_with('/'))
     return never(text, "the name of a container has no '/'", write(last_component(text)));
   if (const size_t at = text.find('/'); at != std::string_view::npos && is_image(text, at))

@@ -20,12 +20,13 @@ class SettingsTable {
   void read(const FileReader& in, const toml::key& key, const toml::node& node,
             FileReader::Keys keys);
   // One of several words; anything else is reported. `meant`: other words for them, "yes no" for
-  // "on", for the hint.
+  // "on", for the hint; true, false and numbers are words as well.
   using Meant = std::vector<std::pair<std::string_view, std::string_view>>;
   [[nodiscard]] std::optional<std::string> choice(const FileReader& in, const toml::key& key,
                                                   const toml::node& node,
                                                   const std::vector<std::string>& choices,
-                                                  const Meant& meant = {}) const;
+                                                  const Meant& meant = {},
+                                                  const std::string& otherwise = {}) const;
 
  private:
   std::string name_;

@@ -6,8 +6,11 @@
 #include <array>
 #include <utility>
 
+#include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 
@@ -31,7 +34,7 @@ constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\
 constexpr std::string_view by_process =
     "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
 constexpr std::string_view of_kubernetes =
-    "of Kubernetes' objects, rules know pods and containers by name: pod = \"NAMESPACE/NAME*\"";
+    "rules know pods by name only: write pod = \"NAMESPACE/NAME*\"";
 constexpr std::string_view other_controls =
     "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
     "have the other limits";
@@ -51,6 +54,10 @@ constexpr std::string_view groups_of_partition =
     "a group names its partition: write partition = \"NAME\" in [group.NAME]";
 constexpr std::string_view one_policy =
     "a policy is for the machine that it lies on, all the time: give each machine its files";
+constexpr std::string_view all_the_time =
+    "a policy holds all the time and for its machine only: use a timer, or other files";
+constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
+constexpr std::string_view in_a_group = "it belongs in a [group.NAME]";
 constexpr std::string_view by_kernel =
     "the kernel numbers groups by itself: a group has a name only";
 constexpr std::string_view no_templates =
@@ -75,9 +82,11 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"pods podname kubernetespod k8spod", "pod", {}},
     {"containers containername docker dockercontainer podman", "container", {}},
     {"namespace podnamespace kubernetesnamespace", "pod", "write pod = \"NAMESPACE/*\""},
-    {"image label labels annotations podlabels poduid deployment statefulset", "pod",
-     of_kubernetes},
-    {"qos qosclass", "unit", "write unit = \"kubepods-besteffort.slice\""},
+    {"image label labels annotation annotations selector podselector labelselector matchlabels "
+     "podlabels poduid deployment statefulset daemonset replicaset node nodeselector",
+     "pod", of_kubernetes},
+    {"composeservice", "container", "write container = \"*NAME*\""},
+    {"qos qosclass", "unit", qos_class},
     {"containerid dockerid", "cgroup", "write cgroup = \"**/*ID*\", or container = \"NAME\""},
     {"uid username users owner account", "user", {}},
     {"gid usergroup groups groupname unixgroup", "user_group", {}},
@@ -108,7 +117,8 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"session tty login", "unit", "write unit = \"user-UID.slice\""},
     {"recursive descendants subtree", "cgroup",
      "a cgroup includes those below it, and children start in the group of their parent"},
-    {"hostname host onlyon machines when schedule time cron", "name", one_policy},
+    {"hostname host onlyon machines", "name", one_policy},
+    {"when schedule time cron", "name", all_the_time},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
     {"all any everything", "name", "name = \"*\" holds for every process"},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
@@ -143,7 +153,10 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"clos cos closid closids rmid rmids partid pmg", "l3", by_kernel},
     {"inherit inherits extends template base from", "l3", no_templates},
     {"isolate isolation exclusiveways pinned lock locked", "exclusive", {}},
-    {"hostname host onlyon machines when schedule time cron", "l3", one_policy},
+    {"hostname host onlyon machines", "l3", one_policy},
+    {"when schedule time cron", "l3", all_the_time},
+    {"cdp", "l3", mount_options},
+    {"io ioalloc ddio", "adopt", "[io] is a table of its own: write l3 in it"},
     {"catrangestartpercent catrangeendpercent", "l3",
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
     {"id cacheid domain domains socket node numa level", "l3", by_domain},
@@ -194,7 +207,7 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"rules match matches process processes", "rule", "write [[rule]]"},
     {"pseudolocks lock locks locked", "rule", "write [pseudo_lock.NAME]"},
     {"l3 l2 l3code l3data l2code l2data mb smba exclusive cpus description adopt", "rule",
-     "it belongs in a [group.NAME]"},
+     in_a_group},
     {"name thread exe cmdline cgroup unit userunit user usergroup", "rule",
      "conditions belong in a [[rule]]"},
     {"loglevel onstop drift unsupported readers reconcileinterval", "rule",
@@ -204,8 +217,7 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"host hosts machine machines node nodes", "rule", one_policy},
     {"unit units service services slice scope container containers pod pods vm vms", "rule",
      "write [[rule]] with unit = \"NAME\", and a [group.NAME] for its amounts"},
-    {"include includes import confd", "rule",
-     "every *.toml file of /etc/rdtd is read, in the order of their names"},
+    {"include includes import confd", "rule", all_files_are_read},
     {"inputs outputs agent prometheus metrics exporter", "rule", no_exporter},
     {"rdtconfigfile intelrdt rdt linux plugins runtime kubernetes", "rule", runtime_settings},
     {"options", "rule",
@@ -263,29 +275,73 @@ const Synonym* find_synonym(std::string_view word, const auto& has) {
 
 std::string did_you_mean(std::string_view key) { return fmt::format("did you mean '{}'?", key); }
 
-// As many keys as a line has room for, first those that begin with the same letter.
-std::string some_of(std::span<const std::string> keys, std::string_view name) {
-  constexpr size_t room = 48;
+// All keys if a line has room for them, else those that policies have most.
+std::string main_keys(std::span<const std::string> keys) {
   constexpr size_t room_for_all = 80;
   if (const std::string all = join(keys, ", "); all.size() <= room_for_all)
     return fmt::format("the keys are {}", all);
+  constexpr auto most_used = std::to_array<std::string_view>(
+      {"l3", "mb", "exclusive", "cpus", "partition", "description", "group", "unit", "name", "exe",
+       "user", "cgroup", "container", "pod"});
   std::string out;
-  for (const bool alike : {true, false})
-    for (const std::string& key : keys) {
-      if (key.starts_with(name.substr(0, 1)) != alike) continue;
-      if (out.size() + key.size() > room) continue;
-      out += (out.empty() ? "" : ", ") + key;
-    }
-  return fmt::format("some of the keys are {}; see rdtd.toml(5)", out);
+  for (const std::string_view key : most_used)
+    if (contains(keys, key)) out += fmt::format("{}{}", out.empty() ? "" : ", ", key);
+  return fmt::format("the main keys are {}; see rdtd.toml(5)", out);
+}
+
+// The rule of a condition that is in [group.NAME].
+std::string rule_of(const UnknownKey& unknown, std::string_view word) {
+  constexpr std::string_view title = "[group.";
+  constexpr size_t longest_value = 64;
+  const auto is_condition = [](std::string_view key) { return key != "l3" && key != "group"; };
+  const Synonym* synonym = nullptr;
+  for (const Synonym& one : of_rules)
+    if (is_condition(one.key) && one.hint.empty() && contains(split(one.words, ' '), word))
+      synonym = &one;
+  const bool is_key = std::ranges::any_of(
+      condition_kinds, [&](ConditionKind kind) { return to_string(kind) == unknown.name; });
+  if (!unknown.table.starts_with(title) || unknown.text.empty() ||
+      unknown.text.size() > longest_value || (synonym == nullptr && !is_key))
+    return std::string(needs_rule);
+  const std::string group(
+      unknown.table.substr(title.size(), unknown.table.size() - title.size() - 1));
+  return fmt::format("write [[rule]] with group = {} and {} = {}", rdtd::quoted(group),
+                     is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
+}
+
+std::string slice_of_qos(std::string_view value) {
+  if (lower(value) == "burstable") return "write unit = \"kubepods-burstable.slice\"";
+  if (lower(value) == "guaranteed")
+    return "its pods lie directly below kubepods.slice: rules for burstable and besteffort first, "
+           "then unit = \"kubepods.slice\"";
+  return std::string(qos_class);
 }
 
 // What the key's value adds to what its name says.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint) {
+  if (hint == needs_rule) return rule_of(unknown, word);
+  if (hint == qos_class) return slice_of_qos(unknown.text);
   if (hint == commented_out && unknown.is_on && *unknown.is_on != word.starts_with("dis"))
     return "remove this line: what a file of the policy has is in force";
   if (word == "mode" && lower(unknown.text).starts_with("pseudo"))
     return "write [pseudo_lock.NAME] with l2 or l3 in place of the group";
   return std::string(hint);
+}
+
+// Whether it is a table that has what belongs in a [group.NAME].
+bool has_keys_of_group(const UnknownKey& unknown) {
+  return std::ranges::any_of(unknown.inner_keys, [](std::string_view key) {
+    return std::ranges::any_of(of_others, [&](const Synonym& one) {
+      return one.hint == in_a_group && contains(split(one.words, ' '), key);
+    });
+  });
+}
+
+// [redis] with l3 and mb.
+std::string hint_for_group_table(const UnknownKey& unknown, std::span<const std::string> keys) {
+  if (!contains(keys, "rule") || !has_keys_of_group(unknown) || name_problem(unknown.name))
+    return {};
+  return fmt::format("write [group.{}]", toml_key(unknown.name));
 }
 
 // [vm.web]: what a condition is named after, as a table at the top.
@@ -308,14 +364,14 @@ std::string hint_for_table(const UnknownKey& unknown, std::string_view word,
                                                                     {"cgroup", "cgroup"},
                                                                     {"name", "name"}});
   constexpr size_t longest_first_key = 64;
-  if (unknown.first_key.empty() || unknown.first_key.size() > longest_first_key ||
-      !contains(keys, "rule"))
-    return {};
+  if (unknown.inner_keys.empty() || !contains(keys, "rule")) return {};
+  const std::string_view first_key = unknown.inner_keys.front();
+  if (first_key.size() > longest_first_key || has_keys_of_group(unknown)) return {};
   const auto* const found =
       std::ranges::find(conditions, word, &std::pair<std::string_view, std::string_view>::first);
   if (found == conditions.end()) return {};
   return fmt::format("write [[rule]] with {} = {}, and a [group.NAME] for its amounts",
-                     found->second, rdtd::quoted(unknown.first_key));
+                     found->second, rdtd::quoted(std::string(first_key)));
 }
 
 }  // namespace
@@ -330,9 +386,10 @@ std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::str
   if (const Synonym* synonym = find_synonym(word, has))
     return synonym->hint.empty() ? did_you_mean(synonym->key)
                                  : hint_by_value(unknown, word, synonym->hint);
-  if (const auto nearest = nearest_name(lower(name.substr(0, 64)), keys))
-    return did_you_mean(*nearest);
-  return some_of(keys, name);
+  const auto nearest = nearest_name(lower(name.substr(0, 64)), keys);
+  if (auto hint = hint_for_group_table(unknown, keys); !hint.empty() && nearest != "group")
+    return hint;
+  return nearest ? did_you_mean(*nearest) : main_keys(keys);
 }
 
 }  // namespace rdtd

@@ -6,15 +6,21 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rdtd {
+
+// Of what other programs have as an include.
+inline constexpr std::string_view all_files_are_read =
+    "every *.toml file of /etc/rdtd is read, in the order of their names";
 
 // An unknown key, and the part of its value that shows what was meant.
 struct UnknownKey {
   std::string_view name;
-  std::optional<bool> is_on;   // of a boolean
-  std::string_view text;       // of a string
-  std::string_view first_key;  // of a table
+  std::optional<bool> is_on;                 // of a boolean
+  std::string_view text;                     // of a string
+  std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
+  std::vector<std::string_view> inner_keys;  // of a table
 };
 
 // The hint for an unknown key of a table that has `keys`: what to write instead, or else some of

@@ -18,6 +18,9 @@ namespace {
 constexpr size_t most_names = 100'000;  // keys and tables; toml++ is quadratic in some of them
 constexpr size_t most_parts = 16;       // of a dotted key
 
+constexpr std::string_view letters_of_names =
+    "a name consists of letters a to z, digits, '.', '_' and '-'";
+
 bool is_bare(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
          c == '_';
@@ -106,6 +109,11 @@ bool TextScanner::scan_header() {
   const std::string_view title = text_.substr(begin, place_.at - begin);
   const auto node = is_array ? names_.define_array_element(parts, place_.line, title)
                              : names_.define_table(parts, place_.line, title);
+  if (!node && node.error().contains("is defined twice"))
+    return fail(begin, place_.at, node.error(),
+                parts.back() == "rule" ? "write [[rule]]"
+                : is_array             ? ""
+                                       : "put its keys under the first");
   return defined(begin, place_.at, node, table_) && scan_end_of_line(fmt::format("'{}'", close));
 }
 
@@ -169,7 +177,8 @@ bool TextScanner::fail_in_header(size_t begin, std::string_view close, const Par
   return fail(place_.at, place_.at + length,
               apart ? fmt::format("unexpected '{}' after the name", rest.substr(0, length))
                     : fmt::format("'{}' is not allowed in a name", rest.substr(0, length)),
-              "a name consists of letters, digits, '_' and '-'");
+              length > 1 ? std::string(letters_of_names)
+                         : "a name consists of letters, digits, '_' and '-'");
 }
 
 // Dotted or not, with the blanks behind it.
@@ -201,12 +210,16 @@ bool TextScanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
     parts.push_back(text_.substr(start, place_.at - start));
     return true;
   }
+  const std::string_view found =
+      start == text_.size() ? "" : text_.substr(start, first_character(text_.substr(start)).length);
+  // Quotes would not help: no group can have the name.
+  if (in_header && !parts.empty() && found.size() > 1 && !is_disguised(start))
+    return fail(start, start + found.size(), fmt::format("'{}' is not allowed in a name", found),
+                std::string(letters_of_names));
   if (const size_t dot = text_.substr(0, start).find_last_not_of(blank); start > begin)
     return fail(dot, dot + 1, "a name must follow '.'");
   if (current() == '.' || current() == '=')
     return fail(place_.at, place_.at + 1, fmt::format("a name must come before '{}'", current()));
-  const std::string_view found =
-      text_.substr(place_.at, first_character(text_.substr(place_.at)).length);
   if (is_disguised(place_.at)) return fail_disguised(place_.at);
   const std::string_view line = text_.substr(place_.at, end_of_line() - place_.at);
   const size_t end = line.find(in_header ? ']' : '=');
@@ -224,8 +237,15 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
   if (at_end_of_line()) return true;
   const std::string_view found = trim(text_.substr(place_.at, end_of_line() - place_.at));
   if (is_disguised(place_.at)) return fail_disguised(place_.at);
+  const std::string_view rest = trim(found.substr(1));
+  const bool is_mark =
+      (found.front() == ';' || found.front() == ',') && (rest.empty() || rest.starts_with('#'));
+  const bool is_comment = found.starts_with("//") || found.starts_with("-- ");
   return fail(place_.at, place_.at + found.size(),
-              fmt::format("unexpected '{}' after {}", found, after));
+              fmt::format("unexpected '{}' after {}", found, after),
+              is_mark      ? "remove it: a line ends without a mark"
+              : is_comment ? "a comment begins with '#'"
+                           : "");
 }
 
 // Counts a key or a table, at bytes [begin, end).

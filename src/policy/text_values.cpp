@@ -99,7 +99,17 @@ bool TextScanner::scan_plain(unsigned depth) {
   if (const size_t at = value.find(no_break_space); at != std::string_view::npos)
     return fail_at_blank(place_.at + at);
   if (is_plain_value(value)) {
+    if (is_too_large(value))
+      return fail(place_.at, place_.at + value.size(),
+                  fmt::format("'{}' is {} than any number of TOML", value,
+                              value.starts_with('-') ? "smaller" : "larger"));
     place_.at += value.size();
+    return true;
+  }
+  // "true;", after which scan_end_of_line() finds the mark.
+  if (depth == 0 && (value.ends_with(';') || value.ends_with(',')) &&
+      is_plain_value(trim(value.substr(0, value.size() - 1)))) {
+    place_.at += value.size() - 1;
     return true;
   }
   // A word in [guard].

@@ -349,7 +349,7 @@ TEST_F(LeasesTest, RefusesWithoutAChange) {
       {"a", "[[rule]]\ngroup = \"nowhere\"\nname = \"x\"\n",
        "lease:a:2:9: error: unknown group 'nowhere'\n"
        "    2 | group = \"nowhere\"\n"
-       "      |         ^~~~~~~~~ the policy has bench, redis\n"},
+       "      |         ^~~~~~~~~ add [group.nowhere], or name one of bench, redis\n"},
   };
   for (const auto& row : rows) {
     EXPECT_EQ(lease(row.name, row.policy), row.text);

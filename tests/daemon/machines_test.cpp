@@ -382,7 +382,8 @@ TEST_F(MachinesInForce, OnlyMonitoring) {
             "p.toml:1:8: error: group 'a': resctrl divides nothing here, so that there is only "
             "the default group\n    1 | [group.a]\n      |        ^\n"
             "p.toml:2:6: error: 'l3': resctrl offers no L3 here; it offers nothing\n"
-            "    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
+            "    2 | l3 = \"1 way\"\n      |      ^~~~~~~ remove it; for machines of several kinds "
+            "write unsupported = \"skip\" in [daemon]\n");
   EXPECT_EQ(group_of(pid), "default/web");
 }
 

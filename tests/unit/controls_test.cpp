@@ -106,7 +106,7 @@ TEST(Controls, Amounts) {
        "'4 ways' is not an amount of a control [write 1, \"50%\", \"8 GB/s\", \"0xf0\" or "
        "\"unlimited\"]"},
       {"0x", number, unknown, "'0x' is not a mask of at most 32 bits []"},
-      {"101%", number, share, "'101%' is more than 100% []"},
+      {"101%", number, share, "'101%' is more than 100% [write \"100%\"]"},
       {"x%", number, share, "'x%' is not a percentage []"},
   };
   for (const auto& row : rows)

@@ -189,7 +189,9 @@ TEST(Io, Refusals) {
        "p.toml:1:2: error: [io]: the ways that I/O devices fill cannot be set here (io_alloc)\n    "
        "  | that requires Linux 6.19 and an AMD processor with SDCIAE\n"},
       {io, no_l3, untouched(no_l3),
-       "p.toml:2:6: error: 'l3': resctrl offers no L3 here; it offers L2, MB\n"},
+       "p.toml:2:6: error: 'l3': resctrl offers no L3 here; it offers L2, MB\n"
+       "      | remove it; for machines of several kinds write unsupported = \"skip\" in "
+       "[daemon]\n"},
       {io, few_elsewhere, untouched(few_elsewhere),
        "p.toml:1:2: error: [io]: I/O devices need CLOSID 7 (io_alloc), and the highest one that "
        "all "

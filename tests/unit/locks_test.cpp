@@ -137,7 +137,9 @@ TEST(Locks, Refusals) {
       {lock("buffer", "1 MiB", "7"), atom(), untouched(atom()),
        "p.toml:2:8: error: unknown L2 domain 7\n      | this machine has 0-1\n"},
       {"[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" }\n", atom(), untouched(atom()),
-       "p.toml:2:14: error: 'l3': resctrl offers no L3 here; it offers L2\n"},
+       "p.toml:2:14: error: 'l3': resctrl offers no L3 here; it offers L2\n"
+       "      | remove it; for machines of several kinds write unsupported = \"skip\" in "
+       "[daemon]\n"},
       {buffer_policy + lock("other", "1 MiB"), atom(), untouched(atom()),
        "p.toml:4:8: error: pseudo_lock 'other' and pseudo_lock 'buffer' in p.toml:1 are both in L2 "
        "domain 1, and the kernel locks one region in a domain\n"},

@@ -39,6 +39,11 @@ TEST(PlacementRefusals, Ways) {
       {group("a", "60%") + exclusive("b", "4 ways"),
        "p.toml:2:6: error: a: '60%' (5 ways) does not fit in L3 domains 0-1: 4 ways are left "
        "beside b (4 ways)\n    2 | l3 = \"60%\"\n      |      ^~~~~\n"},
+      {group("a", "100%") + exclusive("b", "4 ways"),
+       "p.toml:2:6: error: a: '100%' (8 ways) does not fit in L3 domains 0-1: 4 ways are left "
+       "beside b (4 ways)\n    2 | l3 = \"100%\"\n      |      ^~~~~~ write \"all\": every way "
+       "that "
+       "the group may fill\n"},
       {group("a", "4 ways") + exclusive("b", "ways 2-4"),
        "p.toml:2:6: error: a: '4 ways' does not fit in L3 domains 0-1: 5 ways are free beside b (3 "
        "ways), but not side by side: ways 0-1 and 5-7\n    2 | l3 = \"4 ways\"\n      |      "

@@ -130,7 +130,8 @@ TEST(Plan, Refusals) {
        "GB/s\"\n      |      ^~~~~~~~ write both forms: mb = [\"8 GB/s\", \"N%\"]\n"},
       {"[group.a]\nl2 = \"1 way\"\n",
        "p.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3, MB\n    2 | l2 = \"1 "
-       "way\"\n      |      ^~~~~~~\n"},
+       "way\"\n      |      ^~~~~~~ remove it; for machines of several kinds write unsupported = "
+       "\"skip\" in [daemon]\n"},
       {"[group.a]\nl3code = \"1 way\"\n",
        "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
        "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3 (Arm: "
@@ -139,7 +140,8 @@ TEST(Plan, Refusals) {
        "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nsmba = \"50%\"\n",
        "p.toml:2:8: error: 'smba': resctrl offers no SMBA here; it offers L3, MB\n    2 | smba = "
-       "\"50%\"\n      |        ^~~~~\n"},
+       "\"50%\"\n      |        ^~~~~ remove it; for machines of several kinds write unsupported = "
+       "\"skip\" in [daemon]\n"},
       {"[group.a]\ncpus = \"2-4\"\n",
        "p.toml:2:8: error: this machine cannot have CPU 4\n    2 | cpus = \"2-4\"\n      |        "
        "^~~~~ it can have 0-3\n"},

@@ -405,7 +405,7 @@ constexpr PolicyAndErrors cpu_errors[] = {
     {"[group.a]\ncpus = [0, \"1\"]\n",
      R"(p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a string
     2 | cpus = [0, "1"]
-      |            ^~~ for example "0-3,8"
+      |            ^~~ write "0-1"
 )"},
     {"[group.a]\ncpus = []\n",
      R"(p.toml:2:8: error: 'cpus' is an empty array

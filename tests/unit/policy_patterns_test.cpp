@@ -214,11 +214,10 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'redis:redis' can never match: the name of a user has no ':' | write user = "
      "\"redis\""},
     {"user = 'root,daemon'",
-     "error: 'root,daemon' can never match: the name of a user has no ',' | list them: user = "
-     "[\"NAME\", \"NAME\"]"},
+     "error: 'root,daemon' can never match: the name of a user has no ',' | write user = "
+     "[\"root\", \"daemon\"]"},
     {"user = 'alice bob'",
-     "warning: 'alice bob' is one name with a blank in it | list them: user = [\"NAME\", "
-     "\"NAME\"]"},
+     "warning: 'alice bob' is one name with a blank in it | write user = [\"alice\", \"bob\"]"},
     // Odd ones.
     {"exe = '/usr/bin/redis$'",
      "error: '/usr/bin/redis$' can never match: it is a glob, not a regular expression, and "
@@ -234,7 +233,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: '/regex/' can never match: the name of a process has no directory | write \"regex\""},
     {"name = 'redis-server --port 6379'",
      "error: 'redis-server --port 6379' can never match: the kernel cuts names to 15 bytes | "
-     "write \"redis-server\", or use 'cmdline'"},
+     "write cmdline = \"*redis-server --port 6379*\""},
     {"name = '!tar'",
      "warning: '!tar' is a text that begins with '!': no condition negates | to leave processes "
      "alone, write group = \"leave\" in an earlier rule"},
@@ -327,7 +326,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'nvidia-persistenced' can never match: the kernel cuts names to 15 bytes | write "
      "\"nvidia-persiste\", or use 'exe'"},
     {"name = 'kworker/u8:3-ext4-rsv-conversion-and-much-more-than-sixty-three-bytes'",
-     "error: 'kworker/u8:3-ext4-rsv-conversion-and-much-more-than-sixty-three-bytes' can never "
+     "error: 'kworker/u8:3-ext4-rsv-conversion-and-much-more-than-sixty-three-...' can never "
      "match: the kernel cuts the names of its threads to 63 bytes | write \"kworker/u8:3-ex*\""},
     {"thread = 'C2 CompilerThread0'",
      "error: 'C2 CompilerThread0' can never match: the kernel cuts names to 15 bytes | write \"C2 "
@@ -447,8 +446,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: '1000..2000' can never match: there are no ranges of numbers | list the numbers, or "
      "use user_group or unit"},
     {"user = \"0;1\"",
-     "error: '0;1' can never match: the name of a user has no ';' | list them: user = [\"NAME\", "
-     "\"NAME\"]"},
+     "error: '0;1' can never match: the name of a user has no ';' | write user = [\"0\", \"1\"]"},
     {"user = \"007\"", "error: '007' begins with a 0, which no number does | write \"7\""},
 };
 

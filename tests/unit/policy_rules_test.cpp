@@ -32,7 +32,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n[group.redis]\n[group.web]\n",
      R"(p.toml:2:9: error: unknown group 'zzz'
     2 | group = "zzz"
-      |         ^~~~~ the policy has redis, web
+      |         ^~~~~ add [group.zzz], or name one of redis, web
 )"},
     {"[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n",
      R"(p.toml:2:9: error: unknown group 'zzz'
@@ -48,7 +48,7 @@ constexpr PolicyAndErrors rule_errors[] = {
      "[[rule]]\ngroup = \"zzz\"\nname = \"x\"\n",
      R"(p.toml:8:9: error: unknown group 'zzz'
     8 | group = "zzz"
-      |         ^~~~~
+      |         ^~~~~ add [group.zzz]
 )"},
     {"[[rule]]\nname = \"x\"\n",
      R"(p.toml:1:1: error: a rule must name its group
@@ -56,9 +56,9 @@ constexpr PolicyAndErrors rule_errors[] = {
       | ^~~~~~~~ write group = "NAME"
 )"},
     {"[[rule]]\ngroup = \"default\"\n",
-     R"(p.toml:1:1: error: a rule must have at least one condition: name, thread, exe, cmdline, cgroup, unit, user_unit, vm, pod, container, user, user_group
+     R"(p.toml:1:1: error: a rule needs a condition
     1 | [[rule]]
-      | ^~~~~~~~
+      | ^~~~~~~~ for example unit = "NAME.service" or name = "NAME"
 )"},
     {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-3\"\n", ""},
     {"[[rule]]\ngroup = \"default\"\nname = \"x\"\nvcpu = \"0\"\n",

@@ -96,9 +96,9 @@ p.toml:3:1: error: the name of the group is missing: 'exclusive' is in [group]
       |             ^~~~~~ did you mean 'fast'?
 )"},
     {"[group.a]\npartition = \"fast\"\nexclusive = true\n[partition.fast]\nl3 = \"50%\"\n",
-     R"(p.toml:1:8: error: group 'a' is in partition 'fast', which its groups share: it cannot be exclusive
-    1 | [group.a]
-      |        ^
+     R"(p.toml:3:1: error: group 'a' is in partition 'fast', which its groups share: it cannot be exclusive
+    3 | exclusive = true
+      | ^~~~~~~~~ remove this line; nobody outside of the partition fills its ways
 )"},
     {"[partition.p]\n",
      R"(p.toml:1:12: error: partition 'p' has no cache amount
@@ -218,7 +218,7 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[group.a]\namend = true\nmb = \"10%\"\n",
      R"(p.toml:2:1: error: unknown key 'amend' in [group.a]
     2 | amend = true
-      | ^~~~~ some of the keys are adopt, exclusive, partition, description, override; see rdtd.toml(5)
+      | ^~~~~ the main keys are l3, mb, exclusive, cpus, partition, description; see rdtd.toml(5)
 )"},
     {"[group.a]\nmb = \"10%..50%\"\nprotected = true\n[guard]\nmode = \"shadow\"\n",
      R"(p.toml:1:8: warning: group 'a' is protected: the guard leaves its range at the upper end
@@ -283,12 +283,12 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[group.a]\nname = \"redis\"\n",
      R"(p.toml:2:1: error: unknown key 'name' in [group.a]
     2 | name = "redis"
-      | ^~~~ conditions belong in a [[rule]] with this group's name
+      | ^~~~ write [[rule]] with group = "a" and name = "redis"
 )"},
     {"[group.a]\ncolour = \"red\"\n",
      R"(p.toml:2:1: error: unknown key 'colour' in [group.a]
     2 | colour = "red"
-      | ^~~~~~ some of the keys are cpus, control, exclusive, partition, description; see rdtd.toml(5)
+      | ^~~~~~ the main keys are l3, mb, exclusive, cpus, partition, description; see rdtd.toml(5)
 )"},
     {"[clos.a]\n",
      R"(p.toml:1:2: error: unknown key 'clos' in a policy
@@ -408,19 +408,18 @@ TEST(Policy, AllAtOnceSortedByPlace) {
       {"/etc/rdtd/40.toml", PolicyFile::State::unreadable, {}, "is a directory, not a policy file"},
       {"/etc/rdtd/50.toml", PolicyFile::State::masked, {}, {}}};
   const ParsedPolicy parsed = parse_policy(files);
-  EXPECT_EQ(
-      format_diagnostics(parsed.diagnostics, parsed.policy.sources),
-      "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
-      "|      ^~~~~~\n"
-      "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
-      "    | ^~~~~ some of the keys are exclusive, partition, description, protected, cpus; see "
-      "rdtd.toml(5)\n"
-      "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "
-      "/etc/rdtd/10.toml:2\n    2 | log_level = \"debug\"\n      | ^~~~~~~~~\n"
-      "/etc/rdtd/20.toml:3:8: error: group 'db' is defined twice: here and in "
-      "/etc/rdtd/10.toml:3\n    3 | [group.db]\n      |        ^~ 'override = true' "
-      "here would replace that one\n"
-      "/etc/rdtd/40.toml: error: is a directory, not a policy file\n");
+  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources),
+            "/etc/rdtd/10.toml:4:6: error: '101%' is more than 100%\n    4 | l3 = \"101%\"\n      "
+            "|      ^~~~~~ write \"100%\"\n"
+            "/etc/rdtd/10.toml:5:1: error: unknown key 'bogus' in [group.db]\n    5 | bogus = 1\n  "
+            "    | ^~~~~ the main keys are l3, mb, exclusive, cpus, partition, description; see "
+            "rdtd.toml(5)\n"
+            "/etc/rdtd/20.toml:2:1: error: 'log_level' in [daemon] is set twice: here and in "
+            "/etc/rdtd/10.toml:2\n    2 | log_level = \"debug\"\n      | ^~~~~~~~~\n"
+            "/etc/rdtd/20.toml:3:8: error: group 'db' is defined twice: here and in "
+            "/etc/rdtd/10.toml:3\n    3 | [group.db]\n      |        ^~ 'override = true' "
+            "here would replace that one\n"
+            "/etc/rdtd/40.toml: error: is a directory, not a policy file\n");
   ASSERT_EQ(parsed.policy.groups.size(), 1U);
   EXPECT_EQ(parsed.policy.groups[0].name.where.file, "/etc/rdtd/30.toml");
 }

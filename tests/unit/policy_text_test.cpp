@@ -123,7 +123,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"l3 \"4 ways\"\n",
      R"(p.toml:1:4: error: '=' is missing after the key 'l3'
     1 | l3 "4 ways"
-      |    ^
+      |    ^ write l3 = "4 ways"
 )"},
     {"a b = 1\n",
      R"(p.toml:1:3: error: '=' is missing after the key 'a'
@@ -228,12 +228,12 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[a]\n[b]\n[a]\n",
      R"(p.toml:3:1: error: [a] is defined twice: here and in p.toml:1
     3 | [a]
-      | ^~~
+      | ^~~ put its keys under the first
 )"},
     {"[[a]]\n[a]\n",
      R"(p.toml:2:1: error: [a] is defined twice: here and in p.toml:1
     2 | [a]
-      | ^~~
+      | ^~~ put its keys under the first
 )"},
     {"[a]\n[[a]]\n",
      R"(p.toml:2:1: error: [[a]] is defined twice: here and in p.toml:1
@@ -253,7 +253,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"a.b = 1\n[a]\n",
      R"(p.toml:2:1: error: [a] is defined twice: here and in p.toml:1
     2 | [a]
-      | ^~~
+      | ^~~ put its keys under the first
 )"},
     {"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = 1\n",
      R"(p.toml:1:1: error: a key has at most 16 parts
@@ -363,7 +363,7 @@ constexpr PolicyAndErrors text_errors[] = {
      "e]\n",
      R"(p.toml:1:10: error: 'ö' is not allowed in a name
     1 | [group.größe]
-      |          ^ a name consists of letters, digits, '_' and '-'
+      |          ^ a name consists of letters a to z, digits, '.', '_' and '-'
 )"},
     {"[group.a/b]\n",
      R"(p.toml:1:9: error: '/' is not allowed in a name

@@ -8,6 +8,9 @@ namespace {
 constexpr const char* counting =
     "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
 
+constexpr const char* all_the_time =
+    "a policy holds all the time and for its machine only: use a timer, or other files";
+
 using test::diagnostics;
 
 struct WordsAndHint {
@@ -47,8 +50,10 @@ constexpr WordsAndHint words_and_hints[] = {
     {rule, "destination closID rdt-class type", "did you mean 'group'?"},
     {rule, "mon_group monitoring", "did you mean 'monitor'?"},
     {rule, "namespace", "write pod = \"NAMESPACE/*\""},
-    {rule, "image label podUid",
-     "of Kubernetes' objects, rules know pods and containers by name: pod = \"NAMESPACE/NAME*\""},
+    {rule,
+     "image label podUid selector podSelector matchLabels daemonset annotation node deployment "
+     "statefulset",
+     "rules know pods by name only: write pod = \"NAMESPACE/NAME*\""},
     {rule, "qosClass", "write unit = \"kubepods-besteffort.slice\""},
     {rule, "container_id", "write cgroup = \"**/*ID*\", or container = \"NAME\""},
     {rule, "pid pids tid task_ids",
@@ -71,7 +76,7 @@ constexpr WordsAndHint words_and_hints[] = {
      "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
      "matches"},
     {rule, "colour",
-     "some of the keys are cmdline, cgroup, container, group, monitor, name; see rdtd.toml(5)"},
+     "the main keys are group, unit, name, exe, user, cgroup, container, pod; see rdtd.toml(5)"},
     // goresctrl, containerd, CRI-O
     {group, "l3Allocation llc l3_ways L3CacheSchema", "did you mean 'l3'?"},
     {group, "l2Allocation", "did you mean 'l2'?"},
@@ -100,8 +105,11 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "inherits template",
      "a group has all its amounts: there is no inheritance and no template"},
     {group, "isolate", "did you mean 'exclusive'?"},
-    {group, "hostname schedule",
+    {group, "hostname",
      "a policy is for the machine that it lies on, all the time: give each machine its files"},
+    {group, "schedule", all_the_time},
+    {rule, "when cron", all_the_time},
+    {rule, "compose_service", "write container = \"*NAME*\""},
     {rule, "domain guest_name libvirt", "did you mean 'vm'?"},
     {rule, "not_name", "to leave processes alone, write group = \"leave\" in an earlier rule"},
     {rule, "anyOf",
@@ -134,7 +142,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "name service regex", "conditions belong in a [[rule]] with this group's name"},
     {group, "enabled", "remove the table, or comment it out"},
     {group, "colour",
-     "some of the keys are cpus, control, exclusive, partition, description; see rdtd.toml(5)"},
+     "the main keys are l3, mb, exclusive, cpus, partition, description; see rdtd.toml(5)"},
     {partition, "classes groups",
      "a group names its partition: write partition = \"NAME\" in [group.NAME]"},
     {partition, "l3Allocation", "did you mean 'l3'?"},

@@ -5,6 +5,7 @@
 // whatever they contain: unprivileged users choose the text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> glob_only_match(std::string_view pattern);
 // The part before the first special character: every match begins with it.
 [[nodiscard]] std::string_view glob_prefix(std::string_view pattern);
+// How many bytes a text that matches has at least.
+[[nodiscard]] size_t glob_least_size(std::string_view pattern);
 
 [[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text);
 // Both match absolute paths only. The pattern begins with '/' or `**`.

@@ -16,6 +16,9 @@ inline constexpr size_t longest_kernel_thread = 63;
 // "kworker/", "rcu_".
 [[nodiscard]] bool is_kernel_thread(std::string_view name);
 
+// Whether such a name may begin with `prefix`.
+[[nodiscard]] bool can_begin_kernel_thread(std::string_view prefix);
+
 // Whether the kernel shows the whole name.
 [[nodiscard]] bool can_be_comm(std::string_view name);
 
