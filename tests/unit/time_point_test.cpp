@@ -76,9 +76,11 @@ TEST_F(TimePoint, Forms) {
                            "2025-02-30T08:00:00Z"}) {
     const auto usec = parse_time(text, now);
     ASSERT_FALSE(usec) << text;
-    EXPECT_EQ(usec.error(), "'" + std::string(text) +
-                                "' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
-                                "\"yesterday\"");
+    EXPECT_EQ(usec.error(),
+              "'" + std::string(text) +
+                  "' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
+                  "\"yesterday\"" +
+                  std::string(text == std::string_view("1h") ? "; did you mean \"-1h\"?" : ""));
   }
 }
 
