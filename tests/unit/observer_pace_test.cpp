@@ -34,12 +34,12 @@ TEST(ObserverPace, MarksThatResetTheGuardAreNeverLeftOut) {
   for (int i = 0; i < 150; ++i) marks.add("lease bench-" + std::to_string(i) + " ended");
   for (int i = 0; i < 150; ++i) marks.add(observe::guard_ended_mark);
   marks.add(observe::loaded_mark);
-  const std::vector<std::string> all = marks.take();
-  ASSERT_EQ(all.size(), 103U);
-  EXPECT_EQ(all[0], observe::started_mark);
-  EXPECT_EQ(all[100], observe::guard_ended_mark);
-  EXPECT_EQ(all[101], observe::loaded_mark);
-  EXPECT_EQ(all[102], "and 51 more");
+  const std::vector<std::string> taken = marks.take();
+  ASSERT_EQ(taken.size(), 103U);
+  EXPECT_EQ(taken[0], observe::started_mark);
+  EXPECT_EQ(taken[100], observe::guard_ended_mark);
+  EXPECT_EQ(taken[101], observe::loaded_mark);
+  EXPECT_EQ(taken[102], "and 51 more");
   EXPECT_TRUE(marks.take().empty());
 }
 
