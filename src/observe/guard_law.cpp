@@ -23,6 +23,8 @@ constexpr double much_changed = 0.2, much_changed_errors = 4;
 // A sample that differs by more from the last one before a cut is of another time.
 constexpr double unlike = 0.25;
 constexpr double left_alone_seconds = 600, memory_seconds = 600;
+// A restart of rdtd, and the pause after a refusal, are shorter.
+constexpr double missed_seconds = 30;
 constexpr size_t most_reversals = 6, most_seen = 64;
 constexpr double reversal_seconds = 60;  // between what was given and what is taken again
 constexpr double calm_seconds = 60, most_calm_seconds = 3600;
@@ -163,11 +165,14 @@ std::optional<GuardStep> Guard::next(const DomainTraffic& domain, Place& place) 
     return std::nullopt;
   }
   if (place.cut) {
-    if (is_in_force(domain, place)) {
+    const bool in_force = is_in_force(domain, place);
+    place.cut->missed.add(!in_force, now_);
+    if (in_force) {
       auto step = judge(domain, place);
       if (step || place.cut) return step;
     } else if (rules_.acts && !mb_in(domain, place.cut->group).empty() &&
-               ++place.cut->missed >= judge_samples) {
+               place.cut->missed.samples >= judge_samples &&
+               now_ - place.cut->missed.since >= missed_seconds) {
       return undo(domain, place);
     }
   }
@@ -213,7 +218,6 @@ Guard::Verdict Guard::verdict(const Cut& cut, double part, double errors) {
 std::optional<GuardStep> Guard::judge(const DomainTraffic& domain, Place& place) {
   Cut& cut = *place.cut;
   Pair& pair = place.pairs[cut.group];
-  cut.missed = 0;
   cut.after.push_back(pair.recent.back());
   const bool shows = cut.after.size() >= 2 && cut.before.size() + cut.after.size() >= 5;
   // Without anybody to help, it is not known.

@@ -129,7 +129,7 @@ class Guard {
     std::vector<Figures> before;   // the first step
     std::string mb;                // before the last one
     std::vector<Figures> after{};  // it, while it is in force
-    unsigned missed = 0;           // samples in a row in which it was not
+    Run missed;                    // it was not
     bool looked_twice = false;
   };
   struct Place {          // a domain
