@@ -34,6 +34,9 @@ std::optional<Track::Point> settled(const Track& track) {
   return least.occupancy > 0.8 * most.occupancy ? std::optional(out) : std::nullopt;
 }
 
+// Since the last gap: one that is not may be over.
+bool was_seen(const Episode& episode) { return episode.end_usec > episode.begin_usec; }
+
 }  // namespace
 
 DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
@@ -49,7 +52,7 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   total_ = 0;
   counted_ = 0;
   moved_ways_ = 0;
-  if (gap) end_all();
+  if (gap) end_before_gap();
   for (auto& [name, track] : groups_) {
     track.rate.reset();
     track.seen = track.is_new = false;
@@ -124,12 +127,13 @@ std::vector<Episode> DomainWatch::end_sample() {
 }
 
 void DomainWatch::end_what_ended() {
-  const size_t before = ended_.size();
+  bool changed = false;
   for (Running& running : running_) {
     const uint64_t length = monotonic_usec_ - running.began_usec;
     if (!lasts(running)) {
       running.quiet++;
     } else {
+      changed = changed || !was_seen(running.episode);
       running.quiet = 0;
       running.episode.end_usec = running.episode.begin_usec + length;
       // Those who take from each other have come to terms: that is how it is now.
@@ -141,21 +145,22 @@ void DomainWatch::end_what_ended() {
     if (running.quiet < quiet_samples) continue;
     // Who goes on does not suffer when the other gets back what was taken.
     accept(running.episode.takers);
-    ended_.push_back(running.episode);
+    if (was_seen(running.episode)) ended_.push_back(running.episode);
+    changed = true;
   }
-  if (ended_.size() == before) return;
+  if (!changed) return;
   std::erase_if(running_, [](const Running& running) { return running.quiet >= quiet_samples; });
   renew_roles();
 }
 
-// Nobody was seen to suffer in a gap. What was taken before is not taken once more after it.
-void DomainWatch::end_all() {
+// Nobody was seen to suffer in a gap. What goes on after it is another episode, which begins there.
+void DomainWatch::end_before_gap() {
   for (Running& running : running_) {
-    accept(running.episode.takers);
-    accept(running.episode.sufferers);
-    ended_.push_back(std::move(running.episode));
+    if (was_seen(running.episode)) ended_.push_back(running.episode);
+    running.episode.begin_usec = running.episode.end_usec = now_usec_;
+    running.began_usec = monotonic_usec_;
+    running.quiet = 0;
   }
-  running_.clear();
   renew_roles();
 }
 
@@ -173,7 +178,8 @@ void DomainWatch::renew_roles() {
 
 std::vector<Episode> DomainWatch::running() const {
   std::vector<Episode> out;
-  for (const Running& running : running_) out.push_back(running.episode);
+  for (const Running& running : running_)
+    if (was_seen(running.episode)) out.push_back(running.episode);
   return out;
 }
 
@@ -257,7 +263,7 @@ void DomainWatch::note_roles(const Episode& episode) {
   for (const Part& sufferer : episode.sufferers) {
     sufferers_.insert(sufferer.group);
     // Where nobody is to blame, nobody can help by having less.
-    if (episode.kind != Contention::none) harmed_.insert(sufferer.group);
+    if (episode.kind != Contention::none && was_seen(episode)) harmed_.insert(sufferer.group);
     for (const Part& taker : episode.takers) takes_.emplace(taker.group, sufferer.group);
   }
 }

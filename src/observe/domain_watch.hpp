@@ -124,7 +124,7 @@ class DomainWatch {
 
   void take_up(Track& track, const Amounts& amounts);
   void forget_old_masks();
-  void end_all();
+  void end_before_gap();
   void end_what_ended();
   void note_quiet();
   void note_ceiling();

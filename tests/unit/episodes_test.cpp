@@ -196,6 +196,13 @@ TEST(Episodes, EndBeforeAGap) {
       ASSERT_EQ(played.ended.size(), 1U) << row.what;
       EXPECT_NEAR(at(played.ended[0].begin_usec), 31, 3) << row.what;
       EXPECT_NEAR(at(played.ended[0].end_usec), 44, 1) << row.what;
+      // What goes on after it is another one, not what is usual now.
+      Film again(actors);
+      again.change = film.change;
+      const Played longer = again.play(55);
+      ASSERT_EQ(longer.running.size(), 1U) << row.what;
+      EXPECT_EQ(groups(longer.running[0].takers), std::vector<std::string>{"batch"}) << row.what;
+      EXPECT_EQ(longer.ended.size(), 1U) << row.what;
     }
 }
 
