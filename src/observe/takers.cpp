@@ -1,4 +1,4 @@
-// Who can have taken something from whom.
+// The groups that can have taken something, and from which group.
 #include <algorithm>
 #include <bit>
 #include <cmath>
