@@ -285,8 +285,9 @@ std::optional<std::string> whole_ways_meant(std::string_view text) {
     if (!text.ends_with(unit)) continue;
     const std::string_view number = trim(text.substr(0, text.size() - unit.size()));
     double value = 0;
-    const char* const all = number.data() + number.size();
-    if (number.empty() || std::from_chars(number.data(), all, value).ptr != all || value == 0)
+    const char* const begin = number.data();
+    const char* const end = begin + number.size();
+    if (number.empty() || std::from_chars(begin, end, value).ptr != end || value == 0)
       return std::nullopt;
     const double whole = std::ceil(std::abs(value));
     if (!(whole <= most)) return "2 ways";

@@ -336,7 +336,7 @@ TEST_F(AnyOrder, EndsAsALoadWould) {
     for (const bool compares_each : {false, true}) {
       const size_t sum = std::accumulate(sequence.begin(), sequence.end(), size_t{0});
       if (sequence.size() == 3 && compares_each != (sum % 2 == 0)) continue;
-      if (sequence.size() > 1 && number++ % test::stride(11) != 0) continue;
+      if (sequence.size() > 1 && number++ % test::stride(23) != 0) continue;
       run_sequence(sequence, compares_each);
       if (HasFailure()) return;
     }

@@ -112,7 +112,7 @@ class PlanTest : public test::World {
 };
 
 TEST_F(PlanTest, IsTheNextReload) {
-  const unsigned cases = test::random_cases(400) / test::stride(2);
+  const unsigned cases = test::random_cases(400) / test::stride(4);
   for (unsigned seed = 0; seed < cases && !HasFailure(); seed++) {
     engine.seed(seed);
     kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);

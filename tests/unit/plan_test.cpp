@@ -225,19 +225,6 @@ TEST(Plan, ExclusiveWhereOnlyBandwidthIsDivided) {
             "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
 }
 
-// Arm has hundreds of CLOSIDs. Each new group may be compared with all, but not each pair with all.
-TEST(Plan, ManyNewGroups) {
-  Capabilities capabilities = machine(16, 1, 1024);
-  capabilities.bandwidths.at(Resource::MB).num_closids = 1024;
-  capabilities.num_rmids = 1024;
-  std::string policy;
-  for (unsigned i = 0; i < 1000; i++)
-    policy += "[group.g" + std::to_string(i) + "]\nl3 = \"2 ways\"\n";
-  const auto plan = make_plan(test::parse(policy).policy, capabilities, untouched(capabilities));
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(plan_summary(*plan), "2000 steps; groups: 1000 to create, 0 to change, 0 to remove.");
-}
-
 TEST(Plan, DomainsThatAreNotThereNow) {
   Capabilities capabilities = machine(11, 1);
   capabilities.caches.at(Resource::L3).min_cbm_bits = 2;

@@ -1,5 +1,6 @@
-// Policies that are large, by mistake or by intent. Each takes minutes if anything in its way is
-// quadratic, and a moment otherwise; the time limit of the test tells them apart.
+// Policies that are large, by mistake or by intent, and plans of many groups. Each takes minutes if
+// anything in its way is quadratic, and a moment otherwise; the time limit of the test tells them
+// apart.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -90,6 +91,39 @@ TEST(PolicySize, DomainLists) {
 TEST(PolicySize, OneLongLine) {
   const std::string keys = repeated(90'000, [](size_t i) { return fmt::format("k{}=1,", i); });
   EXPECT_EQ(last_line("group={a={" + keys + "z=1}}"), "and 89,901 more errors");
+}
+
+TEST(PolicySize, TextHasBounds) {
+  const auto text = [](const char* part, size_t times) {
+    return repeated(times, [part](size_t) { return part; });
+  };
+  EXPECT_EQ(last_line(text("# comment\n", 104'858)),
+            "p.toml: error: is larger than 1 MiB, which no policy is");
+  const ParsedPolicy parsed = test::parse(text("[[x-a]]\n", 100'001));
+  EXPECT_EQ(format_diagnostics(parsed.diagnostics, parsed.policy.sources),
+            R"(p.toml:100001:1: error: a file has at most 100000 keys and tables
+100001 | [[x-a]]
+      | ^
+)");
+  EXPECT_EQ(last_line(text("[[x-a]]\n", 100'000)), "");
+  // Texts that reach the bounds of depth: without them, they exhaust the stack.
+  EXPECT_NE(last_line("a" + text(".a", 500'000) + " = 1"), "");
+  EXPECT_NE(last_line("[a" + text(".a", 500'000) + "]"), "");
+  EXPECT_NE(last_line("a = " + text("[", 1'000'000)), "");
+  EXPECT_NE(last_line("a = " + text("{a=", 300'000)), "");
+}
+
+// Arm has hundreds of CLOSIDs. Each new group may be compared with all, but not each pair with all.
+TEST(PolicySize, PlanOfManyNewGroups) {
+  Capabilities capabilities = test::machine(16, 1, 1024);
+  capabilities.bandwidths.at(Resource::MB).num_closids = 1024;
+  capabilities.num_rmids = 1024;
+  const std::string policy =
+      repeated(1000, [](size_t i) { return fmt::format("[group.g{}]\nl3 = \"2 ways\"\n", i); });
+  const auto plan =
+      make_plan(test::parse(policy).policy, capabilities, test::untouched(capabilities));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan_summary(*plan), "2000 steps; groups: 1000 to create, 0 to change, 0 to remove.");
 }
 
 }  // namespace

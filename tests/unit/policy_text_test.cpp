@@ -463,27 +463,6 @@ TEST(PolicyText, AllOfToml) {
         << text << diagnostics(text);
 }
 
-TEST(PolicyText, Bounds) {
-  const auto repeated = [](const std::string& text, size_t times) {
-    std::string out;
-    for (size_t i = 0; i < times; i++) out += text;
-    return out;
-  };
-  EXPECT_EQ(diagnostics(repeated("# comment\n", 104'858)),
-            "p.toml: error: is larger than 1 MiB, which no policy is\n");
-  EXPECT_EQ(diagnostics(repeated("[[x-a]]\n", 100'001)),
-            R"(p.toml:100001:1: error: a file has at most 100000 keys and tables
-100001 | [[x-a]]
-      | ^
-)");
-  EXPECT_EQ(diagnostics(repeated("[[x-a]]\n", 100'000)), "");
-  // Texts that reach the bounds of depth: without them, they exhaust the stack.
-  EXPECT_NE(diagnostics("a" + repeated(".a", 500'000) + " = 1"), "");
-  EXPECT_NE(diagnostics("[a" + repeated(".a", 500'000) + "]"), "");
-  EXPECT_NE(diagnostics("a = " + repeated("[", 1'000'000)), "");
-  EXPECT_NE(diagnostics("a = " + repeated("{a=", 300'000)), "");
-}
-
 // What is wrong may be longer than its line.
 TEST(PolicyText, MarksEndWithTheLine) {
   const Sources sources = {{"p.toml", "abc\n"}};
