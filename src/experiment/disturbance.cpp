@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/experiment/statistics.hpp"
 
 namespace rdtd::experiment {
 
@@ -22,10 +23,8 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-CpuSet without(const CpuSet& all, const CpuSet& some) {
-  CpuSet out;
-  std::ranges::set_difference(all, some, std::inserter(out, out.end()));
-  return out;
+const std::string& name_of(const std::pair<std::string, std::vector<double>>& frequencies) {
+  return frequencies.first;
 }
 
 }  // namespace
@@ -95,12 +94,16 @@ void Disturbance::add(Sum& sum, const CpuSet& cpus, const Times& ended, double o
   sum.total += total;
 }
 
-void Disturbance::end_run(const OwnSeconds& own) {
+void Disturbance::end_run(const OwnSeconds& own, const std::string& condition) {
   const Times ended = read_times();
   add(command_, place_.command, ended, own.command);
   add(others_, own.noise ? beside_ : without(beside_, place_.noise), ended, own.noise.value_or(0));
-  if (const auto frequency = parse_unsigned<uint32_t>(read_cpu("scaling_cur_freq")))
-    frequencies_.push_back(*frequency);
+  const auto frequency = parse_unsigned<uint32_t>(read_cpu("scaling_cur_freq"));
+  if (!frequency) return;
+  auto of_condition = std::ranges::find(frequencies_, condition, name_of);
+  if (of_condition == frequencies_.end())
+    of_condition = frequencies_.emplace(of_condition, condition, std::vector<double>{});
+  of_condition->second.push_back(*frequency);
 }
 
 std::vector<std::string> Disturbance::sentences() const {
@@ -137,11 +140,24 @@ std::string Disturbance::settings() const {
 }
 
 std::optional<std::string> Disturbance::frequency_sentence() const {
-  if (frequencies_.empty()) return std::nullopt;
-  const auto [least, most] = std::ranges::minmax(frequencies_);
-  if (most <= least * noticed_frequency) return std::nullopt;
-  return fmt::format("{} ran at {:.2f} to {:.2f} GHz at the ends of the runs.",
-                     cpu_words(place_.command), least / 1e6, most / 1e6);
+  std::vector<double> all, medians;
+  std::string each;
+  for (const auto& [condition, values] : frequencies_) {
+    all.insert(all.end(), values.begin(), values.end());
+    medians.push_back(median(values));
+    each += fmt::format("{}{:.2f} {}", each.empty() ? "" : ", ", medians.back() / 1e6, condition);
+  }
+  const auto differs = [](const std::vector<double>& values) {
+    const auto [least, most] = std::ranges::minmax(values);
+    return most > least * noticed_frequency;
+  };
+  if (all.empty() || !differs(all)) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(all);
+  std::string out = fmt::format("{} ran at {:.2f} to {:.2f} GHz at the ends of the runs",
+                                cpu_words(place_.command), least / 1e6, most / 1e6);
+  // Then a ratio of two conditions is that of their frequencies too.
+  if (differs(medians)) out += ", medians by condition: " + each;
+  return out + ".";
 }
 
 }  // namespace rdtd::experiment

@@ -65,7 +65,6 @@ Error no_place(std::string why) { return {"measure", "beside noise", 0, std::mov
 
 std::vector<unsigned> levels_of(const PlaceRequest& request) {
   if (request.level) return {*request.level};
-  if (request.cache) return {request.cache->level};
   return {3, 2};
 }
 
@@ -87,26 +86,33 @@ CpuSet of_fullest_cache(const std::string& cpus, const CpuSet& candidates,
   return candidates;
 }
 
+// "L3 domain 0", "L3 domains 0-1".
+std::string domain_words(unsigned level, const std::set<unsigned>& domains) {
+  return fmt::format("L{} domain{} {}", level, domains.size() == 1 ? "" : "s",
+                     format_cpu_list(domains));
+}
+
 // The CPUs of the command: those that are asked for, or one.
 Result<CpuSet> command_cpus(const std::string& cpus, const PlaceRequest& request) {
   CpuSet candidates = request.allowed;
-  if (const auto& cache = request.cache) {
+  const unsigned level = levels_of(request).front();
+  if (!request.domains.empty()) {
     std::erase_if(candidates, [&](unsigned cpu) {
-      const auto found = cache_of(cpus, cpu, cache->level);
-      return !found || found->id != cache->id;
+      const auto found = cache_of(cpus, cpu, level);
+      return !found || !request.domains.contains(found->id);
     });
     if (candidates.empty())
       return std::unexpected(
-          no_place(fmt::format("no allowed CPU uses L{} domain {}", cache->level, cache->id)));
+          no_place("no allowed CPU uses " + domain_words(level, request.domains)));
   }
   if (candidates.empty()) return std::unexpected(Error{"measure", "without a CPU", 0, {}});
   for (const unsigned cpu : request.command)
     if (!candidates.contains(cpu))
       return std::unexpected(no_place(fmt::format(
-          "CPU {} is {}", cpu,
-          request.allowed.contains(cpu) ? "not one of that cache"
-          : is_isolated(cpus, cpu) ? "isolated: 'taskset --cpu-list CPUS rdtctl ...' may use it"
-                                   : "offline or not allowed")));
+          "CPU {} {}", cpu,
+          request.allowed.contains(cpu) ? "does not use " + domain_words(level, request.domains)
+          : is_isolated(cpus, cpu) ? "is isolated: 'taskset --cpu-list CPUS rdtctl ...' may use it"
+                                   : "is offline or not allowed")));
   if (!request.command.empty()) return request.command;
   candidates = of_fullest_cache(cpus, candidates, request);
   for (const unsigned thread : threads_of_core(cpus, *candidates.rbegin()))

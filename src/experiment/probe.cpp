@@ -14,6 +14,7 @@
 #include <random>
 #include <span>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/base/unique_fd.hpp"
 
@@ -79,11 +80,7 @@ Result<Memory> memory_of(const Probe& probe) {
   return probe.device.empty() ? memory_of(probe.size) : memory_of_device(probe.device, probe.size);
 }
 
-uint64_t now() {
-  timespec time{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
+uint64_t now() { return monotonic_nanoseconds(); }
 
 uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e9); }
 
@@ -157,10 +154,12 @@ Result<void> wake_up_periodically(const Probe& probe, double seconds, ProbeTimes
     const uint64_t done = now();
     times.lateness.add(static_cast<double>(woken - planned));
     times.time.add(static_cast<double>(done - woken));
+    times.response.add(static_cast<double>(done - planned));
     // A cycle that took too long makes the next ones late, but does not pile them up: those that
     // should have begun meanwhile count as late by now.
     for (planned += probe.period; planned < done; planned += probe.period)
-      times.lateness.add(static_cast<double>(done - planned));
+      for (Distribution* const of : {&times.lateness, &times.response})
+        of->add(static_cast<double>(done - planned));
   }
   return {};
 }
@@ -185,6 +184,16 @@ std::optional<Probe> parse_probe(std::string_view text) {
     (period ? probe.period : probe.size) = *value;
   }
   return probe;
+}
+
+double compared_time(const Probe& probe, const ProbeTimes& times) {
+  return probe.kind == Probe::Kind::timer ? times.response.quantile(0.99)
+                                          : times.time.quantile(0.5);
+}
+
+std::string name_of_compared(const Probe& probe) {
+  return probe.kind == Probe::Kind::timer ? "the 99th percentile of the response times"
+                                          : "the median time of a read";
 }
 
 std::optional<unsigned> parse_noise(std::string_view text) {

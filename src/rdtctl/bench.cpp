@@ -10,6 +10,7 @@
 
 #include "probe_memory.hpp"
 #include "bench_report.hpp"
+#include "bench_shares.hpp"
 #include "experiment.hpp"
 #include "html.hpp"
 #include "print.hpp"
@@ -95,6 +96,18 @@ std::expected<std::optional<Region>, int> region_of(const Context& context, Clie
   return *std::move(region);
 }
 
+// Without a size a probe reads three quarters of what the group has, which only a reader of resctrl
+// knows.
+int check_size(const Result<TreeMachine>& machine, const verbs::BenchOptions& options) {
+  const auto& probe = options.workload.probe;
+  if (machine || !probe || probe->size != 0) return Exit::ok;
+  const int exit = report(machine.error());
+  note(
+      "rdtctl: so it is not known what the group has of the cache: give the size, such as "
+      "--probe latency:8M\n");
+  return exit;
+}
+
 BenchResult empty_result(verbs::BenchOptions& options) {
   BenchResult out;
   out.pseudo_lock = options.pseudo_lock;
@@ -123,22 +136,6 @@ std::vector<Trial> conditions_of(const BenchResult& result, const Held& held,
        .device = region ? region->device : ""}};
 }
 
-// The ways that a group of that name has now, of the cache with that id.
-unsigned ways_of(const Schemata& schemata, experiment::CacheId cache) {
-  for (const auto& [resource, masks] : schemata)
-    if (is_cache(resource) && to_string(resource).starts_with(fmt::format("L{}", cache.level)))
-      if (const auto mask = masks.find(DomainId{cache.id}); mask != masks.end())
-        return Cbm{mask->second}.count();
-  return 0;
-}
-
-// 0 if that cache is not divided.
-unsigned all_ways_of(const Capabilities& capabilities, unsigned level) {
-  for (const auto& [resource, cache] : capabilities.caches)
-    if (to_string(resource).starts_with(fmt::format("L{}", level))) return cache.cbm_mask.count();
-  return 0;
-}
-
 Schemata schemata_of(const Tree& tree, const std::string& group) {
   const std::string directory = group_directory(group);
   const auto text =
@@ -160,47 +157,63 @@ std::expected<void, int> read_shares(Client& client, const Result<TreeMachine>& 
       lease = std::move(*made);
     }
     if (!machine) continue;
-    result.shares[i].ways = ways_of(schemata_of(machine->tree, conditions[i].group), place.cache);
+    result.shares[i].ways = ways_in(schemata_of(machine->tree, conditions[i].group), place.cache);
     if (conditions[i].noise_group)
       result.shares[i].noise_ways =
-          ways_of(schemata_of(machine->tree, *conditions[i].noise_group), place.cache);
+          ways_in(schemata_of(machine->tree, *conditions[i].noise_group), place.cache);
   }
   return {};
 }
 
-// The level of the cache that the third condition divides; nothing if it divides none.
-std::optional<unsigned> divided_level(const Result<TreeMachine>& machine,
-                                      const verbs::BenchOptions& options) {
-  const auto divides = [&](Resource resource) {
-    if (options.lease.amounts.contains(resource)) return true;
-    if (!machine) return false;
-    const auto cache = machine->capabilities.caches.find(resource);
-    if (cache == machine->capabilities.caches.end()) return false;
-    for (const std::string& name : {options.group, options.noise_group}) {
-      const auto group = machine->snapshot.groups.find(name.empty() ? "" : group_directory(name));
-      if (group == machine->snapshot.groups.end()) continue;
-      const auto masks = group->second.schemata.find(resource);
-      if (masks == group->second.schemata.end()) continue;
-      for (const auto& [domain, mask] : masks->second)
-        if (!name.empty() && Cbm{mask} != cache->second.cbm_mask) return true;
-    }
-    return false;
-  };
-  if (divides(Resource::L3)) return 3;
-  return divides(Resource::L2) ? std::optional(2U) : std::nullopt;
+// Where the third condition differs from the second. Warns if it does not.
+Divided divided_on(const Result<TreeMachine>& machine, const verbs::BenchOptions& options,
+                   BenchResult& result) {
+  std::set<std::string> groups = {options.group, options.noise_group};
+  groups.erase("");
+  groups.erase("default");
+  const auto& amounts = options.lease.amounts;
+  Divided out;
+  if (machine && !groups.empty()) {
+    const auto found = divided_by(machine->snapshot, groups);
+    if (!found && amounts.empty())
+      result.warnings.push_back(fmt::format(
+          "'{}' {} what the default group has: the third condition does not differ from the "
+          "second.",
+          fmt::join(groups, "' and '"), groups.size() == 1 ? "has" : "have"));
+    out = found.value_or(Divided{});
+  }
+  if (!amounts.empty()) out.domains.clear();
+  if (amounts.contains(Resource::L3)) out.level = 3;
+  if (amounts.contains(Resource::L2) && out.level != 3) out.level = 2;
+  return out;
+}
+
+// Where all of it runs: in a domain that the third condition changes.
+std::expected<Place, int> place_of(const Context& context, const verbs::BenchOptions& options,
+                                   const Divided& divided, const std::optional<Region>& region) {
+  experiment::PlaceRequest request{.allowed = experiment::allowed_cpus(),
+                                   .command = options.workload.cpus,
+                                   .level = divided.level,
+                                   .domains = divided.domains};
+  if (region) {
+    request.level = region->cache.level;
+    request.domains = {region->cache.id};
+  }
+  auto place = experiment::find_place(context.cpus, request);
+  if (place) return *std::move(place);
+  const int exit = report(place.error());
+  if (!region && !divided.domains.empty())
+    note("rdtctl: in the other domains, the third condition does not differ from the second\n");
+  return std::unexpected(exit);
 }
 
 // The ways of a region are locked under all conditions, which is the point of it.
-void warn_of_shares(const verbs::BenchOptions& options, const Place& place, unsigned all_ways,
-                    BenchResult& result) {
-  const unsigned ways = result.shares[alone].ways;
-  if (ways == 0 || ways >= all_ways || !options.pseudo_lock.empty()) return;
-  result.warnings.push_back(fmt::format(
-      "Alone, the command has {} of {} ways of L{}: exclusive groups have the others.{}", ways,
-      all_ways, place.cache.level,
-      options.group.empty()
-          ? ""
-          : " With an amount such as --l3 instead of --group, only the runs in the group do."));
+void warn_of_ways(const Result<TreeMachine>& machine, const verbs::BenchOptions& options,
+                  const Place& place, BenchResult& result) {
+  if (!machine || !options.pseudo_lock.empty()) return;
+  if (auto sentence =
+          missing_ways(machine->capabilities, machine->snapshot, place.cache, options.group))
+    result.warnings.push_back(*std::move(sentence));
 }
 
 std::vector<std::string> facts_of(const Context& context, const verbs::BenchOptions& options,
@@ -211,6 +224,8 @@ std::vector<std::string> facts_of(const Context& context, const verbs::BenchOpti
                   "smaller cache has {}.",
                   experiment::cpu_words(place.command), experiment::cpu_words(place.noise),
                   place.cache.level, size_text(place.bytes), size_text(place.inner_bytes))};
+  if (options.workload.probe && options.workload.is_time())
+    out.push_back(fmt::format("Compared is {} of each run.", options.workload.time_name()));
   std::ranges::move(circumstances(context, options.workload, settings), std::back_inserter(out));
   if (!options.lease.amounts.empty())
     out.push_back(
@@ -237,21 +252,10 @@ int verbs::bench(const Context& context, BenchOptions options) {
   const auto region = region_of(context, *client, options);
   if (!region) return region.error();
   const auto machine = read_machine(context);  // a user may bench without the right to read it
-  // Three quarters of what the group has, which only a reader of resctrl knows.
-  if (const auto& probe = options.workload.probe; !machine && probe && probe->size == 0) {
-    const int exit = report(machine.error());
-    note(
-        "rdtctl: so it is not known what the group has of the cache: give the size, such as "
-        "--probe latency:8M\n");
-    return exit;
-  }
-  auto place = experiment::find_place(
-      context.cpus, {.allowed = experiment::allowed_cpus(),
-                     .command = options.workload.cpus,
-                     .level = divided_level(machine, options),
-                     .cache = *region ? std::optional((*region)->cache) : std::nullopt});
-  if (!place) return report(place.error());
+  if (const int exit = check_size(machine, options); exit != Exit::ok) return exit;
   BenchResult result = empty_result(options);
+  const auto place = place_of(context, options, divided_on(machine, options, result), *region);
+  if (!place) return place.error();
   Held held = hold(*client, options, result);
   auto conditions = conditions_of(result, held, *region);
   if (auto read = read_shares(*client, machine, *place, conditions, result); !read)
@@ -261,9 +265,9 @@ int verbs::bench(const Context& context, BenchOptions options) {
       options.workload, *place,
       {result.group.empty() ? "default" : result.group, result.shares[in_group].ways, all_ways});
   if (!warnings) return warnings.error();
-  result.warnings = *warnings;
+  std::ranges::copy(*warnings, std::back_inserter(result.warnings));
   result.command = options.workload.text();
-  warn_of_shares(options, *place, all_ways, result);
+  warn_of_ways(machine, options, *place, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
   Measured measured = measure(context, *client,
                               {.conditions = std::move(conditions),

@@ -92,7 +92,8 @@ std::string bench_html(const BenchResult& result) {
     body += "<h2>Times</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::time) +
             table(times_table(result));
   if (result.times[alone].lateness.count > 0)
-    body += "<h2>Lateness</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::lateness);
+    body += "<h2>Lateness</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::lateness) +
+            "<h2>Response</h2>\n" + percentiles_plot(result, &experiment::ProbeTimes::response);
   body += html_list("What makes the comparison pointless", result.warnings);
   body += html_list("What may have disturbed the measurement", result.disturbances);
   body += html_list("Machine and policy", result.facts);

@@ -160,9 +160,10 @@ ResultTable times_table(const BenchResult& result) {
                   {}};
   for (size_t i = 0; i < conditions; ++i) {
     out.rows.push_back(distribution_row(condition_name(result, i), result.times[i].time));
-    if (result.times[i].lateness.count > 0)
-      out.rows.push_back(
-          distribution_row(condition_name(result, i) + ", lateness", result.times[i].lateness));
+    if (result.times[i].lateness.count == 0) continue;
+    const std::string name = condition_name(result, i);
+    out.rows.push_back(distribution_row(name + ", lateness", result.times[i].lateness));
+    out.rows.push_back(distribution_row(name + ", response", result.times[i].response));
   }
   return out;
 }
@@ -233,8 +234,10 @@ JsonValue bench_json(const BenchResult& result) {
                        {"noise_ways", result.shares[i].noise_ways},
                        {"runs", runs}};
     if (result.probe) entry["nanoseconds"] = distribution_json(result.times[i].time);
-    if (result.times[i].lateness.count > 0)
+    if (result.times[i].lateness.count > 0) {
       entry["lateness"] = distribution_json(result.times[i].lateness);
+      entry["response"] = distribution_json(result.times[i].response);
+    }
     measured.push_back(entry);
   }
   JsonValue ratios = JsonValue::array();

@@ -9,6 +9,7 @@
 
 #include "measured_process.hpp"
 #include "output.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observe/episode.hpp"
 #include "rdtd/observe/series.hpp"
@@ -22,7 +23,6 @@ namespace rdtd {
 namespace {
 
 constexpr double ramp_seconds = 0.5;
-constexpr int stream_poll_ms = 10;
 
 struct Domain {
   DomainId id{};
@@ -84,22 +84,21 @@ std::expected<void, int> measure(const Tree& tree, WatchedRun& watched, double s
     if (!stream) return std::unexpected(report(stream.error()));
     streams.push_back(std::move(*stream));
   }
-  for (Process& stream : streams)
-    while (stream.shared().started == 0 || stream.shared().bytes < bytes) {
-      const Ended ended = watched.wait(&stream, {}, stream_poll_ms);
-      if (ended == Ended::timeout) continue;
-      if (ended != Ended::process) return std::unexpected(watched.stopped(ended));
-      return std::unexpected(
-          report_failure("a stream " + end_text(stream.wait().status), stream.output()));
-    }
+  for (Process& stream : streams) {
+    const Ended ended = watched.wait_for_memory(stream, bytes, {});
+    if (ended == Ended::timeout) continue;
+    if (ended != Ended::process) return std::unexpected(watched.stopped(ended));
+    return std::unexpected(
+        report_failure("a stream " + end_text(stream.wait().status), stream.output()));
+  }
   if (const auto paused = watched.pause(ramp_seconds, {}); !paused)
     return std::unexpected(paused.error());
   const auto before = bytes_in(tree, domain.id);
-  const uint64_t began = nanoseconds_now();
+  const uint64_t began = monotonic_nanoseconds();
   if (const auto paused = watched.pause(seconds, {}); !paused)
     return std::unexpected(paused.error());
   const auto after = bytes_in(tree, domain.id);
-  const auto passed = static_cast<double>(nanoseconds_now() - began) / 1e9;
+  const auto passed = static_cast<double>(monotonic_nanoseconds() - began) / 1e9;
   if (!before || !after || *after <= *before) return std::unexpected(not_counted(domain.id));
   domain.rate = (*after - *before) / passed;
   return {};

@@ -12,55 +12,22 @@
 #include <set>
 
 #include "print.hpp"
+#include "progress.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/perf_events.hpp"
 #include "size_text.hpp"
+#include "task_counters.hpp"
 
 namespace rdtd {
 
 namespace {
 
 constexpr double settle_seconds = 0.2;  // the noise fills the cache
-constexpr int start_poll_ms = 10;
 // Of each measurement of running tasks: until the lines of the earlier amount have left the cache.
 constexpr double settling_share = 0.5;
 constexpr const char* occupancy_counter = "llc_occupancy";
 constexpr const char* traffic_counter = "mbm_total_bytes";
-
-// On a terminal: which run of how many, and how long the others take if they take as long.
-class Progress {
- public:
-  explicit Progress(size_t runs) : runs_(runs), began_(nanoseconds_now()) {}
-  void show(const std::string& condition) {
-    if (terminal_) note("\rrun {} of {}, {}{}\033[K", done_ + 1, runs_, condition, remaining());
-    ++done_;
-  }
-  void clear() const {
-    if (terminal_) note("\r\033[K");
-  }
-  // Where no line can be overwritten, how long it will take is said once, if it is long.
-  void expect_more(size_t runs) {
-    runs_ = done_ + runs;
-    if (!terminal_ && seconds_left() >= worth_saying) note("{} runs{}\n", runs, remaining());
-  }
-
- private:
-  static constexpr double worth_saying = 60;
-  [[nodiscard]] double seconds_left() const {
-    if (done_ == 0) return 0;
-    return static_cast<double>(nanoseconds_now() - began_) * 1e-9 *
-           static_cast<double>(runs_ - done_) / static_cast<double>(done_);
-  }
-  [[nodiscard]] std::string remaining() const {
-    if (done_ == 0) return "";
-    const double seconds = seconds_left();
-    return seconds < 100 ? fmt::format("; {:.0f} s left", seconds)
-                         : fmt::format("; {:.0f} min left", seconds / 60);
-  }
-  size_t runs_, done_ = 0;
-  uint64_t began_;
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-};
 
 class Experiment {
  public:
@@ -88,6 +55,7 @@ class Experiment {
     if (!no_events_.empty())
       out.disturbances.push_back(
           fmt::format("Instructions and cache misses were not counted: {}.", no_events_));
+    if (!not_counted_.empty()) out.disturbances.push_back(not_counted_);
     out.settings = disturbance_.settings();
     return out;
   }
@@ -178,7 +146,9 @@ class Experiment {
   // Under its lease, which ends before the next one is asked for.
   Or<Ran> run(const Trial& condition) {
     UniqueFd lease;
-    if (!condition.policy.empty()) {
+    if (condition.policy.empty()) {
+      if (auto gone = await_end_of_leases(); !gone) return std::unexpected(gone.error());
+    } else {
       auto made = client_.lease(setup_.lease, condition.policy);
       if (!made) return std::unexpected(report(made.error()));
       lease = std::move(*made);
@@ -190,6 +160,32 @@ class Experiment {
     if (!noise) return std::unexpected(noise.error());
     return setup_.workload.given() ? run_workload(condition, *noise, needed)
                                    : watch_tasks(condition, needed);
+  }
+
+  // The daemon undoes a lease some time after it was closed. Until then its group is there, and may
+  // keep ways from the others.
+  Or<void> await_end_of_leases() {
+    constexpr double poll_seconds = 0.02, most_seconds = 30;
+    const bool some =
+        std::ranges::any_of(setup_.conditions, [](const Trial& of) { return !of.policy.empty(); });
+    const uint64_t began = monotonic_nanoseconds();
+    while (some) {
+      const auto groups = client_.list_groups();
+      if (!groups) return std::unexpected(report(groups.error()));
+      const auto left = std::ranges::find_if(*groups, [this](const Client::GroupRow& group) {
+        return std::ranges::any_of(setup_.conditions, [&](const Trial& condition) {
+          return !condition.policy.empty() && condition.group == group.name;
+        });
+      });
+      if (left == groups->end()) return {};
+      if (seconds_since(began) > most_seconds) {
+        note("rdtctl: group '{}' is still there after its lease: 'rdtctl status' shows why\n",
+             left->name);
+        return std::unexpected(Exit::failed);
+      }
+      if (auto paused = watched_.pause(poll_seconds, setup_.held); !paused) return paused;
+    }
+    return {};
   }
 
   // Whose ways the run may use. A group of another condition's lease is not there now.
@@ -214,14 +210,12 @@ class Experiment {
     for (const std::string& group : groups_to_evict(condition)) {
       auto process = Process::start({{}, work, group, {caches_.front().cpu}});
       if (!process) return std::unexpected(report(process.error()));
-      while (process->shared().bytes == 0) {
-        const Ended ended = watched_.wait(&*process, lease, start_poll_ms);
-        if (ended == Ended::timeout) continue;
-        if (ended != Ended::process) return std::unexpected(watched_.stopped(ended));
+      const Ended ended = watched_.wait_for_memory(*process, 1, lease);
+      if (ended == Ended::process)
         return std::unexpected(
             report_failure("the process that empties the cache " + end_text(process->wait().status),
                            process->output()));
-      }
+      if (ended != Ended::timeout) return std::unexpected(watched_.stopped(ended));
       out.push_back(std::move(*process));
     }
     return out;
@@ -243,31 +237,30 @@ class Experiment {
       if (!started) return std::unexpected(report(started.error()));
       out.push_back(std::move(*started));
       const uint64_t touched = program.command.empty() ? std::max<uint64_t>(bytes, 1) : 0;
-      const Shared& shared = out.back().shared();
-      while (shared.started == 0 || shared.bytes < touched)
-        if (auto running = check_noise(out, lease, start_poll_ms); !running)
-          return std::unexpected(running.error());
+      const Ended ended = watched_.wait_for_memory(out.back(), touched, lease);
+      if (ended != Ended::timeout) return std::unexpected(noise_ended(out.back(), ended));
     }
     if (out.empty()) return out;
     if (const auto paused = watched_.pause(settle_seconds, lease); !paused)
       return std::unexpected(paused.error());
-    if (auto running = check_noise(out, lease, 0); !running)
-      return std::unexpected(running.error());
+    if (auto running = check_noise(out, lease); !running) return std::unexpected(running.error());
     return out;
   }
 
   // An error if noise has ended, which it must not do before the command.
-  Or<void> check_noise(std::vector<Process>& noise, const UniqueFd& lease, int timeout_ms) {
-    for (Process& process : noise) {
-      const Ended ended = watched_.wait(&process, lease, timeout_ms);
-      if (ended == Ended::timeout) continue;
-      if (ended != Ended::process) return std::unexpected(watched_.stopped(ended));
-      const int status = process.wait().status;
-      return std::unexpected(report_failure(fmt::format("the noise {} before the command ended",
-                                                        status == 0 ? "ended" : end_text(status)),
-                                            process.output()));
-    }
+  Or<void> check_noise(std::vector<Process>& noise, const UniqueFd& lease) {
+    for (Process& process : noise)
+      if (const Ended ended = watched_.wait(&process, lease, 0); ended != Ended::timeout)
+        return std::unexpected(noise_ended(process, ended));
     return {};
+  }
+
+  [[nodiscard]] int noise_ended(Process& noise, Ended ended) const {
+    if (ended != Ended::process) return watched_.stopped(ended);
+    const int status = noise.wait().status;
+    return report_failure(fmt::format("the noise {} before the command ended",
+                                      status == 0 ? "ended" : end_text(status)),
+                          noise.output());
   }
 
   static double bytes_of(const std::vector<Process>& noise) {
@@ -289,7 +282,7 @@ class Experiment {
         setup_.monitor.empty() ? condition.group : condition.group + "/" + setup_.monitor;
     const auto counters = read_counters();
     disturbance_.begin_run();
-    const uint64_t began = nanoseconds_now();
+    const uint64_t began = monotonic_nanoseconds();
     const double bytes_before = bytes_of(noise);
     const auto seconds_before = noise_seconds(noise);
     auto process =
@@ -297,18 +290,18 @@ class Experiment {
     if (!process) return std::unexpected(report(process.error()));
     if (const Ended ended = watched_.wait(&*process, lease, -1); ended != Ended::process)
       return std::unexpected(watched_.stopped(ended));
-    const uint64_t ended_at = nanoseconds_now();
+    const uint64_t ended_at = monotonic_nanoseconds();
     const double seconds = static_cast<double>(ended_at - began) * 1e-9;
     Ran out{{.noise_rate = (bytes_of(noise) - bytes_before) / seconds}, {}};
     add_counters(group, counters, out.sample);
     OwnSeconds own;
     if (const auto now = noise_seconds(noise)) own.noise = *now - *seconds_before;
-    if (const auto running = check_noise(noise, lease, 0); !running)
+    if (const auto running = check_noise(noise, lease); !running)
       return std::unexpected(running.error());
     auto numbers = numbers_of(setup_.workload, *process, ended_at);
     if (!numbers) return std::unexpected(numbers.error());
     own.command = numbers->cpu_seconds_before + numbers->cpu_seconds;
-    disturbance_.end_run(own);
+    disturbance_.end_run(own, condition.name);
     out.sample.cpu_seconds = numbers->cpu_seconds;
     out.sample.value = numbers->value;
     out.sample.events = std::move(numbers->events);
@@ -325,14 +318,17 @@ class Experiment {
     if (auto settled = watched_.pause(seconds * settling_share, lease); !settled)
       return std::unexpected(settled.error());
     const auto counters = read_counters();
+    const bool instructions = setup_.value == Value::instructions_of_tasks;
     const double before = task_seconds(condition.group);
-    const auto instructions = count_instructions(condition.group);
+    const TaskCounters counted(instructions ? tasks_of(condition.group) : std::vector<pid_t>{},
+                               hardware_events().front());
     if (auto waited = watched_.pause(seconds, lease); !waited)
       return std::unexpected(waited.error());
     Ran out;
-    if (setup_.value == Value::instructions_of_tasks) {
-      for (const PerfEvents& events : instructions)
-        if (const auto counts = events.read()) out.sample.value += counts->front() / seconds;
+    if (instructions) {
+      if (std::string missing = counted.missing(); !missing.empty())
+        not_counted_ = std::move(missing);
+      out.sample.value = counted.count() / seconds;
       return out;
     }
     add_counters(condition.group, counters, out.sample);
@@ -344,26 +340,9 @@ class Experiment {
     return tasks.value_or(std::vector<pid_t>{});
   }
 
-  // A counter for each task that can be had, of which those that it starts are a part.
-  [[nodiscard]] std::vector<PerfEvents> count_instructions(const std::string& group) const {
-    std::vector<PerfEvents> out;
-    if (setup_.value != Value::instructions_of_tasks) return out;
-    for (const pid_t task : tasks_of(group))
-      if (auto opened = PerfEvents::open(std::span(hardware_events()).first(1), task))
-        out.push_back(std::move(*opened));
-    return out;
-  }
-
-  // How long the tasks of the group have used the CPUs. Those that come or go meanwhile are a part
-  // of what is measured, and their traffic too.
+  // Tasks that come or go meanwhile are a part of what is measured, and their traffic too.
   [[nodiscard]] double task_seconds(const std::string& group) const {
-    double out = 0;
-    for (const pid_t task : tasks_of(group)) {
-      double nanoseconds = 0;
-      if (std::ifstream(fmt::format("{}/{}/schedstat", proc_, task)) >> nanoseconds)
-        out += nanoseconds * 1e-9;
-    }
-    return out;
+    return cpu_seconds_of(tasks_of(group), proc_);
   }
 
   Or<Ran> choose_value(const Trial& condition, Ran ran, double seconds,
@@ -412,7 +391,7 @@ class Experiment {
   Progress progress_{setup_.conditions.size() * (setup_.rounds + 1)};
   std::vector<experiment::CacheOfCpu> caches_;
   std::optional<Tree> tree_;
-  std::string no_events_;
+  std::string no_events_, not_counted_;  // why; not_counted_: a sentence
 };
 
 }  // namespace

@@ -4,10 +4,15 @@
 
 #include <algorithm>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
+
+std::string amount_text(Resource resource, unsigned amount) {
+  return is_cache(resource) ? counted(amount, "way") : fmt::format("{}%", amount);
+}
 
 std::string lease_text(const LeaseGroup& group) {
   std::string out = fmt::format("[group.{}]\n", toml_key(group.name));

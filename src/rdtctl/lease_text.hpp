@@ -19,6 +19,9 @@ struct LeaseGroup {
   bool exclusive = false;
 };
 
+// "6 ways", "20%".
+[[nodiscard]] std::string amount_text(Resource resource, unsigned amount);
+
 // A table of a policy, "[group.NAME]". The daemon checks the amounts.
 [[nodiscard]] std::string lease_text(const LeaseGroup& group);
 

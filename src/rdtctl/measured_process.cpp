@@ -24,6 +24,7 @@
 
 #include "context.hpp"
 #include "print.hpp"
+#include "rdtd/base/clock.hpp"
 #include "rdtd/bus/client.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
@@ -49,12 +50,6 @@ double seconds_of(const rusage& usage) {
 
 void Process::Unmap::operator()(Shared* shared) const { (void)::munmap(shared, sizeof *shared); }
 
-uint64_t nanoseconds_now() {
-  timespec time{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
 Result<Process> Process::start(const Program& program) {
   Process out;
   out.output_ = UniqueFd(::memfd_create("rdtctl-bench", MFD_CLOEXEC));
@@ -72,7 +67,6 @@ Result<Process> Process::start(const Program& program) {
   out.pid_ = ::fork();
   if (out.pid_ < 0) return errno_error("start", "a process");
   if (out.pid_ == 0) out.begin(program, parent);
-  (void)::setpgid(out.pid_, out.pid_);
   out.pidfd_ =
       UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
   if (!out.pidfd_) return errno_error("watch", fmt::format("process {}", out.pid_));
@@ -80,10 +74,11 @@ Result<Process> Process::start(const Program& program) {
 }
 
 void Process::begin(const Program& program, pid_t parent) {
-  (void)::setpgid(0, 0);
+  // A session of its own has no terminal, which would stop a program that reads from it.
+  (void)::setsid();
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(exit_not_executed);  // it ended before the line above
-  // A run must not take the input of the next one, and reading a terminal would stop it.
+  // A run must not take the input of the next one.
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   (void)::dup2(nothing.get(), STDIN_FILENO);
   (void)::dup2(program.keeps_output ? output_.get() : nothing.get(), STDOUT_FILENO);
@@ -103,7 +98,7 @@ void Process::begin(const Program& program, pid_t parent) {
   rusage usage{};
   (void)::getrusage(RUSAGE_SELF, &usage);
   shared_->cpu_before = static_cast<uint64_t>(seconds_of(usage) * 1e9);
-  shared_->started = nanoseconds_now();
+  shared_->started = monotonic_nanoseconds();
   if (program.command.empty()) {
     const Error error = program.built_in(*shared_);
     if (!error.operation.empty()) leave(error.text());
@@ -120,6 +115,7 @@ void Process::begin(const Program& program, pid_t parent) {
 Process::~Process() {
   if (pid_ <= 0 || !pidfd_) return;
   (void)::kill(-pid_, SIGKILL);
+  (void)::kill(pid_, SIGKILL);  // it may have no session of its own yet
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
 
@@ -213,6 +209,14 @@ Ended WatchedRun::wait(const Process* process, const UniqueFd& lease, int timeou
     signal_ = received.ssi_signo;
     return Ended::interrupted;
   }
+}
+
+Ended WatchedRun::wait_for_memory(const Process& process, uint64_t bytes, const UniqueFd& lease) {
+  constexpr int poll_ms = 10;
+  const Shared& shared = process.shared();
+  while (shared.started == 0 || shared.bytes < bytes)
+    if (const Ended ended = wait(&process, lease, poll_ms); ended != Ended::timeout) return ended;
+  return Ended::timeout;
 }
 
 std::expected<void, int> WatchedRun::pause(double seconds, const UniqueFd& lease) {

@@ -1,6 +1,7 @@
-// The processes of bench and suggest: each is pinned, in its group before it begins, has no
-// standard input, and is killed when rdtctl ends for whatever reason. Its process group is killed
-// with it, and end_children() kills the rest, unless rdtctl itself is killed by SIGKILL. Also the
+// The processes of bench and suggest: each is pinned, in its group before it begins, has neither
+// standard input nor a terminal, and is killed when rdtctl ends for whatever reason. Its process
+// group is killed with it, and end_children() kills the rest, unless rdtctl itself is killed by
+// SIGKILL. Also the
 // waiting for them, for an interruption, and for the end of the lease without which a measurement
 // has no meaning.
 #pragma once
@@ -25,7 +26,7 @@ namespace rdtd {
 
 // What a child writes, and rdtctl reads.
 struct Shared {
-  std::atomic<uint64_t> started{0};     // nanoseconds; 0: it is not in its group yet
+  std::atomic<uint64_t> started{0};     // CLOCK_MONOTONIC, nanoseconds; 0: not in its group yet
   std::atomic<uint64_t> cpu_before{0};  // nanoseconds that it had used by then
   std::atomic<uint64_t> bytes{0};       // of the noise, that it has read and written
   experiment::ProbeTimes times;         // of a probe
@@ -95,6 +96,9 @@ class WatchedRun {
 
   // process: may be nullptr; lease: may hold none; timeout: -1 for none.
   [[nodiscard]] Ended wait(const Process* process, const UniqueFd& lease, int timeout_ms);
+  // Waits until the process is in its group and has used so much memory. Ended::timeout: it has.
+  [[nodiscard]] Ended wait_for_memory(const Process& process, uint64_t bytes,
+                                      const UniqueFd& lease);
   // Waits, or prints why that makes no sense; the error is the exit code.
   [[nodiscard]] std::expected<void, int> pause(double seconds, const UniqueFd& lease);
   // Why a measurement ended that should not have: prints it and returns the exit code, of an
@@ -107,8 +111,5 @@ class WatchedRun {
   sigset_t before_{};
   unsigned signal_ = 0;
 };
-
-// Of CLOCK_MONOTONIC.
-[[nodiscard]] uint64_t nanoseconds_now();
 
 }  // namespace rdtd

@@ -55,20 +55,19 @@ Measure measure_of(const verbs::SuggestOptions& options, Resource resource, bool
   if (!workload.given())
     return {"the traffic by CPU time", "MiB/s", mebibyte, more, negligible_traffic,
             Value::traffic_of_tasks};
-  if (workload.is_time()) return {"the time", workload.unit(), 1, Better::lower};
+  if (workload.is_time()) return {workload.time_name(), workload.unit(), 1, Better::lower};
   if (workload.metric == "ipc") return {"the IPC", "instructions/cycle", 1, Better::higher};
   return {"the number", "", 1, options.lower_is_better ? Better::lower : Better::higher};
 }
 
 // From the present amount down, then from there up, so that a bound of the loss is met before the
 // smallest amounts are.
-std::vector<Trial> conditions_of(const StepPlan& steps) {
-  std::vector<unsigned> order = steps.amounts;
+std::vector<Trial> conditions_of(const StepPlan& steps, std::vector<unsigned> order) {
   const auto larger = std::ranges::upper_bound(order, steps.present);
   std::ranges::reverse(order.begin(), larger);
   std::vector<Trial> out;
   for (const unsigned amount : order)
-    out.push_back({.name = steps.amount_text(amount),
+    out.push_back({.name = amount_text(steps.resource, amount),
                    .policy = steps.text_of(amount),
                    .group = steps.group.name.value,
                    .amount = amount});
@@ -78,54 +77,115 @@ std::vector<Trial> conditions_of(const StepPlan& steps) {
 // What will happen, before it does.
 void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
               const experiment::Place& place, std::optional<double> max_loss) {
-  const size_t runs = steps.amounts.size() * (options.repeats + 1);
+  const size_t all = steps.amounts.size(),
+               first = experiment::coarse_amounts(steps.amounts, steps.present).size();
+  const size_t runs = (first < all ? first + all : all) * (options.repeats + 1);
   // As in experiment.cpp: half of the time passes before tasks are measured.
   const double seconds = options.seconds * (options.workload.given() ? 1 : 1.5);
-  note("Group '{}' gets {} to {}, {} amounts, {} times each{}{}{}.\n", steps.group.name.value,
-       steps.amounts.front(), steps.amount_text(steps.amounts.back()), steps.amounts.size(),
-       options.repeats + 1,
+  const bool two = first < all;
+  note("Group '{}' gets {} to {}, {}{} amounts{}, {}{} times each{}{}{}.\n", steps.group.name.value,
+       steps.amounts.front(), amount_text(steps.resource, steps.amounts.back()),
+       two ? fmt::format("first {} of ", first) : "", all,
+       two ? ", then those near what seems to suffice" : "", options.repeats + 1,
+       two ? " or more" : "",
        options.workload.given() ? ", on " + experiment::cpu_words(place.command) : "",
        options.workload.command.empty()
-           ? fmt::format(": about {:.0f} min",
-                         std::max(1.0, static_cast<double>(runs) * seconds / 60))
+           ? fmt::format(": about {:.0f} min{}",
+                         std::max(1.0, static_cast<double>(runs) * seconds / 60),
+                         two ? " at most" : "")
            : "",
        max_loss ? fmt::format("; an amount that makes it {:.0f}% worse is left out, and less too",
                               *max_loss)
                 : "");
 }
 
+// Of one step, or of both.
+struct Stepped {
+  Measured measured;                 // of the last one
+  std::vector<AmountRuns> curve;     // of all amounts that were measured
+  std::vector<unsigned> unbearable;  // amounts that --max-loss left out
+  experiment::Knee knee;
+};
+
+Stepped stepped(const std::vector<Trial>& conditions, Measured measured, const Measure& of) {
+  Stepped out;
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    AmountRuns runs{conditions[i].amount, {}};
+    for (const Sample& sample : measured.samples[i]) runs.values.push_back(sample.value);
+    if (!runs.values.empty())
+      out.curve.push_back(std::move(runs));
+    else
+      out.unbearable.push_back(runs.amount);
+  }
+  std::ranges::sort(out.curve, {}, &AmountRuns::amount);
+  std::ranges::sort(out.unbearable);
+  if (!out.curve.empty()) out.knee = find_knee(out.curve, of.better, of.negligible);
+  out.measured = std::move(measured);
+  return out;
+}
+
+// The second step decides. An amount that only the first one had is a part of the curve.
+Stepped both_steps(Stepped first, Stepped second) {
+  if (second.measured.rounds() < experiment::fewest_rounds) {
+    first.measured.exit = second.measured.exit;
+    return first;
+  }
+  for (AmountRuns& runs : first.curve)
+    if (std::ranges::find(second.curve, runs.amount, &AmountRuns::amount) == second.curve.end())
+      second.curve.push_back(std::move(runs));
+  std::ranges::sort(second.curve, {}, &AmountRuns::amount);
+  std::ranges::copy(first.unbearable, std::back_inserter(second.unbearable));
+  return second;
+}
+
+// Those of the second step; none: there is none.
+std::vector<unsigned> second_amounts(const StepPlan& steps, const Stepped& first) {
+  if (first.curve.size() + first.unbearable.size() == steps.amounts.size()) return {};
+  std::vector<unsigned> out = amounts_near(first.knee, first.curve, steps.amounts);
+  for (const unsigned unbearable : first.unbearable)
+    if (unbearable < first.curve.front().amount)
+      std::erase_if(out, [=](unsigned amount) { return amount <= unbearable; });
+  return out;
+}
+
+// `setup` makes that of these conditions and so many rounds.
+template <class Setup>
+Stepped measure_steps(const Context& context, Client& client, const StepPlan& steps,
+                      const Measure& of, size_t repeats, Setup setup) {
+  const auto measure_these = [&](const std::vector<unsigned>& amounts, size_t rounds) {
+    const std::vector<Trial> conditions = conditions_of(steps, amounts);
+    return stepped(conditions, measure(context, client, setup(conditions, rounds)), of);
+  };
+  const auto few = experiment::coarse_amounts(steps.amounts, steps.present);
+  Stepped first = measure_these(few, repeats);
+  if (first.measured.exit != Exit::ok || first.curve.empty()) return first;
+  const auto second = second_amounts(steps, first);
+  if (second.size() < 2) return first;
+  const size_t rounds =
+      experiment::rounds_near(repeats, steps.amounts.size(), few.size(), second.size());
+  return both_steps(std::move(first), measure_these(second, rounds));
+}
+
 SuggestResult result_of(const Planned& planned, const StepPlan& steps,
-                        const verbs::SuggestOptions& options, Measure measure,
-                        std::vector<AmountRuns> curve) {
+                        const verbs::SuggestOptions& options, Measure of, Stepped stepped) {
   const Location& where = steps.group.name.where;
   SuggestResult out{.group = steps.group.name.value,
                     .workload = options.workload.given() ? options.workload.text() : "",
                     .command = !options.workload.command.empty(),
                     .resource = steps.resource,
-                    .measure = std::move(measure),
-                    .curve = std::move(curve),
+                    .measure = std::move(of),
+                    .curve = std::move(stepped.curve),
+                    .unbearable = std::move(stepped.unbearable),
+                    .knee = stepped.knee,
                     .place = fmt::format("{}:{}", where.file.text(), where.line)};
   if (is_cache(out.resource))
     out.least_ways = planned.machine.capabilities.caches.at(out.resource).min_ways();
-  for (const unsigned amount : steps.amounts)
-    if (std::ranges::find(out.curve, amount, &AmountRuns::amount) == out.curve.end())
-      out.unbearable.push_back(amount);
-  out.knee = find_knee(out.curve, out.measure.better, out.measure.negligible);
   out.others = steps.others;
+  out.disturbances = std::move(stepped.measured.disturbances);
   if (!out.conclusive()) return out;
-  out.policy = lease_text({out.group, {{out.resource, out.amount_text(*out.knee.amount)}}, false});
+  const std::string amount = amount_text(out.resource, *out.knee.amount);
+  out.policy = lease_text({out.group, {{out.resource, amount}}, false});
   out.then = steps.others_at.at(*out.knee.amount);
-  return out;
-}
-
-std::vector<AmountRuns> curve_of(const std::vector<Trial>& conditions, const Measured& measured) {
-  std::vector<AmountRuns> out;
-  for (size_t i = 0; i < conditions.size(); ++i) {
-    AmountRuns runs{conditions[i].amount, {}};
-    for (const Sample& sample : measured.samples[i]) runs.values.push_back(sample.value);
-    if (!runs.values.empty()) out.push_back(std::move(runs));
-  }
-  std::ranges::sort(out, {}, &AmountRuns::amount);
   return out;
 }
 
@@ -146,8 +206,9 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Ste
 }
 
 std::vector<std::string> facts_of(const Context& context, const verbs::SuggestOptions& options,
-                                  const experiment::Place& place, const std::string& settings) {
-  std::vector<std::string> out;
+                                  const Measure& of, const experiment::Place& place,
+                                  const std::string& settings) {
+  std::vector<std::string> out = {fmt::format("Compared is {}.", of.name)};
   if (options.workload.given())
     out.push_back(fmt::format("The command ran on {} only, whose L{} cache has {}.",
                               experiment::cpu_words(place.command), place.cache.level,
@@ -175,37 +236,39 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   std::optional<double> max_loss = options.max_loss;
   if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
   announce(*steps, options, *place, max_loss);
-  const std::vector<Trial> conditions = conditions_of(*steps);
-  const Measured measured =
-      measure(context, *client,
-              {.conditions = conditions,
-               .workload = options.workload,
-               .place = *place,
-               .rounds = options.repeats,
-               .lease = fmt::format("suggest-{}", ::getpid()),
-               .evicts = is_cache(steps->resource),
-               .value = of.value,
-               .worst = max_loss ? std::optional(1 + *max_loss / 100) : std::nullopt,
-               .better = of.better});
-  auto curve = curve_of(conditions, measured);
-  if (curve.empty()) return measured.exit;
-  if (tasks && std::ranges::all_of(curve, [](const AmountRuns& runs) {
+  Stepped found =
+      measure_steps(context, *client, *steps, of, options.repeats,
+                    [&](const std::vector<Trial>& conditions, size_t rounds) {
+                      return ExperimentSetup{
+                          .conditions = conditions,
+                          .workload = options.workload,
+                          .place = *place,
+                          .rounds = rounds,
+                          .lease = fmt::format("suggest-{}", ::getpid()),
+                          .evicts = is_cache(steps->resource),
+                          .value = of.value,
+                          .worst = max_loss ? std::optional(1 + *max_loss / 100) : std::nullopt,
+                          .better = of.better};
+                    });
+  const int exit = found.measured.exit;
+  if (found.curve.empty()) return exit;
+  if (tasks && std::ranges::all_of(found.curve, [](const AmountRuns& runs) {
         return experiment::median(runs.values) == 0;
       })) {
     note("rdtctl: group '{}' {}: its tasks must be at work while it is measured\n", options.group,
          of.value == Value::instructions_of_tasks ? "executed nothing" : "caused no traffic");
     return Exit::failed;
   }
-  SuggestResult result = result_of(*planned, *steps, options, of, std::move(curve));
-  result.disturbances = measured.disturbances;
-  result.facts = facts_of(context, options, *place, measured.settings);
+  const auto facts = facts_of(context, options, of, *place, found.measured.settings);
+  SuggestResult result = result_of(*planned, *steps, options, of, std::move(found));
+  result.facts = facts;
   result.origin = origin_of(context);
   if (context.json == Json::off)
     print_suggestion(context, result);
   else
     print_json(context, suggest_json(result));
   const int written = html->write(suggest_html(result));
-  return measured.exit == Exit::ok ? written : measured.exit;
+  return exit == Exit::ok ? written : exit;
 }
 
 }  // namespace rdtd

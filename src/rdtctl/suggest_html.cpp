@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "html.hpp"
+#include "lease_text.hpp"
 #include "plot.hpp"
 #include "rdtd/experiment/statistics.hpp"
 #include "suggest_report.hpp"
@@ -26,7 +27,7 @@ std::string curve_plot(const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve)
     plot.add_column(runs.amount, std::to_string(runs.amount));
   if (result.conclusive())
-    plot.add_mark(*result.knee.amount, result.amount_text(*result.knee.amount));
+    plot.add_mark(*result.knee.amount, amount_text(result.resource, *result.knee.amount));
   plot.add_line(medians, 1);
   plot.add_dots(dots, 0);
   return plot.svg();
@@ -35,8 +36,9 @@ std::string curve_plot(const SuggestResult& result) {
 std::string table(const SuggestResult& result) {
   std::string out = "<table>\n<tr><th>Amount</th><th>Median</th></tr>\n";
   for (const AmountRuns& runs : result.curve)
-    out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", result.amount_text(runs.amount),
-                       html_escaped(result.value_text(experiment::median(runs.values))));
+    out +=
+        fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", amount_text(result.resource, runs.amount),
+                    html_escaped(result.value_text(experiment::median(runs.values))));
   return out + "</table>\n";
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "plot.hpp"
+#include "lease_text.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/experiment/statistics.hpp"
@@ -32,7 +33,7 @@ void print_curve(const Context& context, const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
     const double middle = experiment::median(runs.values);
-    rows.push_back({result.amount_text(runs.amount), result.value_text(middle),
+    rows.push_back({amount_text(result.resource, runs.amount), result.value_text(middle),
                     result.value_text(least), result.value_text(highest),
                     bar(context, middle, most)});
   }
@@ -42,14 +43,6 @@ void print_curve(const Context& context, const SuggestResult& result) {
 }
 
 }  // namespace
-
-std::string amount_text(Resource resource, unsigned amount) {
-  return is_cache(resource) ? counted(amount, "way") : fmt::format("{}%", amount);
-}
-
-std::string SuggestResult::amount_text(unsigned amount) const {
-  return rdtd::amount_text(resource, amount);
-}
 
 std::string SuggestResult::value_text(double value) const {
   return quantity(value / measure.unit_size, measure.unit);
@@ -70,16 +63,16 @@ namespace {
 
 // Without an amount that certainly suffices.
 std::string doubt(const SuggestResult& result) {
-  constexpr size_t fewest_rounds = 6;
+  using experiment::fewest_rounds;
   const unsigned most = result.curve.back().amount;
   if (const size_t rounds = result.curve.front().values.size(); rounds < fewest_rounds)
     return fmt::format("{} full rounds tell nothing: at least {} are needed.", rounds,
                        fewest_rounds);
   if (result.knee.most_is_worse)
     return fmt::format("More is worse: {} of '{}' is best below {}.", result.measure.name,
-                       result.group, result.amount_text(most));
+                       result.group, amount_text(result.resource, most));
   return fmt::format("Cannot tell between {} and {}: measure with more --repeats{}.",
-                     result.knee.perhaps, result.amount_text(most),
+                     result.knee.perhaps, amount_text(result.resource, most),
                      result.command ? "" : " or a longer --for");
 }
 
@@ -90,7 +83,7 @@ std::string no_help(const SuggestResult& result) {
                        result.measure.name, result.group);
   return fmt::format(
       "More than {} do not improve {} of '{}' by more than 5%: {}.",
-      result.amount_text(*result.knee.amount), result.measure.name, result.group,
+      amount_text(result.resource, *result.knee.amount), result.measure.name, result.group,
       *result.knee.amount > result.least_ways ? "fewer were not measured" : "ways do not help");
 }
 
@@ -100,18 +93,18 @@ std::string verdict(const SuggestResult& result) {
   const experiment::Knee& knee = result.knee;
   if (result.curve.size() == 1)
     return fmt::format("Only {} {} measured: there is nothing to compare.{}",
-                       result.amount_text(result.curve.front().amount),
+                       amount_text(result.resource, result.curve.front().amount),
                        result.curve.front().amount == 1 ? "was" : "were",
                        result.less_is_unbearable() ? " Less was left out by --max-loss." : "");
   if (!knee.amount) return doubt(result);
   if (!result.conclusive()) return no_help(result);
   std::string out = fmt::format("The smallest amount that is certainly within 5% of the best: {}.",
-                                result.amount_text(*knee.amount));
+                                amount_text(result.resource, *knee.amount));
   if (*knee.amount == result.curve.front().amount)
     out += " Less was left out by --max-loss.";
   else if (knee.perhaps < *knee.amount)
     out += fmt::format(" From {} on it may be so too: more --repeats would tell.",
-                       result.amount_text(knee.perhaps));
+                       amount_text(result.resource, knee.perhaps));
   if (*knee.amount == result.curve.back().amount)
     out += " It is the largest that was measured: more may be better.";
   return out;

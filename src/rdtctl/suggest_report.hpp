@@ -40,8 +40,6 @@ struct SuggestResult {
 
   std::string origin;  // as of origin_of()
 
-  // "6 ways", "20%".
-  [[nodiscard]] std::string amount_text(unsigned amount) const;
   // "12.5 MiB/s".
   [[nodiscard]] std::string value_text(double value) const;
   // Whether the knee tells how much to allocate.
@@ -49,8 +47,6 @@ struct SuggestResult {
   [[nodiscard]] bool less_is_unbearable() const;
 };
 
-// "6 ways", "20%".
-[[nodiscard]] std::string amount_text(Resource resource, unsigned amount);
 [[nodiscard]] std::string verdict(const SuggestResult& result);
 // What the knee takes from other groups, a line each; none for bandwidth.
 [[nodiscard]] std::vector<std::string> cost_lines(const SuggestResult& result);

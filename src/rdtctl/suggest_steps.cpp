@@ -6,6 +6,7 @@
 #include <climits>
 #include <iterator>
 
+#include "lease_text.hpp"
 #include "leases.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
@@ -16,32 +17,6 @@ namespace rdtd {
 namespace {
 
 constexpr unsigned coarsest_step = 10;  // percent; finer steps take too long
-
-// All that the machine has; the error is why it has none.
-std::expected<std::vector<unsigned>, std::string> amounts_of(const Capabilities& capabilities,
-                                                             Resource resource) {
-  std::vector<unsigned> out;
-  if (is_cache(resource)) {
-    const auto cache = capabilities.caches.find(resource);
-    if (cache == capabilities.caches.end())
-      return std::unexpected(
-          fmt::format("this machine does not divide {0}, or divides code and data of {0}",
-                      to_string(resource)));
-    for (unsigned ways = cache->second.min_ways(); ways <= cache->second.cbm_mask.count(); ways++)
-      out.push_back(ways);
-    return out;
-  }
-  const auto bandwidth = capabilities.bandwidths.find(resource);
-  if (bandwidth == capabilities.bandwidths.end() ||
-      bandwidth->second.unit != BandwidthUnit::percent)
-    return std::unexpected("this machine does not limit bandwidth in percent");
-  const BandwidthInfo& info = bandwidth->second;
-  const unsigned step = std::max(coarsest_step, info.bandwidth_gran);
-  for (unsigned percent = std::max(step, info.min_bandwidth); percent < 100; percent += step)
-    out.push_back(percent);
-  out.push_back(100);
-  return out;
-}
 
 // Cache is divided where the policy can divide it: most often L3.
 Resource resource_of(const Capabilities& capabilities, const verbs::SuggestOptions& options) {
@@ -96,18 +71,43 @@ unsigned present_amount(const Plan& plan, const StepPlan& steps) {
 
 }  // namespace
 
+std::expected<std::vector<unsigned>, std::string> amounts_of(const Capabilities& capabilities,
+                                                             Resource resource) {
+  std::vector<unsigned> out;
+  if (is_cache(resource)) {
+    const auto cache = capabilities.caches.find(resource);
+    if (cache == capabilities.caches.end())
+      return std::unexpected(
+          fmt::format("this machine does not divide {0}, or divides code and data of {0}",
+                      to_string(resource)));
+    for (unsigned ways = cache->second.min_ways(); ways <= cache->second.cbm_mask.count(); ways++)
+      out.push_back(ways);
+    return out;
+  }
+  const auto bandwidth = capabilities.bandwidths.find(resource);
+  if (bandwidth == capabilities.bandwidths.end())
+    return std::unexpected("this machine does not limit memory bandwidth");
+  const BandwidthInfo& info = bandwidth->second;
+  if (info.unit != BandwidthUnit::percent)
+    return std::unexpected(fmt::format(
+        "suggest --mb tries percentages, and this machine limits bandwidth in {}: compare single "
+        "limits, as in 'rdtctl bench --mb \"8 GB/s\" COMMAND'",
+        info.unit == BandwidthUnit::mbps ? "MiB/s (mba_MBps)" : "GB/s"));
+  const unsigned step = std::max(coarsest_step, info.bandwidth_gran);
+  for (unsigned percent = std::max(step, info.min_bandwidth); percent < 100; percent += step)
+    out.push_back(percent);
+  out.push_back(100);
+  return out;
+}
+
 std::string stepped_group_text(const std::string& group, Resource resource,
                                const std::string& amount) {
   return fmt::format("[group.{}]\namend = true\n{} = {}\n", toml_key(group), resource_key(resource),
                      toml_string(amount));
 }
 
-std::string StepPlan::amount_text(unsigned amount) const {
-  return is_cache(resource) ? counted(amount, "way") : fmt::format("{}%", amount);
-}
-
 std::string StepPlan::text_of(unsigned amount) const {
-  return stepped_group_text(group.name.value, resource, amount_text(amount));
+  return stepped_group_text(group.name.value, resource, amount_text(resource, amount));
 }
 
 std::expected<StepPlan, int> plan_steps(const Context& context, const Planned& planned,

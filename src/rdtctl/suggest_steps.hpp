@@ -22,8 +22,6 @@ struct StepPlan {
   std::map<std::string, unsigned> others;
   std::map<unsigned, std::map<std::string, unsigned>> others_at;
 
-  // "6 ways", "20%".
-  [[nodiscard]] std::string amount_text(unsigned amount) const;
   // The policy of the lease.
   [[nodiscard]] std::string text_of(unsigned amount) const;
 };
@@ -32,6 +30,10 @@ struct StepPlan {
 // all other settings.
 [[nodiscard]] std::string stepped_group_text(const std::string& group, Resource resource,
                                              const std::string& amount);
+
+// All that the machine can give a group; the error is why it has none.
+[[nodiscard]] std::expected<std::vector<unsigned>, std::string> amounts_of(
+    const Capabilities& capabilities, Resource resource);
 
 // Those that the policy allows on this machine. Prints why there are none; the error is the exit
 // code.

@@ -56,6 +56,10 @@ std::string Workload::unit() const {
   return probe ? "ns" : "s";
 }
 
+std::string Workload::time_name() const {
+  return probe ? experiment::name_of_compared(*probe) : "the time";
+}
+
 Program Workload::program(std::string group, CpuSet on, std::string device) const {
   std::optional<experiment::Probe> placed = probe;
   if (placed) placed->device = std::move(device);
@@ -111,8 +115,7 @@ std::expected<Numbers, int> numbers_of(const Workload& workload, Process& proces
           fmt::format("the command printed {}: numbers below 0 cannot be compared", *number), ""));
     out.value = *number;
   } else if (workload.probe) {
-    // A single interruption would change the mean.
-    out.value = out.times.time.quantile(0.5);
+    out.value = experiment::compared_time(*workload.probe, out.times);
   } else {
     out.value = static_cast<double>(ended_at - process.shared().started) * 1e-9;
   }

@@ -18,7 +18,7 @@ struct Workload {
   double seconds = 1;                      // of each run of the probe
   CpuSet cpus;                             // empty: one is chosen
   // A regular expression for the number among what the command prints, or "ipc", instructions per
-  // cycle. Without it: the time that the command takes, or the median time of the probe.
+  // cycle. Without it, the time: as time_name() says.
   std::string metric;
 
   [[nodiscard]] bool given() const { return !command.empty() || probe; }
@@ -28,6 +28,8 @@ struct Workload {
   [[nodiscard]] std::string unit() const;
   // Whether the number is a time, less of which is better.
   [[nodiscard]] bool is_time() const { return metric.empty(); }
+  // Which time of a run is compared.
+  [[nodiscard]] std::string time_name() const;
   // A process of it in the group, from its first instruction. The probe has the memory of the
   // device, as Probe::device.
   [[nodiscard]] Program program(std::string group, CpuSet on, std::string device = "") const;

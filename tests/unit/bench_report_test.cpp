@@ -137,6 +137,26 @@ TEST(BenchReport, HtmlEscapesTextAndRefersToNothing) {
   EXPECT_NE(html.find("<td>with noise</td><td>6</td><td>2.00 s</td>"), std::string::npos);
 }
 
+// Of a timer: how long its cycles take, how late they begin, and both.
+TEST(BenchReport, ATimerHasLatenessAndResponse) {
+  BenchResult result = measured(1);
+  result.probe = true;
+  for (auto& times : result.times) {
+    times.time.add(1000);
+    times.lateness.add(2000);
+    times.response.add(3000);
+  }
+  const ResultTable table = times_table(result);
+  ASSERT_EQ(table.rows.size(), 9U);
+  using Row = std::vector<std::string>;
+  EXPECT_EQ(table.rows[1], (Row{"alone, lateness", "2.00 us", "2.00 us", "2.00 us", "2.00 us",
+                                "2.00 us", "2.00 us"}));
+  EXPECT_EQ(table.rows[2], (Row{"alone, response", "3.00 us", "3.00 us", "3.00 us", "3.00 us",
+                                "3.00 us", "3.00 us"}));
+  EXPECT_EQ(bench_json(result)["conditions"][0]["response"]["max"], 3000.0);
+  EXPECT_NE(bench_html(result).find("<h2>Response</h2>"), std::string::npos);
+}
+
 // One axis for all conditions: which has the longer tail is to be seen.
 TEST(BenchReport, PercentilesShareTheirAxis) {
   BenchResult result = measured(1);

@@ -20,7 +20,8 @@ TEST(CpuTimes, OfEachCpu) {
 class DisturbanceTest : public Files {
  protected:
   // A run of one second, in which the CPUs were busy for so many ticks.
-  void run(const OwnSeconds& own, std::array<int, 4> busy, int steal) {
+  void run(const OwnSeconds& own, std::array<int, 4> busy, int steal,
+           const std::string& condition = "alone") {
     disturbance_->begin_run();
     for (size_t cpu = 0; cpu < busy.size(); ++cpu) {
       user_[cpu] += busy[cpu];
@@ -28,7 +29,7 @@ class DisturbanceTest : public Files {
     }
     steal_ += steal;
     write_stat();
-    disturbance_->end_run(own);
+    disturbance_->end_run(own, condition);
   }
   void write_stat() {
     std::string text;
@@ -51,7 +52,7 @@ class DisturbanceTest : public Files {
 
 TEST_F(DisturbanceTest, NothingWithoutFiles) {
   disturbance_->begin_run();
-  disturbance_->end_run({1, 1});
+  disturbance_->end_run({1, 1}, "alone");
   EXPECT_EQ(disturbance_->sentences(), std::vector<std::string>{});
   EXPECT_EQ(disturbance_->settings(),
             "Governor not known, turbo off or not known, one thread a core.");
@@ -88,6 +89,24 @@ TEST_F(DisturbanceTest, EverythingAtOnce) {
                 "The frequency governor of CPU 2 is 'powersave': with 'performance' the frequency "
                 "changes less.",
                 "Turbo is on: the frequency depends on the load of the other CPUs."}));
+}
+
+// A condition that ran at a lower frequency is slower by that alone.
+TEST_F(DisturbanceTest, FrequencyByCondition) {
+  write_stat();
+  const auto run_at = [this](const char* frequency, const char* condition) {
+    put("cpu/cpu2/cpufreq/scaling_cur_freq", frequency);
+    run({1, 0}, {0, 0, 100, 0}, 0, condition);
+  };
+  for (int round = 0; round < 3; ++round) {
+    run_at("3400000\n", "alone");
+    run_at(round == 0 ? "3300000\n" : "2800000\n", "with noise");
+    run_at("2800000\n", "in 'redis'");
+  }
+  EXPECT_EQ(disturbance_->sentences(),
+            std::vector<std::string>{
+                "CPU 2 ran at 2.80 to 3.40 GHz at the ends of the runs, medians by condition: 3.40 "
+                "alone, 2.80 with noise, 2.80 in 'redis'."});
 }
 
 // What a command of the noise uses is not known: its CPUs tell nothing, but the core's other

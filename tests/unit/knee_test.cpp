@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "noise_shapes.hpp"
 #include "support.hpp"
@@ -61,7 +62,7 @@ TEST(Knee, OfCurvesWithoutScatter) {
        1,
        Better::lower,
        {},
-       1},
+       16},
       {"higher is better", [](unsigned n) { return n < 6 ? 10.0 : 100.0; }, 1, Better::higher, 6,
        6},
       {"almost nothing from 6 ways on", [](unsigned n) { return n < 6 ? 1000.0 : n % 3; }, 1,
@@ -73,6 +74,14 @@ TEST(Knee, OfCurvesWithoutScatter) {
     EXPECT_EQ(knee.amount, row.amount) << row.what;
     EXPECT_EQ(knee.perhaps, row.perhaps) << row.what;
   }
+}
+
+// 2 ways happen to be good, 3 to 5 certainly are not: that 2 may suffice would be misleading.
+TEST(Knee, ADipIsNoCandidate) {
+  const auto dip = [](unsigned n) { return n == 2 ? 1.0 : n < 6 ? 1.3 : 1.0; };
+  const Knee knee = find_knee(exact(dip, 1, 8), Better::lower);
+  EXPECT_EQ(knee.amount, 6U);
+  EXPECT_EQ(knee.perhaps, 6U);
 }
 
 TEST(Knee, FewRoundsTellNothing) {
@@ -149,6 +158,79 @@ TEST(Knee, OftenTellsWhatCanBeTold) {
   EXPECT_LE(said(slope, normal, 0.05, cases).too_small, cases * 5 / 100);
   EXPECT_GE(said([](unsigned) { return 1.0; }, normal, 0.01, cases).right, cases * 95 / 100);
   EXPECT_GE(said(step, normal, 0.08, cases).nothing, cases * 90 / 100);
+}
+
+std::vector<unsigned> amounts_to(unsigned most) {
+  std::vector<unsigned> out(most);
+  std::iota(out.begin(), out.end(), 1);
+  return out;
+}
+
+TEST(Knee, ManyAmountsAreMeasuredInTwoSteps) {
+  using Amounts = std::vector<unsigned>;
+  EXPECT_EQ(coarse_amounts(amounts_to(8), 3), amounts_to(8));
+  EXPECT_EQ(coarse_amounts(amounts_to(11), 3), (Amounts{1, 3, 4, 7, 10, 11}));
+  EXPECT_EQ(coarse_amounts(amounts_to(16), 99), (Amounts{1, 4, 7, 10, 13, 16}));
+  const Amounts all = amounts_to(15);
+  const std::vector<AmountRuns> coarse = {{1, {}}, {4, {}}, {7, {}}, {10, {}}, {13, {}}, {15, {}}};
+  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 7}, coarse, all), (Amounts{4, 5, 6, 7, 10, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 10}, coarse, all),
+            (Amounts{4, 5, 6, 7, 8, 9, 10, 13, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 1}, coarse, all), (Amounts{1, 4, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 15, .likely = 15}, coarse, all), (Amounts{13, 14, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 15}, coarse, all), all);
+}
+
+// Both steps, of 15 amounts with nine rounds.
+std::optional<unsigned> in_two_steps(const Curve& curve, const test::NoiseShape& noise,
+                                     double scatter, std::mt19937_64& random) {
+  const std::vector<unsigned> all = amounts_to(15);
+  const auto measured = [&](const std::vector<unsigned>& amounts, size_t count) {
+    std::vector<AmountRuns> out;
+    for (const unsigned amount : amounts)
+      out.push_back({amount, std::vector(count, curve(amount))});
+    return scattered(std::move(out), noise, scatter, random);
+  };
+  const auto few = coarse_amounts(all, 0);
+  const auto coarse = measured(few, rounds);
+  const auto near = amounts_near(find_knee(coarse, Better::lower), coarse, all);
+  const size_t count = rounds_near(rounds, all.size(), few.size(), near.size());
+  return find_knee(measured(near, count), Better::lower).amount;
+}
+
+struct SaidOfMany {
+  unsigned right = 0, too_small = 0;
+};
+
+SaidOfMany said_of_many(const Curve& curve, unsigned right, const test::NoiseShape& noise,
+                        double scatter, unsigned measurements) {
+  std::mt19937_64 random(20240117);
+  SaidOfMany out;
+  for (unsigned i = 0; i < measurements; ++i) {
+    const auto amount = in_two_steps(curve, noise, scatter, random);
+    out.right += amount == right ? 1 : 0;
+    out.too_small += amount && curve(*amount) > relevant ? 1 : 0;
+  }
+  return out;
+}
+
+TEST(Knee, OfManyAmountsToo) {
+  const Curve step = [](unsigned n) { return n < 6 ? 1.2 : 1.0; };
+  const Curve small_step = [](unsigned n) { return n < 6 ? 1.06 : 1.0; };
+  const Curve slope = [](unsigned n) { return n < 8 ? 1 + 0.06 * (8 - n) : 1.0; };
+  const unsigned cases = test::random_cases(100);
+  for (const auto& noise : test::noise_shapes())
+    for (const double scatter : {0.01, 0.02, 0.04})
+      for (const Curve& curve : {step, small_step, slope})
+        EXPECT_LE(said_of_many(curve, 6, noise, scatter, cases).too_small, std::max(1U, cases / 20))
+            << noise.name << ", scatter " << scatter;
+  const auto& normal = test::noise_shapes()[0];
+  const auto right = [&](const Curve& curve, unsigned amount, double scatter) {
+    return said_of_many(curve, amount, normal, scatter, cases).right;
+  };
+  EXPECT_GE(right(step, 6, 0.02), cases * 90 / 100);
+  EXPECT_GE(right(slope, 8, 0.02), cases * 80 / 100);
+  EXPECT_GE(right([](unsigned) { return 1.0; }, 1, 0.02), cases * 90 / 100);
 }
 
 }  // namespace

@@ -82,16 +82,21 @@ TEST_F(PlaceTest, ACoreWithoutThatCacheIsNotTaken) {
   EXPECT_EQ(text({.allowed = all, .level = 3}), "4: 0-3 of L3, 8192 KiB behind 512 KiB");
 }
 
-TEST_F(PlaceTest, OrACertainCache) {
-  EXPECT_EQ(text({.allowed = all, .cache = CacheId{2, 4}}), "2: 0-1 of L2, 512 KiB behind 0 KiB");
-  EXPECT_EQ(text({.allowed = all, .cache = CacheId{3, 0}}),
+TEST_F(PlaceTest, OrCertainDomains) {
+  EXPECT_EQ(text({.allowed = all, .level = 2, .domains = {4}}),
+            "2: 0-1 of L2, 512 KiB behind 0 KiB");
+  EXPECT_EQ(text({.allowed = all, .level = 2, .domains = {4, 6}}),
+            "6: 4-5 of L2, 512 KiB behind 0 KiB");
+  EXPECT_EQ(text({.allowed = all, .level = 3, .domains = {0}}),
             "6: 0-5 of L3, 8192 KiB behind 512 KiB");
-  EXPECT_EQ(text({.allowed = {0, 1, 7}, .cache = CacheId{2, 6}}),
+  EXPECT_EQ(text({.allowed = {0, 1, 7}, .level = 2, .domains = {6}}),
             why + "no other allowed CPU shares the L2 cache of CPU 7");
-  EXPECT_EQ(text({.allowed = {0, 1}, .cache = CacheId{2, 6}}),
+  EXPECT_EQ(text({.allowed = {0, 1}, .level = 2, .domains = {6}}),
             why + "no allowed CPU uses L2 domain 6");
-  EXPECT_EQ(text({.allowed = all, .command = {5}, .cache = CacheId{2, 4}}),
-            why + "CPU 5 is not one of that cache");
+  EXPECT_EQ(text({.allowed = {0, 1}, .level = 2, .domains = {6, 7}}),
+            why + "no allowed CPU uses L2 domains 6-7");
+  EXPECT_EQ(text({.allowed = all, .command = {5}, .level = 2, .domains = {4}}),
+            why + "CPU 5 does not use L2 domain 4");
 }
 
 TEST_F(PlaceTest, OrTheCpusThatAreAskedFor) {

@@ -56,10 +56,28 @@ TEST(Probe, EachMeasuresSomething) {
   ASSERT_TRUE(run_probe({.size = 4 << 10}, 0.01, latency));
   EXPECT_GT(latency.time.count, 0U);
   EXPECT_EQ(latency.lateness.count, 0U);
+  EXPECT_EQ(latency.response.count, 0U);
   ASSERT_TRUE(
       run_probe({.kind = Probe::Kind::timer, .size = 4 << 10, .period = 50'000}, 0.02, timer));
   EXPECT_GT(timer.time.count, 0U);
   EXPECT_GE(timer.lateness.count, timer.time.count);  // more if it missed cycles
+  EXPECT_EQ(timer.response.count, timer.lateness.count);
+  EXPECT_GE(timer.response.most, timer.time.most);
+}
+
+// Of 100 cycles, two began late: the median hides that.
+TEST(Probe, ATimerIsComparedByItsLateCycles) {
+  ProbeTimes times;
+  for (int cycle = 0; cycle < 100; ++cycle) {
+    times.time.add(1000);
+    times.lateness.add(cycle < 2 ? 9000 : 1);
+    times.response.add(cycle < 2 ? 10000 : 1001);
+  }
+  EXPECT_NEAR(compared_time({.kind = Probe::Kind::timer}, times), 10000, 220);
+  EXPECT_NEAR(compared_time({}, times), 1000, 22);
+  EXPECT_EQ(name_of_compared({.kind = Probe::Kind::timer}),
+            "the 99th percentile of the response times");
+  EXPECT_EQ(name_of_compared({}), "the median time of a read");
 }
 
 TEST(Probe, MemoryOfADevice) {

@@ -20,6 +20,29 @@ TEST(SteppedGroup, AmendsTheGroup) {
             "[group.\"a.b\"]\namend = true\nmb = \"20%\"\n");
 }
 
+TEST(SuggestAmounts, OfWhatTheMachineHas) {
+  Capabilities machine;
+  const auto text = [&](Resource resource) {
+    const auto amounts = amounts_of(machine, resource);
+    if (!amounts) return amounts.error();
+    std::string out;
+    for (const unsigned amount : *amounts) out += std::to_string(amount) + " ";
+    return out;
+  };
+  EXPECT_EQ(text(Resource::L3), "this machine does not divide L3, or divides code and data of L3");
+  EXPECT_EQ(text(Resource::MB), "this machine does not limit memory bandwidth");
+  machine.caches[Resource::L3] = {.cbm_mask = Cbm{0xf}, .min_cbm_bits = 2};
+  machine.bandwidths[Resource::MB] = {.bandwidth_gran = 20, .min_bandwidth = 10};
+  EXPECT_EQ(text(Resource::L3), "2 3 4 ");
+  EXPECT_EQ(text(Resource::MB), "20 40 60 80 100 ");
+  const std::string rates = "suggest --mb tries percentages, and this machine limits bandwidth in ",
+                    cure = ": compare single limits, as in 'rdtctl bench --mb \"8 GB/s\" COMMAND'";
+  machine.bandwidths[Resource::MB].unit = BandwidthUnit::eighth_gbps;
+  EXPECT_EQ(text(Resource::MB), rates + "GB/s" + cure);
+  machine.bandwidths[Resource::MB].unit = BandwidthUnit::mbps;
+  EXPECT_EQ(text(Resource::MB), rates + "MiB/s (mba_MBps)" + cure);
+}
+
 // Without scatter: each amount has its value six times.
 SuggestResult suggested(const Curve& curve) {
   SuggestResult out{.group = "redis",

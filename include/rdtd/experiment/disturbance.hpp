@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rdtd/experiment/placement.hpp"
@@ -33,9 +34,9 @@ class Disturbance {
   // `proc` is /proc, `cpus` is /sys/devices/system/cpu.
   Disturbance(std::string proc, std::string cpus, Place place);
 
-  // Around each run.
+  // Around each run. `condition`: for people; conditions with different names are compared.
   void begin_run();
-  void end_run(const OwnSeconds& own);
+  void end_run(const OwnSeconds& own, const std::string& condition);
 
   // A sentence for each thing that may have changed the figures; none: nothing was found.
   [[nodiscard]] std::vector<std::string> sentences() const;
@@ -61,7 +62,8 @@ class Disturbance {
   CpuSet beside_;  // the CPUs of the cache and of the command's cores, without the command's
   Times began_;
   Sum command_, others_;
-  std::vector<double> frequencies_;  // kHz, at the end of each run
+  // At the end of each run, in kHz, by condition, in the order in which these came first.
+  std::vector<std::pair<std::string, std::vector<double>>> frequencies_;
 };
 
 }  // namespace rdtd::experiment

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "rdtd/experiment/statistics.hpp"
@@ -21,9 +22,11 @@ struct Knee {
   // upper bounds against each other amount are at most `relevant`. Nothing if the largest
   // amount already is not certain.
   std::optional<unsigned> amount;
-  // The smallest amount that is not certainly worse than that. Between it and `amount`, the
-  // measurements cannot tell.
+  // The smallest amount that is not certainly worse than that, as are all larger ones. Between it
+  // and `amount`, the measurements cannot tell.
   unsigned perhaps = 0;
+  // The smallest amount that is close enough by the estimates, as are all larger ones.
+  unsigned likely = 0;
   bool most_is_worse = false;  // the largest amount certainly is worse than another one
 };
 
@@ -31,5 +34,19 @@ struct Knee {
 // Values below the share `negligible` of the largest median count as equal: traffic may be nothing,
 // and the ratio of two remainders means nothing. Where all values are 0, no amount suffices.
 [[nodiscard]] Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible = 0);
+
+// Many amounts are measured in two steps: first these few, with the present one if it is one of
+// them, ...
+[[nodiscard]] std::vector<unsigned> coarse_amounts(std::span<const unsigned> amounts,
+                                                   unsigned present);
+// ... then, by what was found of these, those that may well be the smallest one that suffices, one
+// above them, and the largest of all. Only the second measurement decides, so that the first one's
+// scatter cannot make it name an amount that is too small.
+[[nodiscard]] std::vector<unsigned> amounts_near(const Knee& knee,
+                                                 std::span<const AmountRuns> coarse,
+                                                 std::span<const unsigned> amounts);
+// The rounds of the second measurement: as many runs as one of `all` amounts would have left,
+// within bounds. With very many rounds the interval is too narrow if the scatter is to one side.
+[[nodiscard]] size_t rounds_near(size_t rounds, size_t all, size_t coarse, size_t near);
 
 }  // namespace rdtd::experiment

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct PlaceRequest {
   CpuSet allowed;  // as of allowed_cpus()
   CpuSet command;  // empty: the first thread of the last core of the cache that most CPUs use
   std::optional<unsigned> level;  // of the cache that is divided; nothing: L3, or L2 without an L3
-  std::optional<CacheId> cache;   // a certain one
+  std::set<unsigned> domains;     // one of these caches of that level; empty: any
   // Fails if no other allowed CPU shares the cache, or if the command has CPUs of several ones.
   bool beside_noise = true;
 };

@@ -35,17 +35,26 @@ struct Probe {
 [[nodiscard]] std::optional<unsigned> parse_noise(std::string_view text);
 
 // What a probe has measured. latency: the time of one read, averaged over a batch that is long
-// enough to hide the cost of reading the clock. timer: the time of a cycle, and how late it began;
-// cycles that did not begin because an earlier one took too long are late too.
+// enough to hide the cost of reading the clock. timer: the time of a cycle, how late it began, and
+// its response time, from when it should have begun to its end; cycles that did not begin because
+// an earlier one took too long are late by the time at which that ended.
 struct ProbeTimes {
-  Distribution time, lateness;
+  Distribution time, lateness, response;
   uint64_t batch = 1;  // reads
   void add(const ProbeTimes& other) {
     time.add(other.time);
     lateness.add(other.lateness);
+    response.add(other.response);
     batch = std::max(batch, other.batch);
   }
 };
+
+// What is compared of a run, in nanoseconds: of the latency probe the median, which a single
+// interruption does not change; of the timer a high percentile, since who needs one is not helped
+// by a good median.
+[[nodiscard]] double compared_time(const Probe& probe, const ProbeTimes& times);
+// "the median time of a read"
+[[nodiscard]] std::string name_of_compared(const Probe& probe);
 
 // Dependent reads, one of each cache line, in random order; or cycles that read `size` bytes after
 // a wake-up at a fixed time. Half a second at most is used up before the measurement begins.

@@ -31,6 +31,9 @@ struct Ratio {
 };
 [[nodiscard]] std::string_view to_string(Ratio::Verdict verdict);
 
+// Fewer have no interval.
+inline constexpr size_t fewest_rounds = 6;
+
 // By how much a condition may be worse than another one, and still be as good.
 inline constexpr double relevant = 1.05;
 

@@ -1,0 +1,34 @@
+// What tasks that run already do while they are measured: how long they use the CPUs, and how often
+// an event of the processor's performance counters happens in them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rdtd/proc/perf_events.hpp"
+
+namespace rdtd {
+
+// Until now, of those that are there; `proc` is /proc.
+[[nodiscard]] double cpu_seconds_of(std::span<const pid_t> tasks, const std::string& proc);
+
+class TaskCounters {
+ public:
+  // A counter for each task, of which those that it starts are a part. It takes as many open files
+  // as there are tasks: the limit of this process is raised if it has to be.
+  TaskCounters(std::span<const pid_t> tasks, const PerfEvent& event);
+
+  [[nodiscard]] double count() const;
+  // A sentence if not all tasks could be counted; else empty.
+  [[nodiscard]] std::string missing() const;
+
+ private:
+  std::vector<PerfEvents> counters_;
+  size_t refused_ = 0;
+  std::string why_;
+};
+
+}  // namespace rdtd
