@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 
 namespace rdtd {
@@ -132,6 +133,31 @@ std::string counted(uint64_t number, std::string_view one, std::string_view many
 std::string printable(std::string_view text) { return without_controls(text, ""); }
 
 std::string printable_lines(std::string_view text) { return without_controls(text, "\n\t"); }
+
+std::string with_short_values(std::string_view text) {
+  constexpr size_t longest = 64, longest_path = 255;
+  const auto in_word = [&](size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  std::string out;
+  size_t done = 0;
+  for (size_t begin = text.find('\''); begin != std::string_view::npos;
+       begin = text.find('\'', begin + 1)) {
+    if (begin > 0 && in_word(begin - 1)) continue;  // "rdtd's"
+    size_t end = text.find('\'', begin + 1);
+    while (end != std::string_view::npos && in_word(end + 1)) end = text.find('\'', end + 1);
+    if (end == std::string_view::npos) break;
+    const std::string_view value = text.substr(begin + 1, end - begin - 1);
+    size_t kept = value.contains('/') ? longest_path : longest;
+    begin = end;
+    if (value.size() <= kept) continue;
+    while ((static_cast<unsigned char>(value[kept]) & 0xc0) == 0x80) kept--;
+    out += text.substr(done, static_cast<size_t>(value.data() - text.data()) + kept - done);
+    out += "...";
+    done = end;
+  }
+  return out += text.substr(done);
+}
 
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {

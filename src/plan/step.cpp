@@ -61,8 +61,7 @@ std::string format_step(const Step& step) {
                      std::visit(Details{}, step));
 }
 
-std::string break_step(std::string_view text) {
-  constexpr size_t width = 100;
+std::string break_step(std::string_view text, size_t width) {
   constexpr size_t indent = 10;  // where the name of the group begins
   return break_lines(text, width, indent);
 }

@@ -152,6 +152,13 @@ std::string instead_of_words(std::string_view word, std::string_view key,
   const auto is = [word](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
+  if (is({"all", "default", "any", "each", "every", "other", "others", "rest"}))
+    return "write \"*\" for all domains that have no amount of their own";
+  // "socket0", "L3:1"
+  const size_t digits = word.find_last_not_of("0123456789") + 1;
+  if (digits > 0 && digits < word.size() && parse_unsigned<uint32_t>(word.substr(digits)) &&
+      word.find_first_of("-,") == std::string_view::npos)
+    return fmt::format("write \"{}\"", word.substr(digits));
   if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
   const bool has_range =
       holder != AmountReader::Holder::other && !key.ends_with("code") && !key.ends_with("data");

@@ -52,8 +52,10 @@ std::string format_one(const Diagnostic& diagnostic, Excerpts& excerpts) {
   if (where.line > 0) place += fmt::format(":{}:{}", where.line, where.column);
   if (!place.empty()) place += ": ";
   const std::string_view severity = diagnostic.severity == Severity::error ? "error" : "warning";
-  std::string out = printable(fmt::format("{}{}: {}", place, severity, diagnostic.message)) + '\n';
-  const std::string hint = printable(diagnostic.hint);
+  std::string out =
+      printable(fmt::format("{}{}: {}", place, severity, with_short_values(diagnostic.message))) +
+      '\n';
+  const std::string hint = printable(with_short_values(diagnostic.hint));
   const auto line = excerpts.line(where);
   if (line) out += fmt::format("{:>5} | {}\n", where.line, *line);
   const size_t width = line ? count_characters(*line) + 1 : 0;

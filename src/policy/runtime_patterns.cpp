@@ -82,6 +82,10 @@ Check check_pod(std::string_view text) {
   if (text.contains('=') && !text.contains('['))
     return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A -l LABEL' shows both");
+  if (const size_t colon = text.find(':'); slash == std::string_view::npos && colon != 0 &&
+                                           colon == text.rfind(':') && colon + 1 < text.size())
+    return never(text, "a pod is NAMESPACE/NAME",
+                 write(fmt::format("{}/{}", text.substr(0, colon), text.substr(colon + 1))));
   if (slash == std::string_view::npos)
     return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
                    write(fmt::format("*/{}", text))};

@@ -68,6 +68,8 @@ constexpr std::string_view in_rule =
     "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
 constexpr std::string_view in_guard =
     "[guard] is a table of its own; write protected = true in the group that must not suffer";
+constexpr std::string_view of_a_scheduler =
+    "a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = \"**/*ID*\"";
 constexpr std::string_view left_alone =
     "to leave processes alone, write group = \"leave\" in an earlier rule";
 
@@ -81,7 +83,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"cgrouppath cgroups", "cgroup", {}},
     {"pods podname kubernetespod k8spod", "pod", {}},
     {"containers containername docker dockercontainer podman", "container", {}},
-    {"namespace podnamespace kubernetesnamespace", "pod", "write pod = \"NAMESPACE/*\""},
+    {"namespace ns podnamespace kubernetesnamespace", "pod", "write pod = \"NAMESPACE/*\""},
     {"image label labels annotation annotations selector podselector labelselector matchlabels "
      "podlabels poduid deployment statefulset daemonset replicaset node nodeselector",
      "pod", of_kubernetes},
@@ -115,6 +117,8 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"script interpreter", "cmdline", "write cmdline = \"*/NAME.py*\""},
     {"uidmin uidmax uids", "user", "list the users, or use user_group or unit"},
     {"session tty login", "unit", "write unit = \"user-UID.slice\""},
+    {"job jobs jobid jobname alloc allocation allocid queue step", "cgroup", of_a_scheduler},
+    {"partition", "name", needs_group},
     {"recursive descendants subtree", "cgroup",
      "a cgroup includes those below it, and children start in the group of their parent"},
     {"hostname host onlyon machines", "name", one_policy},
@@ -132,7 +136,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
 constexpr auto of_groups = std::to_array<Synonym>({
     {"llc cache l3ways cacheways ways l3cat cat l3allocation l3schema l3cacheschema l3cache "
      "l3size cachesize llcways llcpercent l3percent cbm cbmmask mask l3mask cachemask capbm "
-     "cpbm cachetune cachelimit cacheconfig",
+     "cpbm cachetune cachelimit cacheconfig catl3 capacitybitmask",
      "l3",
      {}},
     {"l2allocation l2ways l2cat l2cache l2schema l2size l2mask", "l2", {}},
@@ -149,7 +153,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"l3limit l3limits llclimit", "l3", {}},
     {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
     {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
-    {"limit", "l3", resource_keys},
+    {"limit class qos qosclass tier shares", "l3", resource_keys},
     {"clos cos closid closids rmid rmids partid pmg", "l3", by_kernel},
     {"inherit inherits extends template base from", "l3", no_templates},
     {"isolate isolation exclusiveways pinned lock locked", "exclusive", {}},
@@ -159,7 +163,8 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"io ioalloc ddio", "adopt", "[io] is a table of its own: write l3 in it"},
     {"catrangestartpercent catrangeendpercent", "l3",
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
-    {"id cacheid domain domains socket node numa level", "l3", by_domain},
+    {"id cacheid domain domains socket sockets node numa level perdomain l3perdomain mbperdomain",
+     "l3", by_domain},
     {"schemata schema l3schemata", "l3", resource_keys},
     {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio l3max l3min l2max "
      "mbnode mbwght gmb gsmba camax cmax l3cmax mbwmax mbwpbm mbpbm hardlim hardlimit softlim",
@@ -168,21 +173,23 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
     {"cpu cpuset cores core coreids cpulist cpuids affinity", "cpus", {}},
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
-    {"mode shareable shared share isolated dedicated private reserved", "exclusive",
+    {"mode type shareable shared share isolated dedicated private reserved", "exclusive",
      "groups share ways unless one of them has exclusive = true"},
     {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares memory "
      "memorymax oomscoreadj",
      "cpus", other_controls},
     {"guard guarded", "protected", in_guard},
-    {"critical latencycritical important victim protect", "protected", {}},
+    {"critical latencycritical latencysensitive important victim protect", "protected", {}},
     {"mbrange", "mb", "write a range: mb = \"10%..100%\""},
     {"parent pool cachepool", "partition", {}},
     {"classes groups", "exclusive", groups_of_partition},
-    {"desc comment note notes title label", "description", {}},
+    {"desc comment note notes title owner", "description", {}},
     {"adoptexisting takeover existing", "adopt", {}},
     {"replace replaces overwrite force", "override", {}},
     {"name thread exe cmdline cgroup unit user usergroup userunit comm command process processes "
-     "program service slice scope container pod uid regex match rule rules vm vcpu vcpus",
+     "program service slice scope container pod uid regex match rule rules vm vcpu vcpus units "
+     "services slices scopes containers pods names users cgroups namespace image label labels "
+     "selector",
      "l3", needs_rule},
     {"pid pids tasks taskids task", "l3",
      "a [[rule]] puts processes in this group; use rdtctl assign for a PID"},

@@ -21,7 +21,8 @@ int verbs::apply(const Context& context) {
     print_json(context, {{"steps", steps}, {"summary", planned->summary}});
     return Exit::ok;
   }
-  for (const PlannedStep& step : planned->steps) print("{}\n", break_step(step.text));
+  for (const PlannedStep& step : planned->steps)
+    print("{}\n", break_step(step.text, width_of_text(context)));
   print("{}\n", planned->steps.empty()
                     ? "The groups were as the policy wants them; its rules are loaded."
                     : "Done, as planned: " + planned->summary);

@@ -55,25 +55,25 @@ void print_as_json(const Context& context, const FoundContention& found) {
   print_json(context, {{"episodes", std::move(episodes)}, {"streams", std::move(groups)}});
 }
 
-void print_episode(const Episode& episode, bool running) {
+void print_episode(const Context& context, const Episode& episode, bool running) {
   const std::string span =
       span_text(episode.end_usec - std::min(episode.end_usec, episode.begin_usec));
-  print("{}  {}{}\n    {}\n", time_text(episode.begin_usec), span, running ? ", and goes on" : "",
-        sentence(episode));
+  print("{}  {}{}\n{}\n", time_text(episode.begin_usec), span, running ? ", and goes on" : "",
+        wrapped(context, "    " + sentence(episode), 4));
 }
 
 // A group that gains nothing from ways has them for nothing. The policy's lines are for copying:
 // there are none for a name that a policy cannot have.
-void print_stream(const Stream& stream) {
+void print_stream(const Context& context, const Stream& stream) {
   const std::string group = group_label(stream.group);
-  print("\n{} {}: {} gains nothing from cache: it had {} to {}, and the same traffic.",
-        stream.resource, to_string(stream.domain), group, observe::bytes_text(stream.least),
-        observe::bytes_text(stream.most));
   const std::string key = lower(stream.resource);
-  if (group_name_problem(group) || toml_key(key) != key)
-    print("\n");
-  else
-    print(" To keep it small:\n    [group.{}]\n    {} = \"1 way\"\n", toml_key(group), key);
+  const bool has_lines = !group_name_problem(group) && toml_key(key) == key;
+  const std::string text = fmt::format(
+      "{} {}: {} gains nothing from cache: it had {} to {}, and the same traffic.{}",
+      stream.resource, to_string(stream.domain), group, observe::bytes_text(stream.least),
+      observe::bytes_text(stream.most), has_lines ? " To keep it small:" : "");
+  print("\n{}\n", wrapped(context, text, 0));
+  if (has_lines) print("    [group.{}]\n    {} = \"1 way\"\n", toml_key(group), key);
 }
 
 }  // namespace
@@ -95,13 +95,13 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
     print_as_json(context, *found);
     return Exit::ok;
   }
-  for (const FoundEpisode& one : found->episodes) print_episode(one.episode, one.running);
+  for (const FoundEpisode& one : found->episodes) print_episode(context, one.episode, one.running);
   if (found->episodes.empty())
     print("No contention{} from {} to {}, in {}.\n",
           options.group.empty() ? "" : " of group " + options.group,
           time_text(found->read.from_usec), time_text(found->read.to_usec),
           counted(found->read.samples, "sample"));
-  for (const Stream& stream : found->streams) print_stream(stream);
+  for (const Stream& stream : found->streams) print_stream(context, stream);
   return Exit::ok;
 }
 

@@ -32,7 +32,7 @@ JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
 
 int verbs::check(const Context& context, const std::vector<std::string>& files) {
   const std::vector<PolicyFile> read =
-      files.empty() ? find_policy_files(context.root) : read_named_files(context, files);
+      files.empty() ? find_policy_files(context.root) : read_named_files(context, files, "check");
   const bool any = !files.empty() || report_no_policy(context.root, read);
   ParsedPolicy parsed = parse_policy(read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
@@ -56,10 +56,10 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
     print_json(context, {{"valid", !has_errors(diagnostics)},
                          {"diagnostics", diagnostics_json(diagnostics)}});
   else
-    note("{}", format_diagnostics(diagnostics, parsed.policy.sources));
+    note_diagnostics(context, diagnostics, parsed.policy.sources);
   if (has_errors(diagnostics) || !any) return Exit::failed;
   // On a terminal, silence would leave open whether anything was checked.
-  if (context.columns != 0 && context.json == Json::off && !parsed.policy.sources.empty())
+  if (context.terminal && context.json == Json::off && !parsed.policy.sources.empty())
     print("ok: {}, {}, {}\n", counted(parsed.policy.sources.size(), "file"),
           counted(parsed.policy.groups.size(), "group"),
           counted(parsed.policy.rules.size(), "rule"));

@@ -2,6 +2,7 @@
 
 #include "leases.hpp"
 #include "no_policy.hpp"
+#include "output.hpp"
 #include "print.hpp"
 
 #include <fcntl.h>
@@ -131,13 +132,13 @@ std::expected<Planned, int> plan_on(const Context& context, TreeMachine machine,
                                     const std::vector<PolicyFile>& files) {
   auto prepared = prepare_for(machine, files);
   if (!prepared) {
-    note("{}", format_diagnostics(prepared.error().diagnostics, prepared.error().sources));
+    note_diagnostics(context, prepared.error().diagnostics, prepared.error().sources);
     return std::unexpected(Exit::failed);
   }
   std::ranges::move(unknown_users(context, prepared->policy),
                     std::back_inserter(prepared->warnings));
   sort_by_place(prepared->warnings);
-  note("{}", format_diagnostics(prepared->warnings, prepared->policy.sources));
+  note_diagnostics(context, prepared->warnings, prepared->policy.sources);
   return Planned{std::move(machine), std::move(prepared->policy), std::move(prepared->plan)};
 }
 
@@ -172,7 +173,7 @@ std::expected<Planned, int> plan_files(const Context& context,
                                        const std::vector<PolicyFile>& files) {
   const ParsedPolicy parsed = parse_policy(files);
   if (has_errors(parsed.diagnostics)) {
-    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
     return std::unexpected(Exit::failed);
   }
   auto machine = read_machine(context);

@@ -29,8 +29,10 @@ struct Context {
   Json json = Json::off;
   bool legend = true;
   bool color = false;
+  bool error_color = false;  // on standard error
   bool utf8 = true;
-  unsigned columns = 0;  // of the terminal; 0: none
+  bool terminal = false;
+  unsigned columns = 0;  // of the terminal, or COLUMNS; 0: neither
 };
 
 // Exit codes, as rdtctl(1) lists them.

@@ -204,6 +204,15 @@ MachineFacts find_facts(const Context& context) {
   return facts;
 }
 
+Judgment judgment_of(Finding::Kind kind) {
+  switch (kind) {
+    case Finding::Kind::fine: return Judgment::good;
+    case Finding::Kind::warning: return Judgment::odd;
+    case Finding::Kind::problem: break;
+  }
+  return Judgment::bad;
+}
+
 const char* to_text(Finding::Kind kind) {
   switch (kind) {
     case Finding::Kind::fine: return "ok";
@@ -227,9 +236,16 @@ int verbs::doctor(const Context& context) {
     print_json(context, {{"healthy", healthy}, {"findings", list}});
   } else {
     for (const Finding& finding : findings) {
-      print("{:<8} {}\n", to_text(finding.kind), finding.what);
+      const std::string text =
+          wrapped(context, fmt::format("{:<8} {}", to_text(finding.kind), finding.what), 9);
+      const size_t kind = std::string_view(to_text(finding.kind)).size();
+      print("{}{}\n", colored(context, judgment_of(finding.kind), text.substr(0, kind)),
+            text.substr(kind));
       if (!finding.cure.empty())
-        print("{:<8} {} {}\n", "", context.utf8 ? "\u2192" : "->", finding.cure);
+        print("{}\n",
+              wrapped(context,
+                      fmt::format("{:<8} {} {}", "", context.utf8 ? "\u2192" : "->", finding.cure),
+                      11));
     }
   }
   return healthy ? Exit::ok : Exit::failed;

@@ -92,7 +92,7 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
   (void)report_no_policy(context.root, files);
   const ParsedPolicy parsed = parse_policy(files);
   if (has_errors(parsed.diagnostics)) {
-    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
     return Exit::failed;
   }
   std::vector<Diagnostic> warnings;

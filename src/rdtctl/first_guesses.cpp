@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "guess.hpp"
 #include "words_of_others.hpp"
 
@@ -61,17 +63,47 @@ bool Guess::rewrite_words(size_t at, size_t count) {
   return true;
 }
 
+// "get group/redis", as kubectl has it.
+void Guess::split_kind() {
+  if (verb_ + 1 >= words_.size()) return;
+  const std::string word = words_[verb_ + 1];
+  const size_t slash = word.find('/');
+  if (slash == std::string::npos || !is_kind_of_group(word.substr(0, slash))) return;
+  words_[verb_ + 1] = word.substr(slash + 1);
+  insert(verb_ + 1, "group");
+}
+
+// "rdt list", "system info": programs with verbs for several kinds of thing name the kind first.
+void Guess::drop_noun() {
+  static constexpr std::array<std::string_view, 17> nouns = {
+      "rdt",     "rdtd",  "resctrl", "qos",   "system",  "container", "node",   "machine", "daemon",
+      "service", "group", "groups",  "class", "classes", "policy",    "config", "cache"};
+  if (verb_ + 1 >= words_.size() || std::ranges::find(nouns, verb()) == nouns.end()) return;
+  const std::string& next = words_[verb_ + 1];
+  if (known_(next, "--help") || meaning_of_verb(next)) erase(verb_);
+}
+
 void Guess::rewrite_verb() {
   verb_ = words_.size();
   size_t first = 0;
   while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
     first += takes_word_at(first) ? 2 : 1;
   if (first < words_.size() && words_[first] == "--") erase(first);
+  if (first + 1 < words_.size() && words_[first] == "-t" &&
+      (words_[first + 1].contains('=') || is_number(words_[first + 1]))) {
+    // rdtset's classes, and the seconds that pqos -m runs.
+    advice_ = words_[first + 1].contains('=')
+                  ? fmt::format("'-t': {}", meaning_of_option("run", "-t")->sentence)
+                  : fmt::format("'-t {}': 'rdtctl top -d {}' refreshes so often", words_[first + 1],
+                                words_[first + 1]);
+    return;
+  }
   // "-s" and the like stand for a verb.
   if (first < words_.size() && is_option(words_[first]) &&
       (rewrite_words(first, 2) || rewrite_words(first, 1)))
     return;
   find_verb();
+  split_kind();
   if (is_one_of(verb(), {"log", "logs", "journal"})) {
     program_ = {"journalctl", "-u", "rdtd"};
     program_.insert(program_.end(), words_.begin() + static_cast<std::ptrdiff_t>(verb_) + 1,
@@ -85,7 +117,8 @@ void Guess::rewrite_verb() {
         advice_ = fmt::format("'{}': {}", words_[at], meaning->sentence);
     }
   } else if (!rewrite_words(verb_, 2)) {
-    (void)rewrite_words(verb_, 1);
+    drop_noun();
+    if (!rewrite_words(verb_, 2)) (void)rewrite_words(verb_, 1);
   }
 }
 
@@ -94,6 +127,10 @@ void Guess::understand() {
   if (ended()) return;
   if (is_one_of(verb(), {"apply", "reload"})) rewrite_load();
   if (verb() == "top" && given({"-p", "--pid", "-u", "--unit"})) words_[verb_] = "watch";
+  // Options behind a command are the command's: a group in front of them is to be known by now.
+  if (is_one_of(verb(), {"run", "bench", "suggest"}) && verb_ + 1 < words_.size() &&
+      !is_option(words_[verb_ + 1]))
+    rewrite_run();
   move_behind_verb();
   if (!ended()) rewrite_options();
   if (!ended()) rewrite_arguments();

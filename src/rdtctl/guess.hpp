@@ -28,6 +28,11 @@ inline bool is_one_of(std::string_view word, std::initializer_list<std::string_v
   return std::ranges::find(words, word) != words.end();
 }
 
+// What other programs call a control group.
+inline bool is_kind_of_group(std::string_view word) {
+  return is_one_of(word, {"group", "groups", "class", "classes", "clos", "cos"});
+}
+
 // A form of --json.
 inline bool is_form(std::string_view word) { return is_one_of(word, {"pretty", "short", "off"}); }
 
@@ -63,6 +68,8 @@ class Guess {
 
   void find_verb();
   void rewrite_verb();
+  void split_kind();
+  void drop_noun();
   bool rewrite_words(size_t at, size_t count);
   void rewrite_options();
   size_t rewrite_option(size_t at);
@@ -75,9 +82,15 @@ class Guess {
   void rewrite_pids();
   void move_behind_verb();
   void rewrite_assign();
+  [[nodiscard]] bool is_group_before_command(size_t at) const;
   void rewrite_run();
   void rewrite_load();
   void rewrite_import();
+  void rewrite_period();
+  void rewrite_record();
+  void rewrite_snapshot();
+  void rewrite_init();
+  void rewrite_groups();
   void rewrite_completion();
   void rewrite_top(const std::string& word);
   bool refuse_arguments();

@@ -6,7 +6,9 @@
 #include <system_error>
 
 #include "guess.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "time_point.hpp"
 #include "words_of_others.hpp"
 
 namespace rdtd {
@@ -34,6 +36,8 @@ void Guess::rewrite_subject() {
   if (!pid_needs_option) rewrite_pids();
   if (ended()) return;
   const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.size() > 1 && !has_unknown_option())
+    advice_ = fmt::format("{} takes one PID or one unit", verb());
   if (bare.size() != 1) return;
   if (is_list_of_numbers(words_[bare.front()]))
     advice_ = fmt::format("{} takes one PID", verb());
@@ -50,7 +54,11 @@ void Guess::rewrite_subject() {
 void Guess::rewrite_assign() {
   rewrite_pids();
   if (ended()) return;
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.size() == 3 && words_[bare[1]] == "to") {  // "assign 1 to redis"
+    erase(bare[1]);
+    bare = bare_words(verb_ + 1);
+  }
   std::vector<size_t> names;
   std::ranges::copy_if(bare, std::back_inserter(names),
                        [&](size_t at) { return !is_number(words_[at]); });
@@ -75,22 +83,39 @@ void Guess::rewrite_assign() {
   }
 }
 
-// "run GROUP -- COMMAND", of bench and suggest too; suggest needs no command.
+// The word at `at` names the group and begins no command: suggest takes no command without a group;
+// of run and bench, options of theirs may come before "--" or a probe.
+bool Guess::is_group_before_command(size_t at) const {
+  const auto end = words_.end();
+  const auto next = words_.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  if (verb() == "suggest") return true;
+  if (next == end || !is_option(*next)) return false;
+  if (*next == "--") return true;
+  const bool probe = verb() == "bench" && given({"--probe"});
+  const std::string option = next->substr(0, next->find('='));
+  return (known_(verb(), option) || meaning_of_option(verb(), option)) &&
+         (probe || std::find(next, end, "--") != end);
+}
+
+// "run GROUP -- COMMAND", "suggest GROUP --runs 9".
 void Guess::rewrite_run() {
   const std::vector<size_t> bare = bare_words(verb_ + 1);
-  const bool suggests = verb() == "suggest";
-  const bool own = given({"-g", "--group"}) ||
-                   (!suggests && given({"--l2", "--l3", "--mb", "--smba", "--exclusive",
-                                        "--pseudo-lock", "--noise-group", "--ceiling"}));
-  if (own || bare.size() != 1) return;
-  const size_t next = bare.front() + 1;
-  if (next == words_.size() ? suggests : words_[next] == "--") insert(bare.front(), "-g");
+  const auto command = std::find(words_.begin(), words_.end(), "--");
+  const auto has = [&](std::initializer_list<std::string_view> options) {
+    return std::any_of(words_.begin(), command, [&](const std::string& word) {
+      return is_one_of(word.substr(0, word.find('=')), options);
+    });
+  };
+  const bool own = has({"-g", "--group"}) ||
+                   (verb() != "suggest" && has({"--l2", "--l3", "--mb", "--smba", "--exclusive",
+                                                "--pseudo-lock", "--noise-group", "--ceiling"}));
+  if (!own && !bare.empty() && is_group_before_command(bare.front())) insert(bare.front(), "-g");
 }
 
 // apply and reload.
 void Guess::rewrite_load() {
   if (std::erase_if(words_, [](const std::string& word) {
-        return word == "--dry-run" || word == "-n" || word.starts_with("--dry-run=");
+        return is_one_of(word, {"--dry-run", "-n", "--check"}) || word.starts_with("--dry-run=");
       }) > 0) {
     find_verb();
     words_[verb_] = "plan";
@@ -107,7 +132,8 @@ void Guess::rewrite_import() {
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   const bool from = given({"--from"});
   const auto is_kind = [](const std::string& word) {
-    return is_one_of(word, {"pqos", "goresctrl", "cgrules", "cgrules.conf", "libvirt"});
+    return is_one_of(
+        word, {"pqos", "goresctrl", "cgrules", "cgrules.conf", "libvirt", "containerd", "crio"});
   };
   const bool kind = (from && bare.size() == 1 && is_kind(words_[bare.front() - 1])) ||
                     (!from && bare.size() == 2 && is_kind(words_[bare.front()]));
@@ -116,6 +142,77 @@ void Guess::rewrite_import() {
                           meaning_of_option("import", "--format")->sentence);
   else if (!from && bare.size() == 1)
     insert(bare.front(), "--from");
+}
+
+// "history 1h", "blame -1h", "history today", "history --since 1h ago": a time in the place of the
+// file.
+void Guess::rewrite_period() {
+  std::error_code unknown;
+  for (size_t at = verb_ + 1; at < words_.size(); at++) {
+    const std::string before = words_[at - 1], word = words_[at];
+    if (word == "ago" && is_span(before.substr(before.find('=') + 1))) {
+      erase(at--);
+      continue;
+    }
+    if (is_option(before) && takes_next(before)) continue;
+    if (std::filesystem::exists(word, unknown)) continue;
+    const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
+    if (word == "last" && is_span(is_number(next.substr(0, 1)) ? next : "1" + next)) {
+      erase(at);
+      words_[at] = "--since=" + (is_number(next.substr(0, 1)) ? next : "1" + next);
+    } else if (is_span(word) || is_span(word.substr(word.starts_with('-') ? 1 : 0)) ||
+               is_one_of(lower(word), {"today", "yesterday"})) {
+      words_[at] = "--since=" + word;
+    }
+  }
+}
+
+// A file of such a name is hardly meant.
+void Guess::rewrite_record() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.empty() && std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
+    advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
+  if (bare.empty()) return;
+  const std::string& word = words_[bare.front()];
+  if (is_number(word) || is_span(word))
+    advice_ = fmt::format("'{0}' is a time: 'rdtctl record FILE -d {0}'", word);
+  else if (is_one_of(word, {"start", "stop"}))
+    advice_ = fmt::format("'record {}': {}", word, meaning_of_verb("observer")->sentence);
+}
+
+// "snapshot create DIR"; the other words of programs that keep snapshots are no directories.
+void Guess::rewrite_snapshot() {
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.size() > 1 && is_one_of(words_[bare.front()], {"create", "save", "take", "make"}))
+    erase(bare.front());
+  else if (!bare.empty() && is_one_of(words_[bare.front()], {"list", "ls", "restore", "load",
+                                                             "delete", "rm", "show", "create"}))
+    advice_ = fmt::format(
+        "'snapshot {}': a snapshot is a directory like others: rdtctl snapshot DIR makes one, and "
+        "rdtctl --resctrl DIR plan reads it",
+        words_[bare.front()]);
+}
+
+// "init a.service b.service".
+void Guess::rewrite_init() {
+  if (given({"--protect"})) return;
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  for (size_t i = bare.size(); i > 0; i--) insert(bare[i - 1], "--protect");
+}
+
+// "show group redis", "list a b".
+void Guess::rewrite_groups() {
+  std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.size() > 1 && is_kind_of_group(words_[bare.front()])) {
+    erase(bare.front());
+    bare = bare_words(verb_ + 1);
+  }
+  if (verb() == "list" && bare.size() > 1)
+    advice_ = fmt::format("list takes no argument: 'rdtctl show {}' shows one group",
+                          words_[bare.front()]);
+  else if (verb() == "show" && bare.size() > 1)
+    advice_ = fmt::format("show takes one GROUP: 'rdtctl show {}'; 'rdtctl list' shows all",
+                          words_[bare.front()]);
 }
 
 // The script for bash is the nearest to other shells like it.
@@ -160,14 +257,13 @@ void Guess::rewrite_arguments() {
   const std::string name = verb();
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
-  if (const auto bare = bare_words(verb_ + 1);
-      name == "init" && bare.size() == 1 && !given({"--protect"}))
-    insert(bare.front(), "--protect");
+  if (name == "init") rewrite_init();
   if (is_one_of(name, {"run", "bench", "suggest"})) rewrite_run();
   if (name == "completion") rewrite_completion();
-  if (name == "record" && bare_words(verb_ + 1).empty() &&
-      std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
-    advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
+  if (is_one_of(name, {"history", "blame"})) rewrite_period();
+  if (name == "record") rewrite_record();
+  if (name == "snapshot") rewrite_snapshot();
+  if (is_one_of(name, {"show", "list", "edit", "adopt"}) && !has_unknown_option()) rewrite_groups();
   if (name == "import") rewrite_import();
   // A word behind an option that is not known may be its value.
   if (has_unknown_option() || refuse_arguments()) return;

@@ -61,9 +61,10 @@ size_t Guess::rewrite_form(size_t at) {
 bool Guess::rewrite_value(size_t at) {
   const std::string word = words_[at];
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
-  const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history"});
+  const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history", "blame"});
+  const bool takes_files = is_one_of(verb(), {"check", "plan"});
   if (word == "--json" && !is_form(next) &&
-      (next.empty() || at < verb_ || is_option(next) ||
+      (next.empty() || at < verb_ || is_option(next) || takes_files ||
        (takes_words && bare_words(verb_ + 1).size() == 1)))
     words_[at] = "-j";
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
@@ -114,6 +115,9 @@ size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
   const bool form = is_one_of(word, {"-o", "--output", "--format"}) && !next.empty();
   if (form && (!meaning || (!meaning->sentence.empty() && is_output(next))))
     return rewrite_form(at);
+  // "--output=yaml"
+  if (!meaning && is_joined && is_one_of(name, {"-o", "--output", "--format"}))
+    return refuse(fmt::format("'{}': the output is text, or JSON with -o json", word));
   if (!meaning) return at + 1;
   if (!meaning->sentence.empty()) {
     const std::string value = is_joined         ? word.substr(name.size() + 1)

@@ -25,7 +25,8 @@ using observe::Curve;
 using observe::Series;
 
 // More points than that show nothing more, and a file with many groups must not cost their square.
-constexpr size_t curve_columns = 32, points_of_picture = 400, most_points = 1000;
+constexpr size_t widest_curve = 32, narrowest_curve = 8, points_of_picture = 400,
+                 most_points = 1000;
 constexpr size_t most_marks = 1000;
 constexpr double mib = 1 << 20;
 
@@ -69,20 +70,32 @@ std::string domain_of(const Series& series) {
   return series.resource == "L3" ? id : series.resource + " " + id;
 }
 
-void print_marks(const std::vector<History::Mark>& marks) {
+// What of a terminal's line the names and numbers of the table leave to each of its two curves.
+size_t curve_columns(const Context& context) {
+  constexpr size_t others = 45;
+  if (context.columns == 0) return widest_curve;
+  const size_t room = context.columns - std::min<size_t>(context.columns, others);
+  return std::clamp(room / 2, narrowest_curve, widest_curve);
+}
+
+void print_marks(const Context& context, const std::vector<History::Mark>& marks) {
   if (marks.empty()) return;
   const size_t left_out = marks.size() - std::min(marks.size(), marks_shown);
   print("\n");
   if (left_out > 0) print("{} before these:\n", counted(left_out, "mark"));
   for (size_t i = left_out; i < marks.size(); ++i)
-    print("{}  {}\n", time_text(marks[i].time_usec), marks[i].text);
+    print("{}\n", wrapped(context,
+                          fmt::format("{}  {}", time_text(marks[i].time_usec), marks[i].text), 21));
 }
 
 void print_curves(const Context& context, const History& shown) {
   const std::vector<Series>& all = shown.coarse;
-  print("{}  {} to {}, {} of {:g} s\n\n", shown.read.header.host, time_text(shown.read.from_usec),
-        time_text(shown.read.to_usec), counted(shown.read.samples, "sample"),
-        shown.read.header.interval);
+  print("{}\n\n",
+        wrapped(context,
+                fmt::format("{}  {} to {}, {} of {:g} s", shown.read.header.host,
+                            time_text(shown.read.from_usec), time_text(shown.read.to_usec),
+                            counted(shown.read.samples, "sample"), shown.read.header.interval),
+                2));
   const double most_occupancy = most_of(all, &Series::occupancy);
   const double most_traffic = most_of(all, &Series::traffic);
   std::vector<std::vector<std::string>> rows;
@@ -91,16 +104,19 @@ void print_curves(const Context& context, const History& shown) {
         {group_label(series.group), domain_of(series), mean_text(series.occupancy, false),
          sparkline(context, series.occupancy, most_occupancy), mean_text(series.traffic, true),
          sparkline(context, series.traffic, most_traffic)});
-  print_table(
-      context,
-      {{"GROUP"}, {"DOMAIN", true}, {"MiB", true}, {"OCCUPANCY"}, {"MiB/s", true}, {"TRAFFIC"}},
-      rows);
-  print(
-      "\nThe highest bar is {:.2f} MiB, and {:.1f} MiB/s. A blank is a gap: no number, or no such "
-      "group.\n",
-      most_occupancy / mib, most_traffic / mib);
+  const Column occupancy{.name = "OCCUPANCY", .whole = true},
+      traffic{.name = "TRAFFIC", .whole = true};
+  print_table(context,
+              {{"GROUP"}, {"DOMAIN", true}, {"MiB", true}, occupancy, {"MiB/s", true}, traffic},
+              rows);
+  print("\n{}\n",
+        wrapped(context,
+                fmt::format("The highest bar is {:.2f} MiB, and {:.1f} MiB/s. A blank is a gap: no "
+                            "number, or no such group.",
+                            most_occupancy / mib, most_traffic / mib),
+                0));
   if (shown.read.cut_off) print("The last sample is cut off, and left out.\n");
-  print_marks(shown.marks);
+  print_marks(context, shown.marks);
 }
 
 JsonValue json_of(const Curve& curve) {
@@ -132,7 +148,7 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
   History out;
   std::optional<observe::SeriesBuilder> coarse, fine;
   std::optional<uint64_t> begin_usec;
-  const size_t points = context.json != Json::off ? most_points : curve_columns;
+  const size_t points = context.json != Json::off ? most_points : curve_columns(context);
   auto recording = read_samples(
       context, options.source, [&](const observe::Header& header, const observe::Sample& sample) {
         if (!begin_usec) {

@@ -267,16 +267,16 @@ void PqosImport::note_command(const std::vector<std::string>& words, size_t at) 
   const size_t end = static_cast<size_t>(
       std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), "") - words.begin());
   std::string text;
-  bool concerns = false;
+  bool concerns = false, rdtset = false;
   for (size_t i = at; i < end; i++) {
     if (is_pqos(words[i])) return;
     text += (text.empty() ? "" : " ") + words[i];
-    concerns = concerns || words[i].contains("resctrl") || words[i].ends_with("rdtset") ||
-               words[i].ends_with("wrmsr");
+    rdtset = rdtset || words[i].ends_with("rdtset");
+    concerns = concerns || words[i].contains("resctrl") || words[i].ends_with("wrmsr");
   }
-  if (concerns)
-    lost_ += fmt::format("{}# Lost: '{}', which is no command of pqos.\n",
-                         lost_.empty() ? "\n" : "", printable(text));
+  if (concerns || rdtset)
+    lost_ += fmt::format("{}# Lost: '{}', {}.\n", lost_.empty() ? "\n" : "", printable(text),
+                         rdtset ? "which 'rdtctl run' does" : "which is no command of pqos");
 }
 
 ImportedText PqosImport::run(std::string_view text) {

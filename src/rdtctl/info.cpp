@@ -17,7 +17,6 @@ namespace rdtd {
 namespace {
 
 constexpr size_t least_name_width = 9;
-constexpr size_t text_width = 100;
 
 struct Facts {
   std::vector<std::pair<std::string, std::string>> lines;  // name, text
@@ -315,7 +314,7 @@ int verbs::info(const Context& context) {
   for (const auto& [name, text] : facts.lines) {
     const std::string lines =
         break_lines(fmt::format("{:<{}}{}", name, name_width, text.empty() ? "none" : text),
-                    text_width, name_width);
+                    width_of_text(context), name_width);
     print("{}{}\n", emphasized(context, lines.substr(0, name_width)), lines.substr(name_width));
   }
   return Exit::ok;

@@ -16,6 +16,7 @@
 #include "command_line.hpp"
 #include "first_guesses.hpp"
 #include "print.hpp"
+#include "rdtd/base/text.hpp"
 #include "verb_table.hpp"
 
 namespace {
@@ -29,9 +30,16 @@ void look_at_terminal(Context& context) {
   context.utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   // A serial console may not know its size.
   constexpr unsigned usual = 80;
+  context.terminal = ::isatty(STDOUT_FILENO) == 1;
   if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
     context.columns = size.ws_col != 0 ? size.ws_col : usual;
-  context.color = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  // As for ls(1) and systemctl(1), in a pipe too.
+  if (const char* const given = std::getenv("COLUMNS"))
+    if (const auto columns = rdtd::parse_unsigned<unsigned>(given); columns && *columns > 0)
+      context.columns = *columns;
+  const bool colors = std::getenv("NO_COLOR") == nullptr;
+  context.color = colors && context.terminal;
+  context.error_color = colors && ::isatty(STDERR_FILENO) == 1;
 }
 
 void add_common_options(CLI::App& app, Context& context) {
@@ -58,7 +66,7 @@ void add_common_options(CLI::App& app, Context& context) {
   auto* color = app.add_option_function<std::string>(
                        "--color",
                        [&](const std::string& when) {
-                         if (when != "auto") context.color = when == "always";
+                         if (when != "auto") context.color = context.error_color = when == "always";
                        },
                        "Use colors: auto (on terminals), always or never")
                     ->type_name("WHEN");

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "rdtd/base/break_lines.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
@@ -57,6 +61,67 @@ size_t width_of_lists(const Context& context, const std::vector<Column>& columns
   return width;
 }
 
+// Where not all fits a terminal, the widest texts get narrower, one column after the other. What no
+// terminal shows is whole.
+void shorten_texts(const Context& context, const std::vector<Column>& columns, size_t list_width,
+                   Rows& rows) {
+  constexpr size_t narrowest_text = 8;
+  if (context.columns == 0) return;
+  std::vector<size_t> widths;
+  size_t sum = columns.size() - 1;  // the gaps
+  for (size_t i = 0; i < columns.size(); i++) {
+    size_t width = columns_of(columns[i].name);
+    for (const auto& row : rows)
+      width = std::max(
+          width, columns[i].list ? std::min(columns_of(row[i]), list_width) : columns_of(row[i]));
+    widths.push_back(width);
+    sum += width;
+  }
+  const auto can_shrink = [&](size_t i) {
+    return !columns[i].right && !columns[i].list && !columns[i].whole &&
+           widths[i] > std::max(narrowest_text, columns_of(columns[i].name));
+  };
+  for (; sum > context.columns; sum--) {
+    std::optional<size_t> widest;
+    for (size_t i = 0; i < columns.size(); i++)
+      if (can_shrink(i) && (!widest || widths[i] > widths[*widest])) widest = i;
+    if (!widest) break;
+    widths[*widest]--;
+  }
+  for (auto& row : rows)
+    for (size_t i = 0; i < columns.size(); i++)
+      if (!columns[i].list) row[i] = shortened(row[i], widths[i], context.utf8);
+}
+
+std::string in_color(int color, std::string_view text) {
+  return fmt::format("\033[{}m{}\033[0m", color, text);
+}
+
+constexpr int green = 32, yellow = 33, red = 31;
+
+// The severities in a text of format_diagnostics(), and the marks below its excerpts.
+std::string color_diagnostics(std::string_view text) {
+  constexpr std::string_view margin = "      | ";
+  std::string out;
+  int color = red;
+  for (const std::string_view line : split(trim(text), '\n')) {
+    size_t begin = std::min(line.find("error: "), line.find("warning: ")), end = begin;
+    if (line.starts_with(margin)) {
+      begin = line.find_first_not_of(' ', margin.size());
+      end = std::min(line.find_first_not_of("^~", begin), line.size());
+    } else if (line.starts_with(' ') || begin == std::string_view::npos) {
+      begin = end = 0;
+    } else {
+      end = line.find(':', begin);
+      color = line[begin] == 'e' ? red : yellow;
+    }
+    out += fmt::format("{}{}{}\n", line.substr(0, begin),
+                       begin == end ? "" : in_color(color, line.substr(begin, end - begin)),
+                       line.substr(end));
+  }
+  return out;
+}
+
 // JSON escapes the control characters below U+0020 only; the others occur in strings alone.
 std::string escape_other_controls(const std::string& json) {
   std::string out;
@@ -97,6 +162,7 @@ void print_table(const Context& context, const std::vector<Column>& columns,
   for (auto& row : cells)
     for (std::string& cell : row) cell = printable(cell.empty() ? "-" : cell);
   const size_t list_width = width_of_lists(context, columns, cells);
+  shorten_texts(context, columns, list_width, cells);
   const std::unique_ptr<libscols_table, void (*)(libscols_table*)> table(scols_new_table(),
                                                                          scols_unref_table);
   (void)scols_table_enable_noheadings(table.get(), context.legend ? 0 : 1);
@@ -152,6 +218,30 @@ JsonValue bandwidth_units_json(const Capabilities& capabilities) {
   for (const auto& [resource, info] : capabilities.bandwidths)
     out[std::string(to_string(resource))] = to_string(info.unit);
   return out;
+}
+
+size_t width_of_text(const Context& context) {
+  constexpr size_t widest_text = 100;
+  return context.columns == 0 ? widest_text : std::min<size_t>(widest_text, context.columns);
+}
+
+std::string wrapped(const Context& context, const std::string& text, size_t indent) {
+  return context.columns == 0 ? text : break_lines(text, width_of_text(context), indent);
+}
+
+Styled colored(const Context& context, Judgment judgment, const std::string& text) {
+  const std::string plain = printable(text);
+  const int color = judgment == Judgment::good ? green : judgment == Judgment::odd ? yellow : red;
+  return {context.color ? in_color(color, plain) : plain};
+}
+
+void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
+                      const Sources& sources) {
+  const std::string text = format_diagnostics(diagnostics, sources);
+  if (!context.error_color || text.empty())
+    note("{}", text);
+  else
+    note("{}", Styled{color_diagnostics(text)});
 }
 
 Styled emphasized(const Context& context, const std::string& text) {

@@ -1,7 +1,9 @@
 // Tables for people and JSON for programs.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,10 +27,11 @@ struct Column {
   // Entries that end in ';' or ',', or in ' ' before "NAME:"; a wide cell has several lines of
   // them.
   bool list = false;
+  bool whole = false;  // a picture, which is never shortened
 };
 
 // Where a line would be wider than 120 columns, or than a narrower terminal, the lists get
-// narrower.
+// narrower; then, on a terminal, the widest texts are shortened.
 void print_table(const Context& context, const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows);
 
@@ -43,7 +46,21 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 // The unit of its numbers, by resource: {"MB": "1/8 GB/s"}.
 [[nodiscard]] JsonValue bandwidth_units_json(const Capabilities& capabilities);
 
+// The width of sentences: that of the terminal, 100 columns at most.
+[[nodiscard]] size_t width_of_text(const Context& context);
+
+// The text with line breaks before that width, each line but the first indented. What no terminal
+// shows is one line, for programs that search it.
+[[nodiscard]] std::string wrapped(const Context& context, const std::string& text, size_t indent);
+
 // Bold if colors are used.
 [[nodiscard]] Styled emphasized(const Context& context, const std::string& text);
+enum class Judgment : uint8_t { good, odd, bad };
+// Green, yellow or red if colors are used.
+[[nodiscard]] Styled colored(const Context& context, Judgment judgment, const std::string& text);
+
+// On standard error, as a compiler's.
+void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
+                      const Sources& sources);
 
 }  // namespace rdtd

@@ -4,8 +4,10 @@
 
 #include "groups.hpp"
 #include "output.hpp"
+#include "policy_file.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/read.hpp"
+#include "unified_diff.hpp"
 #include "value_text.hpp"
 #include "verbs.hpp"
 
@@ -65,20 +67,8 @@ std::vector<std::vector<std::string>> grants(const Planned& planned) {
   return rows;
 }
 
-// The lines of one text that the other has not, behind a sign. Every line of the texts ends in a
-// newline.
-void print_lines_missing(char sign, const std::string& text, const std::string& other) {
-  for (const std::string_view line : split(text, '\n'))
-    if (!line.empty() && !("\n" + other).contains(fmt::format("\n{}\n", line)))
-      print("{}{}\n", sign, line);
-}
-
 void print_file_diff(const std::string& file, const std::string& before, const std::string& after) {
-  if (before == after) return;
-  print("--- {}\n+++ {}\n", before.empty() ? "/dev/null" : file,
-        after.empty() ? "/dev/null" : file);
-  print_lines_missing('-', before, after);
-  print_lines_missing('+', after, before);
+  print("{}", unified_diff(file, before, after));
 }
 
 void print_io_diff(const Planned& planned) {
@@ -95,7 +85,7 @@ void print_io_diff(const Planned& planned) {
                     leaves ? "" : text(after, resource));
 }
 
-// resctrl's files before and after, as a unified diff without context.
+// resctrl's files before and after.
 void print_unified(const Planned& planned) {
   std::map<std::string, std::pair<const GroupState*, const GroupState*>> groups;
   for (const GroupTarget& group : planned.plan.groups)
@@ -127,7 +117,8 @@ void print_unified(const Planned& planned) {
         print_file_diff(group_of(step) + "/cpus_list", format_cpu_list(cpus->before) + "\n",
                         format_cpu_list(cpus->after) + "\n");
       else
-        print("{}{}\n", std::holds_alternative<RemoveGroup>(step) ? '-' : '+', group_of(step));
+        print("Only in {}: {}\n",
+              std::holds_alternative<RemoveGroup>(step) ? "resctrl" : "the plan", group_of(step));
     }
 }
 
@@ -188,13 +179,14 @@ JsonValue plan_json(const Planned& planned) {
 void verbs::print_planned(const Context& context, const Planned& planned) {
   print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true, true}, {"ASKED"}, {"GRANTED"}},
               grants(planned));
-  print("\n{}", format_plan(planned.plan));
+  print("\n{}", format_plan(planned.plan, width_of_text(context)));
 }
 
 int verbs::plan(const Context& context, const std::vector<std::string>& files,
                 bool detailed_exitcode, bool unified) {
-  const auto planned =
-      files.empty() ? plan_files(context) : plan_files(context, read_policy_files(files));
+  const auto planned = files.empty()
+                           ? plan_files(context)
+                           : plan_files(context, read_named_files(context, files, "plan"));
   if (!planned) return planned.error();
   if (context.json != Json::off) {
     print_json(context, plan_json(*planned));

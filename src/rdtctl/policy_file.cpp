@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "groups.hpp"
+#include "output.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
@@ -28,32 +29,38 @@ Result<void> restore(const Directory& directory, const std::string& file,
   return {};
 }
 
-// Behind the problem of a file that is none.
-std::string what_is_meant(const Context& context, const std::string& path) {
+// Behind the problem of a file that is none. `verb`: the one that reads it.
+std::string what_is_meant(const Context& context, const std::string& path,
+                          const std::string& verb) {
   namespace fs = std::filesystem;
   const fs::path usual = fs::path(context.root) / std::string(lasting_directory).substr(1);
   std::error_code unknown;
   if (fs::is_directory(path, unknown))
     return fs::equivalent(path, usual, unknown)
-               ? fmt::format("; 'rdtctl check' without FILE checks all files of {}",
+               ? fmt::format("; 'rdtctl {}' without FILE takes all files of {}", verb,
                              lasting_directory)
-               : fmt::format("; name its files: rdtctl check {}{}*.toml", path,
+               : fmt::format("; name its files: rdtctl {} {}{}*.toml", verb, path,
                              path.ends_with('/') ? "" : "/");
-  if (path.contains('/') || fs::exists(path, unknown)) return {};
+  if (fs::exists(path, unknown)) return {};
+  if (const std::string whole = path + ".toml"; fs::exists(whole, unknown))
+    return fmt::format(" (there is {})", whole);
+  if (path.contains('/')) return {};
   for (const std::string& directory : policy_directories(context.root))
-    if (const fs::path there = fs::path(directory) / path; fs::exists(there, unknown))
-      return fmt::format(" (there is {})", there.string());
+    for (const std::string& name : {path, path + ".toml"})
+      if (const fs::path there = fs::path(directory) / name; fs::exists(there, unknown))
+        return fmt::format(" (there is {})", there.string());
   return is_group(context, path) ? fmt::format(" ('{0}' is a group: rdtctl show {0})", path) : "";
 }
 
 }  // namespace
 
 std::vector<PolicyFile> read_named_files(const Context& context,
-                                         const std::vector<std::string>& paths) {
+                                         const std::vector<std::string>& paths,
+                                         const std::string& verb) {
   std::vector<PolicyFile> files = read_policy_files(paths);
   for (PolicyFile& file : files)
     if (file.state == PolicyFile::State::unreadable)
-      file.problem += what_is_meant(context, file.path);
+      file.problem += what_is_meant(context, file.path, verb);
   return files;
 }
 
@@ -116,7 +123,7 @@ bool check_policy_file(const Context& context, const std::string& name, const st
     return planned.has_value();
   }
   const ParsedPolicy parsed = parse_policy(files);
-  note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+  note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
   return !has_errors(parsed.diagnostics);
 }
 

@@ -35,8 +35,9 @@ inline constexpr const char* runtime_directory = "/run/rdtd";
 [[nodiscard]] int install_policy_file(const std::string& name, const std::string& text);
 
 // Files that a user names, as read_policy_files() does; the problem of one that cannot be read says
-// also what may be meant.
+// also what may be meant. `verb`: the one that reads them.
 [[nodiscard]] std::vector<PolicyFile> read_named_files(const Context& context,
-                                                       const std::vector<std::string>& paths);
+                                                       const std::vector<std::string>& paths,
+                                                       const std::string& verb);
 
 }  // namespace rdtd

@@ -40,10 +40,12 @@ void print(fmt::format_string<Shown<T>...> format, const T&... values) {
 }
 
 // Notes and errors, to standard error. A failed write is ignored: there is no other place for it.
+// rdtctl's own cut long values; the others quote lines of files.
 template <class... T>
 void note(fmt::format_string<Shown<T>...> format, const T&... values) {
   if (quiet) return;
-  const std::string text = fmt::format(fmt::runtime(fmt::string_view(format)), shown(values)...);
+  std::string text = fmt::format(fmt::runtime(fmt::string_view(format)), shown(values)...);
+  if (text.starts_with("rdtctl: ")) text = with_short_values(text);
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -39,7 +39,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
   const auto files = find_policy_files(context.root);
   const ParsedPolicy parsed = parse_policy(files);
   if (has_errors(parsed.diagnostics)) {
-    note("{}", format_diagnostics(parsed.diagnostics, parsed.policy.sources));
+    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
     return Exit::failed;
   }
   const observe::GuardRules rules = guard_rules(parsed.policy);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/read.hpp"
@@ -113,8 +114,11 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
   if (!machine) return report(machine.error());
   fs::path target = fs::path(directory).lexically_normal();
   if (!target.has_filename()) target = target.parent_path();  // "DIR/"
-  if (fs::symlink_status(target).type() != fs::file_type::not_found)
-    return report_error({"make", directory, EEXIST, {}});
+  std::error_code failure;
+  const fs::file_type present = fs::symlink_status(target, failure).type();
+  if (present != fs::file_type::not_found)
+    return report_error(
+        {"make", directory, present == fs::file_type::none ? failure.value() : EEXIST, {}});
   const fs::path above = target.has_parent_path() ? target.parent_path() : ".";
   const auto parent = Directory::open_untrusted(above.string());
   if (!parent) return report_error({"make", directory, parent.error().code, {}});

@@ -156,8 +156,9 @@ void print_state(const Context& context, const Status& found) {
   print(
       "      State: {}\n     Policy: {}\n     Events: {} seen, {} lost\n   "
       "Assigned: {} thread{}\n      Drift: {}\n",
-      emphasized(context, daemon.state), policy_text(context, daemon), daemon.events_seen,
-      daemon.event_overruns, daemon.assigned(), daemon.assigned() == 1 ? "" : "s", daemon.drift);
+      colored(context, daemon.state == "running" ? Judgment::good : Judgment::bad, daemon.state),
+      policy_text(context, daemon), daemon.events_seen, daemon.event_overruns, daemon.assigned(),
+      daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.job.empty())
     print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
   if (const std::string text = contention_text(found.contention); !text.empty())

@@ -8,6 +8,7 @@
 
 #include "lease_text.hpp"
 #include "leases.hpp"
+#include "output.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/toml_text.hpp"
@@ -141,7 +142,7 @@ std::expected<StepPlan, int> plan_steps(const Context& context, const Planned& p
     }
   }
   if (steps.amounts.size() >= 2) return steps;
-  note("{}", format_diagnostics(refusal, planned.policy.sources));
+  note_diagnostics(context, refusal, planned.policy.sources);
   note("rdtctl: fewer than two amounts are possible for group '{}'\n", options.group);
   return std::unexpected(Exit::failed);
 }

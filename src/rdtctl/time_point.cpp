@@ -80,21 +80,27 @@ std::optional<uint64_t> time_with_offset(const std::string& text) {
   return static_cast<uint64_t>(std::max<int64_t>(0, utc - east)) * second;
 }
 
-// "-1h", "1h ago", "+5min".
+// "-1h", "1h ago", "1h", "+5min". A number without a unit is no time.
 std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) {
-  const bool back = text.starts_with('-') || text.ends_with(" ago");
-  if (!back && !text.starts_with('+')) return std::nullopt;
-  if (text.starts_with('-') || text.starts_with('+'))
+  const bool ahead = text.starts_with('+');
+  if (text.starts_with('-') || ahead)
     text.remove_prefix(1);
-  else
+  else if (text.ends_with(" ago"))
     text.remove_suffix(4);
+  else if (!is_span(text))
+    return std::nullopt;
   const auto length = parse_duration(text);
   if (!length) return std::nullopt;
   const auto usec = static_cast<uint64_t>(length->count());
-  return back ? now_usec - std::min(now_usec, usec) : now_usec + usec;
+  return ahead ? now_usec + usec : now_usec - std::min(now_usec, usec);
 }
 
 }  // namespace
+
+bool is_span(std::string_view text) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  return std::ranges::any_of(text, is_letter) && parse_duration(text);
+}
 
 std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t now_usec) {
   std::string text(trim(given));
@@ -120,7 +126,7 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
   return std::unexpected(fmt::format(
       "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,
-      parse_duration(text) ? fmt::format("; did you mean \"-{}\"?", text) : ""));
+      parse_unsigned<uint32_t>(text) ? fmt::format("; did you mean \"{}s\"?", text) : ""));
 }
 
 std::string time_text(uint64_t usec) {

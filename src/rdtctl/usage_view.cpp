@@ -1,6 +1,5 @@
 #include "usage_view.hpp"
 
-#include <curses.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <cctype>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 #include "rdtd/base/text.hpp"
@@ -22,8 +20,6 @@ namespace rdtd {
 
 namespace {
 
-constexpr int glance = 200;  // milliseconds between looks at whether the view is over
-
 constexpr std::array<const char*, 3> usual_counters{"llc_occupancy", "mbm_total_bytes",
                                                     "mbm_local_bytes"};
 
@@ -33,22 +29,6 @@ std::string json_key(const std::string& counter) {
   if (counter == "mbm_total_bytes") return "total_bytes_per_second";
   if (counter == "mbm_local_bytes") return "local_bytes_per_second";
   return kind_of_counter(counter).cumulative ? counter + "_per_second" : counter;
-}
-
-// Between the heading and the keys.
-size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
-
-std::string cell(const std::string& text, int width, bool left) {
-  const std::string plain = printable(text);
-  return left
-             ? fmt::format("{:<{}}", shortened(plain, static_cast<size_t>(width - 1), false), width)
-             : fmt::format("{:>{}.{}}", plain, width, width - 1);
-}
-
-// What does not fit is cut at the window's edge.
-void put(int line, int column, const std::string& text) {
-  if (line < 0 || line >= LINES || column >= COLS) return;
-  (void)mvaddnstr(line, column, text.c_str(), COLS - column);
 }
 
 }  // namespace
@@ -194,6 +174,7 @@ Result<void> UsageView::refresh() {
   if (*groups)
     std::erase_if(now->counters,
                   [&](const DomainCounters& of) { return !(*groups)->contains(of.group); });
+  if (shares_) shares_->read(*tree_, now->counters);
   take(std::move(*now));
   return {};
 }
@@ -237,39 +218,6 @@ void UsageView::print_rows() {
     print_table(context_, heads, rows);
 }
 
-bool UsageView::open_window() {
-  // initscr ends the program where it does not know the terminal.
-  if (::newterm(nullptr, stdout, stdin) == nullptr) {
-    const char* const terminal = std::getenv("TERM");
-    note("rdtctl: the terminal '{}' is not known here: set TERM, or use -b\n",
-         terminal == nullptr ? "" : terminal);
-    return false;
-  }
-  (void)cbreak();
-  (void)noecho();
-  (void)curs_set(0);
-  (void)keypad(stdscr, TRUE);
-  return true;
-}
-
-// False once q was pressed.
-bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
-  const auto end = std::chrono::steady_clock::now() + wait;
-  while (played_.paused || std::chrono::steady_clock::now() < end) {
-    draw();
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          end - std::chrono::steady_clock::now())
-                          .count() +
-                      1;
-    timeout(played_.paused ? -1 : static_cast<int>(std::max<int64_t>(left, 0)));
-    const int key = getch();
-    if (key == 'q' || key == 'Q') return false;
-    if (key == ' ') played_.paused = !played_.paused;
-    if (key != ERR) press(key);
-  }
-  return true;
-}
-
 void UsageView::play_sample(const observe::Sample& sample) {
   // Not before there is one: until then, errors go to the terminal.
   if (!played_.ended && in_window() && !played_.window)
@@ -286,7 +234,7 @@ void UsageView::play_sample(const observe::Sample& sample) {
     const auto most = std::chrono::duration<double>(options_.interval);
     played_.ended = !wait_for_key(std::chrono::duration_cast<std::chrono::milliseconds>(
         std::min<std::chrono::duration<double>>(passed, most)));
-    if (played_.ended) (void)endwin();
+    if (played_.ended) close_window();
   } else if (!first) {
     if (context_.json == Json::off) print("{}{}\n", played_.tables > 0 ? "\n" : "", played_.time);
     print_rows();
@@ -299,40 +247,14 @@ int UsageView::play(const std::string& file) {
       context_, {.file = file, .since = {}, .until = {}},
       [&](const observe::Header&, const observe::Sample& sample) { play_sample(sample); });
   // The last one stays.
-  played_.paused = true;
+  paused_ = true;
   if (played_.window && !played_.ended && read) (void)wait_for_key({});
-  if (played_.window && !played_.ended) (void)endwin();
+  if (played_.window && !played_.ended) close_window();
   if (!read && played_.window) note("rdtctl: {} cannot be read to its end\n", file);
   if (!read) return read.error();
   if (in_window()) return played_.window ? Exit::ok : Exit::failed;
   if (played_.tables == 0) note("rdtctl: {} has no two samples with counters\n", file);
   return played_.tables == 0 ? Exit::failed : Exit::ok;
-}
-
-// Until q is pressed.
-int UsageView::interactive() {
-  if (!open_window()) return Exit::failed;
-  using clock = std::chrono::steady_clock;
-  const auto interval =
-      std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(options_.interval));
-  Result<void> result = refresh();
-  auto due = clock::now() + interval;
-  while (result && !is_over()) {
-    draw();
-    // Nothing is left where drawing took longer than the interval, or where keys came meanwhile.
-    const auto left = std::max<int64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(due - clock::now()).count() + 1, 0);
-    timeout(static_cast<int>(subject_.over ? std::min<int64_t>(left, glance) : left));
-    const int key = getch();
-    if (key == 'q' || key == 'Q') break;
-    if (key != ERR) press(key);
-    if (clock::now() >= due) {
-      result = refresh();
-      due = clock::now() + interval;
-    }
-  }
-  (void)endwin();
-  return result ? Exit::ok : report(result.error());
 }
 
 void UsageView::arrange() {
@@ -348,63 +270,6 @@ void UsageView::arrange() {
   std::ranges::stable_sort(rows_, columns_[sort_].before);
   if (reverse_) std::ranges::reverse(rows_);
   nest(rows_);
-}
-
-void UsageView::press(int key) {
-  if (key == 'd') options_.domains = !options_.domains;
-  if (key == KEY_RESIZE) (void)clear();
-  const size_t page = rows_shown();
-  if (key == KEY_DOWN) first_++;
-  if (key == KEY_UP && first_ > 0) first_--;
-  if (key == KEY_NPAGE) first_ += page;
-  if (key == KEY_PPAGE) first_ -= std::min(first_, page);
-  for (size_t i = 0; i < columns_.size(); i++)
-    if (columns_[i].key != 0 && key == columns_[i].key) {
-      reverse_ = i == sort_ && !reverse_;
-      sort_ = i;
-    }
-  arrange();
-}
-
-// As much as the window holds; curses sees to its size.
-void UsageView::draw() {
-  (void)erase();
-  const size_t shown = rows_shown();
-  first_ = std::min(first_, rows_.size() - std::min(rows_.size(), shown));
-  int fixed = 0;
-  for (const Column& column : columns_) fixed += column.width;
-  const int group_width = std::clamp(COLS - fixed - 1, 8, 40);
-  put(0, 0,
-      fmt::format("rdtctl {}: {}, {}, {}, by {}{}", subject_.verb, counted(groups(), "group"),
-                  options_.domains ? "each domain" : "all domains",
-                  tree_ ? fmt::format("every {:g} s", options_.interval)
-                        : played_.time + (played_.paused ? ", paused" : ""),
-                  columns_[sort_].name, reverse_ ? ", reversed" : ""));
-  int left = 0;
-  for (size_t i = 0; i < columns_.size(); i++) {
-    const int width = columns_[i].width == 0 ? group_width : columns_[i].width;
-    (void)attron(i == sort_ ? A_REVERSE : A_BOLD);
-    put(2, left, cell(columns_[i].title, width, i == 0));
-    (void)attroff(A_REVERSE | A_BOLD);
-    for (size_t row = 0; row < shown && first_ + row < rows_.size(); row++)
-      put(static_cast<int>(row) + 3, left,
-          cell(columns_[i].text(rows_[first_ + row]), width, i == 0));
-    left += width;
-  }
-  if (rows_.size() > shown)
-    put(1, 0,
-        fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1,
-                    std::min(first_ + shown, rows_.size()), rows_.size()));
-  put(LINES - 1, 0,
-      std::string(tree_ ? "" : "space pause  ") +
-          "q quit  d domains  sort: g group n domain t tasks o occupancy b total l local");
-  (void)wrefresh(stdscr);
-}
-
-size_t UsageView::groups() const {
-  std::map<std::string, int> names;
-  for (const Row& row : rows_) names[row.usage.group] = 1;
-  return names.size();
 }
 
 }  // namespace rdtd

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cache_shares.hpp"
 #include "output.hpp"
 #include "rdtd/observe/recording.hpp"
 #include "usage.hpp"
@@ -41,6 +42,8 @@ class UsageView {
   [[nodiscard]] static std::vector<std::string> column_names();
 
  private:
+  static constexpr int glance = 200;  // milliseconds between looks at whether the view is over
+
   struct Row {
     Usage usage;
     std::optional<size_t> tasks = {};  // a recording has none
@@ -64,6 +67,7 @@ class UsageView {
   void take(Reading now);
   [[nodiscard]] bool in_window() const;
   [[nodiscard]] bool open_window();
+  static void close_window();
   [[nodiscard]] bool wait_for_key(std::chrono::milliseconds wait);
   void play_sample(const observe::Sample& sample);
   [[nodiscard]] int once();
@@ -72,7 +76,10 @@ class UsageView {
   static void nest(std::vector<Row>& rows);
   void arrange();
   void press(int key);
+  void set_interval(int key);
   void draw();
+  void draw_help() const;
+  void draw_shares(int left, size_t cells) const;
   [[nodiscard]] size_t groups() const;
   [[nodiscard]] bool is_over() const { return subject_.over && subject_.over(); }
 
@@ -84,11 +91,13 @@ class UsageView {
   size_t sort_ = 0;
   bool reverse_ = false;
   size_t first_ = 0;  // row in the window
+  bool paused_ = false, help_ = false;
   Reading before_, now_;
+  std::optional<CacheShares> shares_;  // in a window, of the machine as it is
   // Of a recording.
   struct Played {
     std::string time;  // of the sample
-    bool window = false, paused = false, ended = false;
+    bool window = false, ended = false;
     unsigned tables = 0;  // printed
   } played_;
   std::vector<Row> rows_;

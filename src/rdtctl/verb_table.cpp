@@ -55,14 +55,15 @@ void VerbTable::add_groups() {
           [&] { return verbs::list(context_, given_.names); });
   list.add_flag("--names", given_.names, "Print only the names, one per line");
 
-  CLI::App& show = add("show", "Show one control group", "rdtctl show redis", [&] {
-    const bool is_verb = std::ranges::any_of(app_.get_subcommands({}), [&](const CLI::App* verb) {
-      return verb->get_name() == given_.group;
-    });
-    return verbs::show(context_, given_.group, given_.measure, is_verb);
-  });
+  CLI::App& show = add(
+      "show", "Show one control group, and what the policy asks for it", "rdtctl show redis", [&] {
+        const bool is_verb = std::ranges::any_of(
+            app_.get_subcommands({}),
+            [&](const CLI::App* verb) { return verb->get_name() == given_.group; });
+        return verbs::show(context_, given_.group, given_.measure, is_verb);
+      });
   show.add_flag("--measure", given_.measure,
-                "Of a pseudo-locked region: let the kernel count hits, misses and cycles");
+                "For a pseudo-locked region: let the kernel count hits, misses and cycles");
   auto* group =
       show.add_option("GROUP", given_.group, "Its name; 'default' is the group of the root");
   refuse_empty(*group->required());

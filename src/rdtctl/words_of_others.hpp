@@ -1,5 +1,5 @@
 // What users of other tools type: the words of rdtctl that are meant, or one sentence that says how
-// it is done. Tables only; first_guesses.cpp applies them.
+// it is done. Tables only; first_guesses.cpp applies them. options_of_others.cpp has the options.
 #pragma once
 
 #include <optional>
@@ -24,5 +24,14 @@ struct Meaning {
 
 // What a verb that takes no argument does; empty for others.
 [[nodiscard]] std::string_view instead_of_argument(std::string_view verb);
+
+// For the tables: whether the guess is one of those, and the words between spaces.
+[[nodiscard]] bool has_guess(std::string_view guesses, std::string_view separator,
+                             std::string_view guess);
+[[nodiscard]] std::vector<std::string> words_in(std::string_view text);
+
+inline constexpr std::string_view how_to_remove =
+    "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
+    "reset' removes every group that rdtd created";
 
 }  // namespace rdtd

@@ -353,6 +353,25 @@ TEST(Counted, AgreesWithTheNumber) {
   EXPECT_EQ(counted(2, "process", "processes"), "2 processes");
 }
 
+TEST(Text, ValuesInMessagesAreCut) {
+  const std::string name(64, 'a'), path = "/" + std::string(254, 'b');
+  const std::string umlauts(63, 'c');
+  const struct {
+    std::string text, cut;
+  } rows[] = {
+      {"", ""},
+      {"no group", "no group"},
+      {"'" + name + "'", "'" + name + "'"},
+      {"'" + name + "b' is none; 'x'", "'" + name + "...' is none; 'x'"},
+      {"rdtd's '" + name + name + "'s of users' 'y'", "rdtd's '" + name + "...' 'y'"},
+      {"(of='" + name + "bc'), '" + name + "d'", "(of='" + name + "...'), '" + name + "...'"},
+      {"'" + umlauts + "\u00e4x'", "'" + umlauts + "...'"},
+      {"'" + path + "' '" + path + "b'", "'" + path + "' '" + path + "...'"},
+      {"'" + name + "b is open", "'" + name + "b is open"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(with_short_values(row.text), row.cut) << row.text;
+}
+
 // The kernel finds the holder by the futex, which has its thread id if priority is inherited
 // (FUTEX_LOCK_PI in futex(2)); that of other mutexes has 1. It is the first word of a mutex.
 TEST(InheritingMutex, TheKernelKnowsItsHolder) {

@@ -91,38 +91,39 @@ TEST(MonCpus, Steps) {
   } rows[] = {
       {"", counting,
        "create    default/a\ncpus      default/a  0-1 (was none)\n"
-       "2 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; monitoring groups: 1 to create.\n"},
       {"", own,
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "create    g/b\ncpus      g/b  2 (was none)\n"
-       "5 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
+       "5 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to create.\n"},
       {own, own, "Nothing to change.\n"},
       {counting, "[group.default]\nmonitor_cpus = { a = 1, b = 0 }\n",
        "cpus      default/a  1 (was 0-1)\ncreate    default/b\ncpus      default/b  0 (was none)\n"
-       "3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
+       "3 steps; monitoring groups: 1 to create, 1 to change.\n"},
       // They swap.
       {"[group.default]\nmonitor_cpus = { a = 1, b = 0 }\n",
        "[group.default]\nmonitor_cpus = { a = 0, b = 1 }\n",
        "cpus      default/a  0 (was 1)\ncpus      default/b  1 (was none)\n"
-       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; monitoring groups: 2 to change.\n"},
       // A rule may name the same monitoring group, and keeps it.
       {counting, "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"a\"\n",
-       "cpus      default/a  none (was 0-1)\n1 step; groups: 0 to create, 1 to change, 0 to "
-       "remove.\n"},
+       "cpus      default/a  none (was 0-1)\n1 step; monitoring groups: 1 to change.\n"},
       // The kernel takes the CPUs of all monitoring groups when it gives a group other CPUs.
       {own, "[group.g]\ncpus = \"1-3\"\nmonitor_cpus = { b = 2 }\n",
        "cpus      g  1-3 (was 2-3)\ncpus      g/b  2 (was none)\n"
-       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; groups: 0 to create, 1 to change, 0 to remove; monitoring groups: 1 to change.\n"},
       // A group that goes does so last, and gives them up before.
       {own, "[group.default]\nmonitor_cpus = { a = \"2-3\" }\n",
        "cpus      g  none (was 2-3)\ncreate    default/a\ncpus      default/a  2-3 (was none)\n"
-       "remove    g\n4 steps; groups: 1 to create, 0 to change, 1 to remove.\n"},
+       "remove    g\n4 steps; groups: 0 to create, 0 to change, 1 to remove; monitoring groups: 1 "
+       "to "
+       "create.\n"},
       // What is there gives them up before others are made.
       {"[group.default]\nmonitor_cpus = { b = 1 }\n",
        "[group.default]\nmonitor_cpus = { a = 1 }\n"
        "[[rule]]\ngroup = \"default\"\nname = \"x\"\nmonitor = \"b\"\n",
        "cpus      default/b  none (was 1)\ncreate    default/a\ncpus      default/a  1 (was none)\n"
-       "3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
+       "3 steps; monitoring groups: 1 to create, 1 to change.\n"},
       {counting, counting + "[group.g]\ncpus = \"2-3\"\n",
        "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
        "3 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},

@@ -29,16 +29,16 @@ TEST(MonGroups, Steps) {
   } rows[] = {
       {"", redis + rule("redis", "web"),
        "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    redis/web\n"
-       "3 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
+       "3 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to create.\n"},
       // A policy that divides nothing may monitor.
       {"", rule("default", "web") + rule("default", "db") + rule("default", "web"),
        "create    default/db\ncreate    default/web\n"
-       "2 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; monitoring groups: 2 to create.\n"},
       {redis + rule("redis", "web"), redis + rule("redis", "db"),
        "create    redis/db\nremove    redis/web\n"
-       "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n"},
+       "2 steps; monitoring groups: 1 to create, 1 to remove.\n"},
       {rule("default", "web"), "",
-       "remove    default/web\n1 step; groups: 0 to create, 0 to change, 1 to remove.\n"},
+       "remove    default/web\n1 step; monitoring groups: 1 to remove.\n"},
       // It goes with its control group.
       {redis + rule("redis", "web"), "",
        "remove    redis\n1 step; groups: 0 to create, 0 to change, 1 to remove.\n"},
@@ -61,29 +61,31 @@ TEST(MonGroups, FewRmids) {
       after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
             "remove    redis/web\ncreate    redis/db\n"
-            "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
+            "2 steps; monitoring groups: 1 to create, 1 to remove.\n");
   capabilities.num_rmids = 4;
   EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
             "create    redis/db\nremove    redis/web\n"
-            "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
+            "2 steps; monitoring groups: 1 to create, 1 to remove.\n");
   // Those of each CLOSID (MPAM): all but one are for monitoring groups.
   capabilities.rmids_per_closid = true;
   for (const unsigned of_each : {2, 3}) {
     capabilities.num_rmids = of_each * capabilities.num_closids();
     EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
               of_each == 2 ? "remove    redis/web\ncreate    redis/db\n"
-                             "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n"
+                             "2 steps; monitoring groups: 1 to create, 1 to remove.\n"
                            : "create    redis/db\nremove    redis/web\n"
-                             "2 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
+                             "2 steps; monitoring groups: 1 to create, 1 to remove.\n");
   }
   capabilities.rmids_per_closid = false;
   capabilities.num_rmids = 3;
   EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
             "create    default/a\ncreate    default/b\nremove    redis\n"
-            "3 steps; groups: 2 to create, 0 to change, 1 to remove.\n");
+            "3 steps; groups: 0 to create, 0 to change, 1 to remove; monitoring groups: 2 to "
+            "create.\n");
   EXPECT_EQ(plan_text(redis + "[group.b]\n", capabilities, snapshot),
             "remove    redis/web\ncreate    b\nschemata  b  L3:0=fffff MB:0=100\n"
-            "3 steps; groups: 1 to create, 0 to change, 1 to remove.\n");
+            "3 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to "
+            "remove.\n");
 }
 
 TEST(MonGroups, Refusals) {

@@ -298,6 +298,14 @@ p.toml:3:8: error: 'percent' is not a list of domains: 'percent' is not a number
     3 | mb = { percent = 50 }
       |        ^~~~~~~ write mb = "50%"
 )"},
+    {"[group.a]\nl3 = { all = \"4 ways\" }\nmb = { socket1 = \"50%\" }\n",
+     R"(p.toml:2:8: error: 'all' is not a list of domains: 'all' is not a number
+    2 | l3 = { all = "4 ways" }
+      |        ^~~ write "*" for all domains that have no amount of their own
+p.toml:3:8: error: 'socket1' is not a list of domains: 'socket1' is not a number
+    3 | mb = { socket1 = "50%" }
+      |        ^~~~~~~ write "1"
+)"},
     {"[group.a]\nl3 = { mask = \"0xf\" }\n",
      R"(p.toml:2:8: error: 'mask' is not a list of domains: 'mask' is not a number
     2 | l3 = { mask = "0xf" }

@@ -297,6 +297,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "get pods -A -l LABEL' shows both"},
     {"pod = 'redis-*'",
      "error: 'redis-*' has no namespace: a pod is NAMESPACE/NAME | write \"*/redis-*\""},
+    {"pod = \"default:redis\"",
+     "error: 'default:redis' can never match: a pod is NAMESPACE/NAME | write \"default/redis\""},
     {"pod = '/redis'",
      "error: '/redis' can never match: a pod is NAMESPACE/NAME | write \"*/redis\""},
     {"pod = 'shop/'", "error: 'shop/' can never match: a pod is NAMESPACE/NAME | write \"shop/*\""},

@@ -36,6 +36,8 @@ TEST_F(TimePoint, Forms) {
       {"23:59:59", "2025-11-26 23:59:59"},
       {"-1h", "2025-11-26 09:10:10"},
       {"-1h 10s", "2025-11-26 09:10:00"},
+      {"1h", "2025-11-26 09:10:10"},  // as docker and kubectl take it
+      {"1 hour", "2025-11-26 09:10:10"},
       {"30min ago", "2025-11-26 09:40:10"},
       {"@1764144000", "2025-11-26 10:00:00"},
       {"tomorrow", "2025-11-27 00:00:00"},
@@ -56,7 +58,7 @@ TEST_F(TimePoint, Forms) {
   }
   for (const char* text : {"",
                            "soon",
-                           "1h",
+                           "10",
                            "25:00",
                            "2025-13-01",
                            "08:30x",
@@ -80,7 +82,7 @@ TEST_F(TimePoint, Forms) {
               "'" + std::string(text) +
                   "' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
                   "\"yesterday\"" +
-                  std::string(text == std::string_view("1h") ? "; did you mean \"-1h\"?" : ""));
+                  std::string(text == std::string_view("10") ? "; did you mean \"10s\"?" : ""));
   }
 }
 

@@ -50,6 +50,9 @@ struct Character {
 [[nodiscard]] std::string printable(std::string_view text);
 // The same for a text of several lines: line breaks and tabs stay.
 [[nodiscard]] std::string printable_lines(std::string_view text);
+// The text of a message, in which "..." stands for the rest of each long value in single quotes:
+// from the 65th byte on, and of a path from the 256th.
+[[nodiscard]] std::string with_short_values(std::string_view text);
 [[nodiscard]] bool is_utf8(std::string_view text);
 // The candidate that takes the fewest edits to reach, if they are so few that the name is probably
 // a slip of it. Takes time in proportion to the number of candidates, whatever their length.

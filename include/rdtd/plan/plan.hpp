@@ -140,8 +140,8 @@ struct Difference {
 // What follows the name of an exclusive group or a partition if I/O devices may fill its ways.
 inline constexpr std::string_view not_from_devices = " (not from devices)";
 
-// All steps, then the counted summary.
-[[nodiscard]] std::string format_plan(const Plan& plan);
+// All steps, in lines of that width, then the counted summary.
+[[nodiscard]] std::string format_plan(const Plan& plan, size_t width = 100);
 [[nodiscard]] std::string plan_summary(const Plan& plan);
 
 }  // namespace rdtd

@@ -80,7 +80,7 @@ using Step = std::variant<AdoptGroup, MakeGroup, RemoveGroup, WriteSchemata, Wri
 [[nodiscard]] std::string_view kind_of(const Step& step);
 // One line, "schemata  redis  L3:0=f;1=f (was 0=ff;1=ff)".
 [[nodiscard]] std::string format_step(const Step& step);
-// Breaks the text of format_step into lines of at most 100 columns, for a terminal.
-[[nodiscard]] std::string break_step(std::string_view text);
+// Breaks the text of format_step into lines of at most `width` columns, for a terminal.
+[[nodiscard]] std::string break_step(std::string_view text, size_t width = 100);
 
 }  // namespace rdtd

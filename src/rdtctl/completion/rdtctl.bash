@@ -55,8 +55,8 @@ _rdtctl() {
       explain | assign) _rdtctl_lines < <(ps -eo pid= | tr -d ' ') ;;
       completion) _rdtctl_lines < <(_rdtctl_words "bash zsh fish") ;;
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
-      check) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
-      history | blame) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+      check | plan) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
+      history | blame | record) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       edit) mapfile -t COMPREPLY < <(cd /etc/rdtd 2>/dev/null && compgen -f -X '!*.toml' -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
       run | bench | suggest) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;

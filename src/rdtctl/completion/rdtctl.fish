@@ -1,4 +1,4 @@
-# Completion of rdtctl for fish: verbs, options, groups, units, processes and files, as rdtctl lists them.
+# Completion of rdtctl for fish: verbs and options with what they do, groups, units, processes and files, as rdtctl lists them.
 function __rdtctl_verb
     set -l words (commandline -opc)
     set -l i 2
@@ -20,12 +20,28 @@ end
 function __rdtctl_groups
     rdtctl list --names 2>/dev/null
 end
-function __rdtctl_options
-    begin; rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | string match -r '^  -.*' | string match -ra -- '(?:^|[ ,])(--[a-z0-9-]+)' | string match -r -- '^--.*'
+# The verbs, or for 1 the options of the verb and of rdtctl itself: name, tab and description from the help.
+function __rdtctl_described
+    begin; test $argv[1] = 0; or rdtctl (__rdtctl_verb) --help; rdtctl --help; end 2>/dev/null | awk -v option=$argv[1] '
+    function give(  i, n, names) {
+      n = split(head, names, /,? +/)
+      for (i = 1; i <= n; i++)
+        if ((option ? names[i] ~ /^-/ : i == 1 && names[i] ~ /^[a-z]/) && !given[names[i]]++)
+          print names[i] "\t" text
+      head = ""
+    }
+    /^  [-a-z]/ {
+      give(); head = substr($0, 3); text = ""
+      if (match(head, /  +/)) { text = substr(head, RSTART + RLENGTH); head = substr(head, 1, RSTART - 1) }
+      next
+    }
+    head != "" && /^      / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
+    { give() }
+    END { give() }'
 end
 complete -c rdtctl -f
-complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '@RDTCTL_VERBS@'
-complete -c rdtctl -n 'string match -q -- "-*" (commandline -ct)' -a '(__rdtctl_options)'
+complete -c rdtctl -n 'not __rdtctl_verb | string length -q' -a '(__rdtctl_described 0)'
+complete -c rdtctl -n 'string match -q -- "-*" (commandline -ct)' -a '(__rdtctl_described 1)'
 complete -c rdtctl -s g -l group -x -a '(__rdtctl_groups)'
 complete -c rdtctl -l unit -x -a '(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | string split -f 1 " ")'
 complete -c rdtctl -l protect -x -a '(systemctl list-units --plain --no-legend --type=service 2>/dev/null | string split -f 1 " ")'
@@ -60,9 +76,9 @@ complete -c rdtctl -l max-loss -x
 complete -c rdtctl -n '__rdtctl_is show adopt' -a '(__rdtctl_groups)'
 complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
-complete -c rdtctl -n '__rdtctl_is help' -a '@RDTCTL_VERBS@'
-complete -c rdtctl -n '__rdtctl_is check' -F
-complete -c rdtctl -n '__rdtctl_is history blame' -F
+complete -c rdtctl -n '__rdtctl_is help' -a '(__rdtctl_described 0)'
+complete -c rdtctl -n '__rdtctl_is check plan' -F
+complete -c rdtctl -n '__rdtctl_is history blame record' -F
 complete -c rdtctl -n '__rdtctl_is edit' -a '(path basename /etc/rdtd/*.toml 2>/dev/null)'
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
 complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'

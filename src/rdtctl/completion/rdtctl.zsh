@@ -1,5 +1,24 @@
 #compdef rdtctl
-# Completion of rdtctl for zsh: verbs, options, groups, units, processes and files, as rdtctl lists them.
+# Completion of rdtctl for zsh: verbs and options with what they do, groups, units, processes and files, as rdtctl lists them.
+# The verbs, or for 1 the options of a verb and of rdtctl itself: "NAME:DESCRIPTION" from the help.
+_rdtctl_described() {
+  { [[ -z $2 ]] || rdtctl $2 --help; rdtctl --help; } 2>/dev/null | awk -v option=$1 '
+    function give(  i, n, names) {
+      n = split(head, names, /,? +/)
+      for (i = 1; i <= n; i++)
+        if ((option ? names[i] ~ /^-/ : i == 1 && names[i] ~ /^[a-z]/) && !given[names[i]]++)
+          print names[i] ":" text
+      head = ""
+    }
+    /^  [-a-z]/ {
+      give(); head = substr($0, 3); text = ""
+      if (match(head, /  +/)) { text = substr(head, RSTART + RLENGTH); head = substr(head, 1, RSTART - 1) }
+      next
+    }
+    head != "" && /^      / { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0; next }
+    { give() }
+    END { give() }'
+}
 _rdtctl() {
   local verb= i
   local -i first=0
@@ -37,18 +56,19 @@ _rdtctl() {
     --probe) compadd latency timer; return ;;
   esac
   if [[ ${words[CURRENT]} == -* ]]; then
-    found=(${(f)"$({ rdtctl $verb --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)"})
-    compadd -a found
+    found=(${(fu)"$(_rdtctl_described 1 $verb)"})
+    _describe -t options option found
   elif [[ -z $verb ]]; then
-    compadd @RDTCTL_VERBS@
+    found=(${(f)"$(_rdtctl_described 0)"})
+    _describe -t verbs verb found
   else
     case $verb in
       show | adopt) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found ;;
-      help) compadd @RDTCTL_VERBS@ ;;
+      help) found=(${(f)"$(_rdtctl_described 0)"}); _describe -t verbs verb found ;;
       explain | assign) _pids ;;
       completion) compadd bash zsh fish ;;
-      check) _files -g '*.toml' ;;
-      history | blame) _files ;;
+      check | plan) _files -g '*.toml' ;;
+      history | blame | record) _files ;;
       edit) _files -W /etc/rdtd -g '*.toml' ;;
       snapshot) _files -/ ;;
       run | bench | suggest) _command_names -e ;;

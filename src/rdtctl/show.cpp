@@ -1,0 +1,196 @@
+// show: one control group, with what the policy asks for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+
+#include "groups.hpp"
+#include "kernel_facts.hpp"
+#include "measure.hpp"
+#include "rdtd/base/text.hpp"
+#include "regions.hpp"
+#include "value_text.hpp"
+#include "verbs.hpp"
+
+namespace rdtd {
+
+namespace {
+
+constexpr size_t value_column = 13;  // of show
+
+uint64_t at_share(const std::vector<uint64_t>& sorted, double share) {
+  return sorted[static_cast<size_t>(static_cast<double>(sorted.size() - 1) * share)];
+}
+
+// Adds the kernel's measurement of a pseudo-locked region. Returns the exit code.
+int add_measurement(const Context& context, const std::string& name, const GroupState& state,
+                    JsonValue& json, std::string& text) {
+  if (state.mode != Mode::pseudo_locked || state.schemata.empty()) {
+    note("rdtctl: '{}' is not pseudo-locked: there is nothing to measure\n", printable(name));
+    return Exit::failed;
+  }
+  const Resource resource = state.schemata.begin()->first;
+  const auto measured = measure_region({context.debugfs, context.tracing}, name, resource);
+  if (!measured) {
+    note("rdtctl: the kernel's measurement is not available: {}\n", measured.error().text());
+    return measured.error().code == EACCES ? Exit::not_permitted : Exit::failed;
+  }
+  if (measured->hits) {
+    json["hits"] = *measured->hits;
+    json["misses"] = *measured->misses;
+    text += fmt::format("    Counted: {} hits, {} misses in {}\n", *measured->hits,
+                        *measured->misses, to_string(resource));
+  } else {
+    text += "    Counted: nothing; the kernel has no counters of hits and misses here\n";
+  }
+  if (const auto& cycles = measured->cycles; !cycles.empty()) {
+    const uint64_t median = at_share(cycles, 0.5), p99 = at_share(cycles, 0.99);
+    json["read_cycles"] = {
+        {"reads", cycles.size()}, {"median", median}, {"p99", p99}, {"max", cycles.back()}};
+    text += fmt::format("    Latency: {} cycles (median), {} (p99), {} (max) of {} reads\n", median,
+                        p99, cycles.back(), cycles.size());
+  }
+  return Exit::ok;
+}
+
+// "redis" of "redis/" and of its path in resctrl.
+std::string name_in(const Context& context, std::string_view given) {
+  while (given.size() > 1 && given.ends_with('/')) given.remove_suffix(1);
+  if (given.starts_with(context.resctrl + "/")) given.remove_prefix(context.resctrl.size() + 1);
+  return std::string(given);
+}
+
+// What the policy files say of the group; empty if they do not, cannot be read, or do not fit.
+struct PolicyOfGroup {
+  std::string place, description;
+  std::map<Resource, std::vector<std::string>> asked;  // "0-1=4 ways"
+  std::vector<std::string> rules;
+};
+
+// unit "nginx.service", name "tar" or "gzip"
+std::string conditions_text(const Rule& rule) {
+  std::vector<std::string> out;
+  for (const Condition& condition : rule.conditions) {
+    std::vector<std::string> patterns;
+    for (const Located<std::string>& pattern : condition.patterns)
+      patterns.push_back(fmt::format("\"{}\"", pattern.value));
+    out.push_back(fmt::format("{} {}", to_string(condition.kind), join(patterns, " or ")));
+  }
+  return join(out, ", ");
+}
+
+PolicyOfGroup policy_of(const Context& context, const TreeMachine& machine,
+                        const std::string& directory) {
+  PolicyOfGroup out;
+  // The files of this machine say nothing of another one.
+  if (context.snapshot_given && context.root == Context{}.root) return out;
+  const auto prepared = prepare_for(machine, find_policy_files(context.root));
+  if (!prepared) return out;
+  for (const Group& group : prepared->policy.groups)
+    if (group_directory(group.name.value) == directory) {
+      out.place = group.name.where.text();
+      out.description = group.description;
+    }
+  for (const GroupTarget& target : prepared->plan.groups)
+    if (target.directory == directory)
+      for (const auto& [resource, domains] : target.asked)
+        out.asked[resource] = merged_domains(domains);
+  for (const Rule& rule : prepared->policy.rules)
+    if (group_directory(rule.group.value) == directory)
+      out.rules.push_back(fmt::format("{}  {}", rule.where.text(), conditions_text(rule)));
+  return out;
+}
+
+// "12: redis-server 4001, io_thd 4002, ..."; the number alone on another machine.
+std::string tasks_text(const Context& context, std::vector<pid_t> tasks) {
+  constexpr size_t most = 8;
+  std::string out = std::to_string(tasks.size());
+  if (context.snapshot_given || tasks.empty()) return out;
+  std::ranges::sort(tasks);
+  std::vector<std::string> names;
+  for (const pid_t task : tasks) {
+    if (names.size() == most) break;
+    const std::string comm =
+        text_of(std::filesystem::path(context.proc) / std::to_string(task) / "comm");
+    names.push_back(fmt::format("{} {}", printable(trim(comm)), task));
+  }
+  return fmt::format("{}: {}{}", out, join(names, ", "), tasks.size() > most ? ", ..." : "");
+}
+
+void print_group(const Context& context, const TreeMachine& machine, const std::string& directory,
+                 const PolicyOfGroup& policy) {
+  const GroupState& state = machine.snapshot.groups.at(directory);
+  const auto line = [&](std::string_view name, const std::string& text) {
+    print("{}\n", wrapped(context, fmt::format("{:>11}: {}", name, text), value_column));
+  };
+  const auto values_line = [&](std::string_view name, const std::string& text) {
+    const size_t width = context.columns == 0 ? widest_line : context.columns;
+    print("{}\n", break_entries(fmt::format("{:>11}: {}", name, text), width, value_column));
+  };
+  print("{}\n", emphasized(context, group_label(directory)));
+  if (!policy.description.empty()) line("Description", policy.description);
+  line("Made by", made_by(machine, directory));
+  if (!policy.place.empty()) line("Policy", policy.place);
+  line("Mode", std::string(to_string(state.mode)));
+  line("CPUs", state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus));
+  line("Tasks",
+       tasks_text(context, machine.tree.read_tasks(directory).value_or(std::vector<pid_t>{})));
+  for (const auto& [mon_group, cpus] : machine.snapshot.mon_cpus)
+    if (control_group_of(mon_group) == directory)
+      line("Counted", fmt::format("CPUs {} in {}", format_cpu_list(cpus), group_label(mon_group)));
+  for (const auto& [resource, values] : state.schemata) {
+    values_line(to_string(resource), values_text(machine.capabilities, resource, values));
+    if (const auto asked = policy.asked.find(resource); asked != policy.asked.end())
+      values_line("asked", join(asked->second, ";"));
+  }
+  for (const std::string& rule : policy.rules) line("Rule", rule);
+  if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
+}
+
+int report_no_group(const TreeMachine& machine, const std::string& group, bool is_verb) {
+  std::vector<std::string> names;
+  for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
+  const auto nearest = nearest_name(group, names);
+  note("rdtctl: there is no group '{}' in {}{}\n", group, machine.tree.path(),
+       is_verb                           ? fmt::format("; 'rdtctl {}' is a verb of its own", group)
+       : group == "root" || group == "/" ? "; the resctrl root is 'default'"
+       : nearest                         ? fmt::format("; did you mean '{}'?", *nearest)
+                                         : "");
+  return Exit::failed;
+}
+
+}  // namespace
+
+int verbs::show(const Context& context, const std::string& given, bool measure, bool is_verb) {
+  const auto machine = read_machine(context);
+  if (!machine) return report(machine.error());
+  const std::string group = name_in(context, given);
+  const std::string directory = group_directory(group);
+  if (machine->snapshot.unreadable.contains(directory)) {
+    note("rdtctl: group '{}' cannot be read, or says what this rdtctl does not know\n",
+         printable(group));
+    return Exit::failed;
+  }
+  if (!machine->snapshot.groups.contains(directory))
+    return report_no_group(*machine, group, is_verb);
+  JsonValue json = group_json(*machine, directory);
+  const GroupState& state = machine->snapshot.groups.at(directory);
+  std::string measured;
+  if (measure)
+    if (const int exit = add_measurement(context, directory, state, json, measured);
+        exit != Exit::ok)
+      return exit;
+  if (context.json != Json::off) {
+    if (state.mode == Mode::pseudo_locked) json["device"] = device_of_lock(directory);
+    json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
+    print_json(context, json);
+    return Exit::ok;
+  }
+  print_group(context, *machine, directory, policy_of(context, *machine, directory));
+  print("{}", measured);
+  return Exit::ok;
+}
+
+}  // namespace rdtd
