@@ -92,6 +92,8 @@ void Core::report_missing() {
   problems.clear_all("missing ", names);
 }
 
+bool Core::misses_processes() const { return problems.has("list") || problems.has("unknown"); }
+
 void Core::compare_within(std::chrono::milliseconds delay) {
   state.comparison_due = std::min(state.comparison_due, system.now() + delay);
 }
@@ -103,7 +105,7 @@ void Core::retry_soon() {
   // What failed once may have changed nothing, so that no event comes either.
   const bool failed = !state.wanted_files.empty() || problems.has("read") ||
                       problems.has("restore") || problems.has("readers") || problems.has("table") ||
-                      problems.has_any("remove ");
+                      problems.has_any("remove ") || misses_processes();
   if (!failed) retry_ = {};
   if (drift_check.misses_mon_groups() || waits_for_device || state.ended_in_force)
     compare_within(retry_interval);

@@ -299,6 +299,7 @@ void Loads::finish(const Applier::Applied& applied,
   if (!adopted_.empty())
     spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));
 }
+  core_.retry_soon();  // also a removal or a look that failed
 
 void Loads::refused(const Refusal& refusal) {
   State::LastReload& last = core_.state.last_reload;

@@ -109,6 +109,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
     scope = Scope::processes;
     co_await loads_.renew_table();
   }
+  if (core_.look_is_due()) scope = Scope::processes;
   if (scope == Scope::resctrl && !found.groups_made) {
     finish(std::move(found.drift), core_.state.drift);
     co_return std::move(found.refused);
