@@ -136,12 +136,12 @@ Result<Machine> Applier::read_machine() {
 
 void Applier::note_others(const Snapshot& now) {
   last_read_.owned = now.owned;
-  last_read_.others_monitor.clear();
+  last_read_.others_monitoring.clear();
   for (const std::string& directory : now.mon_groups)
     if (!now.owned.contains(directory))
-      last_read_.others_monitor.emplace(control_group_of(directory));
+      last_read_.others_monitoring[std::string(control_group_of(directory))]++;
   for (const auto& [group, counter] : counters_)
-    counter->others_monitor = last_read_.others_monitor.contains(group);
+    counter->others_monitor = last_read_.others_monitoring.contains(group);
 }
 
 // Of the regions that the steps undo.
@@ -200,7 +200,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
             .try_emplace(group, known != counters_.end() ? known->second
                                                          : std::make_shared<AssignmentCounter>())
             .first->second;
-    counter->others_monitor = last_read_.others_monitor.contains(group);
+    counter->others_monitor = last_read_.others_monitoring.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {

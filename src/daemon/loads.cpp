@@ -139,8 +139,9 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   }
   std::optional<Result<SweepResult>> swept;
   if (looked_) {
-    Sweep::All all{
-        .previous = before->table, .owned = core_.applier.owned(), .patience = Sweep::max_patience};
+    Sweep::All all{.previous = before->table,
+                   .owned = core_.applier.last_read().owned,
+                   .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
     note_look(*swept, before->table);
   }

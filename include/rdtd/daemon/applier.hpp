@@ -66,8 +66,12 @@ class Applier {
     bool moves_nobody = false;
   };
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
-  // The groups that were rdtd's when the machine was read last.
-  [[nodiscard]] const std::set<std::string>& owned() const { return last_read_.owned; }
+  // What the machine had when it was read last.
+  struct LastRead {
+    std::set<std::string> owned;                      // groups that are rdtd's
+    std::map<std::string, size_t> others_monitoring;  // groups of others, by control group
+  };
+  [[nodiscard]] const LastRead& last_read() const { return last_read_; }
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return failure_.made_again; }
 
@@ -123,10 +127,7 @@ class Applier {
   System& system_;
   Ownership ownership_;
   Counters counters_;
-  struct {
-    std::set<std::string> owned;           // groups that are rdtd's
-    std::set<std::string> others_monitor;  // control groups with monitoring groups of others
-  } last_read_;                            // of the machine
+  LastRead last_read_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
