@@ -153,7 +153,7 @@ void Planner::find_busy_locks() {
         !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
     if (!in_place)
       missing_.push_back({name, fmt::format("the end of pseudo_lock '{}' is", name), why,
-                          Cause::machine, PseudoLock{.name = {name, {}}}});
+                          Cause::device, PseudoLock{.name = {name, {}}}});
     if (lock != locks_.end() && !in_place) locks_.erase(lock);
   }
 }
@@ -342,7 +342,7 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
   const Cbm* const named = std::get_if<Cbm>(&*wanted);
   if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
     missing_.push_back({lock.name.value, fmt::format("the change of {} is", title(lock)),
-                        snapshot_.busy_locks.at(lock.name.value), Cause::machine, lock});
+                        snapshot_.busy_locks.at(lock.name.value), Cause::device, lock});
   add_lock_target(domain, lock, best_place);
   return *std::move(best);
 }
