@@ -245,7 +245,7 @@ Task<bool> Reconciler::try_what_is_missing() {
   }
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !state.wanted_files.empty();
-  Applier::Request request{.fit = Applier::Fit::what_fits,
+  Applier::Request request{.fit = Applier::Fit::what_the_kernel_takes,
                            .files = first_load ? state.wanted_files : state.in_force->files,
                            .leases = core_.leases.files(),
                            .ask_for_users = ask_for_users,
@@ -253,11 +253,10 @@ Task<bool> Reconciler::try_what_is_missing() {
   const auto loaded = core_.applier.load(request, *state.in_force);
   core_.problems.clear("retry");
   if (!loaded) co_return true;
-  const bool more = state.ended_in_force ||
-                    loaded->prepared.missing.size() < state.in_force->missing.size() ||
-                    loaded->users != state.in_force->users;
+  const size_t missing = state.in_force->missing.size();
+  const bool changed = state.ended_in_force || loaded->users != state.in_force->users;
   renew_reasons(loaded->prepared.missing);
-  if (!first_load && !more) co_return true;
+  if (!first_load && !changed && loaded->prepared.missing.size() >= missing) co_return true;
   request.ask_for_users = true;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
@@ -265,8 +264,10 @@ Task<bool> Reconciler::try_what_is_missing() {
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
   else if (first_load)
     loads_.succeeded(LogEvent::applied);
-  else
+  else if (changed || state.in_force->missing.size() < missing)  // else the kernel refused again
     log(LogEvent::applied, loads_.summary());
+  // One that the kernel takes again is the first of several, perhaps.
+  if (applied && state.in_force->missing.size() < missing) core_.compare_within({});
   core_.observer.after_reload(applied.has_value());
   co_return applied.has_value();
 }
