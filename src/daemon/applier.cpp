@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
-#include "rdtd/resctrl/transaction.hpp"
 
 namespace rdtd {
 
@@ -131,17 +130,18 @@ Result<Machine> Applier::read_machine() {
   machine->snapshot.unrecordable = unrecordable_;
   machine->snapshot.owned = ownership_.owned(machine->snapshot);
   note_others(machine->snapshot);
+  refused_.leave_alone(machine->snapshot);
   return machine;
 }
 
 void Applier::note_others(const Snapshot& now) {
   last_read_.owned = now.owned;
-  last_read_.others_monitor.clear();
+  last_read_.others_monitoring.clear();
   for (const std::string& directory : now.mon_groups)
     if (!now.owned.contains(directory))
-      last_read_.others_monitor.emplace(control_group_of(directory));
+      last_read_.others_monitoring[std::string(control_group_of(directory))]++;
   for (const auto& [group, counter] : counters_)
-    counter->others_monitor = last_read_.others_monitor.contains(group);
+    counter->others_monitor = last_read_.others_monitoring.contains(group);
 }
 
 // Of the regions that the steps undo.
@@ -200,7 +200,7 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
             .try_emplace(group, known != counters_.end() ? known->second
                                                          : std::make_shared<AssignmentCounter>())
             .first->second;
-    counter->others_monitor = last_read_.others_monitor.contains(group);
+    counter->others_monitor = last_read_.others_monitoring.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
     if (mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {
@@ -227,10 +227,39 @@ Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<con
 }
 
 std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const InForce& before) {
+  auto applied = apply_around_others(request, before);
+  // Each turn goes without one part more. At the start, where nothing is in force, a part is asked
+  // for twice: what failed once has its limits at once.
+  std::set<std::string> asked;
+  const auto ask_again = [&] {
+    return before.groups.empty() && !failure_.made_again && failure_.refused &&
+           asked.insert(failure_.refused->group).second;
+  };
+  while (!applied && request.fit == Fit::what_the_kernel_takes &&
+         (ask_again() || leave_out_refused(before)))
+    applied = apply_around_others(request, before);
+  return applied;
+}
+
+// Whether there is a part that the next plan can go without: not one that is in force. That a part
+// of the default group was left out shows only there.
+bool Applier::leave_out_refused(const InForce& before) {
+  if (!failure_.refused) return false;
+  const auto& [group, error, existed] = *failure_.refused;
+  const bool in_force = before.find(group) != nullptr || (before.io && group == io_group) ||
+                        std::ranges::any_of(before.locks, [&](const LockTarget& lock) {
+                          return lock.region.group == group;
+                        });
+  return (!in_force || refused_.contains(group)) &&
+         refused_.add(group, error.text(), existed, system_.now()) && !failure_.made_again;
+}
+
+std::expected<Applier::Applied, Refusal> Applier::apply_around_others(Request request,
+                                                                      const InForce& before) {
   const bool could_record = unrecordable_.empty();
   auto applied = apply_once(request, before);
   // Groups that exist need no record.
-  const bool less_fits = request.fit == Fit::what_fits && could_record && !unrecordable_.empty();
+  const bool less_fits = request.fit != Fit::whole && could_record && !unrecordable_.empty();
   // Another plan may fit: the device was opened since, or the second look for who has it open is
   // not over yet, or another tool removed a group.
   const bool changed = failure_.found_open_device || failure_.tree_changed;
@@ -255,11 +284,15 @@ std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
   auto access = loaded->prepared.policy.locks;
   const std::vector<PolicyFile> leases = request.leases;
   auto stored = system_.store_device_access(access);
+  if (const std::string name = access.empty() ? "" : access.front().name.value; !stored)
+    failure_.refused = {name, stored.error(), loaded->machine.snapshot.groups.contains(name)};
   if (!stored) return std::unexpected(rdtd::refusal(stored.error()));
+  const std::map<std::string, std::string> left_out = loaded->machine.snapshot.refused;
   auto controls_before = values_before(loaded->prepared.plan, loaded->machine.capabilities,
                                        loaded->machine.snapshot, controls_before_);
   auto applied = carry_out_load(std::move(*loaded), std::move(request), before);
   if (applied) {
+    refused_.keep_only(left_out);
     controls_before_ = std::move(controls_before);
     access_ = std::move(access);
     remember_places(*applied->in_force, leases);
@@ -290,13 +323,14 @@ void Applier::remember_places(const InForce& in_force, const std::vector<PolicyF
 }
 
 Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded,
-                                                            const InForce& before) {
+                                                            const InForce& before,
+                                                            std::vector<Error>* unopened) {
   const Prepared& prepared = loaded.prepared;
   if (!loaded.same_rules)
     return make_table(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
-                      prepared.plan.groups, {});
+                      prepared.plan.groups, {}, unopened);
   if (before.taken.empty() && !changes_groups(prepared.plan.changes)) return before.table;
-  return make_table(before.table->rule_set, prepared.plan.groups, {});
+  return make_table(before.table->rule_set, prepared.plan.groups, {}, unopened);
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
@@ -311,6 +345,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     failure_.found_open_device = transaction.found_open_device();
     failure_.tree_changed = resctrl::is_absent(done.error()) && transaction.undone();
     failure_.in_conflict = done.error().code == EINVAL || done.error().code == ENOSPC;
+    failure_.refused = transaction.failed();
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }
@@ -329,7 +364,9 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
       without_counters = assign_counters(std::move(counters), *now);
     }
   Policy& policy = loaded.prepared.policy;
-  auto table = table_for(loaded, before);
+  std::vector<Error> unopened;
+  const bool is_first = request.fit == Fit::what_the_kernel_takes && before.groups.empty();
+  auto table = table_for(loaded, before, is_first ? &unopened : nullptr);
   if (!table) {
     Error error = table.error();
     auto problems = take_back(apart, loaded.machine);
@@ -354,6 +391,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
                  std::move(removals),
                  std::move(adopted),
                  steps,
+                 std::move(unopened),
                  left_others,
                  same};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -12,6 +13,17 @@
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
+
+namespace {
+
+// Whether the policy has such a group, and the machine cannot have it now.
+bool waits_for_machine(const InForce& in_force, const std::string& directory) {
+  const std::string name = group_label(control_group_of(directory));
+  return !in_force.has(directory) &&
+         std::ranges::find(in_force.missing, name, &MissingPart::name) != in_force.missing.end();
+}
+
+}  // namespace
 
 Refusal cannot_examine(pid_t pid, const Error& error) {
   if (proc::ended(error)) return no_such_process(pid);
@@ -138,8 +150,8 @@ std::expected<void, Refusal> Assignments::carry_out(
   return {};
 }
 
-// A manual assignment outlives its group if the group is made again, and ends if the policy has no
-// such group any more.
+// A manual assignment outlives its group if the group is made again, or waits for the machine, and
+// ends if the policy has no such group any more.
 size_t Assignments::restore(bool only_count) {
   const InForce& in_force = *core_.state.in_force;
   size_t strayed = 0;
@@ -147,6 +159,7 @@ size_t Assignments::restore(bool only_count) {
   for (const ManualAssignments::Held& held : core_.manual.all()) {
     const pid_t pid = held.process->pid();
     const std::string directory = group_directory(held.group);
+    if (waits_for_machine(in_force, directory)) continue;
     if (!in_force.has(directory)) {
       spdlog::info(
           "process {} was assigned to group '{}' manually; the policy has no such group "

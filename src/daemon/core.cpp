@@ -92,20 +92,23 @@ void Core::report_missing() {
   problems.clear_all("missing ", names);
 }
 
+bool Core::misses_processes() const { return problems.has("list") || problems.has("unknown"); }
+
 void Core::compare_within(std::chrono::milliseconds delay) {
   state.comparison_due = std::min(state.comparison_due, system.now() + delay);
 }
 
 void Core::retry_soon() {
   const auto& missing = state.in_force->missing;
-  const bool waits_for_device =
-      std::ranges::find(missing, Cause::machine, &MissingPart::cause) != missing.end();
+  const bool waits_for_machine = std::ranges::any_of(missing, [](const MissingPart& part) {
+    return part.cause == Cause::device || part.cause == Cause::machine;
+  });
   // What failed once may have changed nothing, so that no event comes either.
   const bool failed = !state.wanted_files.empty() || problems.has("read") ||
                       problems.has("restore") || problems.has("readers") || problems.has("table") ||
-                      problems.has_any("remove ");
+                      problems.has_any("remove ") || misses_processes();
   if (!failed) retry_ = {};
-  if (drift_check.misses_mon_groups() || waits_for_device || state.ended_in_force)
+  if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
     compare_within(retry_interval);
   if (!failed) return;
   const auto now = system.now();

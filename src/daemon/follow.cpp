@@ -47,7 +47,7 @@ std::shared_ptr<const InForce> DriftCheck::follow_machine(const InForce& in_forc
   changed->locks = std::move(plan->locks);
   changed->io = std::move(plan->io);
   std::erase_if(changed->missing,
-                [](const MissingPart& part) { return part.cause == Cause::machine; });
+                [](const MissingPart& part) { return part.cause == Cause::device; });
   std::ranges::move(plan->missing, std::back_inserter(changed->missing));
   return changed;
 }

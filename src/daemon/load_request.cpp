@@ -48,11 +48,20 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request,
                                                       const InForce& before) {
   auto machine = read_machine();
   if (!machine) return std::unexpected(rdtd::refusal(machine.error()));
-  machine->snapshot.to_adopt = request.adopt;
-  machine->snapshot.controls_before = controls_before_;
-  if (request.leases.empty()) machine->snapshot.places = places_;
-  if (auto known = load_known(request, *machine, before)) return std::move(*known);
-  return load_texts(request, std::move(*machine), before);
+  return load_on(std::move(*machine), request, before);
+}
+
+std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const Request& request,
+                                                         const InForce& before) {
+  machine.snapshot.to_adopt = request.adopt;
+  machine.snapshot.controls_before = controls_before_;
+  if (request.leases.empty()) machine.snapshot.places = places_;
+  machine.snapshot.owned = ownership_.owned(machine.snapshot);
+  if (request.fit == Fit::what_fits) refused_.leave_out(machine.snapshot);
+  if (request.fit == Fit::what_the_kernel_takes)
+    refused_.leave_out(machine.snapshot, system_.now());
+  if (auto known = load_known(request, machine, before)) return std::move(*known);
+  return load_texts(request, std::move(machine), before);
 }
 
 std::expected<Applier::Loaded, Refusal> Applier::load_texts(const Request& request, Machine machine,

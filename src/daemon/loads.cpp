@@ -55,7 +55,7 @@ void Loads::start(Done done) {
 
 Task<> Loads::run_start(Done done) {
   const std::vector<PolicyFile> files = core_.system.policy_files();
-  Applier::Request request{.fit = Applier::Fit::what_fits, .files = files};
+  Applier::Request request{.fit = Applier::Fit::what_the_kernel_takes, .files = files};
   const Outcome loaded = co_await load(std::move(request));
   if (loaded)
     succeeded(LogEvent::applied);
@@ -139,8 +139,9 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   }
   std::optional<Result<SweepResult>> swept;
   if (looked_) {
-    Sweep::All all{
-        .previous = before->table, .owned = core_.applier.owned(), .patience = Sweep::max_patience};
+    Sweep::All all{.previous = before->table,
+                   .owned = core_.applier.last_read().owned,
+                   .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
     note_look(*swept, before->table);
   }
@@ -174,18 +175,20 @@ std::expected<Loads::LeasesThatEnd, Refusal> Loads::fit_leases(Applier::Request&
   const InForce& now = *core_.state.in_force;
   request.leases = core_.leases.files();
   if (request.leases.empty()) return LeasesThatEnd{};
-  const auto whole = core_.applier.load(request, now);
+  // Read once: a reading that fails ends no lease.
+  const auto machine = core_.applier.read_machine();
+  if (!machine) return std::unexpected(refusal(machine.error()));
+  const auto whole = core_.applier.load_on(*machine, request, now);
   if (whole && !goes_beyond(whole->prepared.policy)) return LeasesThatEnd{};
   LeasesThatEnd unfit;
   const std::vector<PolicyFile> all = std::exchange(request.leases, {});
   // An error of the policy itself is reported without those that leases have with it.
-  // A second try, which may succeed by then, would leave all of them out.
-  if (const auto alone = core_.applier.load(request, now); !alone)
+  if (const auto alone = core_.applier.load_on(*machine, request, now); !alone)
     return std::unexpected(alone.error());
   for (size_t i = 0; i < all.size(); i++) {
     request.leases.push_back(all[i]);
     const Leases::Lease& lease = core_.leases.all()[i];
-    const auto loaded = core_.applier.load(request, now);
+    const auto loaded = core_.applier.load_on(*machine, request, now);
     const auto beyond =
         loaded ? beyond_guard(loaded->prepared.policy, all[i], lease.uid) : std::nullopt;
     if (loaded && !beyond) continue;
@@ -227,6 +230,7 @@ void Loads::put_in_force(Applier::Applied& applied) {
   core_.state.in_force = applied.in_force;
   forget_before_load(applied.left_others);
   core_.admit(core_.readers());
+  if (!applied.unopened.empty()) core_.problems.report("table", applied.unopened.front().text());
   core_.drift_check.make_later(std::move(applied.unmade));
   core_.drift_check.assign_later(applied.without_counters);
   core_.retry_soon();
@@ -295,6 +299,7 @@ void Loads::finish(const Applier::Applied& applied,
       "policy in force: {}, {}, {}; {}", counted(in_force.groups.size(), "group"),
       counted(in_force.table->rules.rules().size(), "rule"), counted(applied.steps, "step"),
       swept ? found_text(swept->value_or(SweepResult{})) : "no rule has changed");
+  core_.retry_soon();  // also a removal or a look that failed
   adopted_ = applied.adopted;
   if (!adopted_.empty())
     spdlog::info("took over groups that rdtd did not make: {}", join(adopted_, ", "));

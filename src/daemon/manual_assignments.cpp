@@ -73,8 +73,10 @@ void ManualAssignments::insert(Entry entry) {
 // A line each: PID START_TIME, "this" program or "all" of the process, GROUP, USER, NAME. Only a
 // name may contain spaces. Version 0.2 wrote "next" instead of "all".
 Result<void> ManualAssignments::load(const proc::Processes& processes) {
-  const auto text = record_.read(manual_record);
+  // Each reading is the only one: one that fails is tried again.
+  auto text = record_.read(manual_record);
   if (!text && text.error().code == ENOENT) return {};
+  if (!text) text = record_.read(manual_record);
   if (!text) return std::unexpected(text.error());
   Result<void> result;
   for (const std::string_view line : split(*text, '\n')) {
@@ -85,6 +87,8 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
     const auto user = parse_unsigned<uint32_t>(words[4]);
     if (!pid || !start_time || !user) continue;
     auto process = processes.open(static_cast<pid_t>(*pid));
+    if (!process && !proc::ended(process.error()))
+      process = processes.open(static_cast<pid_t>(*pid));
     if (!process && !proc::ended(process.error())) result = std::unexpected(process.error());
     const auto name = process ? name_of(**process) : std::nullopt;
     if (!name || (*process)->read_start_time() != *start_time) continue;

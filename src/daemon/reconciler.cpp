@@ -109,6 +109,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
     scope = Scope::processes;
     co_await loads_.renew_table();
   }
+  if (core_.look_is_due()) scope = Scope::processes;
   if (scope == Scope::resctrl && !found.groups_made) {
     finish(std::move(found.drift), core_.state.drift);
     co_return std::move(found.refused);
@@ -121,7 +122,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
 Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {
   auto& unreleased = loads_.unreleased();
   Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
-                 .owned = core_.applier.owned(),
+                 .owned = core_.applier.last_read().owned,
                  .only_report_moved = core_.reports_only()};
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
@@ -149,8 +150,10 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
 // `all`: a look at all processes has ended.
 void Reconciler::follow_templates(bool all) {
   const std::set<std::string> wanted = core_.sweeper.take_monitored();
+  size_t of_others = 0;
+  for (const auto& [group, count] : core_.applier.last_read().others_monitoring) of_others += count;
   TemplateGroups::Change change =
-      templates_.update(core_.state.in_force, wanted, all, core_.system.now());
+      templates_.update(core_.state.in_force, wanted, all, of_others, core_.system.now());
   std::vector<std::string> waiting;
   for (const std::string& directory : templates_.waiting()) {
     if (waiting.size() == max_named) break;
@@ -242,7 +245,7 @@ Task<bool> Reconciler::try_what_is_missing() {
   }
   // If the files in force are applied again, a reload of other files has still failed.
   const bool first_load = !state.wanted_files.empty();
-  Applier::Request request{.fit = Applier::Fit::what_fits,
+  Applier::Request request{.fit = Applier::Fit::what_the_kernel_takes,
                            .files = first_load ? state.wanted_files : state.in_force->files,
                            .leases = core_.leases.files(),
                            .ask_for_users = ask_for_users,
@@ -250,11 +253,10 @@ Task<bool> Reconciler::try_what_is_missing() {
   const auto loaded = core_.applier.load(request, *state.in_force);
   core_.problems.clear("retry");
   if (!loaded) co_return true;
-  const bool more = state.ended_in_force ||
-                    loaded->prepared.missing.size() < state.in_force->missing.size() ||
-                    loaded->users != state.in_force->users;
+  const size_t missing = state.in_force->missing.size();
+  const bool changed = state.ended_in_force || loaded->users != state.in_force->users;
   renew_reasons(loaded->prepared.missing);
-  if (!first_load && !more) co_return true;
+  if (!first_load && !changed && loaded->prepared.missing.size() >= missing) co_return true;
   request.ask_for_users = true;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
@@ -262,8 +264,10 @@ Task<bool> Reconciler::try_what_is_missing() {
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
   else if (first_load)
     loads_.succeeded(LogEvent::applied);
-  else
+  else if (changed || state.in_force->missing.size() < missing)  // else the kernel refused again
     log(LogEvent::applied, loads_.summary());
+  // One that the kernel takes again is the first of several, perhaps.
+  if (applied && state.in_force->missing.size() < missing) core_.compare_within({});
   core_.observer.after_reload(applied.has_value());
   co_return applied.has_value();
 }

@@ -29,7 +29,7 @@ std::optional<ResctrlLock::Right> ResctrlLock::try_take() {
     next_try_ = now + retry_interval;
     return std::nullopt;
   }
-  forced_ = held;
+  forced_ = !lock;
   next_try_ = now + recheck_interval;
   if (lock) {
     problems_.clear(Problems::lock);

@@ -48,14 +48,15 @@ struct Named {
   }
 };
 
-// That no group of the policy has, but for one for each CLOSID that is left: the kernel does not
-// give an RMID away at once that was in use, and control groups come first.
-size_t free_rmids(const InForce& in_force) {
+// That no group has, but for one for each CLOSID that is left: the kernel does not give an RMID
+// away at once that was in use, and control groups come first.
+size_t free_rmids(const InForce& in_force, size_t of_others) {
   const auto rmids = in_force.capabilities.shared_rmids();
   if (!rmids) return SIZE_MAX;
   const Capabilities& machine = in_force.capabilities;
   size_t used = std::max<size_t>(in_force.groups.size(),
                                  machine.divides_nothing() ? 1 : machine.num_closids());
+  used += of_others;
   for (const GroupTarget& group : in_force.groups) used += group.mon_groups.size();
   return *rmids - std::min<size_t>(*rmids, used);
 }
@@ -82,7 +83,7 @@ std::set<std::string> TemplateGroups::over(const std::set<std::string>& there,
 
 TemplateGroups::Change TemplateGroups::update(const std::shared_ptr<const InForce>& in_force,
                                               const std::set<std::string>& wanted, bool all,
-                                              Time now) {
+                                              size_t of_others, Time now) {
   const Named named(in_force->policy);
   std::set<std::string> there;
   for (const GroupTarget& group : in_force->groups)
@@ -95,7 +96,7 @@ TemplateGroups::Change TemplateGroups::update(const std::shared_ptr<const InForc
     waiting_.clear();
   }
   Change out;
-  size_t left = free_rmids(*in_force);
+  size_t left = free_rmids(*in_force, of_others);
   for (const std::string& directory : wanted) {
     if (there.contains(directory) || !named.by_template(directory) ||
         in_force->find(std::string(control_group_of(directory))) == nullptr)

@@ -103,6 +103,26 @@ void Planner::check_caches_of_locks() {
   }
 }
 
+// What the kernel refused a short time ago is not asked of it again at once. If it is the default
+// group's part, nothing can be had that the default group must leave.
+void Planner::check_refused() {
+  const auto check = [&](const Located<std::string>& name, const std::vector<std::string>& needs) {
+    for (const std::string& directory : needs)
+      if (const auto why = snapshot_.refused.find(directory); why != snapshot_.refused.end())
+        return error(name.where, why->second, {}, Cause::machine);
+  };
+  const std::string root(root_group);
+  for (const Group& group : policy_.groups) {
+    const std::string directory = group_directory(group.name.value);
+    if (directory == root && group.amounts.empty() && group.controls.empty()) continue;
+    check(group.name, group.exclusive || group.partition ? std::vector{directory, root}
+                                                         : std::vector{directory});
+  }
+  for (const Partition& partition : policy_.partitions) check(partition.name, {root});
+  for (const PseudoLock& lock : policy_.locks) check(lock.name, {lock.name.value, root});
+  if (policy_.io) check(policy_.io->name, {std::string(io_group)});
+}
+
 void Planner::check_locks() {
   std::map<std::pair<Resource, DomainId>, const PseudoLock*> by_domain;
   for (const PseudoLock& lock : policy_.locks) {
@@ -153,7 +173,7 @@ void Planner::find_busy_locks() {
         !footprint(state->second.schemata, (*lock)->resource(), (*lock)->domain()).empty();
     if (!in_place)
       missing_.push_back({name, fmt::format("the end of pseudo_lock '{}' is", name), why,
-                          Cause::machine, PseudoLock{.name = {name, {}}}});
+                          Cause::device, PseudoLock{.name = {name, {}}}});
     if (lock != locks_.end() && !in_place) locks_.erase(lock);
   }
 }
@@ -342,7 +362,7 @@ std::expected<DomainPlacement, std::vector<PlacementRefusal>> Planner::place_wit
   const Cbm* const named = std::get_if<Cbm>(&*wanted);
   if (best_place.count() != ways_wanted(*wanted) || (named != nullptr && best_place != *named))
     missing_.push_back({lock.name.value, fmt::format("the change of {} is", title(lock)),
-                        snapshot_.busy_locks.at(lock.name.value), Cause::machine, lock});
+                        snapshot_.busy_locks.at(lock.name.value), Cause::device, lock});
   add_lock_target(domain, lock, best_place);
   return *std::move(best);
 }

@@ -214,6 +214,7 @@ void Planner::warn_of_unreadable_groups() {
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   make_targets();
   find_mon_groups();
+  check_refused();
   check_locks();
   find_busy_locks();
   check_io();

@@ -122,6 +122,7 @@ class Planner {
   [[nodiscard]] const std::set<DomainId>* domains_of(Resource resource) const;
   [[nodiscard]] CpuSet offline_cpus() const;
 
+  void check_refused();
   void check_locks();
   void check_caches_of_locks();
   [[nodiscard]] bool can_lock(const PseudoLock& lock);

@@ -62,6 +62,7 @@ Machine without_others(const Machine& machine) {
   });
   out.snapshot.busy_locks.clear();
   out.snapshot.unrecordable.clear();
+  out.snapshot.refused.clear();
   if (!machine.snapshot.owned.contains(std::string(io_group))) out.snapshot.io.clear();
   std::erase_if(out.snapshot.unreadable,
                 [&](const std::string& name) { return !machine.snapshot.owned.contains(name); });
@@ -88,6 +89,7 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
 
 // The parts of a policy that are had, by the names of groups.
 struct Kept {
+  std::set<std::string> amounts;  // of the default group, which is always there
   std::set<std::string> groups;
   std::set<std::string> partitions;  // that no group names; the others come with their groups
   std::set<std::string> locks;
@@ -118,6 +120,11 @@ Policy reduced(const Policy& policy, const Kept& kept) {
   });
   for (Rule& rule : out.rules)
     if (!kept.monitored.contains(rule.group.value)) rule.monitor.reset();
+  for (Group& group : out.groups) {
+    if (group.name.value != "default" || !kept.amounts.empty()) continue;
+    group.amounts.clear();
+    group.controls.clear();
+  }
   for (Group& group : out.groups)
     if (!kept.monitored.contains(group.name.value)) group.monitor_cpus.clear();
   return out;
@@ -178,6 +185,7 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   if (whole || !whole.error().machine_is_cause) return whole;
   ParsedPolicy parsed = parse_for(files, machine);
   Fitting fitting(parsed.policy, machine);
+  fitting.add("default", &Kept::amounts, "the amounts of group '{}' are");
   for (const Group& group : parsed.policy.groups)
     if (group.name.value != "default")
       fitting.add(group.name.value, &Kept::groups, "group '{}' is");

@@ -26,10 +26,13 @@ Result<Access> read_access(const Directory& root) {
   return Access{status.st_mode & 07777, status.st_gid};
 }
 
-// "0555 0"
-std::optional<Access> read_record(const Directory& state) {
-  const auto text = state.read(root_access_record);
-  if (!text) return std::nullopt;
+// "0555 0". Nobody reads it again after an end of rdtd: one reading that fails is no reason.
+Result<std::optional<Access>> read_record(const Directory& state) {
+  const auto is_missing = [](const auto& text) { return !text && text.error().code == ENOENT; };
+  auto text = state.read(root_access_record);
+  if (!text && !is_missing(text)) text = state.read(root_access_record);
+  if (is_missing(text)) return std::nullopt;
+  if (!text) return std::unexpected(text.error());
   const auto words = split(trim(*text), ' ');
   const auto mode = parse_unsigned<mode_t>(words.front(), 8);
   const auto group = parse_unsigned<gid_t>(words.back());
@@ -55,7 +58,9 @@ Result<void> admit(Admit who, const Directory& root, const Directory& state,
   const auto now = read_access(root);
   if (!now) return std::unexpected(now.error());
   // After a new mount the record is of another root.
-  auto before = read_record(state);
+  const auto record = read_record(state);
+  if (!record) return std::unexpected(record.error());
+  auto before = *record;
   if (before && now->mode != closed && now->mode != (before->mode | S_IRWXU)) before.reset();
   Access wanted = before.value_or(*now);
   if (who == Admit::group && (wanted.mode & S_IRWXO) != 0)

@@ -245,6 +245,11 @@ Result<void> Transaction::carry_out_one(const Step& step) {
   return std::visit(Visitor{*this}, step);
 }
 
+bool Transaction::existed(const std::string& group) const {
+  const Snapshot& before = before_.snapshot;
+  return group == io_group ? !before.io.empty() : before.groups.contains(group);
+}
+
 Result<void> Transaction::carry_out(std::span<const Step> steps) {
   if (steps.empty()) return {};
   std::vector<std::string>& expected = expected_;
@@ -269,7 +274,9 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
     undone_ = problems.empty();
     const std::string end =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
+    failed_ = {group_of(step), error, existed(group_of(step))};
     error.detail += (error.detail.empty() ? "" : "; ") + end;
+    if (!undone_) failed_->error = error;
     return std::unexpected(std::move(error));
   }
   // The groups exist; a record that cannot be written now is written later.

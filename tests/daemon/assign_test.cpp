@@ -166,6 +166,36 @@ TEST_F(AssignTest, AnAssignmentThatCannotBeRestoredIsKept) {
   EXPECT_EQ(group_of(pid), "b");
 }
 
+// A restart, on a machine that cannot have the group for a moment.
+TEST_F(AssignTest, OutlivesAGroupThatTheMachineCannotHaveNow) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  (void)kernel.resctrl.remove("b");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "make" && call.path == "b"; }, EBUSY);
+  start();
+  ASSERT_EQ(load(), "");
+  ASSERT_EQ(schemata("b"), "none");
+  kernel.calls.reset();
+  run(std::chrono::seconds(20));
+  EXPECT_EQ(group_of(pid), "b");
+}
+
+// Nobody reads it again.
+TEST_F(AssignTest, ARecordThatCannotBeReadForAMomentIsReadAgain) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  manager->store();
+  processes.calls.reset();
+  processes.calls.fail(1, EMFILE);
+  start();
+  processes.calls.reset();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(group_of(pid), "b");
+}
+
 // The record cannot be written: that is a problem until it can.
 TEST_F(AssignTest, ARecordThatCannotBeWrittenIsAProblem) {
   ASSERT_EQ(reload(redis_policy), "");

@@ -187,6 +187,27 @@ TEST_F(FaultsTest, AnAssignmentThatFailsLeavesTheProcessWhereItWas) {
   EXPECT_EQ(group_of(pid), "default");
 }
 
+TEST_F(FaultsTest, ALockThatFailsOnceIsNoLastingProblem) {
+  fail("lock", "", EIO);
+  ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + redis_policy), "");
+  run(std::chrono::seconds(5));
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+}
+
+TEST_F(FaultsTest, ALookThatFailsOnceIsTakenAgain) {
+  const std::string by_hand = "[daemon]\nreconcile_interval = \"0\"\n";
+  ASSERT_EQ(reload(by_hand + redis_policy), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  manager->core().sweeper.visit({.pid = pid});
+  run();
+  ASSERT_EQ(group_of(pid), "redis");
+  fail("read", "redis/tasks", ENOMEM);
+  EXPECT_NE(reload(by_hand + "[group.redis]\nl3 = \"4 ways\"\n"), "");
+  run(std::chrono::seconds(20));
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+}
+
 TEST_F(FaultsTest, OneListOfTasksThatCannotBeReadKeepsNoOther) {
   const std::string rules =
       "[[rule]]\ngroup = \"a\"\nname = \"in-a\"\n[[rule]]\ngroup = \"b\"\nname = \"in-b\"\n";

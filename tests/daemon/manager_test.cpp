@@ -84,9 +84,9 @@ TEST_F(ManagerTest, TheFirstLoadGoesOnWithoutWhatCannotBeRecorded) {
 TEST_F(ManagerTest, AFirstLoadThatFailsIsTriedAgain) {
   policy = redis_policy;
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "make"; }, ENOMEM);
-  EXPECT_EQ(load(),
-            "cannot make group /sys/fs/resctrl/redis: Cannot allocate memory (everything is as it "
-            "was)");
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(problems(), std::vector<std::string>{"group 'redis' is not in force: cannot make group "
+                                                 "/sys/fs/resctrl/redis: Cannot allocate memory"});
   // After pauses that grow.
   run(std::chrono::seconds(600));
   EXPECT_LE(std::ranges::count(kernel.calls.texts(), "make redis"), 10);

@@ -123,6 +123,22 @@ TEST_F(TemplateGroupsTest, WaitForAnRmid) {
   EXPECT_EQ(problems().size(), 1U);
 }
 
+// What other tools monitor counts too.
+TEST_F(TemplateGroupsTest, LeaveAnRmidForALoad) {
+  kernel.resctrl.machine.num_rmids = 6;
+  for (auto& [resource, control] : kernel.resctrl.machine.controls) control.num_closids = 4;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  ASSERT_EQ(reload(units), "");
+  for (const char* group : {"mon_groups/theirs", "web/mon_groups/theirs"})
+    ASSERT_TRUE(kernel.resctrl.make(group));
+  reconcile();
+  exec(worker("a.service"));
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"1 monitoring group waits for an RMID: web/a.service"});
+  ASSERT_EQ(reload(units + "[group.batch]\n"), "");
+  EXPECT_NE(kernel.resctrl.find("batch"), nullptr);
+}
+
 TEST(MonitorValue, OfProcesses) {
   const std::string uid = "8f2c1d3e-0000-4abc-9def-0123456789ab";
   const std::string with_low_lines = "8f2c1d3e_0000_4abc_9def_0123456789ab";

@@ -111,6 +111,19 @@ TEST_F(RootAccessTest, HalfDone) {
   EXPECT_EQ(admit(Admit::before), "0555 0");
 }
 
+// It is not taken for one that there is not: then nobody would know what was there.
+TEST_F(RootAccessTest, ARecordThatCannotBeRead) {
+  EXPECT_EQ(admit(Admit::group), with_own_group("0750"));
+  fs::rename(root_ / "state/access", root_ / "state/kept");
+  put("state/access/in the way", "");
+  for (const Admit who : {Admit::before, Admit::all, Admit::group})
+    EXPECT_EQ(admit(who), "cannot read " + (root_ / "state/access").string() + ": Is a directory");
+  EXPECT_EQ(fs::status(root_ / "resctrl").permissions(), fs::perms{0750});
+  fs::remove_all(root_ / "state/access");
+  fs::rename(root_ / "state/kept", root_ / "state/access");
+  EXPECT_EQ(admit(Admit::before), with_own_group("0555"));
+}
+
 TEST_F(RootAccessTest, NothingIsChangedWithoutARecord) {
   const auto root = Directory::open((root_ / "resctrl").string());
   const auto state = Directory::open((root_ / "state").string());

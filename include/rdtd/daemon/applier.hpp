@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/refused_parts.hpp"
 #include "rdtd/daemon/system.hpp"
 #include "rdtd/model/refusal.hpp"
 #include "rdtd/plan/controls.hpp"
 #include "rdtd/plan/mbm_counters.hpp"
 #include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/transaction.hpp"
 
 namespace rdtd {
 
@@ -27,8 +29,10 @@ class Applier {
 
   // What a policy that the machine cannot serve as a whole is worth.
   enum class Fit {
-    whole,     // refused
-    what_fits  // the groups that can be had, if not the policy but the machine is in the way
+    whole,      // refused
+    what_fits,  // the groups that can be had, if not the policy but the machine is in the way
+    // The same, and what the kernel refuses is left out and tried again later.
+    what_the_kernel_takes
   };
   struct Request {
     Fit fit = Fit::whole;
@@ -52,6 +56,9 @@ class Applier {
   };
   // Reads the machine, and plans. Changes nothing. `before`: what is in force.
   [[nodiscard]] std::expected<Loaded, Refusal> load(const Request& request, const InForce& before);
+  // The same on a machine that was read.
+  [[nodiscard]] std::expected<Loaded, Refusal> load_on(Machine machine, const Request& request,
+                                                       const InForce& before);
 
   struct Applied {
     std::shared_ptr<const InForce> in_force;
@@ -61,13 +68,18 @@ class Applier {
     std::vector<Step> removals;  // to be carried out once the processes have left those groups
     std::vector<std::string> adopted;  // names of groups and monitoring groups
     size_t steps = 0;
-    bool left_others = false;  // what others changed was not written back: see Request::restores
+    std::vector<Error> unopened;  // `tasks` files, to be opened later
+    bool left_others = false;     // what others changed was not written back: see Request::restores
     // No rule decides otherwise, and no group has come or gone: every process is where it was.
     bool moves_nobody = false;
   };
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
-  // The groups that were rdtd's when the machine was read last.
-  [[nodiscard]] const std::set<std::string>& owned() const { return last_read_.owned; }
+  // What the machine had when it was read last.
+  struct LastRead {
+    std::set<std::string> owned;                      // groups that are rdtd's
+    std::map<std::string, size_t> others_monitoring;  // groups of others, by control group
+  };
+  [[nodiscard]] const LastRead& last_read() const { return last_read_; }
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return failure_.made_again; }
 
@@ -112,7 +124,11 @@ class Applier {
   [[nodiscard]] std::optional<Loaded> load_known(const Request& request, const Machine& machine,
                                                  const InForce& before) const;
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
-                                                                   const InForce& before);
+                                                                   const InForce& before,
+                                                                   std::vector<Error>* unopened);
+  [[nodiscard]] bool leave_out_refused(const InForce& before);
+  [[nodiscard]] std::expected<Applied, Refusal> apply_around_others(Request request,
+                                                                    const InForce& before);
   [[nodiscard]] std::expected<Applied, Refusal> apply_once(Request request, const InForce& before);
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
                                                                         Request request,
@@ -123,10 +139,7 @@ class Applier {
   System& system_;
   Ownership ownership_;
   Counters counters_;
-  struct {
-    std::set<std::string> owned;           // groups that are rdtd's
-    std::set<std::string> others_monitor;  // control groups with monitoring groups of others
-  } last_read_;                            // of the machine
+  LastRead last_read_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
@@ -138,8 +151,10 @@ class Applier {
     bool found_open_device = false;  // the first look for who has it open found nobody
     bool tree_changed = false;       // something was gone
     bool in_conflict = false;        // the kernel refused what the plan takes for free
+    std::optional<resctrl::Transaction::Failed> refused;
   };
   Failure failure_;
+  RefusedParts refused_;
   // Why the record could not be written the last time: no group can be made until it can be.
   std::string unrecordable_;
   bool settled_ = false;  // the record is that of this process

@@ -81,6 +81,8 @@ struct Core {
   // Has resctrl compared soon, if something is missing that may become possible at any time; after
   // growing pauses, if something failed.
   void retry_soon();
+  // Whether the last look at all processes could not do all of it, and another one is due.
+  [[nodiscard]] bool look_is_due() const { return misses_processes() && system.now() >= retry_.at; }
   // Writes down what outlives the daemon, if it has changed.
   void store();
 
@@ -97,6 +99,7 @@ struct Core {
   Leases leases;
 
  private:
+  [[nodiscard]] bool misses_processes() const;
   // When what failed is tried again, and how long after the time before.
   struct Retry {
     std::chrono::seconds delay{};

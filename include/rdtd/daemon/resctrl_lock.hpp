@@ -43,7 +43,7 @@ class ResctrlLock {
   Problems& problems_;
   std::optional<Time> held_since_;  // by another process, at each attempt since then
   Time next_try_{};
-  bool forced_ = false;  // another process held the lock when the last change was made
+  bool forced_ = false;  // the last change was made without the lock
 };
 
 }  // namespace rdtd

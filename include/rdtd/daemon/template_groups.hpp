@@ -23,9 +23,11 @@ class TemplateGroups {
     std::set<std::string> added;              // directories, to be made
   };
   // `wanted`: those that looks at processes found since the last call, by directory. `all`: among
-  // these was a look at all processes, so that others are empty.
+  // these was a look at all processes, so that others are empty. `of_others`: how many monitoring
+  // groups other tools have.
   [[nodiscard]] Change update(const std::shared_ptr<const InForce>& in_force,
-                              const std::set<std::string>& wanted, bool all, Time now);
+                              const std::set<std::string>& wanted, bool all, size_t of_others,
+                              Time now);
   // That wait for an RMID, by directory.
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
 

@@ -89,6 +89,10 @@ struct Snapshot {
   std::optional<CpuSet> possible_cpus;  // that the machine can have, online or not; if known
   // Why no group can be made now: rdtd cannot record it. Empty if groups can be made.
   std::string unrecordable;
+  // Groups and pseudo-locked regions that the kernel refused a short time ago, and the I/O devices
+  // if it refused them: by directory, why. A plan goes without them. The root stands for its
+  // amounts and for what it must leave to others alone.
+  std::map<std::string, std::string> refused;
   // The masks that groups of rdtd had before leases displaced them: the places that they keep.
   std::map<std::string, Schemata> places;
   // What groups had before the policy in force set it: values_before() in plan/controls.hpp.

@@ -14,8 +14,10 @@ namespace rdtd {
 enum class Severity { error, warning };
 
 // What an error comes from: the policy, how resctrl is mounted, how many control groups there can
-// be, or a failure to read a policy file that may pass without an edit (EMFILE, EIO).
-enum class Cause { policy, mount, closids, machine };
+// be, a program that has the device of a pseudo-locked region open, or else a state of the machine
+// that may pass without an edit: a policy file that cannot be read (EMFILE, EIO), what the kernel
+// refuses.
+enum class Cause { policy, mount, closids, device, machine };
 
 struct Diagnostic {
   Severity severity = Severity::error;

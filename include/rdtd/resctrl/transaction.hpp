@@ -45,6 +45,13 @@ class Transaction {
   [[nodiscard]] bool made_groups_again() const { return made_again_; }
   // Why the record could not be written, if that was the failure: then nothing was changed.
   [[nodiscard]] const std::optional<Error>& unrecorded() const { return unrecorded_; }
+  // The group of the step that failed, and why, with what could not be restored.
+  struct Failed {
+    std::string group;
+    Error error;
+    bool existed = false;  // before the steps
+  };
+  [[nodiscard]] const std::optional<Failed>& failed() const { return failed_; }
   // Whether the failure left everything as it was.
   [[nodiscard]] bool undone() const { return undone_; }
   // Whether it failed since a region that goes must be taken for open. Then all is as it was.
@@ -52,6 +59,7 @@ class Transaction {
 
  private:
   [[nodiscard]] Result<void> carry_out_one(const Step& step);
+  [[nodiscard]] bool existed(const std::string& group) const;
   // Of the group that a name stands for; 0: not known.
   [[nodiscard]] uint64_t known_inode(const std::string& group) const;
   [[nodiscard]] bool is_replaced(const std::string& group) const;
@@ -85,6 +93,7 @@ class Transaction {
   std::set<std::string> made_;
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
   std::optional<Error> unrecorded_;
+  std::optional<Failed> failed_;
   bool found_open_device_ = false;
   bool undone_ = false;
   bool made_again_ = false;

@@ -1,0 +1,39 @@
+#include "rdtd/daemon/refused_parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdtd {
+
+bool RefusedParts::add(const std::string& directory, std::string why, bool existed, Time now) {
+  const bool is_root = directory == root_group;
+  Part& part = parts_[directory];
+  if (now < part.again) return !is_root && !std::exchange(part.stays, true);
+  const auto pause = std::clamp(2 * part.pause, first_pause, longest_pause);
+  part = {
+      .why = std::move(why), .pause = pause, .again = now + pause, .stays = existed && !is_root};
+  return true;
+}
+
+void RefusedParts::leave_out(Snapshot& snapshot, Time now) const {
+  const auto next =
+      std::ranges::min_element(parts_, {}, [](const auto& entry) { return entry.second.again; });
+  for (auto entry = parts_.begin(); entry != parts_.end(); ++entry) {
+    const auto& [directory, part] = *entry;
+    if (entry == next && part.again <= now) continue;
+    snapshot.refused.emplace(directory, part.why);
+    if (part.stays) snapshot.owned.erase(directory);
+  }
+}
+
+// Their processes keep their limits, as when no daemon runs.
+void RefusedParts::leave_alone(Snapshot& snapshot) const {
+  for (const auto& [directory, part] : parts_)
+    if (part.stays) snapshot.owned.erase(directory);
+}
+
+void RefusedParts::keep_only(const std::map<std::string, std::string>& left_out) {
+  std::erase_if(parts_, [&](const auto& part) { return !left_out.contains(part.first); });
+}
+
+}  // namespace rdtd
