@@ -58,9 +58,12 @@ Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) 
     return out;
   };
   const unsigned most = curve.back().amount;
+  const auto medians = [](const AmountRuns& runs) { return median(runs.values); };
+  const auto [least, greatest] = std::ranges::minmax_element(curve, {}, medians);
   return {.amount = smallest(suffices),
           .perhaps = smallest(is_not_worse).value_or(most),
           .likely = smallest(seems_to_suffice).value_or(most),
+          .best = (better == Better::lower ? least : greatest)->amount,
           .most_is_worse = !is_not_worse(curve.back())};
 }
 
@@ -76,7 +79,8 @@ std::vector<unsigned> coarse_amounts(std::span<const unsigned> amounts, unsigned
 std::vector<unsigned> amounts_near(const Knee& knee, std::span<const AmountRuns> coarse,
                                    std::span<const unsigned> amounts) {
   // From the largest that is certainly worse; those below it need no look. One more above what
-  // seems to be enough, since that may be an error.
+  // seems to be enough, since that may be an error. Without the best, an amount could pass that is
+  // worse than that.
   unsigned from = amounts.front(), above = amounts.back();
   for (const AmountRuns& runs : coarse) {
     if (runs.amount < knee.perhaps) from = std::max(from, runs.amount);
@@ -84,7 +88,8 @@ std::vector<unsigned> amounts_near(const Knee& knee, std::span<const AmountRuns>
   }
   std::vector<unsigned> out;
   std::ranges::copy_if(amounts, std::back_inserter(out), [&](unsigned amount) {
-    return (amount >= from && amount <= knee.likely) || amount == above || amount == amounts.back();
+    return (amount >= from && amount <= knee.likely) || amount == above || amount == knee.best ||
+           amount == amounts.back();
   });
   return out;
 }

@@ -141,6 +141,7 @@ Stepped both_steps(Stepped first, Stepped second) {
 // Those of the second step; none: there is none.
 std::vector<unsigned> second_amounts(const StepPlan& steps, const Stepped& first) {
   if (first.curve.size() + first.unbearable.size() == steps.amounts.size()) return {};
+  if (first.knee.most_is_worse) return {};
   std::vector<unsigned> out = amounts_near(first.knee, first.curve, steps.amounts);
   for (const unsigned unbearable : first.unbearable)
     if (unbearable < first.curve.front().amount)

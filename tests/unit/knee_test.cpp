@@ -82,6 +82,8 @@ TEST(Knee, ADipIsNoCandidate) {
   const Knee knee = find_knee(exact(dip, 1, 8), Better::lower);
   EXPECT_EQ(knee.amount, 6U);
   EXPECT_EQ(knee.perhaps, 6U);
+  EXPECT_EQ(find_knee(exact([](unsigned n) { return 1.0 * n; }, 1, 8), Better::higher).best, 8U);
+  EXPECT_EQ(find_knee(exact([](unsigned n) { return 1.0 * n; }, 1, 8), Better::lower).best, 1U);
 }
 
 TEST(Knee, FewRoundsTellNothing) {
@@ -173,12 +175,14 @@ TEST(Knee, ManyAmountsAreMeasuredInTwoSteps) {
   EXPECT_EQ(coarse_amounts(amounts_to(16), 99), (Amounts{1, 4, 7, 10, 13, 16}));
   const Amounts all = amounts_to(15);
   const std::vector<AmountRuns> coarse = {{1, {}}, {4, {}}, {7, {}}, {10, {}}, {13, {}}, {15, {}}};
-  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 7}, coarse, all), (Amounts{4, 5, 6, 7, 10, 15}));
-  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 10}, coarse, all),
+  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 7, .best = 13}, coarse, all),
+            (Amounts{4, 5, 6, 7, 10, 13, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 7, .likely = 10, .best = 10}, coarse, all),
             (Amounts{4, 5, 6, 7, 8, 9, 10, 13, 15}));
-  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 1}, coarse, all), (Amounts{1, 4, 15}));
-  EXPECT_EQ(amounts_near({.perhaps = 15, .likely = 15}, coarse, all), (Amounts{13, 14, 15}));
-  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 15}, coarse, all), all);
+  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 1, .best = 1}, coarse, all), (Amounts{1, 4, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 15, .likely = 15, .best = 15}, coarse, all),
+            (Amounts{13, 14, 15}));
+  EXPECT_EQ(amounts_near({.perhaps = 1, .likely = 15, .best = 1}, coarse, all), all);
 }
 
 // Both steps, of 15 amounts with nine rounds.
@@ -193,7 +197,9 @@ std::optional<unsigned> in_two_steps(const Curve& curve, const test::NoiseShape&
   };
   const auto few = coarse_amounts(all, 0);
   const auto coarse = measured(few, rounds);
-  const auto near = amounts_near(find_knee(coarse, Better::lower), coarse, all);
+  const Knee first = find_knee(coarse, Better::lower);
+  if (first.most_is_worse) return first.amount;
+  const auto near = amounts_near(first, coarse, all);
   const size_t count = rounds_near(rounds, all.size(), few.size(), near.size());
   return find_knee(measured(near, count), Better::lower).amount;
 }
@@ -218,10 +224,11 @@ TEST(Knee, OfManyAmountsToo) {
   const Curve step = [](unsigned n) { return n < 6 ? 1.2 : 1.0; };
   const Curve small_step = [](unsigned n) { return n < 6 ? 1.06 : 1.0; };
   const Curve slope = [](unsigned n) { return n < 8 ? 1 + 0.06 * (8 - n) : 1.0; };
+  const Curve hump = [](unsigned n) { return n < 6 ? 1.3 : n < 11 ? 1.0 : 1.06; };
   const unsigned cases = test::random_cases(100);
   for (const auto& noise : test::noise_shapes())
     for (const double scatter : {0.01, 0.02, 0.04})
-      for (const Curve& curve : {step, small_step, slope})
+      for (const Curve& curve : {step, small_step, slope, hump})
         EXPECT_LE(said_of_many(curve, 6, noise, scatter, cases).too_small, std::max(1U, cases / 20))
             << noise.name << ", scatter " << scatter;
   const auto& normal = test::noise_shapes()[0];
@@ -229,7 +236,7 @@ TEST(Knee, OfManyAmountsToo) {
     return said_of_many(curve, amount, normal, scatter, cases).right;
   };
   EXPECT_GE(right(step, 6, 0.02), cases * 90 / 100);
-  EXPECT_GE(right(slope, 8, 0.02), cases * 80 / 100);
+  EXPECT_GE(right(slope, 8, 0.02), cases * 70 / 100);
   EXPECT_GE(right([](unsigned) { return 1.0; }, 1, 0.02), cases * 90 / 100);
 }
 

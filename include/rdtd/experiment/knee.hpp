@@ -27,6 +27,7 @@ struct Knee {
   unsigned perhaps = 0;
   // The smallest amount that is close enough by the estimates, as are all larger ones.
   unsigned likely = 0;
+  unsigned best = 0;           // the amount with the best median
   bool most_is_worse = false;  // the largest amount certainly is worse than another one
 };
 
@@ -40,7 +41,8 @@ struct Knee {
 [[nodiscard]] std::vector<unsigned> coarse_amounts(std::span<const unsigned> amounts,
                                                    unsigned present);
 // ... then, by what was found of these, those that may well be the smallest one that suffices, one
-// above them, and the largest of all. Only the second measurement decides, so that the first one's
+// above them, the best and the largest of all. (If the largest certainly is worse than another one,
+// there is nothing to look for.) Only the second measurement decides, so that the first one's
 // scatter cannot make it name an amount that is too small.
 [[nodiscard]] std::vector<unsigned> amounts_near(const Knee& knee,
                                                  std::span<const AmountRuns> coarse,
