@@ -82,7 +82,8 @@ Check check_pod(std::string_view text) {
   if (text.contains('=') && !text.contains('['))
     return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A -l LABEL' shows both");
-  if (const size_t colon = text.find(':'); slash == std::string_view::npos && colon != 0 &&
+  if (const size_t colon = text.find(':'); slash == std::string_view::npos &&
+                                           colon != std::string_view::npos && colon != 0 &&
                                            colon == text.rfind(':') && colon + 1 < text.size())
     return never(text, "a pod is NAMESPACE/NAME",
                  write(fmt::format("{}/{}", text.substr(0, colon), text.substr(colon + 1))));

@@ -168,7 +168,7 @@ const std::vector<OfMachine>& machines() {
        "^\n"
        "create    default/a\ncreate    default/b\ncpus      default/a  0-1 (was none)\n"
        "cpus      default/b  2 (was none)\n"
-       "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
+       "4 steps; monitoring groups: 2 to create.\n"},
       {"a CPU that there is not",
        [](Capabilities&, Snapshot& s) { s.possible_cpus = CpuSet{0, 1, 2, 3}; },
        "[group.default]\nmonitor_cpus = { a = \"3-5\" }\n",
@@ -178,7 +178,7 @@ const std::vector<OfMachine>& machines() {
       {"a CPU that is offline",
        [](Capabilities&, Snapshot& s) { s.groups.at("").cpus = {0, 2, 3}; }, counting,
        "create    default/a\ncpus      default/a  0 (was none)\n"
-       "2 steps; groups: 1 to create, 0 to change, 0 to remove.\n"},
+       "2 steps; monitoring groups: 1 to create.\n"},
       {"another tool counts there",
        [](Capabilities&, Snapshot& s) {
          s.mon_groups = {"mon_groups/pqos"};
@@ -219,7 +219,7 @@ const std::vector<OfMachine>& machines() {
        " 2 "
        "| cpus = \"1-2\"\n      |        ^~~~~\n"
        "cpus      g  1-2 (was 2-3)\ncpus      g/theirs  2 (was none)\n"
-       "2 steps; groups: 0 to create, 2 to change, 0 to remove.\n"},
+       "2 steps; groups: 0 to create, 1 to change, 0 to remove; monitoring groups: 1 to change.\n"},
   };
   return rows;
 }
@@ -246,10 +246,11 @@ TEST(MonCpus, WaitForAnotherTool) {
   EXPECT_EQ(prepared->missing[0].what, "the monitoring groups of 'default' are");
   EXPECT_EQ(prepared->missing[0].reason,
             "CPU 1 belongs to monitoring group 'default/pqos', which rdtd did not make");
-  EXPECT_EQ(format_plan(prepared->plan),
-            "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
-            "create    g/b\ncpus      g/b  2 (was none)\n"
-            "5 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      format_plan(prepared->plan),
+      "create    g\nschemata  g  L3:0=fffff MB:0=100\ncpus      g  2-3 (was none)\n"
+      "create    g/b\ncpus      g/b  2 (was none)\n"
+      "5 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to create.\n");
 }
 
 }  // namespace

@@ -122,16 +122,14 @@ TEST(MonGroups, Refusals) {
        "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule("redis", "a"),
        "p.toml:3:8: warning: not available on this machine, left out: group 'redis': resctrl "
        "divides nothing here, so that there is only the default group\n    3 | [group.redis]\n    "
-       "  |        ^~~~~\ncreate    default/a\n1 step; groups: 1 to create, 0 to change, 0 to "
-       "remove.\n"},
+       "  |        ^~~~~\ncreate    default/a\n1 step; monitoring groups: 1 to create.\n"},
       {"nothing but monitoring, and no group",
        [](Capabilities& c, Snapshot& s) {
          c.caches.clear();
          c.bandwidths.clear();
          s = untouched(c);
        },
-       rule("default", "a"),
-       "create    default/a\n1 step; groups: 1 to create, 0 to change, 0 to remove.\n"},
+       rule("default", "a"), "create    default/a\n1 step; monitoring groups: 1 to create.\n"},
       {"another tool's in the default group",
        [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule("default", "a"),
        "p.toml:4:11: error: monitoring group 'default/a' exists in resctrl already and rdtd did "
@@ -155,8 +153,8 @@ TEST(MonGroups, Refusals) {
          s.owned = {""};
        },
        redis + "adopt = true\n" + rule("redis", "a"),
-       "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 2 to change, 0 to "
-       "remove.\n"},
+       "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 1 to change, 0 to "
+       "remove; monitoring groups: 1 to change.\n"},
       {"RMIDs, without a group",
        [](Capabilities& c, Snapshot& s) {
          c.num_rmids = 3;
@@ -200,11 +198,11 @@ TEST(MonGroups, RmidsOfClosids) {
       {1, two_groups, steps + "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       // The kernel does not say how many there are.
       {2, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to "
-               "remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 2 to create, 0 to change, 0 to "
+               "remove; monitoring groups: 2 to create.\n"},
       {24, two_in_a,
-       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 4 to create, 0 to change, 0 to "
-               "remove.\n"},
+       steps + "create    a/x\ncreate    a/y\n6 steps; groups: 2 to create, 0 to change, 0 to "
+               "remove; monitoring groups: 2 to create.\n"},
       {16, two_in_a,
        "p.toml:10:11: error: 2 monitoring groups asked for (a/x, a/y), and each control group has "
        "2 "
@@ -258,9 +256,10 @@ TEST(MonGroups, WhatFits) {
   EXPECT_FALSE(prepare(files, machine));
   const auto prepared = prepare_what_fits(files, machine);
   ASSERT_TRUE(prepared);
-  EXPECT_EQ(format_plan(prepared->plan),
-            "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    default/b\n"
-            "3 steps; groups: 2 to create, 0 to change, 0 to remove.\n");
+  EXPECT_EQ(
+      format_plan(prepared->plan),
+      "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    default/b\n"
+      "3 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to create.\n");
   ASSERT_EQ(prepared->missing.size(), 1U);
   EXPECT_EQ(prepared->missing[0].what, "the monitoring groups of 'redis' are");
   EXPECT_EQ(prepared->missing[0].reason,
