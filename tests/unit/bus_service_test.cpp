@@ -108,11 +108,9 @@ TEST_F(BusTest, ManagedObjectsOfALargePolicy) {
   groups.push_back({.name = "\xff\n"});
   manager_.groups = std::make_shared<const GroupList>(std::move(groups));
   start_all();
-  const auto begin = std::chrono::steady_clock::now();
   const Reply reply =
       call_of(connect(stranger), "org.freedesktop.DBus.ObjectManager", "GetManagedObjects");
   EXPECT_EQ(reply.error(), "") << reply.error_text();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
   EXPECT_EQ(manager_.counted, 65);
 }
 
