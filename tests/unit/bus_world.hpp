@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -123,17 +124,19 @@ class FakeManager final : public Changes, public Reads, public LogControl {
   }
   // With the groups of bench's leases, which are there for a while after these have ended.
   std::shared_ptr<const GroupList> list_groups() override {
-    std::vector<GroupStatus> out = groups->all();
+    std::vector<GroupStatus> of_leases;
     for (auto& [name, end] : leases) {
       if (!name.starts_with("bench-") || name.ends_with("-monitor") || !end) continue;
-      out.insert(out.begin(), {.name = name});
+      of_leases.push_back({.name = name});
       pollfd holders{.fd = end.get(), .events = 0, .revents = 0};
       if (::poll(&holders, 1, 0) > 0 && --lingers == 0) {
         end = {};
         lingers = lists_after_end;
       }
     }
-    return out.size() == groups->all().size() ? groups : std::make_shared<const GroupList>(out);
+    if (of_leases.empty()) return groups;
+    std::ranges::copy(groups->all(), std::back_inserter(of_leases));
+    return std::make_shared<const GroupList>(std::move(of_leases));
   }
   std::vector<RuleStatus> list_rules() override { return {{"a.toml:3", "a\x1b", 2}}; }
   std::expected<std::vector<LockStatus>, Refusal> list_locks() override { return locks; }
