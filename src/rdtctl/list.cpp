@@ -44,7 +44,7 @@ int verbs::list(const Context& context, bool only_names) {
   print_table(context,
               {{"GROUP"},
                {"MADE BY"},
-               {"MODE"},
+               {.name = "MODE", .whole = true},
                {"CPUS", false, true},
                {"TASKS", true},
                {"SCHEMATA", false, true}},

@@ -27,7 +27,7 @@ struct Column {
   // Entries that end in ';' or ',', or in ' ' before "NAME:"; a wide cell has several lines of
   // them.
   bool list = false;
-  bool whole = false;  // a picture, which is never shortened
+  bool whole = false;  // a picture or a word, which is never shortened
 };
 
 // Where a line would be wider than 120 columns, or than a narrower terminal, the lists get

@@ -67,7 +67,7 @@ void print_tree(const Context& context) {
               {{"GROUP"},
                {"MADE BY"},
                {"TASKS", true},
-               {"MODE"},
+               {.name = "MODE", .whole = true},
                {"CPUS", false, true},
                {"SCHEMATA", false, true},
                {"OCCUPANCY", true},

@@ -187,7 +187,7 @@ void print_groups(const Context& context, const Status& found) {
               {{"GROUP"},
                {"TASKS", true},
                {"RULES", true},
-               {"MODE"},
+               {.name = "MODE", .whole = true},
                {"CPUS", false, true},
                {"ASKED", false, true},
                {"GRANTED", false, true},
