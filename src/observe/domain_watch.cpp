@@ -240,8 +240,7 @@ std::optional<double> DomainWatch::ceiling() const {
 }
 
 DomainTraffic DomainWatch::domain_traffic() const {
-  DomainTraffic out{resource_,  domain_, total_, ceiling(), measured_ceiling_.has_value(),
-                    is_whole(), {}};
+  DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, is_whole(), {}};
   for (const auto& [name, track] : groups_)
     out.groups[name] = {track.rate.value_or(0), "", harmed_.contains(name),
                         seconds_ > 0 && track.bytes && (track.rate || track.is_new), track.is_new};

@@ -166,6 +166,18 @@ TEST(GuardLaw, ActsWithoutACeilingOnlyIfAProtectedGroupSuffers) {
   EXPECT_EQ(ran.steps.front().group, "batch");
 }
 
+// More was seen than was measured: that is the ceiling then, and is called what it is.
+TEST(GuardLaw, ACeilingThatWasPassedIsTheMostThatWasSeen) {
+  for (const auto& [measured, text] : std::map<double, std::string>{
+           {5, "the most that was seen, 10.0 GiB/s"}, {10, "the measured ceiling, 10.0 GiB/s"}}) {
+    Plant plant({{"redis", [](double t) { return t < 100 ? 0 : 6; }}, {"batch", steadily(10)}});
+    plant.header.ceilings["L3"][DomainId{0}] = measured * gib;
+    const Ran ran = plant.run(160);
+    ASSERT_FALSE(ran.steps.empty());
+    EXPECT_EQ(ran.steps.front().reason, "traffic 10.0 GiB/s is above 80% of " + text);
+  }
+}
+
 TEST(GuardLaw, FlappingEndsAtTheLowerEnd) {
   // It asks for little until it is given more.
   Plant plant({{"redis", steadily(4)},

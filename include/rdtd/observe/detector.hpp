@@ -35,8 +35,8 @@ struct DomainTraffic {
   std::string resource;
   DomainId domain{};
   double traffic = 0;                   // bytes/s of all groups
-  std::optional<double> ceiling;        // bytes/s that it can carry
-  bool measured = false;                // the ceiling, or at least that; else it was only seen
+  std::optional<double> ceiling;        // bytes/s that it can carry: measured, or the most seen
+  std::optional<double> measured;       // bytes/s; above it more was seen
   bool whole = false;                   // each group has a number
   std::map<std::string, Group> groups;  // by directory
 };
