@@ -250,7 +250,7 @@ ManagerProperties Answers::properties() {
   out.last_reload_error_public = core_.state.last_reload.public_error;
   out.last_reload_timestamp = core_.state.last_reload.timestamp;
   out.drift = core_.state.drift.size();
-  for (const auto& [group, counter] : core_.applier.counters()) {
+  for (const auto& [group, counter] : core_.applier.tables().counters()) {
     out.assignments.push_back({group_label(group), "moved", counter->moved});
     out.assignments.push_back({group_label(group), "refused", counter->refused});
   }

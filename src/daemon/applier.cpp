@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <iterator>
 #include <ranges>
 #include <utility>
@@ -13,6 +14,10 @@
 namespace rdtd {
 
 namespace {
+
+// How long one load looks for what the kernel takes: nothing else happens meanwhile, and with n
+// refused parts it plans and undoes up to 2n times.
+constexpr std::chrono::seconds longest_search{2};
 
 void log_removals(const std::vector<Step>& steps) {
   for (const Step& step : steps)
@@ -129,19 +134,10 @@ Result<Machine> Applier::read_machine() {
   if (!unrecordable_.empty() && ownership_.store()) unrecordable_.clear();
   machine->snapshot.unrecordable = unrecordable_;
   machine->snapshot.owned = ownership_.owned(machine->snapshot);
-  note_others(machine->snapshot);
+  last_owned_ = machine->snapshot.owned;
+  tables_.note_others(machine->snapshot);
   refused_.leave_alone(machine->snapshot);
   return machine;
-}
-
-void Applier::note_others(const Snapshot& now) {
-  last_read_.owned = now.owned;
-  last_read_.others_monitoring.clear();
-  for (const std::string& directory : now.mon_groups)
-    if (!now.owned.contains(directory))
-      last_read_.others_monitoring[std::string(control_group_of(directory))]++;
-  for (const auto& [group, counter] : counters_)
-    counter->others_monitor = last_read_.others_monitoring.contains(group);
 }
 
 // Of the regions that the steps undo.
@@ -174,84 +170,34 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
   }
 }
 
-Result<std::shared_ptr<const RuleTable>> Applier::make_table(std::shared_ptr<const RuleSet> rules,
-                                                             const std::vector<GroupTarget>& groups,
-                                                             const std::set<std::string>& taken,
-                                                             std::vector<Error>* left_out) {
-  auto table = std::make_shared<RuleTable>(std::move(rules));
-  const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
-    const auto [known, is_new] = table->tasks.try_emplace(group);
-    if (!is_new || taken.contains(group)) return known->second.get();
-    auto tasks = system_.resctrl.open_tasks(group);
-    // A group that is gone is missing until the next reconcile makes it again.
-    const bool failed = !tasks && !resctrl::is_absent(tasks.error());
-    if (failed && left_out == nullptr) return std::unexpected(tasks.error());
-    if (failed) left_out->push_back(tasks.error());
-    if (tasks) known->second = std::move(*tasks);
-    return known->second.get();
-  };
-  Counters counters;
-  for (const auto& [group, mon_group] : table->rules.destinations()) {
-    const auto tasks = open(group);
-    if (!tasks) return std::unexpected(tasks.error());
-    const auto known = counters_.find(group);
-    const auto& counter =
-        counters
-            .try_emplace(group, known != counters_.end() ? known->second
-                                                         : std::make_shared<AssignmentCounter>())
-            .first->second;
-    counter->others_monitor = last_read_.others_monitoring.contains(group);
-    Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
-    if (mon_group.empty() || !place.exists()) continue;
-    if (is_monitor_template(mon_group)) {
-      place.monitor = *parse_monitor_template(mon_group);
-      table->has_templates = true;
-      continue;
-    }
-    const std::string directory = mon_group_directory(group, mon_group);
-    const auto mon_tasks = open(directory);
-    if (!mon_tasks) return std::unexpected(mon_tasks.error());
-    if (*mon_tasks == nullptr) continue;
-    place.mon_group = *mon_tasks;
-    place.directory = directory;
-    table->mon_groups.insert(directory);
-  }
-  for (const GroupTarget& group : groups) {
-    if (const auto tasks = open(group.directory); !tasks) return std::unexpected(tasks.error());
-    for (const std::string& directory : group.mon_groups)
-      if (const auto tasks = open(directory); !tasks) return std::unexpected(tasks.error());
-  }
-  if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
-  counters_ = std::move(counters);
-  return table;
-}
-
 std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const InForce& before) {
+  const auto begin = system_.now();
   auto applied = apply_around_others(request, before);
-  // Each turn goes without one part more. At the start, where nothing is in force, a part is asked
-  // for twice: what failed once has its limits at once.
-  std::set<std::string> asked;
-  const auto ask_again = [&] {
-    return before.groups.empty() && !failure_.made_again && failure_.refused &&
-           asked.insert(failure_.refused->group).second;
-  };
-  while (!applied && request.fit == Fit::what_the_kernel_takes &&
-         (ask_again() || leave_out_refused(before)))
+  const bool searches = request.fit == Fit::what_the_kernel_takes;
+  // Each turn knows of one refusal more, and asks again for none that was refused before.
+  while (!applied && searches && note_refused(before)) {
+    failure_.out_of_time = system_.now() - begin >= longest_search;
+    if (failure_.out_of_time) break;
+    request.fit = Fit::what_fits;
     applied = apply_around_others(request, before);
+  }
   return applied;
 }
 
-// Whether there is a part that the next plan can go without: not one that is in force. That a part
-// of the default group was left out shows only there.
-bool Applier::leave_out_refused(const InForce& before) {
+// Whether the next plan may be had: it goes without the refused part, but not without one that is
+// in force. That a part of the default group was left out shows only there. At the start, where
+// nothing is in force, a part is asked for twice: what failed once has its limits at once.
+bool Applier::note_refused(const InForce& before) {
   if (!failure_.refused) return false;
   const auto& [group, error, existed] = *failure_.refused;
   const bool in_force = before.find(group) != nullptr || (before.io && group == io_group) ||
                         std::ranges::any_of(before.locks, [&](const LockTarget& lock) {
                           return lock.region.group == group;
                         });
+  const bool once_more = before.is_nothing() && !failure_.made_again;
   return (!in_force || refused_.contains(group)) &&
-         refused_.add(group, error.text(), existed, system_.now()) && !failure_.made_again;
+         refused_.add(group, error.text(), existed, system_.now(), once_more) &&
+         !failure_.made_again;
 }
 
 std::expected<Applier::Applied, Refusal> Applier::apply_around_others(Request request,
@@ -327,10 +273,10 @@ Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded
                                                             std::vector<Error>* unopened) {
   const Prepared& prepared = loaded.prepared;
   if (!loaded.same_rules)
-    return make_table(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
-                      prepared.plan.groups, {}, unopened);
+    return tables_.make(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
+                        prepared.plan.groups, {}, unopened);
   if (before.taken.empty() && !changes_groups(prepared.plan.changes)) return before.table;
-  return make_table(before.table->rule_set, prepared.plan.groups, {}, unopened);
+  return tables_.make(before.table->rule_set, prepared.plan.groups, {}, unopened);
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
@@ -365,7 +311,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     }
   Policy& policy = loaded.prepared.policy;
   std::vector<Error> unopened;
-  const bool is_first = request.fit == Fit::what_the_kernel_takes && before.groups.empty();
+  const bool is_first = request.fit != Fit::whole && before.is_nothing();
   auto table = table_for(loaded, before, is_first ? &unopened : nullptr);
   if (!table) {
     Error error = table.error();

@@ -107,7 +107,7 @@ void Core::retry_soon() {
   const bool failed = !state.wanted_files.empty() || problems.has("read") ||
                       problems.has("restore") || problems.has("readers") || problems.has("table") ||
                       problems.has_any("remove ") || misses_processes();
-  if (!failed) retry_ = {};
+  if (!failed || applier.ran_out_of_time()) retry_ = {};
   if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
     compare_within(retry_interval);
   if (!failed) return;

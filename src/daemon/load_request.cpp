@@ -57,9 +57,11 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
   machine.snapshot.controls_before = controls_before_;
   if (request.leases.empty()) machine.snapshot.places = places_;
   machine.snapshot.owned = ownership_.owned(machine.snapshot);
-  if (request.fit == Fit::what_fits) refused_.leave_out(machine.snapshot);
-  if (request.fit == Fit::what_the_kernel_takes)
-    refused_.leave_out(machine.snapshot, system_.now());
+  // First something is to be in force: then is the time to ask again.
+  if (request.fit != Fit::whole)
+    refused_.leave_out(machine.snapshot, request.fit == Fit::what_fits || before.is_nothing()
+                                             ? RefusedParts::Time::min()
+                                             : system_.now());
   if (auto known = load_known(request, machine, before)) return std::move(*known);
   return load_texts(request, std::move(machine), before);
 }

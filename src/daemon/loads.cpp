@@ -140,7 +140,7 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   std::optional<Result<SweepResult>> swept;
   if (looked_) {
     Sweep::All all{.previous = before->table,
-                   .owned = core_.applier.last_read().owned,
+                   .owned = core_.applier.last_owned(),
                    .patience = Sweep::max_patience};
     swept = co_await look_at_all(std::move(all));
     note_look(*swept, before->table);
@@ -335,7 +335,7 @@ void Loads::reset(Done done) {
 
 Task<> Loads::run_reset(Done done) {
   core_.observer.before_reload();
-  auto table = core_.applier.make_table(std::make_shared<const RuleSet>(), {}, {});
+  auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {});
   auto nothing = std::make_shared<InForce>();
   nothing->policy.daemon = core_.state.in_force->policy.daemon;
   nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
@@ -369,7 +369,7 @@ Task<> Loads::renew_table() {
   // What cannot be opened now is left out: the others are not to wait for it.
   std::vector<Error> left_out;
   auto table =
-      core_.applier.make_table(before.table->rule_set, before.groups, before.taken, &left_out);
+      core_.applier.tables().make(before.table->rule_set, before.groups, before.taken, &left_out);
   if (!table) co_return;
   if (left_out.empty())
     core_.problems.clear("table");

@@ -122,7 +122,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
 Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Comparison& found) {
   auto& unreleased = loads_.unreleased();
   Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
-                 .owned = core_.applier.last_read().owned,
+                 .owned = core_.applier.last_owned(),
                  .only_report_moved = core_.reports_only()};
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
@@ -151,7 +151,7 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
 void Reconciler::follow_templates(bool all) {
   const std::set<std::string> wanted = core_.sweeper.take_monitored();
   size_t of_others = 0;
-  for (const auto& [group, count] : core_.applier.last_read().others_monitoring) of_others += count;
+  for (const auto& [group, count] : core_.applier.tables().others_monitoring()) of_others += count;
   TemplateGroups::Change change =
       templates_.update(core_.state.in_force, wanted, all, of_others, core_.system.now());
   std::vector<std::string> waiting;

@@ -5,9 +5,12 @@
 
 namespace rdtd {
 
-bool RefusedParts::add(const std::string& directory, std::string why, bool existed, Time now) {
+bool RefusedParts::add(const std::string& directory, std::string why, bool existed, Time now,
+                       bool once_more) {
   const bool is_root = directory == root_group;
-  Part& part = parts_[directory];
+  const auto [entry, is_first] = parts_.try_emplace(directory);
+  if (is_first && once_more) return true;
+  Part& part = entry->second;
   if (now < part.again) return !is_root && !std::exchange(part.stays, true);
   const auto pause = std::clamp(2 * part.pause, first_pause, longest_pause);
   part = {
@@ -15,12 +18,18 @@ bool RefusedParts::add(const std::string& directory, std::string why, bool exist
   return true;
 }
 
+bool RefusedParts::contains(const std::string& directory) const {
+  const auto found = parts_.find(directory);
+  return found != parts_.end() && found->second.pause.count() > 0;
+}
+
 void RefusedParts::leave_out(Snapshot& snapshot, Time now) const {
-  const auto next =
-      std::ranges::min_element(parts_, {}, [](const auto& entry) { return entry.second.again; });
+  const auto next = std::ranges::min_element(parts_, {}, [](const auto& entry) {
+    return entry.second.pause.count() > 0 ? entry.second.again : Time::max();
+  });
   for (auto entry = parts_.begin(); entry != parts_.end(); ++entry) {
     const auto& [directory, part] = *entry;
-    if (entry == next && part.again <= now) continue;
+    if (part.pause.count() == 0 || (entry == next && part.again <= now)) continue;
     snapshot.refused.emplace(directory, part.why);
     if (part.stays) snapshot.owned.erase(directory);
   }

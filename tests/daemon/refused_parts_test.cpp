@@ -83,6 +83,34 @@ TEST_F(RefusedPartsTest, AllAreHadOnceTheKernelTakesThem) {
   EXPECT_EQ(kernel.resctrl.groups.size(), 7U);
 }
 
+// A kernel that takes its time to refuse keeps the daemon busy for two seconds at a time, and the
+// rest waits for no more than that: what was asked for in one load is not asked for in the next.
+TEST_F(RefusedPartsTest, SlowRefusalsAreAskedForALittleAtATime) {
+  std::string many = only_b;
+  for (int i = 0; i < 6; i++) many += fmt::format("[group.g{}]\nmb = \"50%\"\n", i);
+  int refusals = 0;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        if (call.operation != "make" || call.path == "b") return false;
+        clock += std::chrono::seconds(1);
+        refusals++;
+        return true;
+      },
+      ENOMEM);
+  policy = many;
+  int at_once = 0;
+  manager->start([&](const auto&) { at_once = refusals; });
+  run(std::chrono::seconds(5));
+  EXPECT_EQ(at_once, 2);
+  run(std::chrono::seconds(30));
+  EXPECT_EQ(schemata("b"), "L3:0-1=7 MB:0-1=100");
+  EXPECT_EQ(problems().size(), 6U);
+  kernel.calls.reset();
+  run(std::chrono::seconds(300));
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(kernel.resctrl.groups.size(), 8U);
+}
+
 // The others are not written meanwhile.
 TEST_F(RefusedPartsTest, IsTriedAgainAfterPausesThatGrow) {
   kernel.calls.fail_if(

@@ -1,7 +1,7 @@
 // Applier: from policy files to an InForce, or a Refusal. It reads the machine, plans, carries the
-// steps out, and brings everything back if something fails. It holds no state but the record of
-// what rdtd owns, and the places of groups. It never waits: who calls it for a change holds the
-// lock of resctrl.
+// steps out, and brings everything back if something fails. Of earlier loads it knows what rdtd
+// owns, what the kernel refused, and the places of groups. It never waits: who calls it for a
+// change holds the lock of resctrl.
 #pragma once
 
 #include <expected>
@@ -14,6 +14,7 @@
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/refused_parts.hpp"
 #include "rdtd/daemon/system.hpp"
+#include "rdtd/daemon/table_maker.hpp"
 #include "rdtd/model/refusal.hpp"
 #include "rdtd/plan/controls.hpp"
 #include "rdtd/plan/mbm_counters.hpp"
@@ -25,7 +26,7 @@ namespace rdtd {
 class Applier {
  public:
   Applier(System& system, Ownership ownership)
-      : system_(system), ownership_(std::move(ownership)) {}
+      : system_(system), ownership_(std::move(ownership)), tables_(system.resctrl) {}
 
   // What a policy that the machine cannot serve as a whole is worth.
   enum class Fit {
@@ -74,14 +75,12 @@ class Applier {
     bool moves_nobody = false;
   };
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
-  // What the machine had when it was read last.
-  struct LastRead {
-    std::set<std::string> owned;                      // groups that are rdtd's
-    std::map<std::string, size_t> others_monitoring;  // groups of others, by control group
-  };
-  [[nodiscard]] const LastRead& last_read() const { return last_read_; }
+  // The groups that were rdtd's when the machine was read last.
+  [[nodiscard]] const std::set<std::string>& last_owned() const { return last_owned_; }
   // Whether the last apply that was refused left open `tasks` files dead.
   [[nodiscard]] bool made_groups_again() const { return failure_.made_again; }
+  // Whether it was refused only since it took too long: the next one goes on from there.
+  [[nodiscard]] bool ran_out_of_time() const { return failure_.out_of_time; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
   [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
@@ -93,12 +92,7 @@ class Applier {
   [[nodiscard]] Result<void> carry_out(const std::vector<Step>& steps, const Machine& machine);
   // Removes every group that rdtd made.
   [[nodiscard]] Result<void> remove_all();
-  // The rules of a policy in force with the `tasks` files as they are now, except those of groups
-  // that another tool has taken. One that cannot be opened is an error, or with `left_out`, where
-  // its error goes, missing.
-  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make_table(
-      std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
-      const std::set<std::string>& taken, std::vector<Error>* left_out = nullptr);
+  [[nodiscard]] TableMaker& tables() { return tables_; }
 
   [[nodiscard]] Result<Machine> read_machine();
   // Adds to the snapshot which of the regions that must go are in use. Those of no target are taken
@@ -107,10 +101,6 @@ class Applier {
   // The policy divides nothing any more: the default group is not rdtd's.
   void release_default_group();
   [[nodiscard]] Result<void> store() { return ownership_.store(); }
-  // By directory, of the groups that rules lead to. The figures of a group go when no rule leads to
-  // it any more: leases make ever new ones.
-  using Counters = std::map<std::string, std::shared_ptr<AssignmentCounter>>;
-  [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
   [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
@@ -126,20 +116,19 @@ class Applier {
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
                                                                    const InForce& before,
                                                                    std::vector<Error>* unopened);
-  [[nodiscard]] bool leave_out_refused(const InForce& before);
+  [[nodiscard]] bool note_refused(const InForce& before);
   [[nodiscard]] std::expected<Applied, Refusal> apply_around_others(Request request,
                                                                     const InForce& before);
   [[nodiscard]] std::expected<Applied, Refusal> apply_once(Request request, const InForce& before);
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
                                                                         Request request,
                                                                         const InForce& before);
-  void note_others(const Snapshot& now);
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;
   Ownership ownership_;
-  Counters counters_;
-  LastRead last_read_;
+  TableMaker tables_;
+  std::set<std::string> last_owned_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
   // The masks that the groups of the policy files have without leases.
   std::map<std::string, Schemata> places_;
@@ -151,6 +140,7 @@ class Applier {
     bool found_open_device = false;  // the first look for who has it open found nobody
     bool tree_changed = false;       // something was gone
     bool in_conflict = false;        // the kernel refused what the plan takes for free
+    bool out_of_time = false;        // the kernel may take less than was asked for
     std::optional<resctrl::Transaction::Failed> refused;
   };
   Failure failure_;

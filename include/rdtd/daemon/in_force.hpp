@@ -35,6 +35,8 @@ struct InForce {
   std::vector<Diagnostic> warnings;
   std::vector<Diagnostic> text_warnings;  // those of them that are about the texts alone
 
+  // No policy is in force: at the start, and after a reset.
+  [[nodiscard]] bool is_nothing() const { return files.empty(); }
   // Null if it is no group of the policy in force.
   [[nodiscard]] const GroupTarget* find(const std::string& directory) const {
     for (const GroupTarget& group : groups)

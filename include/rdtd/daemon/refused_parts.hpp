@@ -17,12 +17,12 @@ class RefusedParts {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::seconds first_pause{5}, longest_pause{300};
 
-  // The kernel refuses it now. One that existed before is left as it is. False if a plan without it
-  // cannot be had either.
-  [[nodiscard]] bool add(const std::string& directory, std::string why, bool existed, Time now);
-  [[nodiscard]] bool contains(const std::string& directory) const {
-    return parts_.contains(directory);
-  }
+  // The kernel refuses it now. One that existed before is left as it is. With `once_more`, the
+  // first refusal leaves nothing out yet. False if a plan without it cannot be had either.
+  [[nodiscard]] bool add(const std::string& directory, std::string why, bool existed, Time now,
+                         bool once_more);
+  // Whether it is left out.
+  [[nodiscard]] bool contains(const std::string& directory) const;
   // Has a plan leave them out, all but one whose pause is over. One at a time: what one that is
   // refused again makes undone may be refused too then, as long as its RMID is in limbo.
   void leave_out(Snapshot& snapshot, Time now = Time::min()) const;
@@ -34,7 +34,7 @@ class RefusedParts {
  private:
   struct Part {
     std::string why;
-    std::chrono::seconds pause{};
+    std::chrono::seconds pause{};  // 0: was refused once, and is not left out
     Time again;
     bool stays = false;
   };

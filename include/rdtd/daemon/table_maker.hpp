@@ -1,0 +1,47 @@
+// TableMaker: opens the `tasks` files that rules lead to. It keeps what outlives a table: how many
+// threads went to a group, and whether other tools monitor in it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/rule_table.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
+
+namespace rdtd {
+
+class TableMaker {
+ public:
+  explicit TableMaker(resctrl::Filesystem& resctrl) : resctrl_(resctrl) {}
+
+  // The rules with the `tasks` files as they are now, except those of groups that another tool has
+  // taken. One that cannot be opened is an error, or with `left_out`, where its error goes,
+  // missing.
+  [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make(
+      std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
+      const std::set<std::string>& taken, std::vector<Error>* left_out = nullptr);
+
+  // Tells the tables in which groups other tools have monitoring groups now.
+  void note_others(const Snapshot& now);
+  // How many each control group has.
+  [[nodiscard]] const std::map<std::string, size_t>& others_monitoring() const {
+    return others_monitoring_;
+  }
+
+  // By directory, of the groups that rules lead to. The figures of a group go when no rule leads to
+  // it any more: leases make ever new ones.
+  using Counters = std::map<std::string, std::shared_ptr<AssignmentCounter>>;
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  resctrl::Filesystem& resctrl_;
+  Counters counters_;
+  std::map<std::string, size_t> others_monitoring_;
+};
+
+}  // namespace rdtd
