@@ -1,0 +1,71 @@
+// What doctor reads about a machine.
+#include <gtest/gtest.h>
+
+#include "diagnose.hpp"
+#include "files.hpp"
+#include "kernel_facts.hpp"
+
+namespace rdtd {
+namespace {
+
+using DoctorFacts = Files;
+
+TEST_F(DoctorFacts, MixedDriversCgroup) {
+  const std::string root = root_.string();
+  const std::string pod = "kubepods-burstable-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice";
+  const std::string name = pod + ":cri-containerd:" + std::string(64, 'a');
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "");
+  put("sys/fs/cgroup/system.slice/web.service/" + name + "/cgroup.procs", "");
+  put("sys/fs/cgroup/system.slice/docker:x/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "");
+  put("sys/fs/cgroup/system.slice/k3s.service/" + name + "/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "/system.slice/k3s.service/" + name);
+  put("sys/fs/cgroup/unified/" + name + "/cgroup.procs", "");
+  EXPECT_EQ(find_mixed_drivers_cgroup(root), "/" + name);
+}
+
+TEST_F(DoctorFacts, RuntimeSettings) {
+  const std::string setting = "version = 3\nrdt_config_file = \"/etc/rdt.yaml\"\n";
+  const std::string rancher = "var/lib/rancher/";
+  put("etc/containerd/conf.d/rdt.toml", setting);
+  put(rancher + "k3s/agent/etc/containerd/config.toml", setting);
+  put(rancher + "k3s/agent/etc/containerd/config-v3.toml.tmpl", "# rdt_config_file = \"/x\"\n");
+  put(rancher + "rke2/agent/etc/containerd/config-v3.toml.d/rdt.toml", setting);
+  put("var/snap/microk8s/current/args/containerd-template.toml", setting);
+  put("var/snap/microk8s/current/args/kubelet", "--root-dir=/x\n");
+  std::string found;
+  for (const RuntimeSetting& of : find_runtime_settings(root_.string()))
+    found += of.runtime + " " + of.place.substr(root_.string().size()) + "\n";
+  EXPECT_EQ(found,
+            "containerd /etc/containerd/conf.d/rdt.toml:2\n"
+            "k3s /var/lib/rancher/k3s/agent/etc/containerd/config.toml:2\n"
+            "rke2 /var/lib/rancher/rke2/agent/etc/containerd/config-v3.toml.d/rdt.toml:2\n"
+            "microk8s /var/snap/microk8s/current/args/containerd-template.toml:2\n");
+}
+
+TEST_F(DoctorFacts, OfTheKernel) {
+  Context context;
+  context.root = root_.string();
+  context.proc = (root_ / "proc").string();
+  context.resctrl = "/r";
+  const auto read = [&] {
+    MachineFacts facts;
+    read_kernel(context, facts);
+    return facts;
+  };
+  put("proc/sys/kernel/osrelease", "6.12.1\n");
+  put("boot/config-6.12.1", "# CONFIG_X86_CPU_RESCTRL is not set\nCONFIG_X86_CPU_RESCTRL=yes\n");
+  put("boot/config-6.1.0", "CONFIG_X86_CPU_RESCTRL=y\n");
+  put("proc/mounts", "none /r tmpfs rw 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
+  EXPECT_EQ(read().kernel_config, "");
+  EXPECT_EQ(read().mount_options, std::nullopt);
+  EXPECT_EQ(read().mounted_elsewhere, "/mnt/r");
+  put("boot/config-6.12.1", "CONFIG_X86_CPU_RESCTRL=y\n");
+  put("proc/mounts", "resctrl /r resctrl ro 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
+  EXPECT_EQ(read().kernel_config, root_.string() + "/boot/config-6.12.1");
+  EXPECT_EQ(read().mount_options, "ro");
+  EXPECT_EQ(read().mounted_elsewhere, "");
+}
+
+}  // namespace
+}  // namespace rdtd
