@@ -78,8 +78,12 @@ void LeaseHolder::answered(sd_bus_message* answer) {
     // A lease of that name is there for as long as the daemon has not seen that it was closed. What
     // it holds after a change that failed, nobody knows, and it may be stricter than is wanted now.
     known_ = false;
-    if (++failures_ == max_failures) close();
-    return handlers_.on_refused(error->message != nullptr ? error->message : error->name);
+    const bool lets_go = ++failures_ == max_failures;
+    const bool ends = lets_go && lease_;
+    if (lets_go) close();
+    handlers_.on_refused(error->message != nullptr ? error->message : error->name);
+    if (ends) handlers_.on_ended();
+    return;
   }
   int of_message = -1;  // which closes it
   if (!lease_ && sd_bus_message_read_basic(answer, 'h', &of_message) > 0) take(of_message);

@@ -102,7 +102,9 @@ TEST_F(LeaseHolderTest, AfterThreeRefusalsItIsLetGo) {
     // Also if it is what was in force before.
     EXPECT_TRUE(holder_->want(bus_, i == 1 ? "one" : "two"));
     EXPECT_EQ(next(), "there is no lease");
+    EXPECT_EQ(log_.size(), i < 2 ? 1U : 2U);
   }
+  EXPECT_EQ(log_.back(), "ended");
   manager_.leases["guard"] = std::move(lease);
   EXPECT_FALSE(is_held());
   manager_.leases.erase("guard");

@@ -21,7 +21,8 @@ class LeaseHolder {
   struct Handlers {
     std::function<void()> on_granted;
     std::function<void(const std::string& why)> on_refused;  // see want()
-    std::function<void()> on_ended;  // by the daemon: it stopped, or has no more room
+    // By the daemon, which stopped or has no more room; or since it was let go: see want().
+    std::function<void()> on_ended;
   };
 
   LeaseHolder(sd_event* event, std::string name, Handlers handlers);
