@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "placement_refusals.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
@@ -244,9 +245,9 @@ std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
   if (bytes > largest_region)
     return PlacementRefusal{
         where,
-        fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
-                    title(lock), largest_region >> 10, ways_wanted(wanted)),
-        fmt::format(" hold {} KiB", bytes >> 10)};
+        fmt::format("{}: the kernel locks at most {} KiB in one region, and {} of ", title(lock),
+                    largest_region >> 10, counted(ways_wanted(wanted), "way")),
+        fmt::format(" {} {} KiB", ways_wanted(wanted) == 1 ? "holds" : "hold", bytes >> 10)};
   auto regions = foreign_groups();
   for (const auto& [name, why] : snapshot_.busy_locks)
     if (const auto busy = snapshot_.groups.find(name);
@@ -276,9 +277,15 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
                                                     DomainRequest request) const {
   const Amount& amount = lock.line().amount.value;
   const Location& where = lock.line().amount.where;
+  if (const auto now = locked_now(domain, lock);
+      now && snapshot_.busy_locks.contains(lock.name.value)) {
+    request.obstacles.push_back({title(lock), *now, "is still in use"});
+    return rdtd::place(request).error();
+  }
   request.exclusive.push_back(
-      {{title(lock), where, amount.text, wanted, {}}, {}, false, /*strict=*/true});
+      {{title(lock), where, amount.text, wanted, {}}, {}, false, true, /*region=*/true});
   if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
+  if (auto refusal = explain_region(request)) return {*std::move(refusal)};
   std::vector<std::string> others;
   for (const auto& [name, state] : foreign_groups())
     if (!footprint(state->schemata, domain.cache.resource, domain.id).empty())

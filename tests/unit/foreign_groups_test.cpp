@@ -69,7 +69,11 @@ TEST(ForeignGroups, InWaysOfOne) {
             "domains 0-1, exclusive to 'a'");
   EXPECT_EQ(warnings("[partition.p]\nl3 = \"90%\"\n[group.a]\npartition = \"p\"\n"),
             "p.toml:1:12: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of "
-            "L3 domains 0-1, which are of partition 'p'");
+            "L3 domains 0-1, exclusive to partition 'p'");
+  EXPECT_EQ(
+      warnings("[group.a]\nl3 = \"5 ways\"\nexclusive = true\n[group.b]\nl3 = \"ways 5-19\"\n"),
+      "p.toml:1:8: warning: group 'theirs', which rdtd did not make, can fill way 4 of L3 "
+      "domains 0-1, exclusive to 'a'");
 }
 
 TEST(ForeignGroups, PseudoLockedRegionsAreNotAdopted) {
@@ -248,7 +252,7 @@ TEST(ForeignGroups, InIdleWaysOfAPartition) {
   for (const Diagnostic& warning : plan->warnings) text += "; " + warning.message;
   EXPECT_EQ(text,
             "L3:0=3f; group 'other', which rdtd did not make, can fill ways 4-5 of L3 domain 0, "
-            "which are of partition 'p'");
+            "exclusive to partition 'p'");
 }
 
 // Nobody knows its ways.
@@ -335,9 +339,9 @@ TEST(ForeignGroups, VeryManyAreCounted) {
     snapshot.mon_groups.insert(fmt::format("mon_groups/pqos-51-{:02}", i));
   EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
             "p.toml:1:8: error: 1 group asked for (a), 32 RMIDs here: 1 is the default group's, 31 "
-            "taken by monitoring groups that rdtd did not make (mon_groups/pqos-51-01, "
-            "mon_groups/pqos-51-02, mon_groups/pqos-51-03, mon_groups/pqos-51-04, "
-            "mon_groups/pqos-51-05 and 26 more)\n");
+            "taken by monitoring groups that rdtd did not make (default/pqos-51-01, "
+            "default/pqos-51-02, default/pqos-51-03, default/pqos-51-04, "
+            "default/pqos-51-05 and 26 more)\n");
   snapshot.mon_groups.clear();
   for (int i = 1; i <= 7; i++)
     snapshot.groups[fmt::format("COS{}", i)] = group_state("L3:0=ff\nMB:0=100\n");
