@@ -325,23 +325,51 @@ TEST(Locks, Processors) {
   EXPECT_FALSE(can_pseudo_lock(""));
 }
 
-// The kernel makes a group only if the lowest ways that it offers are enough for a mask. A region
-// lies where it can be locked, if there is such a place.
-TEST(Locks, NoPlaceForTheGroupThatARegionBeginsAs) {
-  Capabilities two = atom();
-  two.caches.at(Resource::L2).min_cbm_bits = 2;
+Capabilities two_ways_at_least() {
+  Capabilities out = atom();
+  out.caches.at(Resource::L2).min_cbm_bits = 2;
+  return out;
+}
+
+// The kernel makes a group only if the lowest ways that it offers are enough for a mask: rdtd's own
+// groups leave the exclusive mode meanwhile.
+TEST(Locks, BelowAnExclusiveGroup) {
   const std::string a = "[group.a]\nl2 = \"ways 1-2\"\nexclusive = true\n";
-  EXPECT_EQ(
-      test::refusal(a + lock("buffer", "2 ways"), two, untouched(two)),
-      "p.toml:2:6: warning: nobody fills way 0 of L2 domain 0: the ways that are not exclusive "
-      "are in pieces\np.toml:4:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives "
-      "a new group "
-      "the lowest ways that are free in L2 domains 0-1, and below exclusive groups and regions "
-      "these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  const Capabilities two = two_ways_at_least();
+  const std::string plan = plan_text(a + lock("buffer", "2 ways"), two, untouched(two));
+  EXPECT_EQ(plan.substr(plan.find("schemata")),
+            "schemata  default  L2:0=f8;1=e0 (was 0-1=ff)\n"
+            "create    a\n"
+            "schemata  a  L2:0-1=6\n"
+            "mode      a  exclusive\n"
+            "mode      a  shareable\n"
+            "create    buffer\n"
+            "lock      buffer  L2:1=18\n"
+            "mode      a  exclusive\n"
+            "8 steps; groups: 2 to create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(test::refusal("[group.a]\nl2 = { \"1\" = \"ways 3-4\" }\nexclusive = true\n" +
                               lock("buffer", "2 ways"),
                           two, untouched(two)),
             "granted");
+}
+
+// Nor do regions leave ways, nor the groups of others.
+TEST(Locks, NoPlaceForNewGroups) {
+  const Capabilities two = two_ways_at_least();
+  EXPECT_EQ(test::refusal(lock("buffer", "2 ways"), two,
+                          with(untouched(two), "theirs", "L2:0=6\n", Mode::pseudo_locked)),
+            "p.toml:1:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives a new "
+            "group the lowest ways that are free in L2 domain 0, and below exclusive groups and "
+            "regions these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  EXPECT_EQ(
+      test::refusal(lock("first", "ways 1-2", "0") + lock("buffer", "2 ways"), two, untouched(two)),
+      "p.toml:3:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives a new group the "
+      "lowest ways that are free in L2 domain 0, and below exclusive groups and regions these are "
+      "fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  EXPECT_EQ(test::refusal(lock("buffer", "ways 1-2") + "[group.a]\n", two, locked("6", "f8")),
+            "p.toml:3:8: error: group 'a' cannot be created: the kernel gives a new group the "
+            "lowest ways that are free in L2 domain 1, and below exclusive groups and regions "
+            "these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
 }
 
 // Where other masks can have gaps, a region still cannot.
