@@ -102,7 +102,7 @@ class NamedWays {
         refusals.push_back({party.where,
                             fmt::format("{}: '{}' overlaps {} of ", party.name, party.asked,
                                         these_ways(obstacle.mask & mask)),
-                            fmt::format(", which {} holds and {}", obstacle.name, obstacle.why)});
+                            fmt::format(", held by {}, which {}", obstacle.name, obstacle.why)});
     return true;
   }
   void check_owners(const Party& party, Cbm mask, const Party* owner) {

@@ -49,10 +49,10 @@ TEST(ForeignGroups, Plans) {
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
             "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
             "[group.b]\n      |        ^\n");
-  EXPECT_EQ(
-      plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
-      "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, which group 'guarded' "
-      "holds and rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
+  EXPECT_EQ(plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
+            "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, held by group "
+            "'guarded', "
+            "which rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
 }
 
 // What they can fill is told of once for all domains, of groups and of partitions.
@@ -321,13 +321,14 @@ TEST(ForeignGroups, HalfReadOnesMayBeExclusive) {
   for (const GroupTarget& group : plan->groups)
     EXPECT_FALSE(Cbm{group.state.schemata.at(Resource::L3).at(DomainId{0})}.overlaps(Cbm{3}))
         << group.directory;
-  EXPECT_EQ(test::refusal("[group.a]\nl3 = \"ways 0-1\"\n", capabilities, snapshot),
-            "p.toml:2:6: error: a: 'ways 0-1' overlaps ways 0-1 of L3 domain 0, which group 'odd' "
-            "holds and rdtd did not make\n");
+  EXPECT_EQ(
+      test::refusal("[group.a]\nl3 = \"ways 0-1\"\n", capabilities, snapshot),
+      "p.toml:2:6: error: a: 'ways 0-1' overlaps ways 0-1 of L3 domain 0, held by group 'odd', "
+      "which rdtd did not make\n");
   EXPECT_EQ(
       test::refusal("[pseudo_lock.r]\nl3 = { \"0\" = \"ways 0-1\" }\n", capabilities, snapshot),
       "p.toml:2:14: error: pseudo_lock 'r': 'ways 0-1' overlaps ways 0-1 of L3 domain 0, "
-      "which group 'odd' holds and rdtd did not make\n");
+      "held by group 'odd', which rdtd did not make\n");
 }
 
 // Another tool can have very many: they are counted, and the first of them named.

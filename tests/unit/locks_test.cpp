@@ -283,10 +283,11 @@ TEST(Locks, InUse) {
                     busy(locked("3", "fc"))),
       "p.toml:2:6: error: 7 ways asked for exclusively (a 7), but L2 domain 1 has 8 ways, 2 held "
       "by pseudo_lock 'buffer', which is still in use, and 1 must be left to default\n");
-  EXPECT_EQ(test::refusal(buffer_policy + "[group.a]\nl2 = \"ways 0-3\"\n", atom(),
-                          busy(locked("3", "fc"))),
-            "p.toml:4:6: error: a: 'ways 0-3' overlaps ways 0-1 of L2 domain 1, which pseudo_lock "
-            "'buffer' holds and is still in use\n");
+  EXPECT_EQ(
+      test::refusal(buffer_policy + "[group.a]\nl2 = \"ways 0-3\"\n", atom(),
+                    busy(locked("3", "fc"))),
+      "p.toml:4:6: error: a: 'ways 0-3' overlaps ways 0-1 of L2 domain 1, held by pseudo_lock "
+      "'buffer', which is still in use\n");
   EXPECT_EQ(test::refusal(lock("other", "1 MiB"), atom(), busy(locked("3", "fc"))),
             "p.toml:2:14: error: pseudo_lock 'other': pseudo_lock 'buffer', which is still in use, "
             "is locked in L2 domain 1, and the kernel locks one region in a domain\n");
