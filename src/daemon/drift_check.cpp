@@ -183,12 +183,15 @@ void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
 }
 
 // Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-void DriftCheck::lock_regions(const std::vector<Step>& steps, const Machine& machine,
-                              Comparison& out) {
+void DriftCheck::lock_regions(const std::vector<Step>& steps, Comparison& out) {
   std::set<std::string> failed;
-  for (size_t i = 0; i + 1 < steps.size(); i += 2) {
-    const std::string& group = group_of(steps[i]);
-    const auto done = applier_.carry_out({steps[i], steps[i + 1]}, machine);
+  const auto machine = steps.empty() ? Result<Machine>() : applier_.read_machine();
+  if (!machine) return;  // what could not be locked before still is not
+  for (auto step = steps.begin(); step != steps.end();) {
+    const std::string& group = group_of(*step);
+    const auto first = step;
+    step += std::holds_alternative<MakeGroup>(*step) ? 2 : 1;
+    const auto done = applier_.carry_out({first, step}, *machine);
     if (done) continue;
     problems_.report(lock_key + group, done.error().text());
     failed.insert(group);
@@ -360,7 +363,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   const bool by_kernel = reset_pending_;
   const Restored restored = restore(*current, back.steps, *machine, out);
   set_modes(modes, restored.limits);
-  lock_regions(restored.all ? back.locks : std::vector<Step>{}, *machine, out);
+  lock_regions(restored.all ? back.locks : std::vector<Step>{}, out);
   if (io_is_disabled && restored.all) enable_io(*current, out);
   if (!io_is_disabled) problems_.clear(io_key);
   const std::set<std::string> made =

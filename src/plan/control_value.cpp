@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/cbm.hpp"
 
 namespace rdtd {
@@ -43,8 +44,8 @@ ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
         {}});
   if (mask.count() < control.min_bits)
     return std::unexpected(
-        ControlRefusal{fmt::format("'{}' is too little: a mask of {} has at least {} ways ({})",
-                                   amount.text, name.name(), control.min_bits,
+        ControlRefusal{fmt::format("'{}' is too little: a mask of {} has at least {} ({})",
+                                   amount.text, name.name(), counted(control.min_bits, "way"),
                                    control.resource.empty() ? "min_cbm_bits" : "min_bits"),
                        {}});
   return mask.bits;

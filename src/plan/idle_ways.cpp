@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "placement_refusals.hpp"
 #include "planner.hpp"
 
 namespace rdtd {
@@ -48,12 +49,11 @@ void Planner::note_idle(const CacheDomain& domain, const PlannedRequest& planned
   const bool for_now =
       other && idle_ways(request, default_takes_all, *other).count() < idle.count();
   (for_now ? warnings.idle_for_now : warnings.idle)
-      .push_back(
-          {{request.exclusive.front().party.where,
-            fmt::format("nobody fills way{} {} of ", idle.count() == 1 ? "" : "s", way_list(idle)),
-            for_now ? ": the groups keep their places, which leaves the other ways in pieces"
-                    : ": the ways that are not exclusive are in pieces"},
-           domain.id});
+      .push_back({{request.exclusive.front().party.where,
+                   fmt::format("nobody fills {} of ", these_ways(idle)),
+                   for_now ? ": the groups keep their places, which leaves the other ways in pieces"
+                           : ": the ways that are not exclusive are in pieces"},
+                  domain.id});
 }
 
 }  // namespace rdtd

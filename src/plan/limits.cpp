@@ -51,8 +51,10 @@ std::string taken_by(const std::vector<std::string>& others, std::string_view fi
   std::string who = monitoring == 0 ? "group" : "monitoring group";
   who = others.size() == 1 ? "a " + who : who + "s";
   if (monitoring > 0 && std::cmp_less(monitoring, others.size())) who = "groups and " + who;
+  std::vector<std::string> labels;
+  for (const std::string& directory : others) labels.push_back(group_label(directory));
   return fmt::format("1 is {}, {} taken by {} that rdtd did not make ({})", first, others.size(),
-                     who, first_names(others));
+                     who, first_names(labels));
 }
 
 // Two groups may have had monitoring groups of one name.
@@ -259,8 +261,9 @@ void Planner::check_absent(const Cache& cache, const DomainAmount& line) {
   else if (named != nullptr && !named->contiguous() && !info.sparse_masks)
     error(line.amount.where, fmt::format("'{}' has gaps; masks must be contiguous", amount.text));
   else if (ways != nullptr && ways->count > info.cbm_mask.count())
-    error(line.amount.where,
-          fmt::format("'{}' does not fit: there are {} ways", amount.text, info.cbm_mask.count()));
+    error(line.amount.where, fmt::format("'{}' does not fit: there {} {}", amount.text,
+                                         info.cbm_mask.count() == 1 ? "is" : "are",
+                                         counted(info.cbm_mask.count(), "way")));
   else if (count && *count < least)
     error(line.amount.where,
           fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",

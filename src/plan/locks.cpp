@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "placement_refusals.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
@@ -34,19 +35,16 @@ unsigned ways_wanted(const Want& want) {
   return std::get<unsigned>(want);
 }
 
-// Whether the kernel could make the group that a region begins as: it gives it the lowest ways that
-// are not exclusive. The region is the last obstacle, and nobody fills its ways yet.
-bool leaves_room(const DomainRequest& request, const DomainPlacement& placement) {
+// Whether the kernel can make groups beside the region, which is an obstacle: it gives them the
+// lowest ways that nobody holds for good.
+bool leaves_room(const DomainRequest& request) {
   Cbm left = request.all;
-  for (size_t i = 0; i + 1 < request.obstacles.size(); i++)
-    left = left.without(request.obstacles[i].mask);
-  for (size_t i = 0; i < request.exclusive.size(); i++)
-    if (request.exclusive[i].members.empty()) left = left.without(placement.exclusive[i]);
+  for (const Obstacle& obstacle : request.obstacles) left = left.without(obstacle.mask);
   return !left.empty() && first_run(left).count() >= request.min_ways;
 }
 
-// Whether the region can be locked there, exclusive parties outside of the ways of devices, then
-// parties that keep their places: how many.
+// Whether groups can be made beside the region, exclusive parties outside of the ways of devices,
+// then parties that keep their places: how many.
 using Worth = std::tuple<bool, size_t, size_t>;
 Worth worth(const DomainRequest& request, const DomainPlacement& placement) {
   const auto apart = static_cast<size_t>(std::ranges::count_if(
@@ -61,7 +59,7 @@ Worth worth(const DomainRequest& request, const DomainPlacement& placement) {
       count(request.exclusive[i].members[j], placement.members[i][j]);
   }
   for (size_t i = 0; i < request.shared.size(); i++) count(request.shared[i], placement.shared[i]);
-  return {leaves_room(request, placement), apart, kept};
+  return {leaves_room(request), apart, kept};
 }
 
 }  // namespace
@@ -244,9 +242,9 @@ std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
   if (bytes > largest_region)
     return PlacementRefusal{
         where,
-        fmt::format("{}: the kernel locks at most {} KiB in one region, and {} ways of ",
-                    title(lock), largest_region >> 10, ways_wanted(wanted)),
-        fmt::format(" hold {} KiB", bytes >> 10)};
+        fmt::format("{}: the kernel locks at most {} KiB in one region, and {} of ", title(lock),
+                    largest_region >> 10, counted(ways_wanted(wanted), "way")),
+        fmt::format(" {} {} KiB", ways_wanted(wanted) == 1 ? "holds" : "hold", bytes >> 10)};
   auto regions = foreign_groups();
   for (const auto& [name, why] : snapshot_.busy_locks)
     if (const auto busy = snapshot_.groups.find(name);
@@ -276,9 +274,15 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
                                                     DomainRequest request) const {
   const Amount& amount = lock.line().amount.value;
   const Location& where = lock.line().amount.where;
+  if (const auto now = locked_now(domain, lock);
+      now && snapshot_.busy_locks.contains(lock.name.value)) {
+    request.obstacles.push_back({title(lock), *now, "is still in use"});
+    return rdtd::place(request).error();
+  }
   request.exclusive.push_back(
-      {{title(lock), where, amount.text, wanted, {}}, {}, false, /*strict=*/true});
+      {{title(lock), where, amount.text, wanted, {}}, {}, false, true, /*region=*/true});
   if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
+  if (auto refusal = explain_region(request)) return {*std::move(refusal)};
   std::vector<std::string> others;
   for (const auto& [name, state] : foreign_groups())
     if (!footprint(state->schemata, domain.cache.resource, domain.id).empty())
@@ -290,46 +294,65 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
            ""}};
 }
 
-// A region begins as a group, which has no mask of its own yet. By then the other groups have their
-// masks and modes.
+// A new group has no mask of its own yet, nor has one that a region begins as, nor have devices.
+// rdtd's own groups leave the exclusive mode until they have one; regions and the groups of others
+// stay.
 void Planner::check_new_regions() {
+  const auto is_new = [&](const Group& group) {
+    return !snapshot_.groups.contains(group_directory(group.name.value));
+  };
+  const auto new_group = std::ranges::find_if(policy_.groups, is_new);
   for (const Cache& cache : caches_) {
     DomainRefusals refusals;
-    Schemata locked;
-    for (const PseudoLock* lock : locks_) {
-      const auto target = lock_targets_.find(lock);
-      if (target == lock_targets_.end()) continue;
-      const LockRegion& region = target->second.region;
+    Schemata locked = regions_that_stay();
+    const auto check = [&](const Location& where, const std::string& what) {
       for (const auto& [domain, bytes] : cache.info.way_bytes)
-        if (!stands(region, snapshot_) &&
-            !can_make_group({cache, domain}, footprint(locked, cache.resource, domain)))
+        if (!can_make_group({cache, domain}, footprint(locked, cache.resource, domain)))
           refusals.push_back(
-              {{lock->name.where,
-                title(*lock) + " cannot be locked: the kernel gives a new group the lowest "
-                               "ways that are free in ",
-                fmt::format(", and below exclusive groups and regions these are "
-                            "fewer than the {} ways of a mask (min_cbm_bits)",
+              {{where, what + ": the kernel gives a new group the lowest ways that are free in ",
+                fmt::format(", and below exclusive groups and regions these are fewer than the {} "
+                            "ways of a mask (min_cbm_bits)",
                             cache.info.min_cbm_bits)},
                domain});
+    };
+    if (new_group != policy_.groups.end())
+      check(new_group->name.where,
+            fmt::format("group '{}' cannot be created", new_group->name.value));
+    if (io_ != nullptr && snapshot_.io.empty() && cache.resource == Resource::L3)
+      check(io_->name.where, "[io]: io_alloc cannot be enabled");
+    for (const PseudoLock* lock : locks_) {
+      const auto target = lock_targets_.find(lock);
+      if (target == lock_targets_.end() || stands(target->second.region, snapshot_)) continue;
+      const LockRegion& region = target->second.region;
+      check(lock->name.where, title(*lock) + " cannot be locked");
       locked[region.resource][region.domain] |= region.mask.bits;
     }
     report(cache.resource, refusals, Severity::error);
   }
 }
 
-// Whether the lowest ways that the kernel offers a new group are enough for a mask.
+// Those that rdtd has locked and no step removes.
+Schemata Planner::regions_that_stay() const {
+  Schemata out;
+  for (const std::string& name : snapshot_.own_locks()) {
+    const bool stays = std::ranges::any_of(lock_targets_, [&](const auto& target) {
+      return target.second.region.group == name && stands(target.second.region, snapshot_);
+    });
+    if (!stays && !snapshot_.busy_locks.contains(name)) continue;
+    for (const auto& [resource, masks] : snapshot_.groups.at(name).schemata)
+      for (const auto& [domain, mask] : masks) out[resource][domain] |= mask;
+  }
+  return out;
+}
+
+// Whether the lowest ways that the kernel can offer a new group are enough for a mask.
 bool Planner::can_make_group(const CacheDomain& domain, Cbm locked) const {
   const CacheInfo& info = domain.cache.info;
-  Cbm used = info.shareable_bits | locked, offered = info.shareable_bits;
-  const auto add = [&](const GroupState& state) {
-    const Cbm mask = footprint(state.schemata, domain.cache.resource, domain.id);
-    used = used | mask;
-    if (state.mode == Mode::shareable) offered = offered | mask;
-  };
-  for (const GroupTarget& group : targets_) add(group.state);
-  for (const auto& [name, state] : foreign_groups()) add(*state);
-  offered = offered | info.cbm_mask.without(used);
-  return !offered.empty() && first_run(offered).count() >= info.min_cbm_bits;
+  Cbm free = info.cbm_mask.without(locked);
+  for (const auto& [name, state] : foreign_groups())
+    if (state->mode != Mode::shareable)
+      free = free.without(footprint(state->schemata, domain.cache.resource, domain.id));
+  return info.sparse_masks || (!free.empty() && first_run(free).count() >= info.min_ways());
 }
 
 // The error is empty if an amount was refused.

@@ -35,9 +35,11 @@ bool MaskMoves::keep_apart(const Moving& a, const Moving& b, Resource resource,
   return !overlap(a.before, b.before) && !overlap(a.goal, b.goal);
 }
 
-bool MaskMoves::blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask) const {
+bool MaskMoves::blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask,
+                        Devices devices) const {
   return std::ranges::any_of(groups_, [&](const Moving& other) {
     return &other != &group && other.exists &&
+           (other.name != io_group || devices == Devices::are_a_group) &&
            footprint(other.now, resource, domain).overlaps(mask) &&
            (other.mode == Mode::exclusive || keep_apart(group, other, resource, domain));
   });
@@ -71,6 +73,22 @@ bool MaskMoves::move(Moving& group) {
     }
   write(group, change);
   return !change.empty();
+}
+
+// If possible in addition to its ways.
+void MaskMoves::fill(Resource resource, DomainId domain, Cbm ways) {
+  for (Moving& group : groups_) {
+    const Cbm now = mask_in(group.now, resource, domain);
+    if (!group.own || !group.exists || group.mode != Mode::shareable || group.name == io_group ||
+        now.empty())
+      continue;
+    const Cbm both = now | ways;
+    const Cbm wide = Cbm::range(both.lowest(), both.highest() - both.lowest() + 1);
+    for (const Cbm mask : {wide, ways})
+      if (cache(resource).cbm_mask.contains(mask) &&
+          !blocked(group, resource, domain, mask, Devices::give_way))
+        return write(group, {{resource, {{domain, mask.bits}}}});
+  }
 }
 
 // Moves a group to the part of its goal that nobody is in, if that is more of it than it has.

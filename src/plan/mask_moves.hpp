@@ -31,6 +31,8 @@ class MaskMoves {
 
   // Moves every domain of a group as far as the others allow. False if nothing could be moved.
   bool move(Moving& group);
+  // Has a group that rdtd made fill these ways, of which devices may fill some, if one can.
+  void fill(Resource resource, DomainId domain, Cbm ways);
   // Moves all groups to their goals.
   void finish();
 
@@ -44,8 +46,9 @@ class MaskMoves {
   [[nodiscard]] Cbm usable_part(Resource resource, Cbm mask) const;
   [[nodiscard]] bool keep_apart(const Moving& a, const Moving& b, Resource resource,
                                 DomainId domain) const;
-  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain,
-                             Cbm mask) const;
+  enum class Devices { are_a_group, give_way };
+  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask,
+                             Devices devices = Devices::are_a_group) const;
   void write(Moving& group, const Schemata& change);
 
   const Capabilities& machine_;

@@ -39,6 +39,7 @@ struct Exclusive {
   // Data, and the entry before it is the code of the same party: the two may share ways.
   bool other_half = false;
   bool strict = false;
+  bool region = false;  // pseudo-locked: it is strict, and messages do not call it so
 };
 
 struct Obstacle {

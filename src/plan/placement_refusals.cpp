@@ -16,16 +16,6 @@ namespace {
 
 std::string ways(uint64_t count) { return fmt::format("{} way{}", count, count == 1 ? "" : "s"); }
 
-// "way 3", "ways 0-2 and 6-7".
-std::string these_ways(Cbm mask) {
-  std::string list = way_list(mask);
-  if (const size_t comma = list.rfind(','); comma != std::string::npos)
-    list.replace(comma, 1, " and ");
-  for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', comma + 2))
-    list.replace(comma, 1, ", ");
-  return (mask.count() == 1 ? "way " : "ways ") + list;
-}
-
 // "'4 ways'", "'40%' (8 ways)".
 std::string amount(const Party& party) {
   const std::string asked = fmt::format("'{}'", party.asked);
@@ -66,14 +56,15 @@ class NamedWays {
   explicit NamedWays(const DomainRequest& request) : request_(request) {}
 
   // `owner` has these ways alone; the groups of a partition have their partition as owner.
-  void check_exclusive(const Party& party, const Party& owner, bool strict) {
+  void check_exclusive(const Party& party, const Party& owner, const Exclusive& exclusive) {
     const Cbm* mask = named_ways(party);
     if (mask == nullptr || !check(party, *mask)) return;
-    if (strict && request_.shareable.overlaps(*mask))
+    if (exclusive.strict && request_.shareable.overlaps(*mask))
       refusals.push_back(
           {party.where,
-           fmt::format("{}: '{}' cannot be strictly exclusive: {} fill {} of ", party.name,
-                       party.asked, request_.devices, these_ways(request_.shareable & *mask)),
+           fmt::format("{}: '{}' cannot be {}: {} fill {} of ", party.name, party.asked,
+                       exclusive.region ? "locked" : "strictly exclusive", request_.devices,
+                       these_ways(request_.shareable & *mask)),
            " too"});
     check_owners(party, *mask, &owner);
     for (unsigned way = 0; way < owners_.size(); way++)
@@ -111,7 +102,7 @@ class NamedWays {
         refusals.push_back({party.where,
                             fmt::format("{}: '{}' overlaps {} of ", party.name, party.asked,
                                         these_ways(obstacle.mask & mask)),
-                            fmt::format(", which {} holds and {}", obstacle.name, obstacle.why)});
+                            fmt::format(", held by {}, which {}", obstacle.name, obstacle.why)});
     return true;
   }
   void check_owners(const Party& party, Cbm mask, const Party* owner) {
@@ -167,9 +158,16 @@ void check_sizes(const DomainRequest& request, const Exclusive& partition,
 // What takes ways besides the exclusive parties that ask for a number of them.
 std::vector<std::string> limits(const DomainRequest& request) {
   std::vector<std::string> out;
-  if (!request.shareable.empty() && std::ranges::any_of(request.exclusive, &Exclusive::strict))
-    out.push_back(fmt::format("{} of them also filled by {}, which exclusive = \"strict\" excludes",
-                              request.shareable.count(), request.devices));
+  const auto excludes = [&](bool region) {
+    return std::ranges::any_of(request.exclusive, [&](const Exclusive& one) {
+      return one.strict && one.region == region;
+    });
+  };
+  if (!request.shareable.empty() && (excludes(false) || excludes(true)))
+    out.push_back(fmt::format("{} of them also filled by {}, {}", request.shareable.count(),
+                              request.devices,
+                              excludes(false) ? "which exclusive = \"strict\" excludes"
+                                              : "where no region can be locked"));
   for (const Obstacle& obstacle : request.obstacles)
     if (!(obstacle.mask & request.all).empty())
       out.push_back(fmt::format("{} held by {}, which {}", obstacle.mask.count(), obstacle.name,
@@ -234,15 +232,24 @@ std::string holders(const DomainRequest& request) {
 
 }  // namespace
 
+std::string these_ways(Cbm mask) {
+  std::string list = way_list(mask);
+  if (const size_t comma = list.rfind(','); comma != std::string::npos)
+    list.replace(comma, 1, " and ");
+  for (size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',', comma + 2))
+    list.replace(comma, 1, ", ");
+  return (mask.count() == 1 ? "way " : "ways ") + list;
+}
+
 std::vector<PlacementRefusal> check_parties(const DomainRequest& request) {
   NamedWays named(request);
   const Party* owner = nullptr;
   for (const Exclusive& exclusive : request.exclusive) {
     if (!exclusive.other_half) owner = &exclusive.party;
-    named.check_exclusive(exclusive.party, *owner, exclusive.strict);
+    named.check_exclusive(exclusive.party, *owner, exclusive);
     for (const Party& member : exclusive.members) {
       if (named_ways(exclusive.party) == nullptr)
-        named.check_exclusive(member, *owner, exclusive.strict);
+        named.check_exclusive(member, *owner, exclusive);
       else
         named.check_member(member, exclusive.party);
     }
@@ -294,6 +301,32 @@ std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board&
          *count == request.all.count() ? "write \"all\": every way that the group may fill" : ""});
   }
   return refusals;
+}
+
+std::optional<PlacementRefusal> explain_region(const DomainRequest& request) {
+  const Party& region = request.exclusive.back().party;
+  if (const Cbm* mask = named_ways(region)) {
+    if (mask->contiguous()) return std::nullopt;
+    return PlacementRefusal{
+        region.where,
+        fmt::format("{}: '{}' has gaps; the ways of a region in ", region.name, region.asked),
+        " must be side by side"};
+  }
+  Cbm free = request.all.without(request.shareable);
+  const auto take = [&](const Party& party) {
+    if (const Cbm* mask = named_ways(party)) free = free.without(*mask);
+  };
+  for (const Obstacle& obstacle : request.obstacles) free = free.without(obstacle.mask);
+  for (const Exclusive& exclusive : request.exclusive) {
+    take(exclusive.party);
+    std::ranges::for_each(exclusive.members, take);
+  }
+  std::ranges::for_each(request.shared, take);
+  // Without sparse masks, it was placed without gaps.
+  if (!request.sparse_masks || lowest_run(free, *number_of_ways(region))) return std::nullopt;
+  return PlacementRefusal{
+      region.where, fmt::format("{}: {} does not fit in ", region.name, amount(region)),
+      fmt::format(": {} are free, but not side by side: {}", ways(free.count()), these_ways(free))};
 }
 
 }  // namespace rdtd

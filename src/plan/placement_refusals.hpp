@@ -1,6 +1,8 @@
 // Why a request for the ways of one cache domain cannot be granted, in words.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "arrangement.hpp"
@@ -17,6 +19,9 @@ namespace rdtd {
   return std::get_if<unsigned>(&party.want);
 }
 
+// "way 3", "ways 0-2 and 6-7".
+[[nodiscard]] std::string these_ways(Cbm mask);
+
 // The errors of named ways, each alone and against the others, and of groups that do not fit in
 // their partition whatever its place.
 [[nodiscard]] std::vector<PlacementRefusal> check_parties(const DomainRequest& request);
@@ -29,5 +34,9 @@ namespace rdtd {
 [[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request,
                                                     const Board& board,
                                                     const std::vector<Piece>& pieces);
+
+// Why the last exclusive party of a request that can be granted is no region that can be locked: it
+// has gaps. Nothing if that is not why.
+[[nodiscard]] std::optional<PlacementRefusal> explain_region(const DomainRequest& request);
 
 }  // namespace rdtd

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "bandwidth.hpp"
+#include "placement_refusals.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
@@ -155,15 +156,15 @@ void Planner::decide_modes() {
 void Planner::warn_of_foreign_groups(const Cache& cache) {
   DomainRefusals found;
   const auto look = [&](const Location& where, Cbm mask, DomainId domain,
-                        const std::string& claim) {
+                        const std::string& owner) {
     for (const auto& [name, state] : snapshot_.groups) {
       const Cbm theirs =
           is_foreign(name) ? footprint(state.schemata, cache.resource, domain) & mask : Cbm{};
       if (!theirs.empty())
         found.push_back({{where,
-                          fmt::format("group '{}', which rdtd did not make, can fill ways {} of ",
-                                      name, way_list(theirs)),
-                          ", " + claim},
+                          fmt::format("group '{}', which rdtd did not make, can fill {} of ", name,
+                                      these_ways(theirs)),
+                          ", exclusive to " + owner},
                          domain});
     }
   };
@@ -177,16 +178,14 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
     };
     for (const Group& group : policy_.groups)
       if (group.exclusive && divided(group.amounts))
-        look(group.name.where, mask_of(group), domain,
-             fmt::format("exclusive to '{}'", group.name.value));
+        look(group.name.where, mask_of(group), domain, fmt::format("'{}'", group.name.value));
     for (size_t i = 0; i < policy_.partitions.size(); ++i) {
       const Partition& partition = policy_.partitions[i];
       if (!divided(partition.amounts)) continue;
       Cbm mask = footprint(partition_targets_[i].state.schemata, cache.resource, domain);
       if (const auto members = members_.find(partition.name.value); members != members_.end())
         for (const Group* group : members->second) mask = mask | mask_of(*group);
-      look(partition.name.where, mask, domain,
-           fmt::format("which are of partition '{}'", partition.name.value));
+      look(partition.name.where, mask, domain, fmt::format("partition '{}'", partition.name.value));
     }
   }
   report(cache.resource, found, Severity::warning);

@@ -127,6 +127,7 @@ class Planner {
   void check_caches_of_locks();
   [[nodiscard]] bool can_lock(const PseudoLock& lock);
   void check_new_regions();
+  [[nodiscard]] Schemata regions_that_stay() const;
   [[nodiscard]] bool can_make_group(const CacheDomain& domain, Cbm locked) const;
   void find_busy_locks();
   [[nodiscard]] const PseudoLock* lock_in(const CacheDomain& domain) const;

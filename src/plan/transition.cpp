@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "cpu_steps.hpp"
 #include "mask_moves.hpp"
@@ -44,8 +45,12 @@ class Transition {
   void remove_mon_groups_early(size_t missing_rmids, const Snapshot& now, Steps& out);
   void make_groups();
   void make(Moving& group);
+  void add_locks(Steps& out);
+  void set_exclusive();
   [[nodiscard]] bool enables_io() const;
+  void offer_ways();
   [[nodiscard]] bool can_make() const;
+  [[nodiscard]] Cbm offered(Resource resource, DomainId domain) const;
 
   [[nodiscard]] Schemata at_online_domains(const Schemata& schemata) const;
   void set_mode(Moving& group, Mode mode) {
@@ -232,37 +237,50 @@ void Transition::remove_early(const Snapshot& now, Steps& out) {
 }
 
 // The mask that the kernel gives a new group: the lowest run of the ways that nobody uses, that
-// shareable groups use, and that devices fill without io_alloc. It refuses to make a group if that
-// is too short.
+// shareable groups use, and that devices fill without io_alloc.
+Cbm Transition::offered(Resource resource, DomainId domain) const {
+  const CacheInfo& info = machine_.caches.at(resource);
+  Cbm used = info.shareable_bits, offered = info.shareable_bits;
+  for (const Moving& group : groups_) {
+    const Cbm mask = footprint(group.now, resource, domain);
+    used = used | mask;
+    if (group.mode == Mode::shareable && group.name != io_group) offered = offered | mask;
+  }
+  offered = offered | info.cbm_mask.without(used);
+  return offered.empty() ? Cbm{} : first_run(offered);
+}
+
+// The kernel refuses to make a group if that mask is too short.
 bool Transition::can_make() const {
   for (const auto& [resource, info] : machine_.caches) {
     const auto online = domains_.find(resource);
     if (online == domains_.end()) continue;
-    for (const auto& [domain, value] : online->second) {
-      Cbm used = info.shareable_bits, offered = info.shareable_bits;
-      for (const Moving& group : groups_) {
-        const Cbm mask = footprint(group.now, resource, domain);
-        used = used | mask;
-        if (group.mode == Mode::shareable && group.name != io_group) offered = offered | mask;
-      }
-      offered = offered | info.cbm_mask.without(used);
-      if (offered.empty()) return false;
-      const auto length = static_cast<unsigned>(std::countr_one(offered.bits >> offered.lowest()));
-      if (length < info.min_cbm_bits) return false;
-    }
+    for (const auto& [domain, value] : online->second)
+      if (offered(resource, domain).count() < info.min_ways()) return false;
   }
   return true;
 }
 
-void Transition::make(Moving& group) {
-  bool possible = can_make();
-  for (auto other = groups_.begin(); !possible && other != groups_.end(); ++other) {
-    if (other->mode != Mode::exclusive || other->goal_mode != Mode::exclusive || !other->existed ||
-        other->leaving || !other->own)
-      continue;
-    set_mode(*other, Mode::shareable);
-    possible = can_make();
+// Until a group can be made, rdtd's own ones leave the exclusive mode; then one of them fills what
+// only devices fill. The steps that follow take both back.
+void Transition::offer_ways() {
+  for (auto group = groups_.begin(); group != groups_.end() && !can_make(); ++group)
+    if (group->mode == Mode::exclusive && group->goal_mode == Mode::exclusive && group->own &&
+        !group->leaving)
+      set_mode(*group, Mode::shareable);
+  if (can_make()) return;
+  for (const auto& [resource, info] : machine_.caches) {
+    const auto online = domains_.find(resource);
+    if (online == domains_.end()) continue;
+    for (const auto& [domain, value] : online->second)
+      if (const Cbm mask = offered(resource, domain);
+          !mask.empty() && mask.count() < info.min_ways())
+        masks_.fill(resource, domain, Cbm::range(mask.lowest(), info.min_ways()));
   }
+}
+
+void Transition::make(Moving& group) {
+  offer_ways();
   if (group.name == io_group)
     for (const auto& [resource, masks] : group.goal)
       steps_.emplace_back(SetIoAlloc{.resource = resource, .enabled = true});
@@ -282,6 +300,29 @@ void Transition::make_groups() {
   if (io != groups_.end() && !io->exists) make(*io);
   for (Moving& group : groups_)
     if (!group.exists && !group.leaving) make(group);
+}
+
+void Transition::set_exclusive() {
+  for (Moving& group : groups_)
+    if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
+      set_mode(group, Mode::exclusive);
+}
+
+// A region begins as a group.
+void Transition::add_locks(Steps& out) {
+  for (const LockRegion& lock : locks_) {
+    offer_ways();
+    steps_.emplace_back(MakeGroup{lock.group});
+    steps_.emplace_back(lock);
+    Moving& region = groups_.emplace_back();
+    region.name = lock.group;
+    region.mode = region.goal_mode = Mode::pseudo_locked;
+    region.now[lock.resource][lock.domain] = lock.mask.bits;
+    region.before = region.goal = region.now;
+  }
+  masks_.finish();
+  set_exclusive();
+  out.locks = std::move(steps_);
 }
 
 Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wanted,
@@ -305,14 +346,9 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
     if (group.leaving && !group.exists) gone.insert(group.name);
   CpuSteps cpus = cpu_steps(now, wanted, mon_groups, leaving, gone);
   std::ranges::move(cpus.groups, std::back_inserter(steps_));
-  for (Moving& group : groups_)
-    if (group.exists && group.goal_mode == Mode::exclusive && group.mode != Mode::exclusive)
-      set_mode(group, Mode::exclusive);
-  out.steps = std::move(steps_);
-  for (const LockRegion& lock : locks_) {
-    out.locks.emplace_back(MakeGroup{lock.group});
-    out.locks.emplace_back(lock);
-  }
+  set_exclusive();
+  out.steps = std::exchange(steps_, {});
+  add_locks(out);
   // What is there gives CPUs up before others are made, which may fail.
   auto step = cpus.mon_groups.begin();
   for (; step != cpus.mon_groups.end() && now.mon_groups.contains(group_of(*step)); ++step)

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "placement_refusals.hpp"
 #include "planner.hpp"
 #include "shares.hpp"
 #include "rdtd/base/text.hpp"
@@ -332,11 +333,10 @@ void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& plan
     ways = ways | both;
   }
   if (!names.empty())
-    warnings.push_back({{where,
-                         fmt::format("{} can fill way{} {} of ", request.devices,
-                                     ways.count() == 1 ? "" : "s", way_list(ways)),
-                         ", exclusive to " + join(names, ", ")},
-                        domain.id});
+    warnings.push_back(
+        {{where, fmt::format("{} can fill {} of ", request.devices, these_ways(ways)),
+          ", exclusive to " + join(names, ", ")},
+         domain.id});
 }
 
 void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,

@@ -58,7 +58,9 @@ void add_cache(const TreeMachine& machine, Resource resource, const CacheInfo& c
                   cache.sparse_masks ? "with or without gaps" : "without gaps",
                   counted(cache.num_closids, "CLOSID"));
   if (!cache.shareable_bits.empty())
-    text += fmt::format("; I/O devices also fill ways {}", way_list(cache.shareable_bits));
+    text +=
+        fmt::format("; I/O devices also fill way{} {}",
+                    cache.shareable_bits.count() == 1 ? "" : "s", way_list(cache.shareable_bits));
   JsonValue json = {{"domains", JsonValue::array()},  {"ways", cache.cbm_mask.count()},
                     {"least_ways", cache.min_ways()}, {"sparse_masks", cache.sparse_masks},
                     {"closids", cache.num_closids},   {"io_mask", to_string(cache.shareable_bits)}};

@@ -170,6 +170,30 @@ TEST_F(LocksTest, ListsWhatIsMissing) {
             "not make it\n");
 }
 
+// A new group, and a region begins as one, needs ways that no group has in the exclusive mode: the
+// groups leave it meanwhile, and are in it again also if the kernel refuses the region.
+TEST_F(LocksTest, IsRestoredBelowAnExclusiveGroup) {
+  fake::Machine machine = fake::atom();
+  machine.controls.at(Resource::L2).min_cbm_bits = 2;
+  use(std::move(machine));
+  ASSERT_EQ(reload("[group.a]\nl2 = \"ways 1-2\"\nexclusive = true\n" + buffer), "");
+  EXPECT_EQ(file("buffer/schemata"), "L2:1=18\n");
+  EXPECT_EQ(file("a/mode"), "exclusive\n");
+  ASSERT_TRUE(kernel.resctrl.remove("buffer"));
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "write" && call.path == "buffer/schemata";
+      },
+      ENOMEM);
+  reconcile();
+  EXPECT_EQ(file("buffer/schemata"), "none\n");
+  EXPECT_EQ(file("a/mode"), "exclusive\n");
+  kernel.calls.reset();
+  reconcile();
+  EXPECT_EQ(file("buffer/schemata"), "L2:1=18\n");
+  EXPECT_EQ(file("a/mode"), "exclusive\n");
+}
+
 TEST_F(LocksTest, ListsWhatTheMachineCannotHave) {
   ASSERT_EQ(reload("[daemon]\nunsupported = \"skip\"\n[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" "
                    "}\n"),

@@ -506,7 +506,7 @@ TEST_F(MonitorTest, WaitsForRmids) {
             std::vector<std::string>{
                 "the monitoring groups of 'redis' are not in force: 1 group and 1 monitoring group "
                 "asked for (redis, redis/front), 3 RMIDs here: 1 is the default group's, 1 taken "
-                "by a monitoring group that rdtd did not make (mon_groups/theirs)"});
+                "by a monitoring group that rdtd did not make (default/theirs)"});
   ASSERT_TRUE(kernel.resctrl.remove("mon_groups/theirs"));
   kernel.resctrl.end_limbo();
   reconcile();

@@ -47,12 +47,8 @@ fake::Machine random_machine(Random& random) {
   machine.num_rmids = one_in(random, 3) ? 6 + below(random, 6) : 64;
   if (!one_in(random, 3)) return machine;
   machine = fake::with_io_alloc(std::move(machine));
-  for (auto& [resource, control] : machine.controls) {
+  for (auto& [resource, control] : machine.controls)
     control.num_closids = machine.controls.at(Resource::L3).num_closids;
-    // As on every processor with io_alloc. Otherwise the ways of devices could leave one way, which
-    // is the lowest, to a new group.
-    control.min_cbm_bits = 1;
-  }
   return machine;
 }
 

@@ -49,10 +49,10 @@ TEST(ForeignGroups, Plans) {
             "p.toml:2:8: error: 2 groups asked for (a, b), 4 CLOSIDs here: 1 is the default "
             "group's, 2 taken by groups that rdtd did not make (guarded, plain)\n    2 | "
             "[group.b]\n      |        ^\n");
-  EXPECT_EQ(
-      plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
-      "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, which group 'guarded' "
-      "holds and rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
+  EXPECT_EQ(plan_text("[group.a]\nl3 = \"0xc0000\"\n", capabilities, snapshot),
+            "p.toml:2:6: error: a: '0xc0000' overlaps ways 18-19 of L3 domain 0, held by group "
+            "'guarded', "
+            "which rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
 }
 
 // What they can fill is told of once for all domains, of groups and of partitions.
@@ -69,7 +69,11 @@ TEST(ForeignGroups, InWaysOfOne) {
             "domains 0-1, exclusive to 'a'");
   EXPECT_EQ(warnings("[partition.p]\nl3 = \"90%\"\n[group.a]\npartition = \"p\"\n"),
             "p.toml:1:12: warning: group 'theirs', which rdtd did not make, can fill ways 4-7 of "
-            "L3 domains 0-1, which are of partition 'p'");
+            "L3 domains 0-1, exclusive to partition 'p'");
+  EXPECT_EQ(
+      warnings("[group.a]\nl3 = \"5 ways\"\nexclusive = true\n[group.b]\nl3 = \"ways 5-19\"\n"),
+      "p.toml:1:8: warning: group 'theirs', which rdtd did not make, can fill way 4 of L3 "
+      "domains 0-1, exclusive to 'a'");
 }
 
 TEST(ForeignGroups, PseudoLockedRegionsAreNotAdopted) {
@@ -248,7 +252,7 @@ TEST(ForeignGroups, InIdleWaysOfAPartition) {
   for (const Diagnostic& warning : plan->warnings) text += "; " + warning.message;
   EXPECT_EQ(text,
             "L3:0=3f; group 'other', which rdtd did not make, can fill ways 4-5 of L3 domain 0, "
-            "which are of partition 'p'");
+            "exclusive to partition 'p'");
 }
 
 // Nobody knows its ways.
@@ -317,13 +321,14 @@ TEST(ForeignGroups, HalfReadOnesMayBeExclusive) {
   for (const GroupTarget& group : plan->groups)
     EXPECT_FALSE(Cbm{group.state.schemata.at(Resource::L3).at(DomainId{0})}.overlaps(Cbm{3}))
         << group.directory;
-  EXPECT_EQ(test::refusal("[group.a]\nl3 = \"ways 0-1\"\n", capabilities, snapshot),
-            "p.toml:2:6: error: a: 'ways 0-1' overlaps ways 0-1 of L3 domain 0, which group 'odd' "
-            "holds and rdtd did not make\n");
+  EXPECT_EQ(
+      test::refusal("[group.a]\nl3 = \"ways 0-1\"\n", capabilities, snapshot),
+      "p.toml:2:6: error: a: 'ways 0-1' overlaps ways 0-1 of L3 domain 0, held by group 'odd', "
+      "which rdtd did not make\n");
   EXPECT_EQ(
       test::refusal("[pseudo_lock.r]\nl3 = { \"0\" = \"ways 0-1\" }\n", capabilities, snapshot),
       "p.toml:2:14: error: pseudo_lock 'r': 'ways 0-1' overlaps ways 0-1 of L3 domain 0, "
-      "which group 'odd' holds and rdtd did not make\n");
+      "held by group 'odd', which rdtd did not make\n");
 }
 
 // Another tool can have very many: they are counted, and the first of them named.
@@ -335,9 +340,9 @@ TEST(ForeignGroups, VeryManyAreCounted) {
     snapshot.mon_groups.insert(fmt::format("mon_groups/pqos-51-{:02}", i));
   EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
             "p.toml:1:8: error: 1 group asked for (a), 32 RMIDs here: 1 is the default group's, 31 "
-            "taken by monitoring groups that rdtd did not make (mon_groups/pqos-51-01, "
-            "mon_groups/pqos-51-02, mon_groups/pqos-51-03, mon_groups/pqos-51-04, "
-            "mon_groups/pqos-51-05 and 26 more)\n");
+            "taken by monitoring groups that rdtd did not make (default/pqos-51-01, "
+            "default/pqos-51-02, default/pqos-51-03, default/pqos-51-04, "
+            "default/pqos-51-05 and 26 more)\n");
   snapshot.mon_groups.clear();
   for (int i = 1; i <= 7; i++)
     snapshot.groups[fmt::format("COS{}", i)] = group_state("L3:0=ff\nMB:0=100\n");

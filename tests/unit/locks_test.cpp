@@ -283,6 +283,11 @@ TEST(Locks, InUse) {
                     busy(locked("3", "fc"))),
       "p.toml:2:6: error: 7 ways asked for exclusively (a 7), but L2 domain 1 has 8 ways, 2 held "
       "by pseudo_lock 'buffer', which is still in use, and 1 must be left to default\n");
+  EXPECT_EQ(
+      test::refusal(buffer_policy + "[group.a]\nl2 = \"ways 0-3\"\n", atom(),
+                    busy(locked("3", "fc"))),
+      "p.toml:4:6: error: a: 'ways 0-3' overlaps ways 0-1 of L2 domain 1, held by pseudo_lock "
+      "'buffer', which is still in use\n");
   EXPECT_EQ(test::refusal(lock("other", "1 MiB"), atom(), busy(locked("3", "fc"))),
             "p.toml:2:14: error: pseudo_lock 'other': pseudo_lock 'buffer', which is still in use, "
             "is locked in L2 domain 1, and the kernel locks one region in a domain\n");
@@ -321,23 +326,91 @@ TEST(Locks, Processors) {
   EXPECT_FALSE(can_pseudo_lock(""));
 }
 
-// The kernel makes a group only if the lowest ways that it offers are enough for a mask. A region
-// lies where it can be locked, if there is such a place.
-TEST(Locks, NoPlaceForTheGroupThatARegionBeginsAs) {
-  Capabilities two = atom();
-  two.caches.at(Resource::L2).min_cbm_bits = 2;
+Capabilities two_ways_at_least() {
+  Capabilities out = atom();
+  out.caches.at(Resource::L2).min_cbm_bits = 2;
+  return out;
+}
+
+// The kernel makes a group only if the lowest ways that it offers are enough for a mask: rdtd's own
+// groups leave the exclusive mode meanwhile.
+TEST(Locks, BelowAnExclusiveGroup) {
   const std::string a = "[group.a]\nl2 = \"ways 1-2\"\nexclusive = true\n";
-  EXPECT_EQ(
-      test::refusal(a + lock("buffer", "2 ways"), two, untouched(two)),
-      "p.toml:2:6: warning: nobody fills way 0 of L2 domain 0: the ways that are not exclusive "
-      "are in pieces\np.toml:4:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives "
-      "a new group "
-      "the lowest ways that are free in L2 domains 0-1, and below exclusive groups and regions "
-      "these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  const Capabilities two = two_ways_at_least();
+  const std::string plan = plan_text(a + lock("buffer", "2 ways"), two, untouched(two));
+  EXPECT_EQ(plan.substr(plan.find("schemata")),
+            "schemata  default  L2:0=f8;1=e0 (was 0-1=ff)\n"
+            "create    a\n"
+            "schemata  a  L2:0-1=6\n"
+            "mode      a  exclusive\n"
+            "mode      a  shareable\n"
+            "create    buffer\n"
+            "lock      buffer  L2:1=18\n"
+            "mode      a  exclusive\n"
+            "8 steps; groups: 2 to create, 1 to change, 0 to remove.\n");
   EXPECT_EQ(test::refusal("[group.a]\nl2 = { \"1\" = \"ways 3-4\" }\nexclusive = true\n" +
                               lock("buffer", "2 ways"),
                           two, untouched(two)),
             "granted");
+}
+
+// Nor do regions leave ways, nor the groups of others.
+TEST(Locks, NoPlaceForNewGroups) {
+  const Capabilities two = two_ways_at_least();
+  EXPECT_EQ(test::refusal(lock("buffer", "2 ways"), two,
+                          with(untouched(two), "theirs", "L2:0=6\n", Mode::pseudo_locked)),
+            "p.toml:1:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives a new "
+            "group the lowest ways that are free in L2 domain 0, and below exclusive groups and "
+            "regions these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  EXPECT_EQ(
+      test::refusal(lock("first", "ways 1-2", "0") + lock("buffer", "2 ways"), two, untouched(two)),
+      "p.toml:3:14: error: pseudo_lock 'buffer' cannot be locked: the kernel gives a new group the "
+      "lowest ways that are free in L2 domain 0, and below exclusive groups and regions these are "
+      "fewer than the 2 ways of a mask (min_cbm_bits)\n");
+  EXPECT_EQ(test::refusal(lock("buffer", "ways 1-2") + "[group.a]\n", two, locked("6", "f8")),
+            "p.toml:3:8: error: group 'a' cannot be created: the kernel gives a new group the "
+            "lowest ways that are free in L2 domain 1, and below exclusive groups and regions "
+            "these are fewer than the 2 ways of a mask (min_cbm_bits)\n");
+}
+
+// Where other masks can have gaps, a region still cannot.
+TEST(Locks, SparseMasks) {
+  Capabilities sparse = atom();
+  sparse.caches.at(Resource::L2).sparse_masks = true;
+  EXPECT_EQ(test::refusal("[group.a]\nl2 = \"0xaa\"\nexclusive = true\n" + lock("buffer", "25%"),
+                          sparse, untouched(sparse)),
+            "p.toml:5:14: error: pseudo_lock 'buffer': '25%' (2 ways) does not fit in L2 domain 1: "
+            "4 ways are free, but not side by side: ways 0, 2, 4 and 6\n");
+  EXPECT_EQ(test::refusal(lock("buffer", "0x5"), sparse, untouched(sparse)),
+            "p.toml:2:14: error: pseudo_lock 'buffer': '0x5' has gaps; the ways of a region in L2 "
+            "domain 1 must be side by side\n");
+  EXPECT_EQ(test::refusal(lock("buffer", "2 ways"), sparse,
+                          with(untouched(sparse), "theirs", "L2:0=aa;1=aa\n")),
+            "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
+            "groups that rdtd did not make ('theirs') can fill ways of L2 domain 1\n");
+}
+
+TEST(Locks, BesideDevices) {
+  Capabilities machine = atom();
+  CacheInfo& l2 = machine.caches.at(Resource::L2);
+  l2.shareable_bits = Cbm{0xf0};
+  EXPECT_EQ(test::refusal(lock("buffer", "ways 3-4"), machine, untouched(machine)),
+            "p.toml:2:14: error: pseudo_lock 'buffer': 'ways 3-4' cannot be locked: I/O devices "
+            "fill way 4 of L2 domain 1 too\n");
+  EXPECT_EQ(
+      test::refusal(lock("buffer", "5 ways"), machine, untouched(machine)),
+      "p.toml:2:14: error: 5 ways asked for exclusively (pseudo_lock 'buffer' 5), but L2 domain 1 "
+      "has 8 ways, 4 of them also filled by I/O devices, where no region can be locked\n");
+  EXPECT_EQ(test::refusal(
+                "[group.a]\nl2 = \"2 ways\"\nexclusive = \"strict\"\n" + lock("buffer", "3 ways"),
+                machine, untouched(machine)),
+            "p.toml:5:14: error: 5 ways asked for exclusively (a 2, pseudo_lock 'buffer' 3), but "
+            "L2 domain 1 has 8 ways, 4 of them also filled by I/O devices, which exclusive = "
+            "\"strict\" excludes\n");
+  l2.way_bytes[DomainId{1}] = 5 << 20;
+  EXPECT_EQ(test::refusal(lock("buffer", "1 way"), machine, untouched(machine)),
+            "p.toml:2:14: error: pseudo_lock 'buffer': the kernel locks at most 4096 KiB in one "
+            "region, and 1 way of L2 domain 1 holds 5120 KiB\n");
 }
 
 }  // namespace

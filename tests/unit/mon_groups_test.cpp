@@ -163,7 +163,7 @@ TEST(MonGroups, Refusals) {
        rule("default", "a") + rule("default", "b"),
        "p.toml:8:11: error: 2 monitoring groups asked for (default/a, default/b), 3 RMIDs here: 1 "
        "is the default group's, 1 taken by a monitoring group that rdtd did not make "
-       "(mon_groups/theirs)\n    8 "
+       "(default/theirs)\n    8 "
        "| monitor = \"b\"\n      |           ^~~\n"},
       {"RMIDs, with a group", [](Capabilities& c, Snapshot&) { c.num_rmids = 2; },
        redis + rule("redis", "a"),
@@ -213,7 +213,7 @@ TEST(MonGroups, RmidsOfClosids) {
       {16, rule("default", "x"),
        "p.toml:4:11: error: 1 monitoring group asked for (default/x), and each control group has 2 "
        "RMIDs here: 1 is its own, 1 taken by a monitoring group that rdtd did not make "
-       "(mon_groups/theirs)\n    "
+       "(default/theirs)\n    "
        "4 "
        "| monitor = \"x\"\n      |           ^~~\n"},
   };
@@ -265,7 +265,7 @@ TEST(MonGroups, WhatFits) {
   EXPECT_EQ(prepared->missing[0].reason,
             "1 group and 2 monitoring groups asked for (redis, default/b, redis/a), 4 RMIDs here: "
             "1 is the default group's, 1 taken by a monitoring group that rdtd did not make "
-            "(mon_groups/theirs)");
+            "(default/theirs)");
 }
 
 }  // namespace

@@ -104,8 +104,8 @@ TEST(PlacementRefusals, Limits) {
        },
        group("a", ""),
        "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 3 taken "
-       "by groups and monitoring groups that rdtd did not make (x, mon_groups/m, "
-       "x/mon_groups/m)\n    1 | [group.a]\n      |        ^\n"},
+       "by groups and monitoring groups that rdtd did not make (x, default/m, "
+       "x/m)\n    1 | [group.a]\n      |        ^\n"},
       {"no ways",
        [](Capabilities& c, Snapshot&) {
          l3(c).cbm_mask = Cbm{};

@@ -76,5 +76,31 @@ TEST(Transition, ParksWhereNobodyWaits) {
             "schemata  a  L3:0=3 (was 0=10)\n");
 }
 
+// A new group needs two ways, and the second one is the devices': another group fills it meanwhile.
+TEST(Transition, LendsWaysOfDevices) {
+  Capabilities capabilities = test::machine(8, 1);
+  capabilities.caches.at(Resource::L3).min_cbm_bits = 2;
+  const auto l3 = [](const char* mask) {
+    return test::group_state(std::string("L3:0=") + mask + "\n");
+  };
+  const auto steps = [&](const char* root, const char* devices) {
+    Snapshot now;
+    now.groups = {{"", l3(root)}};
+    now.owned = {""};
+    now.io[Resource::L3][DomainId{0}] = parse_cbm(devices)->bits;
+    std::string out;
+    for (const Step& step :
+         transition(capabilities, now, {{"a", l3("30")}, {"", l3("f0")}}, {}, {}).steps)
+      out += format_step(step) + "\n";
+    return out;
+  };
+  EXPECT_EQ(steps("f0", "e"),
+            "schemata  default  L3:0=ff (was 0=f0)\n"
+            "create    a\n"
+            "schemata  a  L3:0=30\n"
+            "schemata  default  L3:0=f0 (was 0=ff)\n");
+  EXPECT_EQ(steps("f0", "c"), "create    a\nschemata  a  L3:0=30\n");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -69,7 +69,7 @@ class DriftCheck {
   [[nodiscard]] std::shared_ptr<const InForce> follow_groups(
       const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
-  void lock_regions(const std::vector<Step>& steps, const Machine& machine, Comparison& out);
+  void lock_regions(const std::vector<Step>& steps, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
   struct Restored {
     bool limits = true;          // of the groups that are there

@@ -31,9 +31,9 @@ struct WantedGroup {
 
 struct Steps {
   std::vector<Step> steps;
-  // Locks regions, two steps for each. A load carries them out with the others, all or none. A
-  // restoration does each by itself: the kernel may have no memory for one, and limits do not
-  // depend on it.
+  // Locks regions; groups may leave the exclusive mode meanwhile. A load carries them out with the
+  // others, all or none. A restoration does each region (two steps) and each other step by itself:
+  // the kernel may have no memory for a region, and limits do not depend on it.
   std::vector<Step> locks;
   // Gives monitoring groups their CPUs, and makes new ones. Each step may fail by itself, and
   // limits do not depend on it: the kernel keeps an RMID that was freed in limbo until its lines
