@@ -93,6 +93,7 @@ class Guess {
   void rewrite_period();
   [[nodiscard]] bool rewrite_time(size_t at);
   [[nodiscard]] bool drop_filler(size_t at);
+  [[nodiscard]] std::string refusal_of_group(const std::string& group, size_t at) const;
   void rewrite_record();
   void rewrite_snapshot();
   void rewrite_init();

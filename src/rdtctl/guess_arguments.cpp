@@ -256,6 +256,13 @@ bool Guess::has_unknown_option() const {
 
 void Guess::rewrite_arguments() {
   const std::string name = verb();
+  // "history help"; a group can have that name.
+  if (const std::vector<size_t> bare = bare_words(verb_ + 1);
+      !executes() && !is_one_of(name, {"help", "show"}) && bare.size() == 1 &&
+      words_[bare.front()] == "help") {
+    words_[bare.front()] = "--help";
+    return;
+  }
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
   if (name == "init") rewrite_init();

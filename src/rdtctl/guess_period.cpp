@@ -22,13 +22,14 @@ bool is_time(const std::string& text) {
   return !is_number(number) && parse_time(text, clock_usec(CLOCK_REALTIME)).has_value();
 }
 
-// A name of a group has no '/', but that of a monitoring group one, behind its control group.
+// The name of a group has no '/', but that of a monitoring group has one behind its control group.
 bool can_be_group(const std::string& word) {
   std::error_code unknown;
+  if (word.empty() || word == "-" || word.contains('.')) return false;
   const size_t slash = word.find('/');
-  if (slash == std::string::npos) return !word.contains('.') && word != "-";
-  return slash > 0 && !word.contains('.') && word.find('/', slash + 1) == std::string::npos &&
-         !std::filesystem::exists(word.substr(0, slash), unknown);
+  return slash == std::string::npos ||
+         (slash > 0 && word.find('/', slash + 1) == std::string::npos &&
+          !std::filesystem::exists(word.substr(0, slash), unknown));
 }
 
 // Which option a word between others stands for: "since yesterday", "until 08:30".
@@ -67,6 +68,13 @@ bool Guess::rewrite_time(size_t at) {
     words_[at + 1].insert(0, "1");
   std::string option(option_meant(words_[at]));
   if ((words_[at] == "last" || !option.empty()) && more && words_of_time(at + 1) > 0) erase(at);
+  const size_t dash = words_[at].find('-', 1);  // "08:30-09:30"
+  if (words_of_time(at) == 0 && dash != std::string::npos && is_time(words_[at].substr(0, dash)) &&
+      is_time(words_[at].substr(dash + 1))) {
+    insert(at + 1, "--until=" + words_[at].substr(dash + 1));
+    words_[at] = "--since=" + words_[at].substr(0, dash);
+    return true;
+  }
   const size_t count = words_of_time(at);
   if (count == 0) return false;
   if (option.empty()) option = given({"-S", "--since"}) ? "--until=" : "--since=";
@@ -74,11 +82,26 @@ bool Guess::rewrite_time(size_t at) {
   return true;
 }
 
+// Why the word at `at` is no group, if `group` was found before; empty if it can be one.
+std::string Guess::refusal_of_group(const std::string& group, size_t at) const {
+  const std::string& word = words_[at];
+  if (is_number(word))
+    return fmt::format("'{0}' is neither a file nor a time: a time has a unit, such as {0}min",
+                       word);
+  if (is_one_of(word, {"since", "until"}) && at + 1 < words_.size())
+    if (const auto time = parse_time(words_[at + 1], 0); !time) return time.error();
+  return group.empty()
+             ? ""
+             : fmt::format("{0} takes one GROUP: 'rdtctl {0} {1}'; without one it shows all",
+                           verb(), group);
+}
+
 // "on redis", "group redis": a word that only leads to the next one.
 bool Guess::drop_filler(size_t at) {
   const bool alone = at + 1 == words_.size() || is_option(words_[at + 1]);
   if (is_one_of(words_[at], {"all", "everything"}) ||
-      (!alone && (is_kind_of_group(words_[at]) || is_one_of(words_[at], {"on", "of", "for"})))) {
+      (!alone &&
+       (is_kind_of_group(words_[at]) || is_one_of(words_[at], {"on", "of", "for", "in"})))) {
     erase(at);
     return true;
   }
@@ -110,11 +133,10 @@ void Guess::rewrite_period() {
       continue;
     } else if (drop_filler(at)) {
       at--;
-    } else if (!group.empty()) {
-      advice_ = fmt::format("{} takes one GROUP, not '{}' and '{}'; without one it shows all",
-                            verb(), group, word);
     } else if (!has_group && can_be_group(word)) {
-      group = word;
+      advice_ = refusal_of_group(group, at);
+      group = word.substr(0, word.find_last_not_of('/') + 1);
+      words_[at] = group;
       insert(at++, "-g");
     }
   }
