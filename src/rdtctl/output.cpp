@@ -154,6 +154,15 @@ std::string color_diagnostics(std::string_view text) {
   return out;
 }
 
+// `text`: of format_diagnostics().
+void note_findings(const Context& context, std::string text) {
+  if (context.columns != 0 && !text.empty()) text = wrap_hints(context, text);
+  if (!context.error_color || text.empty())
+    note("{}", text);
+  else
+    note("{}", Styled{color_diagnostics(text)});
+}
+
 // JSON escapes the control characters below U+0020 only; the others occur in strings alone.
 std::string escape_other_controls(const std::string& json) {
   std::string out;
@@ -269,12 +278,14 @@ Styled colored(const Context& context, Judgment judgment, const std::string& tex
 
 void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
                       const Sources& sources) {
-  std::string text = format_diagnostics(diagnostics, sources);
-  if (context.columns != 0 && !text.empty()) text = wrap_hints(context, text);
-  if (!context.error_color || text.empty())
-    note("{}", text);
-  else
-    note("{}", Styled{color_diagnostics(text)});
+  note_findings(context, format_diagnostics(diagnostics, sources));
+}
+
+int report(const Context& context, const Client::Failure& failure) {
+  if (failure.kind != Client::Failure::Kind::refused || !failure.text.ends_with('\n'))
+    return report(failure);
+  note_findings(context, printable_lines(failure.text));
+  return Exit::failed;
 }
 
 Styled emphasized(const Context& context, const std::string& text) {
