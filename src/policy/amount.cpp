@@ -139,6 +139,13 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   return Amount{most->value, std::string(text), least->value};
 }
 
+constexpr std::string_view no_variables = "a policy has no variables: write the amount itself";
+
+// Of a shell, or of a template.
+bool has_variable(std::string_view text) {
+  return text.contains("${") || text.contains("{{") || text.starts_with('$');
+}
+
 }  // namespace
 
 std::optional<AmountRange> bandwidth_range(const Amount& amount) {
@@ -203,6 +210,8 @@ Parsed parse_cache_amount(std::string_view text) {
   }
   if (const auto table = domain_table_meant(text, true))
     return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
+  if (has_variable(text))
+    return refused(fmt::format("'{}' is not a cache amount", text), std::string(no_variables));
   const auto meant = cache_amount_meant(text);
   if (const auto named = numbered_ways_meant(text); meant && named)
     return refused(
@@ -252,6 +261,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
   }
   if (const auto table = domain_table_meant(text, false))
     return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);
+  if (has_variable(text))
+    return refused(fmt::format("'{}' is not a bandwidth", text), std::string(no_variables));
   if (auto hint = rate_without_unit_meant(text))
     return refused(fmt::format("'{}' is not a bandwidth", text), *std::move(hint));
   const auto meant = bandwidth_amount_meant(text);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t second = 1'000'000;
 
-constexpr std::array<std::pair<std::string_view, uint64_t>, 21> units = {{
+constexpr std::array<std::pair<std::string_view, uint64_t>, 23> units = {{
     {"", second},
     {"us", 1},
     {"usec", 1},
@@ -37,6 +37,8 @@ constexpr std::array<std::pair<std::string_view, uint64_t>, 21> units = {{
     {"day", 86400 * second},
     {"days", 86400 * second},
     {"w", 604800 * second},
+    {"week", 604800 * second},
+    {"weeks", 604800 * second},
 }};
 
 }  // namespace

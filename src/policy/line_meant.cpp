@@ -87,6 +87,8 @@ std::string line_hint(std::string_view line, bool is_first) {
   if (line.size() > longest_line) return {};
   if (is_mark_of_conflict(line))
     return "this marks a conflict of a merge: keep one of its two sides, and delete the marks";
+  for (const std::string_view sign : {"{%", "{{", "{#", "<%"})
+    if (line.starts_with(sign)) return "this is a template: rdtd reads what is made from it";
   for (const std::string_view sign : {"!include", "@include", "%include"})
     if (line.starts_with(sign)) return std::string(all_files_are_read);
   if (auto hint = block_hint(line); !hint.empty()) return hint;
@@ -104,6 +106,8 @@ std::string line_hint(std::string_view line, bool is_first) {
 std::string pair_hint(std::string_view line, std::string_view key) {
   const std::string_view found = trim(line.substr(key.size()));
   if (found.starts_with(':')) return fmt::format("write {} = ...", key);
+  if (found.starts_with('!')) return std::string(no_negation);
+  if (found.starts_with('~')) return fmt::format("write {} = ...; a pattern is a glob", key);
   if (key == "include") return std::string(all_files_are_read);
   if (found.starts_with('"'))
     if (const size_t end = found.find('"', 1); end != std::string_view::npos)

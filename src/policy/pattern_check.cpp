@@ -19,6 +19,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "runtime_patterns.hpp"
+#include "synonyms.hpp"
 
 namespace rdtd {
 
@@ -73,7 +74,7 @@ Check check_negation(std::string_view text) {
     return std::nullopt;
   return Finding{fmt::format("'{}' is a text that begins with '{}': no condition negates", text,
                              has_sign ? "!" : text.substr(0, word.size() - 1)),
-                 "to leave processes alone, write group = \"leave\" in an earlier rule", false};
+                 std::string(no_negation), false};
 }
 
 // ["root", "alice"] of "root,alice".

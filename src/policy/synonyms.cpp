@@ -70,8 +70,6 @@ constexpr std::string_view in_guard =
     "[guard] is a table of its own; write protected = true in the group that must not suffer";
 constexpr std::string_view of_a_scheduler =
     "a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = \"**/*ID*\"";
-constexpr std::string_view left_alone =
-    "to leave processes alone, write group = \"leave\" in an earlier rule";
 
 constexpr auto of_rules = std::to_array<Synonym>({
     {"comm command process processes proc procs program programs pname names processname",
@@ -101,7 +99,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "each condition has its key and takes globs: name = \"redis*\""},
     {"ppid parent parentpid child children inherit inherits", "name",
      "children start in the group of their parent: a rule for the parent is enough"},
-    {"not except exclude ignore options skip unless", "name", left_alone},
+    {"not except exclude ignore options skip unless", "name", no_negation},
     {"ignorert sched schedule policy nice ionice ioclass rtprio latencynice oomscoreadj cpuquota "
      "cpuweight cpushares memory memorymax ioweight",
      "name", other_controls},
@@ -111,7 +109,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"comment desc description note notes title", "name", as_comment},
     {"vms virtualmachine domain domname guest guestname libvirt machine qemu", "vm", {}},
     {"vcpuid vcpupin vcpus", "vcpu", {}},
-    {"notname notunit notuser", "name", left_alone},
+    {"notname notunit notuser", "name", no_negation},
     {"anyof allof and or", "name",
      "all conditions of a rule must hold, and an array holds if one of its members does"},
     {"script interpreter", "cmdline", "write cmdline = \"*/NAME.py*\""},

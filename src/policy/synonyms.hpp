@@ -14,6 +14,10 @@ namespace rdtd {
 inline constexpr std::string_view all_files_are_read =
     "every *.toml file of /etc/rdtd is read, in the order of their names";
 
+// Where other programs have a negation.
+inline constexpr std::string_view no_negation =
+    "to leave processes alone, write group = \"leave\" in an earlier rule";
+
 // An unknown key, and the part of its value that shows what was meant.
 struct UnknownKey {
   std::string_view name;

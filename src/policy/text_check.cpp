@@ -21,6 +21,11 @@ constexpr size_t most_parts = 16;       // of a dotted key
 constexpr std::string_view letters_of_names =
     "a name consists of letters a to z, digits, '.', '_' and '-'";
 
+// The tables that have a name: [group.NAME].
+bool is_named_table(std::string_view table) {
+  return table == "group" || table == "partition" || table == "pseudo_lock";
+}
+
 bool is_bare(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
          c == '_';
@@ -75,6 +80,7 @@ bool TextScanner::check_characters() {
 }
 
 std::string TextScanner::hint_for_control(unsigned char byte) const {
+  if (text_.contains('\0')) return "the file is not text";
   if (ends_in_string(text_.substr(place_.line_start, place_.at - place_.line_start)))
     return fmt::format("write \\u{:04X} in a string", byte);
   return byte == '\r' ? "a line ends with a line feed" : "remove it";
@@ -155,6 +161,12 @@ bool TextScanner::fail_after_key(size_t begin, std::string_view key) {
               pair_hint(text_.substr(begin, end_of_line() - begin), key));
 }
 
+// Of a header that lacks its end only.
+std::string TextScanner::hint_for_header(size_t begin, std::string_view close, const Parts& parts) {
+  const std::string_view name = parts.size() == 1 && is_named_table(parts[0]) ? ".NAME" : "";
+  return fmt::format("write {}{}{}", trim(text_.substr(begin, place_.at - begin)), name, close);
+}
+
 // The name of a header is followed by something else than `close`.
 bool TextScanner::fail_in_header(size_t begin, std::string_view close, const Parts& parts) {
   std::string_view rest = text_.substr(place_.at, end_of_line() - place_.at);
@@ -162,13 +174,13 @@ bool TextScanner::fail_in_header(size_t begin, std::string_view close, const Par
   rest = rest.substr(0, rest.find('#'));
   const size_t end = rest.find(']');
   if (end == std::string_view::npos || end == 0)
-    return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close));
+    return fail(begin, place_.at, fmt::format("'{}' is missing after the name", close),
+                trim(rest).empty() || rest == "]" ? hint_for_header(begin, close, parts) : "");
   std::string_view name = trim(rest.substr(0, end));
   if (name.starts_with(':') || name.starts_with('/')) name = trim(name.substr(1));
   name = without_quotes(name);
-  const bool is_kind =
-      parts.size() == 1 && !name.empty() && std::ranges::all_of(name, is_bare) &&
-      (parts[0] == "group" || parts[0] == "partition" || parts[0] == "pseudo_lock");
+  const bool is_kind = parts.size() == 1 && !name.empty() && std::ranges::all_of(name, is_bare) &&
+                       is_named_table(parts[0]);
   const size_t length = first_character(rest).length;
   if (is_kind)
     return fail(place_.at, place_.at + length, fmt::format("'.' is missing after '{}'", parts[0]),
@@ -240,7 +252,8 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
   const std::string_view rest = trim(found.substr(1));
   const bool is_mark =
       (found.front() == ';' || found.front() == ',') && (rest.empty() || rest.starts_with('#'));
-  const bool is_comment = found.starts_with("//") || found.starts_with("-- ");
+  const bool is_comment = found.starts_with("//") || found.starts_with("-- ") ||
+                          found.starts_with("/*") || found.starts_with("; ");
   return fail(place_.at, place_.at + found.size(),
               fmt::format("unexpected '{}' after {}", found, after),
               is_mark      ? "remove it: a line ends without a mark"

@@ -67,6 +67,7 @@ class TextScanner {
   [[nodiscard]] bool is_disguised(size_t at) const;
   bool fail_disguised(size_t at);
   bool fail_after_key(size_t begin, std::string_view key);
+  std::string hint_for_header(size_t begin, std::string_view close, const Parts& parts);
   bool fail_in_header(size_t begin, std::string_view close, const Parts& parts);
   bool defined(size_t begin, size_t end, const NameTree::Outcome& outcome, Node& node);
 

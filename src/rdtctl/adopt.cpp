@@ -12,7 +12,7 @@ namespace rdtd {
 int verbs::adopt(const Context& context, const std::vector<std::string>& groups) {
   auto client = Client::connect();
   const auto adopted = client ? client->adopt(groups) : std::unexpected(client.error());
-  if (!adopted) return report(adopted.error());
+  if (!adopted) return report(context, adopted.error());
   renew_device_access(context);
   std::vector<std::string> others;
   for (const std::string& group : groups)

@@ -11,8 +11,8 @@ namespace rdtd {
 int verbs::apply(const Context& context) {
   auto client = Client::connect();
   const auto planned = client ? client->plan() : std::unexpected(client.error());
-  if (!planned) return report(planned.error());
-  if (const auto reloaded = client->reload(); !reloaded) return report(reloaded.error());
+  if (!planned) return report(context, planned.error());
+  if (const auto reloaded = client->reload(); !reloaded) return report(context, reloaded.error());
   renew_device_access(context);
   if (context.json != Json::off) {
     JsonValue steps = JsonValue::array();

@@ -86,11 +86,8 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
   }
   const auto found = find_contention(context, options.source, options.group);
   if (!found) return found.error();
-  if (!options.group.empty() && !found->has_group) {
-    const std::string& file = options.source.file;
-    note("rdtctl: {} has no group '{}'\n", file.empty() ? "the history" : file, options.group);
-    return Exit::failed;
-  }
+  if (!options.group.empty() && !found->has_group)
+    return report_no_group(options.source, options.group);
   if (context.json != Json::off) {
     print_as_json(context, *found);
     return Exit::ok;

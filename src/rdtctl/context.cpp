@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/unique_fd.hpp"
@@ -26,10 +27,14 @@
 namespace rdtd {
 
 int report(const Error& error) {
-  const bool kept_out = error.code == EACCES && error.path == Context{}.resctrl;
-  note("rdtctl: {}{}\n", error.text(),
-       kept_out ? "; only root and the user group 'rdtd' may read it" : "");
-  if (error.code == ENODEV || error.code == ENOENT) return Exit::no_resctrl;
+  const bool is_missing = error.code == ENODEV || error.code == ENOENT;
+  std::string_view hint;
+  if (error.path == Context{}.resctrl && error.code == EACCES)
+    hint = "; only root and the user group 'rdtd' may read it";
+  else if (error.path == Context{}.resctrl && is_missing)
+    hint = "; 'rdtctl doctor' says why";
+  note("rdtctl: {}{}\n", error.text(), hint);
+  if (is_missing) return Exit::no_resctrl;
   return error.code == EACCES || error.code == EPERM ? Exit::not_permitted : Exit::failed;
 }
 

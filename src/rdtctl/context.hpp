@@ -52,6 +52,8 @@ enum Exit {
 int report(const Error& error);
 int report_file(const Error& error);  // of a file that is not resctrl's
 int report(const Client::Failure& failure);
+// The same, but of a refusal that names places in the policy as note_diagnostics() does.
+int report(const Context& context, const Client::Failure& failure);
 
 // Where a snapshot keeps the record of the groups that rdtd made: a directory that resctrl
 // itself cannot have.

@@ -1,5 +1,6 @@
-// The command line while it is rewritten: what first_guesses.cpp, guess_options.cpp and
-// guess_arguments.cpp share.
+// The command line while it is rewritten, in this order: its verb (guess_verb.cpp), options
+// (guess_options.cpp) and other words (guess_arguments.cpp; guess_period.cpp for history and
+// blame).
 #pragma once
 
 #include <algorithm>
@@ -73,6 +74,7 @@ class Guess {
   bool rewrite_words(size_t at, size_t count);
   void rewrite_options();
   size_t rewrite_option(size_t at);
+  void rewrite_answer(size_t at);
   bool rewrite_value(size_t at);
   size_t rewrite_unknown(size_t at, const std::string& of);
   size_t rewrite_form(size_t at);
@@ -86,13 +88,19 @@ class Guess {
   void rewrite_run();
   void rewrite_load();
   void rewrite_import();
+  [[nodiscard]] size_t words_of_time(size_t at) const;
+  void join_time(size_t at, size_t count, const std::string& option);
   void rewrite_period();
+  [[nodiscard]] bool rewrite_time(size_t at);
+  [[nodiscard]] bool drop_filler(size_t at);
+  [[nodiscard]] std::string refusal_of_group(const std::string& group, size_t at) const;
   void rewrite_record();
   void rewrite_snapshot();
   void rewrite_init();
   void rewrite_groups();
   void rewrite_completion();
-  void rewrite_top(const std::string& word);
+  void rewrite_top();
+  void rewrite_column();
   bool refuse_arguments();
 
   void insert(size_t at, std::string word) {

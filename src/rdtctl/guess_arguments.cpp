@@ -55,10 +55,12 @@ void Guess::rewrite_assign() {
   rewrite_pids();
   if (ended()) return;
   std::vector<size_t> bare = bare_words(verb_ + 1);
-  if (bare.size() == 3 && words_[bare[1]] == "to") {  // "assign 1 to redis"
-    erase(bare[1]);
-    bare = bare_words(verb_ + 1);
-  }
+  // "assign 1 to redis", "assign redis unit x.service"
+  for (size_t i = bare.size(); i > 0 && bare.size() > 2; i--)
+    if (is_one_of(words_[bare[i - 1]], {"to", "in", "into", "unit", "service", "pid", "process"})) {
+      erase(bare[i - 1]);
+      bare = bare_words(verb_ + 1);
+    }
   std::vector<size_t> names;
   std::ranges::copy_if(bare, std::back_inserter(names),
                        [&](size_t at) { return !is_number(words_[at]); });
@@ -73,7 +75,13 @@ void Guess::rewrite_assign() {
   }
   if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
     const bool first = is_unit(names[0]);
-    if (first == is_unit(names[1])) return;
+    if (first == is_unit(names[1])) {
+      advice_ = fmt::format(
+          "'{0}' is neither a PID nor a unit with its type, such as '{0}.service'; a [[rule]] with "
+          "name = \"{0}\" matches processes by name",
+          words_[names[1]]);
+      return;
+    }
     insert(names[1], first ? "-g" : "--unit");
     insert(names[0], first ? "--unit" : "-g");
   } else if (names.size() == 1 && bare.size() == 1 && has_group && !has_unit) {
@@ -144,35 +152,16 @@ void Guess::rewrite_import() {
     insert(bare.front(), "--from");
 }
 
-// "history 1h", "blame -1h", "history today", "history --since 1h ago": a time in the place of the
-// file.
-void Guess::rewrite_period() {
-  std::error_code unknown;
-  for (size_t at = verb_ + 1; at < words_.size(); at++) {
-    const std::string before = words_[at - 1], word = words_[at];
-    if (word == "ago" && is_span(before.substr(before.find('=') + 1))) {
-      erase(at--);
-      continue;
-    }
-    if (is_option(before) && takes_next(before)) continue;
-    if (std::filesystem::exists(word, unknown)) continue;
-    const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
-    if (word == "last" && is_span(is_number(next.substr(0, 1)) ? next : "1" + next)) {
-      erase(at);
-      words_[at] = "--since=" + (is_number(next.substr(0, 1)) ? next : "1" + next);
-    } else if (is_span(word) || is_span(word.substr(word.starts_with('-') ? 1 : 0)) ||
-               is_one_of(lower(word), {"today", "yesterday"})) {
-      words_[at] = "--since=" + word;
-    }
-  }
-}
-
 // A file of such a name is hardly meant.
 void Guess::rewrite_record() {
   const std::vector<size_t> bare = bare_words(verb_ + 1);
   if (bare.empty() && std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
     advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
   if (bare.empty()) return;
+  if (const size_t at = bare.front() + 1; at < words_.size() && bare.size() == 2 &&
+                                          at == bare.back() && at + 1 == words_.size() &&
+                                          (is_number(words_[at]) || is_span(words_[at])))
+    insert(at, "-d");  // "record FILE 10"
   const std::string& word = words_[bare.front()];
   if (is_number(word) || is_span(word))
     advice_ = fmt::format("'{0}' is a time: 'rdtctl record FILE -d {0}'", word);
@@ -223,8 +212,20 @@ void Guess::rewrite_completion() {
     words_[bare.front()] = "bash";
 }
 
+// "--sort TASKS": as the heading has it.
+void Guess::rewrite_column() {
+  for (size_t at = verb_ + 1; at < words_.size(); at++) {
+    const bool apart = words_[at] == "--sort" && at + 1 < words_.size();
+    if (apart || words_[at].starts_with("--sort=")) words_[at + apart] = lower(words_[at + apart]);
+  }
+}
+
 // top takes no argument.
-void Guess::rewrite_top(const std::string& word) {
+void Guess::rewrite_top() {
+  rewrite_column();
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (bare.empty() || has_unknown_option()) return;
+  const std::string word = words_[bare.front()];
   std::error_code unknown;
   if (std::filesystem::is_regular_file(word, unknown))
     advice_ = fmt::format("'{0}' is a file: rdtctl top --play {0}", word);
@@ -255,6 +256,13 @@ bool Guess::has_unknown_option() const {
 
 void Guess::rewrite_arguments() {
   const std::string name = verb();
+  // "history help"; a group can have that name.
+  if (const std::vector<size_t> bare = bare_words(verb_ + 1);
+      !executes() && !is_one_of(name, {"help", "show"}) && bare.size() == 1 &&
+      words_[bare.front()] == "help") {
+    words_[bare.front()] = "--help";
+    return;
+  }
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
   if (name == "init") rewrite_init();
@@ -265,13 +273,12 @@ void Guess::rewrite_arguments() {
   if (name == "snapshot") rewrite_snapshot();
   if (is_one_of(name, {"show", "list", "edit", "adopt"}) && !has_unknown_option()) rewrite_groups();
   if (name == "import") rewrite_import();
+  if (name == "top") rewrite_top();
   // A word behind an option that is not known may be its value.
-  if (has_unknown_option() || refuse_arguments()) return;
+  if (ended() || has_unknown_option() || refuse_arguments()) return;
   if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
       !given({"--rules"}))
     words_[verb_] = "show";
-  if (const std::vector<size_t> bare = bare_words(verb_ + 1); name == "top" && !bare.empty())
-    rewrite_top(words_[bare.front()]);
 }
 
 }  // namespace rdtd

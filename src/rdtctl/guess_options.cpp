@@ -14,6 +14,13 @@ bool is_output(std::string_view form) {
   return is_one_of(form, {"json", "json-pretty", "text", "table", "wide"});
 }
 
+// Yes and no, as other programs take them.
+std::string answer_meant(std::string_view value, std::string_view yes, std::string_view no) {
+  const bool is_yes = is_one_of(value, {"yes", "on", "true", "1", "force"});
+  const bool is_no = is_one_of(value, {"no", "off", "false", "0", "none"});
+  return std::string(is_yes ? yes : is_no ? no : value);
+}
+
 }  // namespace
 
 std::string with_value(std::string_view text, std::string_view value, std::string_view otherwise) {
@@ -57,8 +64,25 @@ size_t Guess::rewrite_form(size_t at) {
   return at + 1;
 }
 
+// "--colour=yes", "--color off", "--json=compact", "--json=1".
+void Guess::rewrite_answer(size_t at) {
+  if (words_[at].starts_with("--colour")) words_[at].erase(std::string_view("--colo").size(), 1);
+  const std::string name = words_[at].substr(0, words_[at].find('='));
+  if (name != "--color" && name != "--json") return;
+  const auto meant = [&](const std::string& value) {
+    if (name == "--json" && value == "compact") return std::string("short");
+    return name == "--json" ? answer_meant(value, "short", "off")
+                            : answer_meant(value, "always", "never");
+  };
+  if (words_[at] != name)
+    words_[at] = name + "=" + meant(words_[at].substr(name.size() + 1));
+  else if (name == "--color" && at + 1 < words_.size())
+    words_[at + 1] = meant(words_[at + 1]);
+}
+
 // Values that are understood otherwise; whether the option at `at` needs nothing more.
 bool Guess::rewrite_value(size_t at) {
+  rewrite_answer(at);
   const std::string word = words_[at];
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
   const bool takes_words = is_one_of(verb(), {"show", "explain", "adopt", "history", "blame"});

@@ -187,11 +187,7 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
     std::erase_if(*all, [&](const Series& series) {
       return !options.group.empty() && group_label(series.group) != options.group;
     });
-  if (shown->coarse.empty()) {
-    note("rdtctl: {} has no group '{}'\n",
-         options.source.file.empty() ? "the history" : options.source.file, options.group);
-    return Exit::failed;
-  }
+  if (shown->coarse.empty()) return report_no_group(options.source, options.group);
   if (!options.html.empty()) {
     auto found = find_contention(context, options.source, options.group);
     if (!found) return found.error();

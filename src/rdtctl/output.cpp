@@ -99,15 +99,47 @@ std::string in_color(int color, std::string_view text) {
 
 constexpr int green = 32, yellow = 33, red = 31;
 
+constexpr std::string_view excerpt_margin = "      | ";  // of what is below an excerpt
+
+// The hints of a text of format_diagnostics() in lines of the terminal: beside their mark, or below
+// it if that leaves too little room.
+std::string wrap_hints(const Context& context, std::string_view text) {
+  constexpr size_t least_room = 32;
+  const size_t width = width_of_text(context);
+  std::string out;
+  for (const std::string_view line : split(trim(text), '\n')) {
+    const size_t mark = std::min(line.find_first_not_of(' ', excerpt_margin.size()), line.size());
+    const size_t hint = line.find_first_not_of("^~ ", mark);
+    if (!line.starts_with(excerpt_margin) || hint == std::string_view::npos ||
+        columns_of(std::string(line)) <= width) {
+      out += fmt::format("{}\n", line);
+      continue;
+    }
+    const bool beside = hint + least_room <= width;
+    const size_t indent = beside ? hint - excerpt_margin.size() : 0;
+    const std::string begin = fmt::format("\n{}{}", excerpt_margin, std::string(indent, ' '));
+    const size_t room = width - std::min(width, excerpt_margin.size() + indent);
+    out += line.substr(0, beside ? hint : hint - 1);
+    if (!beside) out += begin;
+    for (const char c : break_lines(line.substr(hint), room)) {
+      if (c == '\n')
+        out += begin;
+      else
+        out += c;
+    }
+    out += '\n';
+  }
+  return out;
+}
+
 // The severities in a text of format_diagnostics(), and the marks below its excerpts.
 std::string color_diagnostics(std::string_view text) {
-  constexpr std::string_view margin = "      | ";
   std::string out;
   int color = red;
   for (const std::string_view line : split(trim(text), '\n')) {
     size_t begin = std::min(line.find("error: "), line.find("warning: ")), end = begin;
-    if (line.starts_with(margin)) {
-      begin = line.find_first_not_of(' ', margin.size());
+    if (line.starts_with(excerpt_margin)) {
+      begin = line.find_first_not_of(' ', excerpt_margin.size());
       end = std::min(line.find_first_not_of("^~", begin), line.size());
     } else if (line.starts_with(' ') || begin == std::string_view::npos) {
       begin = end = 0;
@@ -120,6 +152,15 @@ std::string color_diagnostics(std::string_view text) {
                        line.substr(end));
   }
   return out;
+}
+
+// `text`: of format_diagnostics().
+void note_findings(const Context& context, std::string text) {
+  if (context.columns != 0 && !text.empty()) text = wrap_hints(context, text);
+  if (!context.error_color || text.empty())
+    note("{}", text);
+  else
+    note("{}", Styled{color_diagnostics(text)});
 }
 
 // JSON escapes the control characters below U+0020 only; the others occur in strings alone.
@@ -237,11 +278,14 @@ Styled colored(const Context& context, Judgment judgment, const std::string& tex
 
 void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
                       const Sources& sources) {
-  const std::string text = format_diagnostics(diagnostics, sources);
-  if (!context.error_color || text.empty())
-    note("{}", text);
-  else
-    note("{}", Styled{color_diagnostics(text)});
+  note_findings(context, format_diagnostics(diagnostics, sources));
+}
+
+int report(const Context& context, const Client::Failure& failure) {
+  if (failure.kind != Client::Failure::Kind::refused || !failure.text.ends_with('\n'))
+    return report(failure);
+  note_findings(context, printable_lines(failure.text));
+  return Exit::failed;
 }
 
 Styled emphasized(const Context& context, const std::string& text) {

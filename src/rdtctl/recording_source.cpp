@@ -96,6 +96,13 @@ void warn_of_more(const std::string& what) {
        what);
 }
 
+int report_no_group(const verbs::RecordingSource& source, const std::string& group) {
+  const bool kept = source.file.empty();
+  note("rdtctl: {} has no group '{}'; 'rdtctl history{}{}' names those that it has\n",
+       kept ? "the history" : source.file, group, kept ? "" : " ", source.file);
+  return Exit::failed;
+}
+
 std::expected<ReadRecording, int> read_samples(const Context& context,
                                                const verbs::RecordingSource& source,
                                                const UseSample& use, uint64_t lead_usec) {

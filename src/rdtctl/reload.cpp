@@ -28,7 +28,7 @@ int verbs::reload(const Context& context) {
   }
   if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context))
     return Exit::failed;
-  return report(answer.error());
+  return report(context, answer.error());
 }
 
 }  // namespace rdtd

@@ -149,15 +149,28 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
   if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
 }
 
-int report_no_group(const TreeMachine& machine, const std::string& group, bool is_verb) {
+// What may be meant by the name of a group that there is not.
+std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
+                             const std::string& group, bool is_verb) {
+  if (is_verb) return fmt::format("; 'rdtctl {}' is a verb of its own", group);
+  if (group == "root" || group == "/") return "; the resctrl root is 'default'";
+  if (!policy_of(context, machine, group).place.empty())
+    return "; the policy has it: 'rdtctl reload' puts it in force";
   std::vector<std::string> names;
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
-  const auto nearest = nearest_name(group, names);
+  for (const std::string& meant : {group, lower(group)})
+    if (const auto nearest = nearest_name(meant, names))
+      return fmt::format("; did you mean '{}'?", *nearest);
+  if (has_unit_type(group)) return fmt::format("; of a unit: rdtctl explain {}", group);
+  if (group.find_first_of("*?[") != std::string::npos)
+    return "; show takes a name and no pattern: 'rdtctl list' shows all groups";
+  return "";
+}
+
+int report_missing(const Context& context, const TreeMachine& machine, const std::string& group,
+                   bool is_verb) {
   note("rdtctl: there is no group '{}' in {}{}\n", group, machine.tree.path(),
-       is_verb                           ? fmt::format("; 'rdtctl {}' is a verb of its own", group)
-       : group == "root" || group == "/" ? "; the resctrl root is 'default'"
-       : nearest                         ? fmt::format("; did you mean '{}'?", *nearest)
-                                         : "");
+       hint_of_no_group(context, machine, group, is_verb));
   return Exit::failed;
 }
 
@@ -174,7 +187,7 @@ int verbs::show(const Context& context, const std::string& given, bool measure, 
     return Exit::failed;
   }
   if (!machine->snapshot.groups.contains(directory))
-    return report_no_group(*machine, group, is_verb);
+    return report_missing(context, *machine, group, is_verb);
   JsonValue json = group_json(*machine, directory);
   const GroupState& state = machine->snapshot.groups.at(directory);
   std::string measured;

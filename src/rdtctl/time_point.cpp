@@ -18,12 +18,12 @@ namespace rdtd {
 
 namespace {
 
-constexpr uint64_t second = 1'000'000;
+constexpr uint64_t one_second = 1'000'000;
 
 enum class Zone { local, utc };
 
 std::tm fields_of(uint64_t usec, Zone zone) {
-  const auto time = static_cast<std::time_t>(usec / second);
+  const auto time = static_cast<std::time_t>(usec / one_second);
   std::tm out{};
   (void)(zone == Zone::utc ? ::gmtime_r(&time, &out) : ::localtime_r(&time, &out));
   return out;
@@ -32,7 +32,7 @@ std::tm fields_of(uint64_t usec, Zone zone) {
 uint64_t usec_of(std::tm fields, Zone zone) {
   fields.tm_isdst = -1;
   const std::time_t time = zone == Zone::utc ? ::timegm(&fields) : std::mktime(&fields);
-  return time < 0 ? 0 : static_cast<uint64_t>(time) * second;
+  return time < 0 ? 0 : static_cast<uint64_t>(time) * one_second;
 }
 
 // Midnight, so many days from the day of `now`.
@@ -76,8 +76,8 @@ std::optional<uint64_t> time_with_offset(const std::string& text) {
   const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S%z", &fields);
   if (end == nullptr || *end != '\0' || !is_date(fields)) return std::nullopt;
   const long east = fields.tm_gmtoff;  // which timegm(3) overwrites
-  const auto utc = static_cast<int64_t>(usec_of(fields, Zone::utc) / second);
-  return static_cast<uint64_t>(std::max<int64_t>(0, utc - east)) * second;
+  const auto utc = static_cast<int64_t>(usec_of(fields, Zone::utc) / one_second);
+  return static_cast<uint64_t>(std::max<int64_t>(0, utc - east)) * one_second;
 }
 
 // "-1h", "1h ago", "1h", "+5min". A number without a unit is no time.
@@ -111,7 +111,7 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
     if (text == word) return midnight(now_usec, days, Zone::local);
   if (text.starts_with('@'))
     if (const auto seconds = parse_unsigned<uint32_t>(std::string_view(text).substr(1)))
-      return *seconds * second;
+      return *seconds * one_second;
   if (const auto usec = relative_time(text, now_usec)) return *usec;
   if (const auto usec = time_with_offset(text)) return *usec;
   std::string_view calendar = text;
@@ -156,7 +156,7 @@ std::string in_seconds(const std::string& word) {
 }
 
 std::string span_text(uint64_t usec) {
-  const uint64_t seconds = usec / second;
+  const uint64_t seconds = usec / one_second;
   if (seconds < 120) return fmt::format("{} s", seconds);
   if (seconds < 7200) return fmt::format("{} min", seconds / 60);
   return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);

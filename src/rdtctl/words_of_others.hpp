@@ -1,5 +1,5 @@
 // What users of other tools type: the words of rdtctl that are meant, or one sentence that says how
-// it is done. Tables only; first_guesses.cpp applies them. options_of_others.cpp has the options.
+// it is done. Tables only, in verbs_of_others.cpp and options_of_others.cpp.
 #pragma once
 
 #include <optional>

@@ -46,6 +46,11 @@ class FakeManager final : public Changes, public Reads, public LogControl {
     if (names == std::vector<std::string>{"nowhere"})
       return done(std::unexpected(
           Refusal{.kind = Refusal::Kind::no_such_group, .text = "the policy has no group"}));
+    if (names == std::vector<std::string>{"refused"})
+      return done(std::unexpected(Refusal{
+          .kind = Refusal::Kind::invalid_policy,
+          .text =
+              "a.toml:1:1: error: no\n    1 | x = 1\n      | ^ one, two, three, four, five\n"}));
     done(names);
   }
   void lease(const std::string& name, const std::string& policy, const Caller&,

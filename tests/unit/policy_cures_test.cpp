@@ -9,6 +9,13 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors rows[] = {
+    {"[group.a]\nl3 = \"${WAYS} ways\"\nmb = \"{{ mb }}\"\n",
+     "p.toml:2:6: error: '${WAYS} ways' is not a cache amount\n"
+     "    2 | l3 = \"${WAYS} ways\"\n"
+     "      |      ^~~~~~~~~~~~~~ a policy has no variables: write the amount itself\n"
+     "p.toml:3:6: error: '{{ mb }}' is not a bandwidth\n"
+     "    3 | mb = \"{{ mb }}\"\n"
+     "      |      ^~~~~~~~~~ a policy has no variables: write the amount itself\n"},
     {"[redis]\nl3 = \"2 ways\"\n",
      "p.toml:1:2: error: unknown key 'redis' in a policy\n"
      "    1 | [redis]\n"

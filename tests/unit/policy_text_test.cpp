@@ -10,6 +10,26 @@ using test::expect_errors;
 using test::PolicyAndErrors;
 
 constexpr PolicyAndErrors text_errors[] = {
+    {"name != \"x\"\n",
+     R"(p.toml:1:6: error: '=' is missing after the key 'name'
+    1 | name != "x"
+      |      ^ to leave processes alone, write group = "leave" in an earlier rule
+)"},
+    {"name ~ \"x.*\"\n",
+     R"(p.toml:1:6: error: '=' is missing after the key 'name'
+    1 | name ~ "x.*"
+      |      ^ write name = ...; a pattern is a glob
+)"},
+    {"{% if db %}\n",
+     R"(p.toml:1:1: error: unexpected '{'; a key must stand here
+    1 | {% if db %}
+      | ^ this is a template: rdtd reads what is made from it
+)"},
+    {"[group.a]\nl3 = \"1 way\" /* small */\n",
+     R"(p.toml:2:14: error: unexpected '/* small */' after the value
+    2 | l3 = "1 way" /* small */
+      |              ^~~~~~~~~~~ a comment begins with '#'
+)"},
     {"guard = { mode = off }\n",
      R"(p.toml:1:18: error: 'off' is not in quotes
     1 | guard = { mode = off }
@@ -18,7 +38,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[group.a  # see [b]\n",
      R"(p.toml:1:1: error: ']' is missing after the name
     1 | [group.a  # see [b]
-      | ^~~~~~~~~~
+      | ^~~~~~~~~~ write [group.a]
 )"},
     {"a = >50%\n",
      R"(p.toml:1:5: error: '>50%' is not in quotes
@@ -83,12 +103,12 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[group.a\n",
      R"(p.toml:1:1: error: ']' is missing after the name
     1 | [group.a
-      | ^~~~~~~~
+      | ^~~~~~~~ write [group.a]
 )"},
     {"[[rule]\n",
      R"(p.toml:1:1: error: ']]' is missing after the name
     1 | [[rule]
-      | ^~~~~~
+      | ^~~~~~ write [[rule]]
 )"},
     {"[a] x\n",
      R"(p.toml:1:5: error: unexpected 'x' after ']'
@@ -403,7 +423,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[group\n",
      R"(p.toml:1:1: error: ']' is missing after the name
     1 | [group
-      | ^~~~~~
+      | ^~~~~~ write [group.NAME]
 )"},
     {"[a.b c\n",
      R"(p.toml:1:1: error: ']' is missing after the name

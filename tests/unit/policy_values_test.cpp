@@ -214,7 +214,7 @@ TEST(PolicyValues, ErrorsOfTomlPlusPlus) {
 TEST(PolicyValues, NulByte) {
   EXPECT_EQ(diagnostics(std::string("a = 1\0", 6)), R"(p.toml:1:6: error: control character U+0000
     1 | a = 1?
-      |      ^ remove it
+      |      ^ the file is not text
 )");
 }
 

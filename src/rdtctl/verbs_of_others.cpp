@@ -1,3 +1,4 @@
+// The verbs of other tools: tables. guess_verb.cpp applies them.
 #include "words_of_others.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"preview, dry-run, dryrun, simulate, changes", "plan"},
     {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
     {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
-     "hw, topology, machine, cluster-info, sinfo, nodedev-list, "
+     "hw, topology, machine, cluster-info, sinfo, nodedev-list, rmid, closid, "
+     "get nodes, get node, describe node, describe nodes, quota, quotas, limits, "
      "list domains, domains, mba, cdp, l3, llc, -d, -D",
      "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, reconfigure, "
@@ -42,14 +44,16 @@ constexpr auto same_verbs = std::to_array<Same>({
      "rdtd.service, reload all, apply all, apply rdtd",
      "reload"},
     {"version, -V", "--version"},
-    {"stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, overview, dashboard, "
+    {"occupancy, utilization, stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, "
+     "overview, dashboard, "
      "tui, stats --no-stream, stats --all, stats -a, nodestats, systemd-cgtop, cgtop, live",
      "top"},
     {"top nodes, top node, list counters, show usage, top pods, top groups, top all", "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules, list chain, "
      "list chains",
      "status --rules"},
-    {"state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, show all, "
+    {"current, state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, "
+     "show all, "
      "lock, locks, regions, pseudo-lock, leases, get all, status rdtd, status rdtd.service, "
      "ping, uptime, is-system-running, active, show daemon, daemon status, is-active rdtd, "
      "is-active "
@@ -58,6 +62,8 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"drift", "status --verify"},
     {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
+    {"guard log, guard logs, guard history, guard show, guard events", "explain guard"},
+    {"guard replay", "history --replay"},
     {"schemata, dominfo, profile_info, cgget, group, class", "show"},
     {"heatmap, hist, recordings, play, report", "history"},
     {"replay", "history --replay"},
@@ -69,8 +75,16 @@ constexpr auto same_verbs = std::to_array<Same>({
      "list-files, -T",
      "cat-config"},
     {"diagnose, diag, debug, troubleshoot, health, checkup", "doctor"},
-    {"why, which, match, query, where, whois, explain pid, show pid", "explain"},
-    {"trace, follow, tail", "events"},
+    {"why, which, match, query, where, whois, explain pid, show pid, explain process, ps -p",
+     "explain"},
+    {"explain unit, explain service", "explain --unit"},
+    {"explain name, explain comm, explain command", "explain --name"},
+    {"explain exe", "explain --exe"},
+    {"explain cgroup", "explain --cgroup"},
+    {"explain pod, get pod, describe pod, show pod", "explain --pod"},
+    {"explain container, show container, describe container", "explain --container"},
+    {"explain user", "explain --user"},
+    {"trace, follow, tail, get events, get event, list events", "events"},
     {"exec, launch", "run"},
     {"measure, benchmark, compare", "bench"},
     {"ceiling, calibrate", "bench --ceiling"},
@@ -111,11 +125,17 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"help policy, help rdtd.toml, help group, help groups, help rule, help rules",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
     {"explain group", "'rdtctl show {}' shows a group"},
+    {"explain rule, explain rules, explain groups, explain policy",
+     "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
+    {"get pods, list pods, list containers, get containers",
+     "'rdtctl explain --pod NAMESPACE/NAME' or --container NAME says which rule decides about one"},
+    {"support, sosreport, bug, bugs, report-bug, bug-report, bugreport",
+     "a report needs what 'rdtctl doctor', 'rdtctl info' and 'rdtctl cat-config' print"},
     {"monitor, mon, -m",
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
     {"noisy, contention, interference, episodes",
      "'rdtctl blame' says who took cache or bandwidth from whom"},
-    {"move, attach, join, put, assoc, associate, cgclassify",
+    {"mv, move, attach, join, put, assoc, associate, cgclassify",
      "'rdtctl assign -g GROUP PID' moves a running process"},
     {"-a",
      "pqos -a gives CPUs or processes to a class: write cpus = \"0-3\" in [group.NAME], or run "
@@ -137,7 +157,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"nice, renice, chrt, ionice",
      "rdtd divides caches and memory bandwidth only; 'rdtctl run --cpus LIST' chooses CPUs"},
-    {"tasks, pids, list tasks, list pids, show tasks",
+    {"members, who, tasks, pids, list tasks, list pids, show tasks",
      "'rdtctl show GROUP' counts a group's tasks; cat /sys/fs/resctrl/GROUP/tasks lists them"},
     {"lssubsys, cgroup, cgroups",
      "'rdtctl info' shows what can be divided; a [[rule]] with cgroup = \"/PATH\" sorts processes "
@@ -177,6 +197,7 @@ constexpr auto without_arguments = std::to_array<Advice>({
     {"cat-config", "it prints all files of the policy"},
     {"info", "it shows all resources"},
     {"events", "it prints all, until interrupted or for -n NUMBER"},
+    {"doctor", "it examines the machine; 'rdtctl show GROUP' shows a group"},
     {"metrics", "it prints all, in the text format of Prometheus"},
 });
 

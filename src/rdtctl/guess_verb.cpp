@@ -1,3 +1,4 @@
+// Which verb is meant; and understand(), which has the other words rewritten behind it.
 #include "first_guesses.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +90,7 @@ void Guess::rewrite_verb() {
   while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
     first += takes_word_at(first) ? 2 : 1;
   if (first < words_.size() && words_[first] == "--") erase(first);
+  if (first < words_.size() && words_[first] == "rdtctl") erase(first);  // pasted
   if (first + 1 < words_.size() && words_[first] == "-t" &&
       (words_[first + 1].contains('=') || is_number(words_[first + 1]))) {
     // rdtset's classes, and the seconds that pqos -m runs.
@@ -108,6 +110,10 @@ void Guess::rewrite_verb() {
     program_ = {"journalctl", "-u", "rdtd"};
     program_.insert(program_.end(), words_.begin() + static_cast<std::ptrdiff_t>(verb_) + 1,
                     words_.end());
+    // "logs redis": those lines that have the word. A number is how many, a match has a '='.
+    if (const size_t at = verb_ + 1; at < words_.size() && !is_option(words_[at]) &&
+                                     !words_[at].contains('=') && words_[at] != "rdtd")
+      program_.insert(program_.begin() + 3, is_number(words_[at]) ? "-n" : "-g");
   } else if (verb() == "help") {
     for (const size_t at : bare_words(verb_ + 1)) {
       auto meaning = meaning_of_verb("help " + words_[at]);
