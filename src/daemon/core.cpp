@@ -45,6 +45,11 @@ Core::Core(System outside, Ownership ownership, Directory state_directory)
   sweeper.use(state.in_force->table);
 }
 
+  system.read_machine = [this, read = std::move(system.read_machine)] {
+    auto machine = read();
+    if (machine) stand_ins.fill(*machine, *state.in_force);
+    return machine;
+  };
 resctrl::Admit Core::readers() const {
   const InForce& in_force = *state.in_force;
   const bool group = !in_force.groups.empty() && in_force.policy.daemon.readers == Readers::group;
@@ -70,7 +75,8 @@ void Core::note_sweep(const Result<SweepResult>& swept) {
     else
       problems.clear(key);
   };
-  note("list", swept ? 0 : 1, swept ? "" : swept.error().text());
+  const std::optional<Error> unread = swept ? swept->unread : swept.error();
+  note("list", unread ? 1 : 0, unread ? unread->text() : "");
   if (!swept) return;
   state.processes_by_rule = swept->by_rule;
   note("refused", swept->refused,
@@ -105,12 +111,12 @@ void Core::retry_soon() {
   });
   // What failed once may have changed nothing, so that no event comes either.
   const bool failed = !state.wanted_files.empty() || problems.has("read") ||
-                      problems.has("restore") || problems.has("readers") || problems.has("table") ||
+                      problems.has_any(Problems::file) || problems.has("restore") ||
+                      problems.has("readers") || problems.has("table") ||
                       problems.has_any("remove ") || misses_processes();
   if (!failed || applier.ran_out_of_time()) retry_ = {};
   if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
     compare_within(retry_interval);
-  if (!failed) return;
   const auto now = system.now();
   if (now >= retry_.at) {
     retry_.delay =

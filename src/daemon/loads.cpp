@@ -153,13 +153,13 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
 
 void Loads::note_look(const Result<SweepResult>& swept,
                       const std::shared_ptr<const RuleTable>& previous) {
-  if (!swept || swept->unreleased > 0) unreleased_.push_back(previous);
+  if (!swept || swept->unreleased > 0 || swept->unread) unreleased_.push_back(previous);
   if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
   core_.note_sweep(swept);
   unexamined_ = !swept               ? swept.error().text()
                 : swept->unknown > 0 ? cannot_be_examined(*swept)
                                      : "";
-  all_examined_ = swept && swept->unknown + swept->refused == 0;
+  all_examined_ = swept && !swept->unread && swept->unknown + swept->refused == 0;
 }
 
 // Whether the policy has narrowed the ranges of the guard since its lease was given.
@@ -191,6 +191,7 @@ std::expected<Loads::LeasesThatEnd, Refusal> Loads::fit_leases(Applier::Request&
     const auto loaded = core_.applier.load_on(*machine, request, now);
     const auto beyond =
         loaded ? beyond_guard(loaded->prepared.policy, all[i], lease.uid) : std::nullopt;
+                : swept->unread      ? swept->unread->text()
     if (loaded && !beyond) continue;
     request.leases.pop_back();
     unfit.emplace(lease.name, beyond ? "with the changed policy, " + printable(*beyond)

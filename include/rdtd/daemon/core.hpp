@@ -19,6 +19,7 @@
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/daemon/problems.hpp"
 #include "rdtd/daemon/publisher.hpp"
+#include "rdtd/daemon/stand_ins.hpp"
 #include "rdtd/daemon/sweeper.hpp"
 #include "rdtd/daemon/system.hpp"
 
@@ -98,6 +99,7 @@ struct Core {
   Jobs jobs;
   Leases leases;
 
+  StandIns stand_ins;
  private:
   [[nodiscard]] bool misses_processes() const;
   // When what failed is tried again, and how long after the time before.
