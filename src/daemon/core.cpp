@@ -27,6 +27,11 @@ std::shared_ptr<const InForce> nothing_in_force() {
 
 }  // namespace
 
+void GrowingPause::begin(std::chrono::steady_clock::time_point now) {
+  delay = std::clamp<std::chrono::seconds>(2 * delay, retry_interval, longest_retry);
+  at = now + delay;
+}
+
 Core::Core(System outside, Ownership ownership, Directory state_directory)
     : system(std::move(outside)),
       state{.in_force = nothing_in_force()},
@@ -40,16 +45,16 @@ Core::Core(System outside, Ownership ownership, Directory state_directory)
               }),
       publisher(system, sweeper),
       jobs(system, problems) {
-  if (const auto loaded = manual.load(system.processes); !loaded)
-    spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());
-  sweeper.use(state.in_force->table);
-}
-
   system.read_machine = [this, read = std::move(system.read_machine)] {
     auto machine = read();
     if (machine) stand_ins.fill(*machine, *state.in_force);
     return machine;
   };
+  if (const auto loaded = manual.load(system.processes); !loaded)
+    spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());
+  sweeper.use(state.in_force->table);
+}
+
 resctrl::Admit Core::readers() const {
   const InForce& in_force = *state.in_force;
   const bool group = !in_force.groups.empty() && in_force.policy.daemon.readers == Readers::group;
@@ -118,11 +123,10 @@ void Core::retry_soon() {
   if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
     compare_within(retry_interval);
   const auto now = system.now();
-  if (now >= retry_.at) {
-    retry_.delay =
-        std::clamp<std::chrono::seconds>(2 * retry_.delay, retry_interval, longest_retry);
-    retry_.at = now + retry_.delay;
-  }
+  if (const auto& again = state.reload_again; again && again->at > now)
+    compare_within(std::chrono::ceil<std::chrono::milliseconds>(again->at - now));
+  if (!failed) return;
+  if (now >= retry_.at) retry_.begin(now);
   compare_within(std::chrono::ceil<std::chrono::milliseconds>(retry_.at - now));
 }
 

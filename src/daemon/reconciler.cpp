@@ -243,6 +243,10 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
 // again. False if it failed.
 Task<bool> Reconciler::try_what_is_missing() {
   State& state = core_.state;
+  if (state.reload_again && core_.system.now() >= state.reload_again->at) {
+    const bool loaded = co_await loads_.reload_again();
+    if (loaded) co_return true;
+  }
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;

@@ -45,6 +45,14 @@ struct Observer {
   std::function<void()> count_events = [] {};
 };
 
+// When what failed is tried again, and how long after the time before.
+struct GrowingPause {
+  std::chrono::seconds delay{};
+  std::chrono::steady_clock::time_point at = {};
+
+  void begin(std::chrono::steady_clock::time_point now);
+};
+
 // What is in force, and what the last changes came to.
 struct State {
   struct LastReload {
@@ -52,6 +60,8 @@ struct State {
     uint64_t timestamp = 0;           // of a successful one: CLOCK_REALTIME, microseconds
   };
   std::shared_ptr<const InForce> in_force;
+  // Of a reload that nobody waited for, and that only the machine refused.
+  std::optional<GrowingPause> reload_again;
   std::vector<PolicyFile> wanted_files;  // of the first load, while the machine permits none of it
   bool ended_in_force = false;           // what leases that have ended had put in force still is
   LastReload last_reload;
@@ -89,6 +99,7 @@ struct Core {
 
   System system;
   Problems problems;
+  StandIns stand_ins;
   State state;
   Observer observer;
   ManualAssignments manual;
@@ -99,15 +110,9 @@ struct Core {
   Jobs jobs;
   Leases leases;
 
-  StandIns stand_ins;
  private:
   [[nodiscard]] bool misses_processes() const;
-  // When what failed is tried again, and how long after the time before.
-  struct Retry {
-    std::chrono::seconds delay{};
-    std::chrono::steady_clock::time_point at = {};
-  };
-  Retry retry_;
+  GrowingPause retry_;
 };
 
 [[nodiscard]] std::string cannot_be_examined(const SweepResult& swept);
