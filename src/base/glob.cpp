@@ -1,11 +1,10 @@
 #include "rdtd/base/glob.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <utility>
 
-#include "rdtd/base/text.hpp"
+#include "glob_element.hpp"
+#include "glob_scan.hpp"
 
 namespace rdtd {
 
@@ -15,121 +14,6 @@ constexpr std::string_view special = "*?[\\";
 constexpr size_t max_double_stars = 2;
 
 thread_local uint64_t steps = 0;
-
-struct OneCharacter {
-  char32_t code;
-  size_t length;  // bytes
-};
-
-// The first character of a text. A byte that is not part of one is one by itself, like no other.
-OneCharacter take_character(std::string_view text) {
-  constexpr char32_t beyond_unicode = 0x110000;
-  const auto byte = static_cast<unsigned char>(text.front());
-  if (byte < 0x80) return {byte, 1};
-  const Character found = first_character(text);
-  return found.length > 0 ? OneCharacter{found.code, found.length}
-                          : OneCharacter{beyond_unicode + byte, 1};
-}
-
-// Whether a character belongs to a class of the C locale; nothing for an unknown class.
-std::optional<bool> in_class(std::string_view name, char32_t c) {
-  const bool upper = c >= 'A' && c <= 'Z';
-  const bool lower = c >= 'a' && c <= 'z';
-  const bool digit = c >= '0' && c <= '9';
-  const bool alnum = upper || lower || digit;
-  const bool graph = c > ' ' && c < 0x7f;
-  const std::array<std::pair<std::string_view, bool>, 12> classes = {{
-      {"alnum", alnum},
-      {"alpha", upper || lower},
-      {"blank", c == ' ' || c == '\t'},
-      {"cntrl", c < ' ' || c == 0x7f},
-      {"digit", digit},
-      {"graph", graph},
-      {"lower", lower},
-      {"print", graph || c == ' '},
-      {"punct", graph && !alnum},
-      {"space", c == ' ' || (c >= '\t' && c <= '\r')},
-      {"upper", upper},
-      {"xdigit", digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')},
-  }};
-  const auto* const found = std::ranges::find(classes, name, &decltype(classes)::value_type::first);
-  if (found == classes.end()) return std::nullopt;
-  return found->second;
-}
-
-// NAME if the text begins with "[:NAME:]".
-std::optional<std::string_view> class_name(std::string_view text) {
-  if (!text.starts_with("[:")) return std::nullopt;
-  text.remove_prefix(2);
-  const auto end = std::ranges::find_if(text, [](char c) { return c < 'a' || c > 'z'; });
-  const auto name = text.substr(0, static_cast<size_t>(end - text.begin()));
-  if (!text.substr(name.size()).starts_with(":]")) return std::nullopt;
-  return name;
-}
-
-// The element at the beginning of a pattern, compared with the beginning of a text.
-struct Element {
-  size_t length = 0;  // 0: a '[' without its ']'
-  bool matches = false;
-  size_t taken = 1;  // bytes of the text that it matches
-};
-
-struct Bracket {
-  Element element;
-  std::string_view problem = {};
-};
-
-// The character at `at`, or the one that a '\' there escapes; moves `at` behind it.
-char32_t take_member(std::string_view pattern, size_t& at) {
-  if (pattern[at] == '\\' && at + 1 < pattern.size()) at++;
-  const OneCharacter member = take_character(pattern.substr(at));
-  at += member.length;
-  return member.code;
-}
-
-// A ']' directly after the '[', or after its '!' or '^', is a member and not the end.
-Bracket match_bracket(std::string_view pattern, char32_t c) {
-  size_t at = 1;
-  const bool negated = pattern.size() > at && (pattern[at] == '!' || pattern[at] == '^');
-  if (negated) at++;
-  Bracket out;
-  bool member = false;
-  for (const size_t first = at; at < pattern.size();) {
-    if (pattern[at] == ']' && at != first) {
-      out.element = {at + 1, member != negated};
-      return out;
-    }
-    const std::string_view rest = pattern.substr(at);
-    if (rest.starts_with("[.") || rest.starts_with("[="))
-      out.problem = "it contains '[.' or '[=', which are not supported";
-    if (const auto name = class_name(rest)) {
-      const auto belongs = in_class(*name, c);
-      if (!belongs) out.problem = "it contains an unknown character class";
-      member |= belongs.value_or(false);
-      at += name->size() + 4;
-      continue;
-    }
-    const char32_t low = take_member(pattern, at);
-    char32_t high = low;
-    if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']')
-      high = take_member(pattern, ++at);
-    member |= low <= c && c <= high;
-  }
-  return {};
-}
-
-// Any element but '*'. A '[' without its ']' stands for itself, as in fnmatch(3).
-Element match_element(std::string_view pattern, std::string_view text) {
-  if (pattern.front() == '?') return {1, true, take_character(text).length};
-  if (pattern.front() == '[') {
-    const OneCharacter character = take_character(text);
-    Element bracket = match_bracket(pattern, character.code).element;
-    bracket.taken = character.length;
-    if (bracket.length > 0) return bracket;
-  }
-  const size_t escape = pattern.front() == '\\' && pattern.size() > 1 ? 1 : 0;
-  return {escape + 1, pattern[escape] == text.front()};
-}
 
 // Removes the first component of "/A/B", with its slash, and returns it.
 std::string_view pop_component(std::string_view& path) {
@@ -285,8 +169,6 @@ std::string_view glob_prefix(std::string_view pattern) {
   return pattern.substr(0, pattern.find_first_of(special));
 }
 
-// The earliest match of what lies between two '*' leaves the most text for the rest, so only the
-// last '*' is ever extended.
 size_t glob_least_size(std::string_view pattern) {
   size_t size = 0;
   while (!pattern.empty()) {
@@ -297,58 +179,83 @@ size_t glob_least_size(std::string_view pattern) {
   return size;
 }
 
+namespace {
+
+// The next place where the literal stands. A plain search skips what cannot match: texts may be
+// long, and their owner chooses them.
+std::optional<size_t> find_text(std::string_view text, size_t begin, std::string_view literal,
+                                uint64_t& compared) {
+  if (text.substr(begin).starts_with(literal)) return begin;
+  const std::string_view rest = text.substr(begin);
+  const void* found = ::memmem(rest.data(), rest.size(), literal.data(), literal.size());
+  const size_t skipped = found == nullptr
+                             ? rest.size()
+                             : static_cast<size_t>(static_cast<const char*>(found) - rest.data());
+  compared += 1 + skipped;
+  return found == nullptr ? std::nullopt : std::optional(begin + skipped);
+}
+
+// The part of a pattern up to its next '*'.
+std::string_view part_before_star(std::string_view pattern) {
+  size_t size = 0;
+  while (size < pattern.size() && pattern[size] != '*')
+    size += match_element(pattern.substr(size), "a").length;
+  return pattern.substr(0, size);
+}
+
+}  // namespace
+
+// The earliest match of what lies between two '*' leaves the most text for the rest, so only the
+// last '*' is ever extended.
 bool glob_match(std::string_view pattern, std::string_view text) {
+  constexpr uint64_t worth_a_scan = 1024;
   constexpr size_t none = std::string_view::npos;
   size_t p = 0;
   size_t t = 0;
   size_t after_star = none;
   size_t retry = 0;          // the text that the last '*' matches ends here
   std::string_view literal;  // what the pattern has behind that '*', up to its next special
-  uint64_t compared = 1;
+  uint64_t elements = 0;     // compared at one place each
+  uint64_t compared = 1;     // beside these
   bool matches = true;
-  // A plain search skips what cannot match: texts may be long, and their owner chooses them.
-  const auto skip_to_literal = [&] {
-    t = retry;
-    if (text.substr(retry).starts_with(literal)) return true;
-    const void* found =
-        ::memmem(text.data() + retry, text.size() - retry, literal.data(), literal.size());
-    const size_t at = found == nullptr
-                          ? text.size()
-                          : static_cast<size_t>(static_cast<const char*>(found) - text.data());
-    compared += 1 + at - retry;
-    retry = t = at;
-    return found != nullptr;
-  };
   while (p < pattern.size() || t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       after_star = ++p;
-      retry = t;
       if (p == pattern.size()) break;
       literal = glob_prefix(pattern.substr(p));
-      matches = skip_to_literal();
-      if (!matches) break;
-      continue;
-    }
-    if (p < pattern.size()) {
+    } else {
       // The text is too short, and even more so if the '*' matches more of it.
-      matches = t < text.size();
+      matches = p == pattern.size() || t < text.size();
       if (!matches) break;
-      const Element element = match_element(pattern.substr(p), text.substr(t));
-      compared += element.length;
+      const Element element =
+          p < pattern.size() ? match_element(pattern.substr(p), text.substr(t)) : Element{};
+      elements += element.length;
       if (element.matches) {
         p += element.length;
         t += element.taken;
         continue;
       }
+      matches = after_star != none;
+      if (!matches) break;
+      p = after_star;
+      t = retry + take_character(text.substr(retry)).length;
+      const std::string_view part =
+          elements > worth_a_scan ? part_before_star(pattern.substr(p)) : std::string_view();
+      if (const auto scan = scan_glob(part, text.substr(t), p + part.size() == pattern.size())) {
+        compared += scan->steps;
+        matches = scan->end.has_value();
+        if (!matches) break;
+        p += part.size();
+        t += *scan->end;
+        continue;
+      }
     }
-    matches = after_star != none;
+    const auto found = find_text(text, t, literal, compared);
+    matches = found.has_value();
     if (!matches) break;
-    p = after_star;
-    retry += take_character(text.substr(retry)).length;
-    matches = skip_to_literal();
-    if (!matches) break;
+    retry = t = *found;
   }
-  steps += compared;
+  steps += compared + elements;
   return matches;
 }
 

@@ -110,7 +110,8 @@ std::string Answers::status_line() {
                   counted(properties().assigned(), "thread"));
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!core_.state.last_reload.error.empty())
-    return fmt::format("{}; last reload failed: {}", line,
+    return fmt::format("{}; last reload failed{}: {}", line,
+                       core_.state.reload_again ? ", it is tried again" : "",
                        first_line(core_.state.last_reload.public_error));
   if (const auto problems = core_.problems.texts(false); !problems.empty())
     return fmt::format("{}; {}", line, first_line(problems.front()));
@@ -232,7 +233,10 @@ size_t Answers::tasks_in(const std::string& group) {
 
 std::vector<std::string> Answers::problems(bool for_root) const {
   std::vector<std::string> out = core_.problems.texts(for_root);
-  if (!core_.state.last_reload.error.empty()) out.insert(out.begin(), "the last reload failed");
+  if (!core_.state.last_reload.error.empty())
+    out.insert(out.begin(), core_.state.reload_again
+                                ? "the last reload failed: it is tried again, after growing pauses"
+                                : "the last reload failed");
   if (!core_.state.events_available) out.push_back("the kernel sends no process events");
   for (const Drift& drift : core_.state.drift)
     if (!drift.restored) out.push_back(drift.text);

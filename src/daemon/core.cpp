@@ -27,6 +27,11 @@ std::shared_ptr<const InForce> nothing_in_force() {
 
 }  // namespace
 
+void GrowingPause::begin(std::chrono::steady_clock::time_point now) {
+  delay = std::clamp<std::chrono::seconds>(2 * delay, retry_interval, longest_retry);
+  at = now + delay;
+}
+
 Core::Core(System outside, Ownership ownership, Directory state_directory)
     : system(std::move(outside)),
       state{.in_force = nothing_in_force()},
@@ -40,6 +45,11 @@ Core::Core(System outside, Ownership ownership, Directory state_directory)
               }),
       publisher(system, sweeper),
       jobs(system, problems) {
+  system.read_machine = [this, read = std::move(system.read_machine)] {
+    auto machine = read();
+    if (machine) stand_ins.fill(*machine, *state.in_force);
+    return machine;
+  };
   if (const auto loaded = manual.load(system.processes); !loaded)
     spdlog::warn("{}; manual assignments are left to the rules", loaded.error().text());
   sweeper.use(state.in_force->table);
@@ -70,7 +80,8 @@ void Core::note_sweep(const Result<SweepResult>& swept) {
     else
       problems.clear(key);
   };
-  note("list", swept ? 0 : 1, swept ? "" : swept.error().text());
+  const std::optional<Error> unread = swept ? swept->unread : swept.error();
+  note("list", unread ? 1 : 0, unread ? unread->text() : "");
   if (!swept) return;
   state.processes_by_rule = swept->by_rule;
   note("refused", swept->refused,
@@ -105,18 +116,17 @@ void Core::retry_soon() {
   });
   // What failed once may have changed nothing, so that no event comes either.
   const bool failed = !state.wanted_files.empty() || problems.has("read") ||
-                      problems.has("restore") || problems.has("readers") || problems.has("table") ||
+                      problems.has_any(Problems::file) || problems.has("restore") ||
+                      problems.has("readers") || problems.has("table") ||
                       problems.has_any("remove ") || misses_processes();
   if (!failed || applier.ran_out_of_time()) retry_ = {};
   if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
     compare_within(retry_interval);
-  if (!failed) return;
   const auto now = system.now();
-  if (now >= retry_.at) {
-    retry_.delay =
-        std::clamp<std::chrono::seconds>(2 * retry_.delay, retry_interval, longest_retry);
-    retry_.at = now + retry_.delay;
-  }
+  if (const auto& again = state.reload_again; again && again->at > now)
+    compare_within(std::chrono::ceil<std::chrono::milliseconds>(again->at - now));
+  if (!failed) return;
+  if (now >= retry_.at) retry_.begin(now);
   compare_within(std::chrono::ceil<std::chrono::milliseconds>(retry_.at - now));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 
 #include "log.hpp"
@@ -58,6 +59,19 @@ bool DriftCheck::kernel_reset(const Machine& machine) {
         if (!(*last_domains_)[resource].contains(domain)) came_back = true;
   last_domains_ = domains;
   return came_back;
+}
+
+// Each is reported once, but for what a kernel or another tool keeps to itself.
+void DriftCheck::report_unread(const Snapshot& now, Comparison& out) {
+  constexpr int not_understood = 0;
+  for (const auto& [group, unread] : now.unread) {
+    const int code = unread.error.code;
+    const bool kept = code == EACCES || code == EPERM || code == not_understood;
+    if (resctrl::is_absent(code) || (kept && !now.owned.contains(group))) continue;
+    out.unread.insert(group);
+    problems_.report(Problems::file + group, unread.error.text());
+  }
+  problems_.clear_all(Problems::file, out.unread);
 }
 
 // Takes over groups of the policy that another tool has removed and made again, if the policy says
@@ -343,6 +357,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     return out;
   }
   problems_.clear("read");
+  report_unread(machine->snapshot, out);
   const std::set<std::string> adopted = adopt(*in_force, *machine, out);
   applier_.find_busy_locks(*machine, in_force->locks);
   const auto current = update(in_force, *machine, out);

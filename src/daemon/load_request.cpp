@@ -30,6 +30,18 @@ std::optional<Policy> known_policy(const Applier::Request& request, const InForc
   return policy;
 }
 
+// Groups of rdtd that nothing was granted yet: what cannot be read is written anew. One whose ways
+// nobody knows stays as it is, and a policy goes without it.
+void take_own_unread(Snapshot& snapshot) {
+  for (const auto& [group, unread] : snapshot.unread) {
+    if (!snapshot.owned.contains(group) || !snapshot.unreadable.contains(group)) continue;
+    if (unread.names.contains("schemata"))
+      snapshot.refused.emplace(group, unread.error.text());
+    else
+      take_half_read(snapshot, {group});
+  }
+}
+
 }  // namespace
 
 std::optional<Applier::Loaded> Applier::load_known(const Request& request, const Machine& machine,
@@ -57,6 +69,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
   machine.snapshot.controls_before = controls_before_;
   if (request.leases.empty()) machine.snapshot.places = places_;
   machine.snapshot.owned = ownership_.owned(machine.snapshot);
+  take_own_unread(machine.snapshot);
   // First something is to be in force: then is the time to ask again.
   if (request.fit != Fit::whole)
     refused_.leave_out(machine.snapshot, request.fit == Fit::what_fits || before.is_nothing()

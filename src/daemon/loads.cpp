@@ -70,6 +70,11 @@ Task<> Loads::run_start(Done done) {
 }
 
 void Loads::reload(Done done) {
+  if (!done)
+    done = [this](const Outcome& loaded) {
+      // What cannot be examined is no reason: the policy is in force.
+      if (!core_.state.last_reload.error.empty()) put_off_reload(loaded.error());
+    };
   // Requests that wait for the same reload are served by it, unless something else comes between.
   if (waiting_reload_) return waiting_reload_->push_back(std::move(done));
   const auto requests = std::make_shared<std::vector<Done>>();
@@ -78,8 +83,37 @@ void Loads::reload(Done done) {
   core_.jobs.add("reload", [this, requests] { return run_reload(requests); });
 }
 
+void Loads::put_off_reload(const Refusal& refusal) {
+  std::optional<GrowingPause>& again = core_.state.reload_again;
+  if (refusal.kind == Refusal::Kind::invalid_policy) return again.reset();
+  if (!again) again.emplace();
+  again->begin(core_.system.now());
+  core_.retry_soon();
+  core_.observer.state_changed();
+}
+
+// Nobody hears of attempts of which the plan says that they would fail.
+Task<bool> Loads::reload_again() {
+  Applier::Request request{.files = core_.system.policy_files()};
+  const auto fitted = fit_leases(request);
+  const auto planned =
+      fitted ? core_.applier.load(request, *core_.state.in_force) : std::unexpected(fitted.error());
+  if (!planned) {
+    refused(planned.error());
+    put_off_reload(planned.error());
+    co_return false;
+  }
+  const Outcome loaded = co_await reload_now(std::move(request));
+  if (loaded)
+    core_.state.reload_again.reset();
+  else
+    put_off_reload(loaded.error());
+  co_return loaded.has_value();
+}
+
 Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
   if (waiting_reload_ == requests) waiting_reload_.reset();
+  core_.state.reload_again.reset();
   Applier::Request request{.files = core_.system.policy_files()};
   const Outcome loaded = co_await reload_now(std::move(request));
   const Outcome answer = loaded ? all_examined() : loaded;
@@ -153,13 +187,14 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
 
 void Loads::note_look(const Result<SweepResult>& swept,
                       const std::shared_ptr<const RuleTable>& previous) {
-  if (!swept || swept->unreleased > 0) unreleased_.push_back(previous);
+  if (!swept || swept->unreleased > 0 || swept->unread) unreleased_.push_back(previous);
   if (unreleased_.size() > max_unreleased) unreleased_.pop_front();
   core_.note_sweep(swept);
   unexamined_ = !swept               ? swept.error().text()
+                : swept->unread      ? swept->unread->text()
                 : swept->unknown > 0 ? cannot_be_examined(*swept)
                                      : "";
-  all_examined_ = swept && swept->unknown + swept->refused == 0;
+  all_examined_ = swept && !swept->unread && swept->unknown + swept->refused == 0;
 }
 
 // Whether the policy has narrowed the ranges of the guard since its lease was given.
@@ -307,6 +342,7 @@ void Loads::finish(const Applier::Applied& applied,
 
 void Loads::refused(const Refusal& refusal) {
   State::LastReload& last = core_.state.last_reload;
+  if (core_.state.reload_again && last.error == trim(refusal.text)) return;  // known already
   last.error = trim(refusal.text);
   last.public_error = trim(refusal.text_for(false));
   const bool nothing_before = core_.state.in_force->groups.empty();
@@ -334,6 +370,7 @@ void Loads::reset(Done done) {
 }
 
 Task<> Loads::run_reset(Done done) {
+  core_.state.reload_again.reset();
   core_.observer.before_reload();
   auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {});
   auto nothing = std::make_shared<InForce>();

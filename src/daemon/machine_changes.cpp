@@ -27,7 +27,7 @@ int MachineChanges::attach(sd_event* event, std::unique_ptr<resctrl::ChangeWatch
   suspended_ = std::move(suspended);
   suspended_before_ = suspended_();
   int r = policy_.attach(event, policy_directories, [this] {
-    manager_.changes().reload([](const auto&) {});  // its error is logged and shown
+    manager_.reload_changed();  // its error is logged and shown
   });
   if (r >= 0 && resctrl_) {
     r = resctrl_changed_.attach(event, resctrl_->fd(), [this] {

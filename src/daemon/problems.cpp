@@ -27,7 +27,7 @@ void Problems::forget_policy(bool looked) {
   std::erase_if(problems_, [&](const auto& problem) {
     const std::string& key = problem.first;
     const bool of_look = std::ranges::find(of_looks, key) != std::end(of_looks);
-    return key != lock && key != job && (looked || !of_look);
+    return key != lock && key != job && !key.starts_with(file) && (looked || !of_look);
   });
 }
 

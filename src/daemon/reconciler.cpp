@@ -89,6 +89,16 @@ Task<> Reconciler::run_comparison() {
   drift_pace_.tried(std::move(refused), !loaded);
 }
 
+// What is known of groups holds until they can be read again.
+void Reconciler::keep_unread_drift(DriftCheck::Comparison& found) const {
+  std::vector<Drift> kept;
+  std::ranges::copy_if(core_.state.drift, std::back_inserter(kept), [&](const Drift& drift) {
+    return drift.group && !drift.restored && (!found.read || found.unread.contains(*drift.group)) &&
+           std::ranges::find(found.drift, drift.text, &Drift::text) == found.drift.end();
+  });
+  std::ranges::move(kept, std::back_inserter(found.drift));
+}
+
 // Returns the groups of which something could not be restored.
 Task<std::set<std::string>> Reconciler::compare(Scope scope) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
@@ -101,10 +111,7 @@ Task<std::set<std::string>> Reconciler::compare(Scope scope) {
     core_.observer.groups_changed();
   }
   if (core_.problems.has("readers")) core_.admit(core_.readers());
-  // What is known of groups holds until they can be read again.
-  if (!found.read)
-    std::ranges::copy_if(core_.state.drift, std::back_inserter(found.drift),
-                         [](const Drift& drift) { return drift.group && !drift.restored; });
+  keep_unread_drift(found);
   if (found.tables_old || out_of_date || core_.problems.has("table")) {
     scope = Scope::processes;
     co_await loads_.renew_table();
@@ -125,7 +132,8 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
                  .owned = core_.applier.last_owned(),
                  .only_report_moved = core_.reports_only()};
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
-  if (swept && swept->unreleased == 0 && !unreleased.empty()) unreleased.pop_front();
+  if (swept && swept->unreleased == 0 && !swept->unread && !unreleased.empty())
+    unreleased.pop_front();
   core_.note_sweep(swept);
   follow_templates(swept && swept->unknown == 0);
   std::vector<Drift> drift = found.drift;
@@ -235,6 +243,10 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
 // again. False if it failed.
 Task<bool> Reconciler::try_what_is_missing() {
   State& state = core_.state;
+  if (state.reload_again && core_.system.now() >= state.reload_again->at) {
+    const bool loaded = co_await loads_.reload_again();
+    if (loaded) co_return true;
+  }
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;

@@ -21,10 +21,11 @@ Result<std::vector<pid_t>> tasks_of(const System& system, const std::string& dir
   return removed ? std::vector<pid_t>{} : std::move(tasks);
 }
 
-// The threads that are in the control group of each place.
-// `owned`: null: the table is the one in use.
-Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table,
-                                const std::set<std::string>* owned = nullptr) {
+// The threads that are in the control group of each place. Of one that cannot be read now, each
+// thread says where it is.
+// `owned`: null: the table is the one in use. `unread`: the first that cannot be read.
+TasksByGroup tasks_held(const System& system, const RuleTable& table,
+                        const std::set<std::string>* owned, std::optional<Error>& unread) {
   TasksByGroup out;
   std::map<std::string_view, size_t> read;  // each control group once
   for (const Place& place : table.places) {
@@ -38,8 +39,7 @@ Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table,
     }
     const auto [known, is_new] = read.emplace(group, out.size());
     auto tasks = is_new ? tasks_of(system, std::string(known->first)) : out[known->second];
-    // Of one that cannot be read now, each thread says where it is.
-    if (!tasks && owned != nullptr) return std::unexpected(std::move(tasks.error()));
+    if (!tasks && !unread) unread = tasks.error();
     out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
   }
   return out;
@@ -47,21 +47,21 @@ Result<TasksByGroup> tasks_held(const System& system, const RuleTable& table,
 
 // The threads that are where each place wants them. A control group's `tasks` lists those of its
 // monitoring groups too.
-Result<TasksByGroup> tasks_in_place(const System& system, const RuleTable& table) {
-  auto out = tasks_held(system, table);
-  if (!out) return out;
+TasksByGroup tasks_in_place(const System& system, const RuleTable& table) {
+  std::optional<Error> unread;
+  TasksByGroup out = tasks_held(system, table, nullptr, unread);
   std::map<std::string_view, std::vector<pid_t>> monitored;  // by control group
-  for (size_t i = 0; i < out->size(); i++) {
+  for (size_t i = 0; i < out.size(); i++) {
     const std::string& directory = table.places[i].directory;
     if (!is_mon_group(directory)) continue;
-    (*out)[i] = tasks_of(system, directory).value_or(std::vector<pid_t>{});
+    out[i] = tasks_of(system, directory).value_or(std::vector<pid_t>{});
     auto& list = monitored[control_group_of(directory)];
-    list.insert(list.end(), (*out)[i].begin(), (*out)[i].end());
+    list.insert(list.end(), out[i].begin(), out[i].end());
   }
   for (auto& [group, tasks] : monitored) std::ranges::sort(tasks);
-  for (size_t i = 0; i < out->size(); i++)
+  for (size_t i = 0; i < out.size(); i++)
     if (const auto others = monitored.find(table.places[i].directory); others != monitored.end())
-      std::erase_if((*out)[i],
+      std::erase_if(out[i],
                     [&](pid_t tid) { return std::ranges::binary_search(others->second, tid); });
   return out;
 }
@@ -81,14 +81,11 @@ Result<void> Sweep::begin_pass() {
   pass.now = {};
   pass.reported.clear();
   pass.next = 0;
-  auto in_place = tasks_in_place(looks_.system, *looks_.table);
-  if (!in_place) return std::unexpected(in_place.error());
-  pass.in_place = std::move(*in_place);
+  pass.in_place = tasks_in_place(looks_.system, *looks_.table);
   const All& all = pass.request.all;
-  auto held =
-      all.previous ? tasks_held(looks_.system, *all.previous, &all.owned) : Result<TasksByGroup>();
-  if (!held) return std::unexpected(held.error());
-  pass.held = std::move(*held);
+  pass.held = {};
+  if (all.previous)
+    pass.held = tasks_held(looks_.system, *all.previous, &all.owned, pass.now.unread);
   pass.only_report.assign(pass.in_place.size(), {});
   if (pass.request.all.only_report_moved)
     for (size_t i = 0; i < pass.only_report.size(); i++)
@@ -182,6 +179,7 @@ void Sweep::add_up() {
   total.unknown += now.unknown;
   total.unreleased = pass_->unreleased.size();
   total.undecided = pass_->undecided.size();
+  total.unread = now.unread;
   if (now.error != 0) total.error = now.error;
 }
 
@@ -208,12 +206,10 @@ bool Sweep::finish_pass() {
 }
 
 void Sweep::end_sweep(const Result<SweepResult>& result) {
-  // If it cannot be read now, what was in place before still counts.
-  if (const auto in_place = tasks_in_place(looks_.system, *looks_.table)) {
-    last_in_place_.clear();
-    for (size_t i = 0; i < in_place->size(); i++)
-      last_in_place_[looks_.table->places[i].directory] = (*in_place)[i];
-  }
+  const TasksByGroup in_place = tasks_in_place(looks_.system, *looks_.table);
+  last_in_place_.clear();
+  for (size_t i = 0; i < in_place.size(); i++)
+    last_in_place_[looks_.table->places[i].directory] = in_place[i];
   // A thread that was only reported is one that rdtd had placed: it stays so.
   for (auto& [group, threads] : pass_->reported) {
     auto& list = last_in_place_[group];

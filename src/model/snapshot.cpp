@@ -78,6 +78,14 @@ CpuSet Snapshot::online_cpus() const {
   return all;
 }
 
+void take_half_read(Snapshot& snapshot, const std::set<std::string>& groups) {
+  for (const std::string& group : groups)
+    if (auto half = snapshot.half_read.extract(group)) {
+      snapshot.groups.insert_or_assign(group, std::move(half.mapped()));
+      snapshot.unreadable.erase(group);
+    }
+}
+
 std::string first_names(const std::vector<std::string>& names) {
   constexpr size_t most = 5;
   if (names.size() <= most) return join(names, ", ");

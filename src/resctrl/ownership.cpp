@@ -72,6 +72,13 @@ bool is_unused(const resctrl::Filesystem& filesystem, const std::string& group) 
   });
 }
 
+// Whether the monitoring groups beside it cannot be listed now.
+bool is_unlisted(const Snapshot& snapshot, const std::string& group) {
+  const auto unread = snapshot.unread.find(std::string(control_group_of(group)));
+  return is_mon_group(group) && unread != snapshot.unread.end() &&
+         unread->second.names.contains("mon_groups");
+}
+
 }  // namespace
 
 // What cannot be read now does not make all groups those of others.
@@ -102,6 +109,7 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
     const auto now = snapshot.inodes.find(group);
     const bool exists = now != snapshot.inodes.end();
     if (group == root_group || group == io_group || (exists && inode == now->second)) continue;
+    if (!exists && is_unlisted(snapshot, group)) continue;
     const bool unknown = exists && !inode;
     if (unknown && is_unused(filesystem, group)) {
       made(group, now->second);

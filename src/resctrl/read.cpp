@@ -15,6 +15,22 @@ namespace rdtd::resctrl {
 
 namespace {
 
+Result<Mode> read_mode(const Filesystem& filesystem, const std::string& group) {
+  const std::string file = file_of(group, "mode");
+  const auto text = filesystem.read(file);
+  if (!text) return std::unexpected(text.error());
+  if (const auto mode = parse_mode(*text)) return *mode;
+  return misread(filesystem, file, fmt::format("unknown mode '{}'", trim(*text)));
+}
+
+Result<CpuSet> read_cpus(const Filesystem& filesystem, const std::string& group) {
+  const std::string file = file_of(group, "cpus_list");
+  const auto text = filesystem.read(file);
+  if (!text) return std::unexpected(text.error());
+  if (auto cpus = parse_cpu_list(*text)) return *std::move(cpus);
+  return misread(filesystem, file, fmt::format("'{}' is not a CPU list", trim(*text)));
+}
+
 void append_assignments(const Filesystem& filesystem, const std::string& group,
                         Snapshot& snapshot) {
   if (snapshot.free_mbm_counters.empty()) return;
@@ -31,55 +47,70 @@ std::set<Resource> other_rows(const Schemata& root) {
   return out;
 }
 
-// Of a group that cannot be read as a whole, what can be. A mode that is not known may keep others
-// out of its ways, as two of the known ones do.
-GroupState read_half(const Filesystem& filesystem, const std::string& group,
-                     const std::set<Resource>* others) {
-  GroupState out;
-  if (const auto mode = filesystem.read(file_of(group, "mode")))
-    out.mode = parse_mode(*mode).value_or(Mode::exclusive);
-  if (auto schemata = read_schemata(filesystem, group, others)) out.schemata = *std::move(schemata);
-  const auto text = filesystem.read(file_of(group, "cpus_list"));
-  if (auto cpus = text ? parse_cpu_list(*text) : std::nullopt) out.cpus = *std::move(cpus);
-  return out;
+void note_unread(Snapshot& snapshot, const std::string& group, const char* file, Error error) {
+  const auto [unread, is_first] = snapshot.unread.try_emplace(group);
+  unread->second.names.insert(file);
+  if (is_first) unread->second.error = std::move(error);
+}
+
+// Of a group that could not be read as a whole, what can be, which may be all now. A mode that is
+// not known may keep others out of its ways, as two of the known ones do.
+void append_half(const Filesystem& filesystem, const std::string& group,
+                 const std::set<Resource>* others, Snapshot& snapshot) {
+  GroupState& out = snapshot.half_read[group];
+  auto mode = read_mode(filesystem, group);
+  if (mode)
+    out.mode = *mode;
+  else if (mode.error().code == 0)
+    out.mode = Mode::exclusive;
+  if (!mode) note_unread(snapshot, group, "mode", std::move(mode.error()));
+  if (auto schemata = read_schemata(filesystem, group, others))
+    out.schemata = *std::move(schemata);
+  else if (out.mode != Mode::pseudo_locksetup)
+    note_unread(snapshot, group, "schemata", std::move(schemata.error()));
+  if (auto cpus = read_cpus(filesystem, group))
+    out.cpus = *std::move(cpus);
+  else if (!is_pseudo(out.mode))
+    note_unread(snapshot, group, "cpus_list", std::move(cpus.error()));
+}
+
+// Those of one control group. Without monitoring there is no such directory.
+void append_mon_groups(const Filesystem& filesystem, const std::string& group, Snapshot& snapshot) {
+  auto monitored = filesystem.list(file_of(group, "mon_groups"));
+  if (!monitored && !is_absent(monitored.error()))
+    note_unread(snapshot, group, "mon_groups", std::move(monitored.error()));
+  if (!monitored) return;
+  for (const Filesystem::Entry& mon : *monitored) {
+    if (!mon.is_directory) continue;
+    const std::string directory = mon_group_directory(group, mon.name);
+    snapshot.mon_groups.insert(directory);
+    snapshot.inodes[directory] = mon.inode;
+    auto cpus = read_cpus(filesystem, directory);
+    if (cpus && !cpus->empty()) snapshot.mon_cpus[directory] = *std::move(cpus);
+    if (!cpus && !is_absent(cpus.error()))
+      note_unread(snapshot, directory, "cpus_list", std::move(cpus.error()));
+    append_assignments(filesystem, directory, snapshot);
+  }
 }
 
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
-// `others`: the rows that are no constants; null: not known yet.
+// One that cannot be read keeps no other from being read, but without the default group nothing is
+// known. `others`: the rows that are no constants; null: not known yet.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
                           const std::set<Resource>* others, Snapshot& snapshot) {
   auto state = read_group(filesystem, entry.name, others);
-  if (!state && entry.name != root_group) {
-    const int code = state.error().code;
-    if (is_absent(state.error())) return {};
-    // Nobody can say what a mode or a mask that is not known means: it stays another tool's.
-    constexpr int not_understood = 0;
-    if (code == EACCES || code == EPERM || code == not_understood) {
-      snapshot.unreadable.insert(entry.name);
-      snapshot.half_read[entry.name] = read_half(filesystem, entry.name, others);
-      snapshot.inodes[entry.name] = entry.inode;
-      return {};
-    }
+  if (!state && entry.name == root_group) return std::unexpected(state.error());
+  if (!state && is_absent(state.error())) return {};
+  if (state) {
+    snapshot.groups[entry.name] = std::move(*state);
+  } else {
+    snapshot.unreadable.insert(entry.name);
+    append_half(filesystem, entry.name, others, snapshot);
+    if (!snapshot.unread.contains(entry.name)) take_half_read(snapshot, {entry.name});
   }
-  if (!state) return std::unexpected(state.error());
-  snapshot.groups[entry.name] = std::move(*state);
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
   append_assignments(filesystem, entry.name, snapshot);
-  // Without monitoring there is no such directory.
-  const auto monitored = filesystem.list(file_of(entry.name, "mon_groups"));
-  if (!monitored && !is_absent(monitored.error())) return std::unexpected(monitored.error());
-  if (!monitored) return {};
-  for (const Filesystem::Entry& mon : *monitored) {
-    if (!mon.is_directory) continue;
-    const std::string directory = mon_group_directory(entry.name, mon.name);
-    snapshot.mon_groups.insert(directory);
-    snapshot.inodes[directory] = mon.inode;
-    // Of one that was removed meanwhile, or that this user may not read, nothing.
-    const auto text = filesystem.read(file_of(directory, "cpus_list"));
-    if (const auto cpus = parse_cpu_list(text ? *text : ""); cpus && !cpus->empty())
-      snapshot.mon_cpus[directory] = *cpus;
-    append_assignments(filesystem, directory, snapshot);
-  }
+  append_mon_groups(filesystem, entry.name, snapshot);
   return {};
 }
 
@@ -117,12 +148,8 @@ std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem) {
 Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group,
                               const std::set<Resource>* others) {
   GroupState state;
-  const std::string mode_file = file_of(group, "mode");
-  const auto mode_text = filesystem.read(mode_file);
-  if (!mode_text) return std::unexpected(mode_text.error());
-  const auto mode = parse_mode(*mode_text);
-  if (!mode)
-    return misread(filesystem, mode_file, fmt::format("unknown mode '{}'", trim(*mode_text)));
+  const auto mode = read_mode(filesystem, group);
+  if (!mode) return std::unexpected(mode.error());
   state.mode = *mode;
   // Until the region of a pseudo-locked group is chosen, its schemata read "L3:uninitialized".
   if (state.mode != Mode::pseudo_locksetup) {
@@ -135,12 +162,9 @@ Result<GroupState> read_group(const Filesystem& filesystem, const std::string& g
   }
   // A pseudo-locked group has no CPUs: its `cpus_list` shows those of the domain.
   if (!is_pseudo(state.mode)) {
-    const std::string file = file_of(group, "cpus_list");
-    const auto text = filesystem.read(file);
-    if (!text) return std::unexpected(text.error());
-    const auto cpus = parse_cpu_list(*text);
-    if (!cpus) return misread(filesystem, file, fmt::format("'{}' is not a CPU list", trim(*text)));
-    state.cpus = *cpus;
+    auto cpus = read_cpus(filesystem, group);
+    if (!cpus) return std::unexpected(cpus.error());
+    state.cpus = *std::move(cpus);
   }
   return state;
 }

@@ -29,9 +29,7 @@ Result<void> Transaction::write(const std::string& file, const std::string& text
 Result<Schemata> Transaction::read_schemata(const std::string& group) const {
   if (group == io_group)
     return read_io(filesystem_, before_.snapshot.groups.at(std::string(root_group)).schemata);
-  auto state = read_group(filesystem_, group);
-  if (!state) return std::unexpected(state.error());
-  return std::move(state->schemata);
+  return resctrl::read_schemata(filesystem_, group);
 }
 
 Result<void> Transaction::write_schemata(const std::string& group, const Schemata& schemata) {
@@ -117,6 +115,9 @@ Result<void> Transaction::set_io_alloc(const SetIoAlloc& step) {
 }
 
 Result<void> Transaction::make(const std::string& group) {
+  // Without its inode, it would be another tool's.
+  if (const auto known = is_mon_group(group) ? inode_of(group) : Result<uint64_t>(0); !known)
+    return std::unexpected(known.error());
   if (auto made = filesystem_.make(group); !made) {
     Error error = with_status(std::move(made.error()));
     if (error.code == ENOSPC && is_mon_group(group) && before_.capabilities.rmids_per_closid)
@@ -291,6 +292,8 @@ void read_again(const Filesystem& filesystem, Ownership& ownership, Machine& mac
   auto now = read_snapshot(filesystem);
   if (!now) return;
   machine.snapshot.groups = std::move(now->groups);
+  machine.snapshot.half_read = std::move(now->half_read);
+  machine.snapshot.unreadable = std::move(now->unreadable);
   machine.snapshot.mon_groups = std::move(now->mon_groups);
   machine.snapshot.mon_cpus = std::move(now->mon_cpus);
   machine.snapshot.inodes = std::move(now->inodes);
@@ -300,6 +303,7 @@ void read_again(const Filesystem& filesystem, Ownership& ownership, Machine& mac
 Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& machine,
                          const Transaction::DeviceHolder& holder) {
   machine.snapshot.owned = ownership.owned(machine.snapshot);
+  take_half_read(machine.snapshot, machine.snapshot.owned);
   for (const std::string& name : machine.snapshot.own_locks())
     if (auto why = holder(name)) machine.snapshot.busy_locks.emplace(name, *std::move(why));
   const auto plan = make_plan(Policy{}, machine.capabilities, machine.snapshot);

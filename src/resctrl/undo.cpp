@@ -167,6 +167,7 @@ std::vector<std::string> Transaction::undo() {
   }
   now->owned = before_.snapshot.owned;
   leave_replaced(*now, problems);
+  take_half_read(*now, touched_);
   const Steps back = way_back(*now, problems);
   std::vector<std::string> replaced;  // groups whose name the steps gave to another one
   for (const auto& [group, tasks] : tasks_)

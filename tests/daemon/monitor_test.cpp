@@ -40,15 +40,21 @@ class MonitorTest : public test::World {
 // What cannot be listed is not gone: it would be made again, and then be another tool's.
 TEST_F(MonitorTest, AListingThatFailsLosesNothing) {
   ASSERT_EQ(reload(web_and_others), "");
-  for (const char* directory : {"redis/mon_groups", "mon_groups", "info"}) {
+  std::set<std::string> owned;
+  for (const std::string directory : {"redis/mon_groups", "mon_groups", "info"}) {
     kernel.calls.reset();
     kernel.calls.fail_if([&](const fake::Call& call) { return call.path == directory; }, ENOMEM);
     reconcile();
     EXPECT_EQ(kernel.calls.changes(), std::vector<std::string>{}) << directory;
-    EXPECT_NE(reload(web_and_others + rule("other", "more")), "") << directory;
+    const std::string refusal = reload(web_and_others + rule("other", "more"));
+    EXPECT_EQ(refusal.empty(), directory != "info") << directory << refusal;
     kernel.calls.reset();
     reconcile();
     EXPECT_EQ(reload(web_and_others), "") << directory;
+    reconcile();
+    if (owned.empty()) owned = manager->core().applier.last_owned();
+    EXPECT_EQ(manager->core().applier.last_owned(), owned) << directory;
+    EXPECT_TRUE(owned.contains("redis/mon_groups/front"));
     EXPECT_EQ(problems(), std::vector<std::string>{}) << directory;
   }
 }

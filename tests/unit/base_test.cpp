@@ -302,6 +302,59 @@ TEST(Glob, SearchesForText) {
   EXPECT_TRUE(glob_match("*\u00e9?b", "\u00e9\u00e9\u00e9b"));
 }
 
+// Long texts are searched another way than short ones, with the same result.
+TEST(Glob, MatchesInLongTexts) {
+  constexpr std::array<std::string_view, 12> parts = {
+      "a", "b", "*", "?", "[ab]", "[!a]", "*b", "[[:digit:]]", "\\a", "*[a-b]", "?b", "[!0-9]"};
+  std::mt19937 random(7);
+  size_t matches = 0;
+  for (int n = 0; n < 4'000; n++) {
+    std::string pattern = "*", text;
+    for (auto count = 1 + random() % 5; count > 0; count--)
+      pattern += parts[random() % parts.size()];
+    // Little of it ends what begins to match.
+    for (auto size = random() % 900; size > 0; size--) text += random() % 60 == 0 ? 'b' : 'a';
+    if (random() % 2 == 0) text += "7ab";
+    const bool expected = ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    ASSERT_EQ(glob_match(pattern, text), expected) << pattern << " " << text;
+    matches += expected ? 1 : 0;
+  }
+  EXPECT_GT(matches, 500U);
+  EXPECT_LT(matches, 3'500U);
+  const std::string many(3'000, 'x'), umlauts = repeated("ü", 3'000);
+  const struct {
+    std::string pattern, text;
+    bool matches;
+  } rows[] = {{"*[ü]?[€]b", umlauts + "€b", true},
+              {"*[ü]?[€]b", umlauts + "€c", false},
+              {"*[!x]?ü*b", umlauts + "ab", true},
+              {"*[!ü]?", umlauts + "ab", true},
+              {"*[!ü]?", umlauts, false},
+              {"*[!x]?", many + "ü", false},
+              {"*[!x]", many + "ü", true},
+              {"*[!x]x", many + "\xc3x", true},
+              {"*?[[:alpha:]]ü", umlauts, false},
+              {"*[x]\\[", many + "[", true},
+              {"*[x][y", many + "[y", true},
+              {"*[x]\\*", many + "*", true},
+              {"*[x][x]*[x]b*c", many + "b*c", true}};
+  for (const auto& row : rows)
+    EXPECT_EQ(glob_match(row.pattern, row.text), row.matches) << row.pattern;
+  // More elements than are compared at once.
+  const std::string long_part = "*" + repeated("[x]", 70);
+  EXPECT_TRUE(glob_match(long_part + "b", many + "b"));
+  EXPECT_FALSE(glob_match(long_part + "b", many));
+}
+
+// The owner of a process chooses its command line, of two megabytes.
+TEST(Glob, WorkIsThatOfTheTextAlone) {
+  const std::string text(2 << 20, 'a');
+  for (const char* pattern :
+       {"*[a-z][a-z][a-z][a-z][a-z][a-z][0-9]", "*[a-z][a-z]*[a-z][a-z][0-9]*[a-z]x",
+        "*a?a?a?a?a?b", "*aaaaaaaaaa[bc]", "*[[:alpha:]_][[:alnum:]_][[:alnum:]_][[:alnum:]_]=*"})
+    EXPECT_LE(steps_of([&] { return glob_match(pattern, text); }), text.size() + 4'000) << pattern;
+}
+
 // Twice the text costs twice the work, whatever the pattern.
 TEST(Glob, WorkIsLinearInTheText) {
   for (const char* pattern : {"*a*a*a*b", "*aaaaaaaab", "*a*?a*[ab]*b", "?*?*?*b", "a*a*a*a*c"}) {

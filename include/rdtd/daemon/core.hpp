@@ -19,6 +19,7 @@
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/daemon/problems.hpp"
 #include "rdtd/daemon/publisher.hpp"
+#include "rdtd/daemon/stand_ins.hpp"
 #include "rdtd/daemon/sweeper.hpp"
 #include "rdtd/daemon/system.hpp"
 
@@ -44,6 +45,14 @@ struct Observer {
   std::function<void()> count_events = [] {};
 };
 
+// When what failed is tried again, and how long after the time before.
+struct GrowingPause {
+  std::chrono::seconds delay{};
+  std::chrono::steady_clock::time_point at = {};
+
+  void begin(std::chrono::steady_clock::time_point now);
+};
+
 // What is in force, and what the last changes came to.
 struct State {
   struct LastReload {
@@ -51,6 +60,8 @@ struct State {
     uint64_t timestamp = 0;           // of a successful one: CLOCK_REALTIME, microseconds
   };
   std::shared_ptr<const InForce> in_force;
+  // Of a reload that nobody waited for, and that only the machine refused.
+  std::optional<GrowingPause> reload_again;
   std::vector<PolicyFile> wanted_files;  // of the first load, while the machine permits none of it
   bool ended_in_force = false;           // what leases that have ended had put in force still is
   LastReload last_reload;
@@ -88,6 +99,7 @@ struct Core {
 
   System system;
   Problems problems;
+  StandIns stand_ins;
   State state;
   Observer observer;
   ManualAssignments manual;
@@ -100,12 +112,7 @@ struct Core {
 
  private:
   [[nodiscard]] bool misses_processes() const;
-  // When what failed is tried again, and how long after the time before.
-  struct Retry {
-    std::chrono::seconds delay{};
-    std::chrono::steady_clock::time_point at = {};
-  };
-  Retry retry_;
+  GrowingPause retry_;
 };
 
 [[nodiscard]] std::string cannot_be_examined(const SweepResult& swept);

@@ -35,6 +35,7 @@ class DriftCheck {
     std::vector<Drift> drift;
     bool groups_made = false;       // threads outside of them are a consequence
     bool read = true;               // false: nothing could be compared
+    std::set<std::string> unread;   // groups of which something could not be
     bool tables_old = false;        // the `tasks` files must be opened again
     std::set<std::string> refused;  // groups of which something could not be restored
   };
@@ -68,6 +69,7 @@ class DriftCheck {
       const std::shared_ptr<const InForce>& in_force, const Machine& machine, Comparison& out);
   [[nodiscard]] std::shared_ptr<const InForce> follow_groups(
       const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
+  void report_unread(const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
   void lock_regions(const std::vector<Step>& steps, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);

@@ -31,6 +31,8 @@ class Loads {
   // The first load. A state of the machine that is in the way leaves out what it must: the refusal
   // is about the policy or about files that cannot be read.
   void start(Done done);
+  // Without `done`, nobody waits: what only the machine refuses is tried again, until somebody asks
+  // for something else.
   void reload(Done done);
   void adopt(const std::vector<std::string>& groups, Adopted done);
   void reset(Done done);
@@ -42,6 +44,8 @@ class Loads {
   enum class Report { all, changes };
   [[nodiscard]] Task<Outcome> apply(Applier::Request request, ResctrlLock::Right right,
                                     Report report);
+  // The reload that is to be tried again. True if it has come into force.
+  [[nodiscard]] Task<bool> reload_again();
   // Opens the `tasks` files again, for groups that were removed and made again under the same name.
   [[nodiscard]] Task<> renew_table();
   [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweep::All all);
@@ -76,6 +80,7 @@ class Loads {
                  const std::shared_ptr<const RuleTable>& previous);
   void finish(const Applier::Applied& applied, const std::optional<Result<SweepResult>>& swept);
   void refused(const Refusal& refusal);
+  void put_off_reload(const Refusal& refusal);
   [[nodiscard]] Outcome all_examined() const;
 
   Core& core_;

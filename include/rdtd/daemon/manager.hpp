@@ -30,6 +30,8 @@ class Manager final : private Changes {
   void connect(Observer observer, Publisher::ToClassifier to_classifier = {});
   // The first load.
   void start(Done done) { loads_.start(std::move(done)); }
+  // Policy files have changed.
+  void reload_changed() { loads_.reload({}); }
   // Works until the deadline on what is due.
   void step(Time deadline);
   [[nodiscard]] Time next_due() const;

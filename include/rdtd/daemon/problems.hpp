@@ -35,10 +35,11 @@ class Problems {
   // Empty if there is no such problem.
   [[nodiscard]] std::string public_text(const std::string& key) const;
 
-  // Keys of problems that do not end with a policy: another tool keeps the lock of resctrl, and a
-  // change that does not go on.
+  // Keys of problems that do not end with a policy: another tool keeps the lock of resctrl, a
+  // change that does not go on, and, begun with `file`, a group with files that cannot be read.
   static constexpr const char* lock = "lock";
   static constexpr const char* job = "job";
+  static constexpr const char* file = "file ";
   // What a look at all processes finds: they cannot be listed, some cannot be moved, or examined.
   static constexpr std::array<std::string_view, 3> of_looks = {"list", "refused", "unknown"};
 

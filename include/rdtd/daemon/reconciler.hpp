@@ -45,6 +45,7 @@ class Reconciler {
   [[nodiscard]] Task<> run_comparison();
   [[nodiscard]] Task<std::set<std::string>> compare(Scope scope);
   [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const DriftCheck::Comparison& found);
+  void keep_unread_drift(DriftCheck::Comparison& found) const;
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
   [[nodiscard]] Task<bool> try_what_is_missing();

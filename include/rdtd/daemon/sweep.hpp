@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/error.hpp"
 #include "rdtd/daemon/looks.hpp"
 #include "rdtd/daemon/release.hpp"
 #include "rdtd/daemon/visits.hpp"
@@ -31,6 +32,8 @@ struct SweepResult {
   size_t unreleased = 0;                  // processes that a removed rule may still hold
   size_t undecided = 0;                   // processes that keep from being read what decides
   int error = 0;                          // errno of the last refused or unknown one
+  // Why it is not known what a group of before holds: removed rules may still hold that.
+  std::optional<Error> unread = {};
 };
 
 class Sweep {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rdtd/base/error.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/mbm_assignments.hpp"
 #include "rdtd/model/schemata.hpp"
@@ -54,6 +55,12 @@ inline constexpr std::string_view io_group = "info";
 // Of controls that the language has no word for, by group.
 using ControlValues = std::map<std::string, Schemata>;
 
+// Files of one group that cannot be read, although it exists.
+struct UnreadFiles {
+  std::set<std::string> names;  // "mode", "schemata", "cpus_list", "mon_groups"
+  Error error;                  // of the first one
+};
+
 struct Snapshot {
   std::map<std::string, GroupState> groups;  // control groups, the root included
   // Made by rdtd, for the root set by it, and for the I/O devices enabled by it; the others are not
@@ -61,11 +68,12 @@ struct Snapshot {
   std::set<std::string> owned;
   // Groups of others that a request names: rdtd takes them over, if the policy has them.
   std::set<std::string> to_adopt;
-  // Groups of others whose files this user may not read, or say what rdtd does not know; not in
-  // `groups`.
+  // Groups that cannot be read as a whole, or say what rdtd does not know; not in `groups`.
   std::set<std::string> unreadable;
   // What could be read of these: their CPUs and masks, and the mode if it is a known one.
   std::map<std::string, GroupState> half_read;
+  // By directory, of groups of both kinds.
+  std::map<std::string, UnreadFiles> unread;
   bool torn = false;  // another tool changed the groups during the reading, again and again
   std::set<std::string> mon_groups;  // of all control groups; each holds an RMID
   // Of those that have CPUs: they count there what tasks of the default group do. A CPU belongs to
@@ -103,5 +111,9 @@ struct Snapshot {
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;
 };
+
+// Has these groups among the others, with what could be read of them: a plan that removes them, or
+// writes all of them, needs no more.
+void take_half_read(Snapshot& snapshot, const std::set<std::string>& groups);
 
 }  // namespace rdtd
