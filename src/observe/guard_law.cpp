@@ -45,10 +45,9 @@ std::string mb_in(const DomainTraffic& domain, const std::string& group) {
 }
 
 std::string ceiling_text(const DomainTraffic& domain) {
-  return fmt::format(
-      "{}, {}",
-      domain.measured == domain.ceiling ? "the measured ceiling" : "the most that was seen",
-      rate_text(*domain.ceiling));
+  return fmt::format("{}, {}",
+                     domain.is_measured() ? "the measured ceiling" : "the most that was seen",
+                     rate_text(*domain.ceiling));
 }
 
 // Amounts as they stand in `schemata`.

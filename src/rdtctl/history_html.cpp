@@ -150,15 +150,15 @@ std::string Pictures::traffic() const {
   if (carried_ != nullptr) {
     ceiling = *carried_->ceiling / bytes_per_mib;
     text = fmt::format("<p>{}: {}.</p>\n",
-                       carried_->measured ? "What the domain can carry, measured"
-                                          : "The most that the domain was seen to carry",
+                       carried_->is_measured() ? "What the domain can carry, measured"
+                                               : "The most that the domain was seen to carry",
                        observe::rate_text(*carried_->ceiling));
   }
   const bool is_drawn = ceiling > 0 && ceiling <= highest_ceiling * std::ranges::max(values);
   if (is_drawn) values.push_back(ceiling);
   Plot out = plot(values, "MiB/s");
   for (size_t i = 0; i < series_.size(); ++i) add_lines(out, i, &Series::traffic);
-  if (is_drawn) out.add_level(ceiling, carried_->measured ? "ceiling" : "most seen");
+  if (is_drawn) out.add_level(ceiling, carried_->is_measured() ? "ceiling" : "most seen");
   add_marks(out);
   return fmt::format("<h3>Traffic</h3>\n{}{}\n", text, out.svg());
 }

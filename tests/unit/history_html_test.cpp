@@ -76,19 +76,21 @@ TEST(HistoryHtml, AGapIsAGap) {
 TEST(HistoryHtml, TheCeilingIsDrawnWhereItFits) {
   struct Case {
     double ceiling;
-    bool measured;
+    std::optional<double> measured;
     const char *text, *line;
   };
   for (const Case& row :
-       {Case{40, true, "What the domain can carry, measured: 40.0 MiB/s.", ">ceiling<"},
-        {40, false, "The most that the domain was seen to carry: 40.0 MiB/s.", ">most seen<"},
-        {60, true, "What the domain can carry, measured: 60.0 MiB/s.", nullptr}}) {
+       {Case{40, 40, "What the domain can carry, measured: 40.0 MiB/s.", ">ceiling<"},
+        {40, {}, "The most that the domain was seen to carry: 40.0 MiB/s.", ">most seen<"},
+        {40, 30, "The most that the domain was seen to carry: 40.0 MiB/s.", ">most seen<"},
+        {60, 60, "What the domain can carry, measured: 60.0 MiB/s.", nullptr}}) {
     FoundContention found;
-    found.domains.push_back({.resource = "L3",
-                             .domain = one,
-                             .ceiling = row.ceiling * of_mib,
-                             .measured = row.measured,
-                             .groups = {}});
+    found.domains.push_back(
+        {.resource = "L3",
+         .domain = one,
+         .ceiling = row.ceiling * of_mib,
+         .measured = row.measured ? std::optional(*row.measured * of_mib) : row.measured,
+         .groups = {}});
     const std::string page =
         history_html(history({{"a", "L3", one, {}, curve({10, 5})}}), found, "");
     EXPECT_NE(page.find(row.text), std::string::npos) << page;

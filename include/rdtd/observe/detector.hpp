@@ -36,9 +36,12 @@ struct DomainTraffic {
   DomainId domain{};
   double traffic = 0;                   // bytes/s of all groups
   std::optional<double> ceiling;        // bytes/s that it can carry: measured, or the most seen
-  std::optional<double> measured;       // bytes/s; above it more was seen
+  std::optional<double> measured;       // bytes/s; below the ceiling if more was seen
   bool whole = false;                   // each group has a number
   std::map<std::string, Group> groups;  // by directory
+
+  // Else the ceiling is the most that was seen.
+  [[nodiscard]] bool is_measured() const { return measured && measured == ceiling; }
 };
 
 class DomainWatch;
