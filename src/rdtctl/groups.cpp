@@ -1,6 +1,7 @@
 #include "groups.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -74,9 +75,19 @@ std::vector<std::string> unreadable_groups(const TreeMachine& machine) {
   return out;
 }
 
+// That root may read them is no news: other reasons are. A tool may make very many such groups.
 void print_unreadable_groups(const TreeMachine& machine) {
-  if (const auto names = unreadable_groups(machine); !names.empty())
-    print("\nCannot be read: {}\n", join(names, ", "));
+  constexpr size_t most_reasons = 5;
+  const auto names = unreadable_groups(machine);
+  if (names.empty()) return;
+  print("\nCannot be read: {}\n", join(names, ", "));
+  size_t reasons = 0;
+  for (const auto& [group, unread] : machine.snapshot.unread) {
+    const int code = unread.error.code;
+    if (!machine.snapshot.unreadable.contains(group) || code == EACCES || code == EPERM) continue;
+    if (++reasons > most_reasons) break;
+    print("  {}\n", printable(unread.error.text()));
+  }
 }
 
 bool is_group(const Context& context, const std::string& name) {
