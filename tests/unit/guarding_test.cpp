@@ -1,7 +1,7 @@
 // The guard at work: its amounts in a lease, and what gives them back.
 #include "guarding.hpp"
 
-#include "bus_world.hpp"
+#include "bus_program.hpp"
 #include "guard_plant.hpp"
 #include "rdtd/policy/parse.hpp"
 
@@ -11,17 +11,11 @@ namespace {
 using observe::Sample;
 using observe::plant::gib;
 
-class GuardingTest : public test::BusTest {
+class GuardingTest : public test::BusProgramTest {
  protected:
   void SetUp() override {
-    BusTest::SetUp();
+    BusProgramTest::SetUp();
     if (IsSkipped()) return;
-    start_bus();
-    start_polkit();
-    open_service();
-    wait_for([&] { return !reports_.empty(); });
-    ASSERT_GE(sd_bus_open_system(&bus_), 0);
-    ASSERT_GE(sd_bus_attach_event(bus_, event_, 0), 0);
     guarding_ = std::make_unique<Guarding>(event_, [this](auto mark) { marks_.push_back(mark); });
     header_.interval = 1;
     header_.ceilings["L3"][DomainId{0}] = 10 * gib;
@@ -31,8 +25,7 @@ class GuardingTest : public test::BusTest {
   }
   void TearDown() override {
     guarding_.reset();
-    sd_bus_close_unref(bus_);
-    BusTest::TearDown();
+    BusProgramTest::TearDown();
   }
   void use(const std::string& mode) {
     PolicyFile file;
@@ -66,7 +59,6 @@ class GuardingTest : public test::BusTest {
     return ::poll(&end, 1, 0) == 0;
   }
 
-  sd_bus* bus_ = nullptr;
   observe::Header header_;
   std::optional<observe::Detector> detector_;
   std::vector<std::string> marks_;

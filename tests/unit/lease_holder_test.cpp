@@ -1,22 +1,16 @@
 // A lease that a program with an event loop holds.
 #include "rdtd/bus/lease_holder.hpp"
 
-#include "bus_world.hpp"
+#include "bus_program.hpp"
 
 namespace rdtd {
 namespace {
 
-class LeaseHolderTest : public test::BusTest {
+class LeaseHolderTest : public test::BusProgramTest {
  protected:
   void SetUp() override {
-    BusTest::SetUp();
+    BusProgramTest::SetUp();
     if (IsSkipped()) return;
-    start_bus();
-    start_polkit();
-    open_service();
-    wait_for([&] { return !reports_.empty(); });
-    ASSERT_GE(sd_bus_open_system(&bus_), 0);
-    ASSERT_GE(sd_bus_attach_event(bus_, event_, 0), 0);
     holder_ = std::make_unique<LeaseHolder>(
         event_, "guard",
         LeaseHolder::Handlers{.on_granted = [this] { log_.emplace_back("granted"); },
@@ -25,8 +19,7 @@ class LeaseHolderTest : public test::BusTest {
   }
   void TearDown() override {
     holder_.reset();
-    sd_bus_close_unref(bus_);
-    BusTest::TearDown();
+    BusProgramTest::TearDown();
   }
   // What it says next.
   std::string next() {
@@ -43,7 +36,6 @@ class LeaseHolderTest : public test::BusTest {
     wait_for([this] { return !is_held(); });
   }
 
-  sd_bus* bus_ = nullptr;
   std::unique_ptr<LeaseHolder> holder_;
   std::vector<std::string> log_;
 };
