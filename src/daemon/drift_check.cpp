@@ -207,11 +207,14 @@ void DriftCheck::lock_regions(const std::vector<Step>& steps, Comparison& out) {
     step += std::holds_alternative<MakeGroup>(*step) ? 2 : 1;
     const auto done = applier_.carry_out({first, step}, *machine);
     if (done) continue;
-    problems_.report(lock_key + group, done.error().text());
+    const bool is_mode = std::holds_alternative<SetMode>(*first);
+    problems_.report((is_mode ? mode_key : lock_key) + group, done.error().text());
     failed.insert(group);
-    out.refused.insert(group);
   }
   problems_.clear_all(lock_key, failed);
+  // Groups that left the exclusive mode meanwhile have changed too.
+  if (!failed.empty())
+    for (const Step& step : steps) out.refused.insert(group_of(step));
 }
 
 void DriftCheck::make_later(std::map<std::string, Error> unmade) {

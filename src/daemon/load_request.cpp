@@ -30,18 +30,6 @@ std::optional<Policy> known_policy(const Applier::Request& request, const InForc
   return policy;
 }
 
-// Groups of rdtd that nothing was granted yet: what cannot be read is written anew. One whose ways
-// nobody knows stays as it is, and a policy goes without it.
-void take_own_unread(Snapshot& snapshot) {
-  for (const auto& [group, unread] : snapshot.unread) {
-    if (!snapshot.owned.contains(group) || !snapshot.unreadable.contains(group)) continue;
-    if (unread.names.contains("schemata"))
-      snapshot.refused.emplace(group, unread.error.text());
-    else
-      take_half_read(snapshot, {group});
-  }
-}
-
 }  // namespace
 
 std::optional<Applier::Loaded> Applier::load_known(const Request& request, const Machine& machine,
@@ -65,11 +53,12 @@ std::expected<Applier::Loaded, Refusal> Applier::load(const Request& request,
 
 std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const Request& request,
                                                          const InForce& before) {
+  failure_.out_of_time = false;
   machine.snapshot.to_adopt = request.adopt;
   machine.snapshot.controls_before = controls_before_;
   if (request.leases.empty()) machine.snapshot.places = places_;
   machine.snapshot.owned = ownership_.owned(machine.snapshot);
-  take_own_unread(machine.snapshot);
+  take_own_unread(machine.snapshot, request.fit);
   // First something is to be in force: then is the time to ask again.
   if (request.fit != Fit::whole)
     refused_.leave_out(machine.snapshot, request.fit == Fit::what_fits || before.is_nothing()
@@ -77,6 +66,21 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
                                              : system_.now());
   if (auto known = load_known(request, machine, before)) return std::move(*known);
   return load_texts(request, std::move(machine), before);
+}
+
+// Groups of rdtd that nothing was granted yet: what cannot be read is written anew. One whose ways
+// nobody knows stays as it is, with its processes, and a policy goes without it.
+void Applier::take_own_unread(Snapshot& snapshot, Fit fit) {
+  for (const auto& [group, unread] : snapshot.unread) {
+    if (!snapshot.owned.contains(group) || !snapshot.unreadable.contains(group)) continue;
+    if (!unread.names.contains("schemata")) {
+      take_half_read(snapshot, {group});
+      continue;
+    }
+    snapshot.refused.emplace(group, unread.error.text());
+    if (fit != Fit::whole)
+      (void)refused_.add(group, unread.error.text(), /*existed=*/true, system_.now(), false);
+  }
 }
 
 std::expected<Applier::Loaded, Refusal> Applier::load_texts(const Request& request, Machine machine,

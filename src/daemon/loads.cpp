@@ -83,9 +83,19 @@ void Loads::reload(Done done) {
   core_.jobs.add("reload", [this, requests] { return run_reload(requests); });
 }
 
+// While nothing is in force, what the machine refuses is tried as the first load was. Files that
+// are no policy leave it at what was wanted before.
+void Loads::keep_wanted(const Refusal& refusal, std::vector<PolicyFile> files) {
+  State& state = core_.state;
+  if (state.wanted_files.empty()) return;
+  state.wanted_are_older = refusal.kind == Refusal::Kind::invalid_policy;
+  if (!state.wanted_are_older) state.wanted_files = std::move(files);
+}
+
 void Loads::put_off_reload(const Refusal& refusal) {
   std::optional<GrowingPause>& again = core_.state.reload_again;
-  if (refusal.kind == Refusal::Kind::invalid_policy) return again.reset();
+  if (refusal.kind == Refusal::Kind::invalid_policy || !core_.state.wanted_files.empty())
+    return again.reset();
   if (!again) again.emplace();
   again->begin(core_.system.now());
   core_.retry_soon();
@@ -129,11 +139,15 @@ Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
 
 Task<Loads::Outcome> Loads::reload_now(Applier::Request request) {
   core_.observer.before_reload();
+  std::vector<PolicyFile> files =
+      core_.state.wanted_files.empty() ? decltype(request.files){} : request.files;
   Outcome loaded = co_await load(std::move(request));
-  if (loaded)
+  if (loaded) {
     succeeded(LogEvent::reloaded);
-  else
+  } else {
     refused(loaded.error());
+    keep_wanted(loaded.error(), std::move(files));
+  }
   core_.observer.after_reload(loaded.has_value());
   co_return loaded;
 }
@@ -243,6 +257,7 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
 
 void Loads::forget_policy(bool left_others, bool looked) {
   core_.state.wanted_files.clear();
+  core_.state.wanted_are_older = false;
   core_.state.ended_in_force = false;
   core_.state.drift.clear();
   core_.problems.forget_policy(looked);

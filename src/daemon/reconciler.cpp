@@ -270,6 +270,8 @@ Task<bool> Reconciler::try_what_is_missing() {
   renew_reasons(loaded->prepared.missing);
   if (!first_load && !changed && loaded->prepared.missing.size() >= missing) co_return true;
   request.ask_for_users = true;
+  const State::LastReload last = state.last_reload;
+  const bool older = state.wanted_are_older;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
   if (!applied)
@@ -278,6 +280,10 @@ Task<bool> Reconciler::try_what_is_missing() {
     loads_.succeeded(LogEvent::applied);
   else if (changed || state.in_force->missing.size() < missing)  // else the kernel refused again
     log(LogEvent::applied, loads_.summary());
+  if (applied && first_load && older) {  // that the files are no policy still holds
+    state.last_reload.error = last.error;
+    state.last_reload.public_error = last.public_error;
+  }
   // One that the kernel takes again is the first of several, perhaps.
   if (applied && state.in_force->missing.size() < missing) core_.compare_within({});
   core_.observer.after_reload(applied.has_value());

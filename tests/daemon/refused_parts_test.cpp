@@ -111,6 +111,34 @@ TEST_F(RefusedPartsTest, SlowRefusalsAreAskedForALittleAtATime) {
   EXPECT_EQ(kernel.resctrl.groups.size(), 8U);
 }
 
+// Of files that change while nothing is in force yet: what is no policy leaves it at those of
+// before, and is still shown; what only the machine refuses is what is wanted from then on.
+TEST_F(RefusedPartsTest, FilesThatChangeDuringTheSearch) {
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        if (call.operation != "make" || !call.path.starts_with("g")) return false;
+        clock += std::chrono::seconds(1);
+        return true;
+      },
+      ENOMEM);
+  const std::string many = only_b + "[group.g1]\nmb = \"50%\"\n[group.g2]\nmb = \"50%\"\n";
+  policy = many;
+  manager->start([](const auto&) {});
+  run();
+  EXPECT_NE(reload("[group.b]\nl3 = \"many ways\"\n"), "");
+  run(std::chrono::seconds(30));
+  EXPECT_EQ(schemata("b"), "L3:0-1=7 MB:0-1=100");
+  EXPECT_EQ(problems().front(), "the last reload failed");
+  start();
+  policy = many;
+  manager->start([](const auto&) {});
+  run();
+  EXPECT_NE(reload(many + "[group.c]\nl3 = \"2 ways\"\n"), "");
+  run(std::chrono::seconds(30));
+  EXPECT_NE(schemata("c"), "none");
+  EXPECT_EQ(problems().size(), 2U);
+}
+
 // The others are not written meanwhile.
 TEST_F(RefusedPartsTest, IsTriedAgainAfterPausesThatGrow) {
   kernel.calls.fail_if(

@@ -153,14 +153,20 @@ TEST_F(UnreadableTest, OneOfTheDaemonsOwnAtTheStart) {
     const std::string a = schemata("a");
     write("b/schemata", "L3:0=fff00");
     const std::string changed = schemata("b");
+    // No rule knows it: it stays where somebody put it.
+    const pid_t in_a = processes.start({.name = "by-hand"});
+    ASSERT_TRUE(kernel.resctrl.write("a/tasks", std::to_string(in_a) + "\n"));
     start();
     make_unreadable(file);
     EXPECT_EQ(load(), "");
     EXPECT_EQ(schemata("a"), a);
     EXPECT_NE(schemata("b"), changed);
     kernel.calls.reset();
+    reconcile();
     run(std::chrono::seconds(400));
     EXPECT_EQ(problems(), Texts{});
+    EXPECT_EQ(group_of(in_a), "a");
+    EXPECT_EQ(schemata("a"), a);
     EXPECT_NE(schemata("b"), changed);
     const auto& owned = manager->core().applier.last_owned();
     EXPECT_TRUE(owned.contains("a"));

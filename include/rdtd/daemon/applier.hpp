@@ -109,6 +109,7 @@ class Applier {
   [[nodiscard]] std::vector<std::string> take_back(const std::vector<Step>& steps,
                                                    const Machine& machine);
   void give_cpus_back(const std::vector<Step>& steps, const Machine& machine);
+  void take_own_unread(Snapshot& snapshot, Fit fit);
   [[nodiscard]] std::expected<Loaded, Refusal> load_texts(const Request& request, Machine machine,
                                                           const InForce& before);
   [[nodiscard]] std::optional<Loaded> load_known(const Request& request, const Machine& machine,

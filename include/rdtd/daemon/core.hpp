@@ -63,6 +63,7 @@ struct State {
   // Of a reload that nobody waited for, and that only the machine refused.
   std::optional<GrowingPause> reload_again;
   std::vector<PolicyFile> wanted_files;  // of the first load, while the machine permits none of it
+  bool wanted_are_older = false;         // files that are no policy have come since
   bool ended_in_force = false;           // what leases that have ended had put in force still is
   LastReload last_reload;
   std::vector<Drift> drift;                               // that the last comparison found

@@ -80,6 +80,7 @@ class Loads {
                  const std::shared_ptr<const RuleTable>& previous);
   void finish(const Applier::Applied& applied, const std::optional<Result<SweepResult>>& swept);
   void refused(const Refusal& refusal);
+  void keep_wanted(const Refusal& refusal, std::vector<PolicyFile> files);
   void put_off_reload(const Refusal& refusal);
   [[nodiscard]] Outcome all_examined() const;
 
