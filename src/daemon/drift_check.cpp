@@ -392,8 +392,11 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
-  // What could not be restored is not left alone, nor what was read while it changed.
-  if (now.torn) reset_pending_ = by_kernel;
+  // What could not be restored is not left alone, nor what was read while it changed; and of what
+  // could not be read, nobody knows yet whether the kernel has reset it.
+  const bool partly = std::ranges::any_of(
+      out.unread, [&](const std::string& group) { return current->has(group); });
+  if (now.torn || partly) reset_pending_ = by_kernel;
   left_alone_.forget(out.refused);
   if (now.torn || (restored.error && out.refused.empty())) left_alone_.forget();
   return out;

@@ -107,6 +107,26 @@ TEST_F(FaultsTest, ARefusedRestorationForgetsOnlyItsOwnGroupUnderReport) {
   EXPECT_EQ(schemata("b"), of_others);
 }
 
+// What the kernel has reset while it could not be read is restored later.
+TEST_F(FaultsTest, AResetOfWhatCannotBeReadIsNotForgottenUnderReport) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n[group.a]\nl3 = \"2 ways\"\n"
+                   "[group.b]\nl3 = \"3 ways\"\n"),
+            "");
+  const std::string a = schemata("a"), b = schemata("b");
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  manager->reconciler().cpu_changed();
+  run(std::chrono::seconds(3));
+  fail("read", "a/schemata", EIO, for_ever);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  manager->reconciler().cpu_changed();
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(schemata("b"), b);
+  EXPECT_NE(schemata("a"), a);
+  kernel.calls.reset();
+  run(std::chrono::seconds(60));
+  EXPECT_EQ(schemata("a"), a);
+}
+
 // Nothing was written, so no event comes.
 TEST_F(FaultsTest, ARestorationThatFailsIsTriedAgain) {
   ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + two), "");
