@@ -269,10 +269,11 @@ bool Guess::has_unknown_option() const {
 
 void Guess::rewrite_arguments() {
   const std::string name = verb();
-  // "history help"; a group can have that name.
+  // "doctor help"; behind other verbs, a group, a unit, a file or a directory can have that name.
+  const bool takes_no_name =
+      !instead_of_argument(name).empty() || is_one_of(name, {"completion", "init", "reset", "top"});
   if (const std::vector<size_t> bare = bare_words(verb_ + 1);
-      !executes() && !is_one_of(name, {"help", "show"}) && bare.size() == 1 &&
-      words_[bare.front()] == "help") {
+      takes_no_name && bare.size() == 1 && words_[bare.front()] == "help") {
     words_[bare.front()] = "--help";
     return;
   }
