@@ -83,6 +83,7 @@ class Guess {
   void rewrite_subject();
   void rewrite_pids();
   void move_behind_verb();
+  void drop_fillers_of_assign();
   void rewrite_assign();
   [[nodiscard]] bool is_group_before_command(size_t at) const;
   void rewrite_run();

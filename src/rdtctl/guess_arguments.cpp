@@ -49,18 +49,31 @@ void Guess::rewrite_subject() {
     insert(bare.front(), "--pid");
 }
 
+// "assign 1 to redis", "assign redis unit x.service": words that lead to the next one. A group may
+// have such a name: the only name that is left stays, and so does the last word.
+void Guess::drop_fillers_of_assign() {
+  const std::ptrdiff_t needed = given({"-g", "--group"}) ? 0 : 1;
+  const auto drop = [&](std::initializer_list<std::string_view> fillers) {
+    std::vector<size_t> bare = bare_words(verb_ + 1);
+    auto names = std::ranges::count_if(bare, [&](size_t at) { return !is_number(words_[at]); });
+    for (size_t i = bare.size(); i > 1 && bare.size() > 2 && names > needed; i--)
+      if (is_one_of(words_[bare[i - 2]], fillers)) {
+        erase(bare[i - 2]);
+        bare = bare_words(verb_ + 1);
+        names--;
+      }
+  };
+  drop({"to", "in", "into"});  // first: "assign 1 to service"
+  drop({"unit", "service", "pid", "process"});
+}
+
 // "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group. "assign GROUP
 // UNIT" and "assign UNIT GROUP": a unit has its type, or stands where the group is given.
 void Guess::rewrite_assign() {
   rewrite_pids();
   if (ended()) return;
-  std::vector<size_t> bare = bare_words(verb_ + 1);
-  // "assign 1 to redis", "assign redis unit x.service"
-  for (size_t i = bare.size(); i > 0 && bare.size() > 2; i--)
-    if (is_one_of(words_[bare[i - 1]], {"to", "in", "into", "unit", "service", "pid", "process"})) {
-      erase(bare[i - 1]);
-      bare = bare_words(verb_ + 1);
-    }
+  drop_fillers_of_assign();
+  const std::vector<size_t> bare = bare_words(verb_ + 1);
   std::vector<size_t> names;
   std::ranges::copy_if(bare, std::back_inserter(names),
                        [&](size_t at) { return !is_number(words_[at]); });
@@ -256,10 +269,11 @@ bool Guess::has_unknown_option() const {
 
 void Guess::rewrite_arguments() {
   const std::string name = verb();
-  // "history help"; a group can have that name.
+  // "doctor help"; behind other verbs, a group, a unit, a file or a directory can have that name.
+  const bool takes_no_name =
+      !instead_of_argument(name).empty() || is_one_of(name, {"completion", "init", "reset", "top"});
   if (const std::vector<size_t> bare = bare_words(verb_ + 1);
-      !executes() && !is_one_of(name, {"help", "show"}) && bare.size() == 1 &&
-      words_[bare.front()] == "help") {
+      takes_no_name && bare.size() == 1 && words_[bare.front()] == "help") {
     words_[bare.front()] = "--help";
     return;
   }

@@ -40,13 +40,15 @@ std::string_view option_meant(std::string_view word) {
 
 }  // namespace
 
-// How many words from `at` on are one time: "1h", "1 hour ago", "2026-11-26 08:30".
+// How many words from `at` on are one time: "1h", "1 hour ago", "2026-11-26 08:30". A word behind
+// the first that is a file is FILE: "--since 1d 1h" with a recording 1h.
 size_t Guess::words_of_time(size_t at) const {
+  std::error_code unknown;
   size_t found = 0;
   std::string text;
   for (size_t count = 1; count <= most_words_of_time && at + count <= words_.size(); count++) {
     const std::string& next = words_[at + count - 1];
-    if (count > 1 && is_option(next)) break;
+    if (count > 1 && (is_option(next) || std::filesystem::exists(next, unknown))) break;
     text += (count > 1 ? " " : "") + next;
     if (is_time(text)) found = count;
   }
