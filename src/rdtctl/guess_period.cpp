@@ -127,11 +127,10 @@ void Guess::rewrite_period() {
       if (const size_t count = is_period ? words_of_time(at + 1) : 0; count > 0)
         join_time(at + 1, count, "");
       at++;
-    } else if (std::filesystem::exists(word, unknown)) {
-      continue;
-    } else if (word == "now") {
+    } else if (const bool is_file = std::filesystem::exists(word, unknown);
+               !is_file && word == "now") {
       advice_ = fmt::format("{} shows what was; 'rdtctl top' shows what is now", verb());
-    } else if (rewrite_time(at)) {
+    } else if (is_file || rewrite_time(at)) {
       continue;
     } else if (drop_filler(at)) {
       at--;

@@ -86,9 +86,10 @@ void append_mon_groups(const Filesystem& filesystem, const std::string& group, S
     snapshot.mon_groups.insert(directory);
     snapshot.inodes[directory] = mon.inode;
     auto cpus = read_cpus(filesystem, directory);
-    if (cpus && !cpus->empty()) snapshot.mon_cpus[directory] = *std::move(cpus);
     if (!cpus && !is_absent(cpus.error()))
       note_unread(snapshot, directory, "cpus_list", std::move(cpus.error()));
+    else if (cpus && !cpus->empty())
+      snapshot.mon_cpus[directory] = *std::move(cpus);
     append_assignments(filesystem, directory, snapshot);
   }
 }
