@@ -198,6 +198,25 @@ TEST_F(UnreadableTest, AResetRemovesItNevertheless) {
   EXPECT_EQ(schemata("a"), "none");
 }
 
+// The mode of a region cannot be read at first: then it looks like a group.
+TEST_F(UnreadableTest, AResetLeavesAnOpenRegion) {
+  use(fake::atom());
+  ASSERT_EQ(reload("[pseudo_lock.buffer]\nl2 = { \"1\" = \"1 MiB\" }\n"), "");
+  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  for (const int failures : {2, 4}) {
+    SCOPED_TRACE(failures);
+    int reads = 0;
+    kernel.calls.fail_if(
+        [&](const fake::Call& call) {
+          return call.operation == "read" && call.path == "buffer/mode" && ++reads <= failures;
+        },
+        EIO);
+    EXPECT_EQ(reset(), "");
+    kernel.calls.reset();
+    EXPECT_EQ(kernel.resctrl.read("buffer/mode").value_or("none"), "pseudo-locked\n");
+  }
+}
+
 // Whom a rule held that is gone is not known then. All others are looked at nevertheless.
 TEST_F(UnreadableTest, TheTasksThatARuleHeld) {
   const std::string rule_b = "[[rule]]\ngroup = \"b\"\nname = \"in-b\"\n";
