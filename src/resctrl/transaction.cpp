@@ -266,6 +266,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
     return recorded;
   }
   for (const Step& step : steps) {
+    tried_.push_back(step);
     const auto done = carry_out_one(step);
     if (done) continue;
     Error error = done.error();
