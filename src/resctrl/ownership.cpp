@@ -109,7 +109,8 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
     const auto now = snapshot.inodes.find(group);
     const bool exists = now != snapshot.inodes.end();
     if (group == root_group || group == io_group || (exists && inode == now->second)) continue;
-    if (!exists && is_unlisted(snapshot, group)) continue;
+    // A name alone cannot be settled later: meanwhile another tool may make a group of that name.
+    if (!exists && inode && is_unlisted(snapshot, group)) continue;
     const bool unknown = exists && !inode;
     if (unknown && is_unused(filesystem, group)) {
       made(group, now->second);

@@ -266,6 +266,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
     return recorded;
   }
   for (const Step& step : steps) {
+    tried_.push_back(step);
     const auto done = carry_out_one(step);
     if (done) continue;
     Error error = done.error();
@@ -316,9 +317,12 @@ Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& 
   read_again(filesystem, ownership, machine);
   for (const Step& removal : plan->changes.removals) {
     if (!machine.snapshot.owned.contains(group_of(removal))) continue;  // another tool's since
-    auto removed = Transaction(filesystem, ownership, machine).carry_out({&removal, 1});
+    // It may be a region whose mode could not be read before.
+    Transaction transaction(filesystem, ownership, machine, holder);
+    auto removed = transaction.carry_out({&removal, 1});
     if (removed || !result) continue;
-    removed.error().detail.clear();  // it is about this one step
+    if (!transaction.found_open_device())
+      removed.error().detail.clear();  // it is about this one step
     result = std::move(removed);
   }
   const std::map<std::string, std::string>& busy = machine.snapshot.busy_locks;

@@ -86,6 +86,90 @@ std::map<std::string, CpuSet> Transaction::mon_cpus_before(const Snapshot& now) 
   return out;
 }
 
+// A group as the steps have left it, as far as they were carried out. Where they wrote several
+// values, the last one that is not that of before: the way back then writes the value of before in
+// any case.
+GroupState Transaction::as_left(const std::string& group, const GroupState& before) const {
+  GroupState out = before;
+  for (const Step& step : tried_) {
+    if (group_of(step) != group) continue;
+    if (const auto* written = std::get_if<WriteSchemata>(&step)) {
+      for (const auto& [resource, values] : written->after)
+        for (const auto& [domain, value] : values)
+          if (const auto known = before.schemata.find(resource); known == before.schemata.end() ||
+                                                                 !known->second.contains(domain) ||
+                                                                 known->second.at(domain) != value)
+            out.schemata[resource][domain] = value;
+    } else if (const auto* given = std::get_if<WriteCpus>(&step)) {
+      out.cpus.insert(given->after.begin(), given->after.end());
+    } else if (const auto* set = std::get_if<SetMode>(&step); set && set->after != before.mode) {
+      out.mode = set->after;
+    }
+  }
+  return out;
+}
+
+// Without the CPUs that other groups have, or may have got from the steps: each is in one group.
+CpuSet Transaction::cpus_as_left(const std::string& group, CpuSet cpus, const Snapshot& now) const {
+  for (const auto* of : {&now.groups, &now.half_read})
+    for (const auto& [other, state] : *of)
+      if (other != group && !is_pseudo(state.mode)) cpus = without(cpus, state.cpus);
+  for (const Step& step : tried_)
+    if (const auto* given = std::get_if<WriteCpus>(&step); given && given->group != group)
+      if (const auto unread = now.unread.find(given->group);
+          unread != now.unread.end() && !is_mon_group(given->group))
+        cpus = without(cpus, given->after);
+  return cpus;
+}
+
+// Whether the steps changed monitoring groups of this control group. One that they removed is made
+// again, which says by itself that they cannot be listed.
+bool Transaction::changed_mon_groups(const std::string& control) const {
+  const auto has_cpus = [&](const auto& mon) { return control_group_of(mon.first) == control; };
+  return std::ranges::any_of(tried_, [&](const Step& step) {
+    const std::string& group = group_of(step);
+    if (control_group_of(group) != control || !touched_.contains(group)) return false;
+    return std::holds_alternative<WriteCpus>(step)
+               ? is_mon_group(group) || std::ranges::any_of(before_.snapshot.mon_cpus, has_cpus)
+               : is_mon_group(group) && made_.contains(group);
+  });
+}
+
+// What cannot be read now is taken for what the steps have left there. What nobody can know is a
+// problem.
+void Transaction::take_unread(Snapshot& now, std::vector<std::string>& problems) const {
+  std::set<std::string> taken = touched_;
+  for (const auto& [group, unread] : now.unread) {
+    const auto found = now.inodes.find(group);
+    const uint64_t known = known_inode(group);
+    if (found != now.inodes.end() && known != 0 && found->second != known) continue;
+    const auto before = before_.snapshot.groups.find(group);
+    const auto half = now.half_read.find(group);
+    bool unknown = unread.names.contains("mon_groups") && changed_mon_groups(group);
+    if (before != before_.snapshot.groups.end() && half != now.half_read.end()) {
+      if (made_.contains(group)) {
+        unknown = unknown || !is_pseudo(before->second.mode);
+      } else {
+        GroupState left = as_left(group, before->second);
+        if (unread.names.contains("mode")) half->second.mode = left.mode;
+        if (unread.names.contains("schemata")) half->second.schemata = std::move(left.schemata);
+        if (unread.names.contains("cpus_list"))
+          half->second.cpus = cpus_as_left(group, std::move(left.cpus), now);
+        taken.insert(group);
+      }
+    }
+    // CPUs that it had before are written in any case.
+    if (is_mon_group(group) && !before_.snapshot.mon_cpus.contains(group)) {
+      CpuSet cpus = as_left(group, {}).cpus;
+      for (const auto& [other, theirs] : now.mon_cpus) cpus = without(cpus, theirs);
+      if (!cpus.empty()) now.mon_cpus[group] = std::move(cpus);
+    }
+    if (unknown)
+      problems.push_back(fmt::format("group '{}': {}", group_label(group), unread.error.text()));
+  }
+  take_half_read(now, taken);
+}
+
 // The steps from what is there now to the state before.
 Steps Transaction::way_back(const Snapshot& now, std::vector<std::string>& problems) const {
   std::vector<WantedGroup> wanted;
@@ -167,7 +251,7 @@ std::vector<std::string> Transaction::undo() {
   }
   now->owned = before_.snapshot.owned;
   leave_replaced(*now, problems);
-  take_half_read(*now, touched_);
+  take_unread(*now, problems);
   const Steps back = way_back(*now, problems);
   std::vector<std::string> replaced;  // groups whose name the steps gave to another one
   for (const auto& [group, tasks] : tasks_)

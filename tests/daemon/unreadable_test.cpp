@@ -204,6 +204,90 @@ TEST_F(UnreadableTest, AResetRemovesItNevertheless) {
   EXPECT_EQ(schemata("a"), "none");
 }
 
+// What the steps wrote is written back, also where nobody can read what is there.
+TEST_F(UnreadableTest, AnUndoWritesItBack) {
+  const std::string before =
+      "[group.a]\nl3 = \"ways 2-5\"\n[group.b]\nl3 = \"ways 6-8\"\n"
+      "[[rule]]\ngroup = \"a\"\nname = \"in-a\"\nmonitor = \"web\"\n";
+  const struct {
+    const char *file, *from, *to, *failing, *end;
+  } rows[] = {
+      {"a/schemata", "ways 2-5\"", "ways 3-5\"", "write b/mode 'exclusive'",
+       "not restored: group 'a': cannot read /sys/fs/resctrl/a/schemata: Input/output error"},
+      {"a/cpus_list", "ways 2-5\"", "ways 2-5\"\ncpus = \"2\"", "write b/mode 'exclusive'",
+       "everything is as it was"},
+      {"a/mode", "ways 2-5\"", "ways 2-5\"\nexclusive = true", "write b/mode 'exclusive'",
+       "everything is as it was"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.file);
+    use(fake::xeon());
+    kernel.calls.reset();
+    ASSERT_EQ(reload(before), "");
+    reconcile();
+    const auto all = [&] {
+      std::string out;
+      for (const char* file : {"a/schemata", "a/cpus_list", "a/mode", "a/mon_groups/web/cpus_list",
+                               "b/schemata", "b/cpus_list", "b/mode", "schemata", "cpus_list"})
+        out += fmt::format("{}: {}", file, kernel.resctrl.read(file).value_or("none\n"));
+      return out;
+    };
+    const std::string was = all();
+    make_unreadable(row.file);
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.text() == row.failing; }, EIO);
+    std::string text = before;
+    text.replace(text.find(row.from), std::string_view(row.from).size(), row.to);
+    if (const size_t b = text.find("ways 6-8\""); row.failing == rows[0].failing)
+      text.insert(b + 9, "\nexclusive = true");
+    const std::string refused = reload(text);
+    EXPECT_TRUE(refused.contains(row.end)) << refused;
+    EXPECT_EQ(all(), was);
+    kernel.calls.reset();
+  }
+}
+
+TEST_F(UnreadableTest, AnUndoTakesCpusFromAMonitoringGroup) {
+  const std::string before =
+      "[group.a]\nl3 = \"2 ways\"\ncpus = \"2-3\"\n"
+      "[[rule]]\ngroup = \"a\"\nname = \"in-a\"\nmonitor = \"web\"\n";
+  ASSERT_EQ(reload(before), "");
+  reconcile();
+  const std::string file = "a/mon_groups/web/cpus_list";
+  make_unreadable(file);
+  int failed = 0;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        const bool fails = call.text() == "write " + file + " '2'";
+        failed += fails;
+        return fails;
+      },
+      EIO, fake::Calls::When::after_effect);
+  std::string text = before;
+  text.insert(text.find("[[rule]]"), "monitor_cpus = { web = \"2\" }\n");
+  EXPECT_EQ(reload(text), "");
+  EXPECT_GT(failed, 0);
+  EXPECT_EQ(kernel.resctrl.read(file).value_or("none"), "\n");
+}
+
+// The mode of a region cannot be read at first: then it looks like a group.
+TEST_F(UnreadableTest, AResetLeavesAnOpenRegion) {
+  use(fake::atom());
+  ASSERT_EQ(reload("[pseudo_lock.buffer]\nl2 = { \"1\" = \"1 MiB\" }\n"), "");
+  holders["buffer"] = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  for (const int failures : {2, 4}) {
+    SCOPED_TRACE(failures);
+    int reads = 0;
+    kernel.calls.fail_if(
+        [&](const fake::Call& call) {
+          return call.operation == "read" && call.path == "buffer/mode" && ++reads <= failures;
+        },
+        EIO);
+    EXPECT_EQ(reset(), "");
+    kernel.calls.reset();
+    EXPECT_EQ(kernel.resctrl.read("buffer/mode").value_or("none"), "pseudo-locked\n");
+  }
+}
+
 // Whom a rule held that is gone is not known then. All others are looked at nevertheless.
 TEST_F(UnreadableTest, TheTasksThatARuleHeld) {
   const std::string rule_b = "[[rule]]\ngroup = \"b\"\nname = \"in-b\"\n";

@@ -144,6 +144,20 @@ TEST_F(OwnershipTest, SettlesOnceWhatAKillHasLeft) {
   EXPECT_EQ(ownership.settle(with_inodes(inodes), kernel), std::vector<std::string>{});
 }
 
+// Another tool may make one of that name before the groups beside it can be listed again.
+TEST_F(OwnershipTest, ANameWithoutAnInodeIsNotKeptForLater) {
+  put("groups", "this mount 1000\nredis 17\nredis/kept 18\nredis/web\n");
+  fake::Kernel kernel(fake::xeon());
+  Snapshot now = with_inodes({{"redis", 17}});
+  now.unread["redis"].names = {"mon_groups"};
+  Ownership ownership = load();
+  EXPECT_EQ(ownership.settle(now, kernel), std::vector<std::string>{});
+  EXPECT_EQ(record(), "this mount 1000\nredis 17\nredis/kept 18\n");
+  const Snapshot later =
+      with_inodes({{"redis", 17}, {"redis/mon_groups/kept", 18}, {"redis/mon_groups/web", 19}});
+  EXPECT_EQ(ownership.owned(later), (std::set<std::string>{"redis", "redis/mon_groups/kept"}));
+}
+
 // Inodes of resctrl begin at the same number in each mount, and a name has none at all.
 TEST_F(OwnershipTest, ForgetsARecordOfAnotherMount) {
   put("groups", "this mount 900\ndefault\nredis 17\nmade\n");

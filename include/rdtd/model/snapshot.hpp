@@ -112,8 +112,10 @@ struct Snapshot {
   [[nodiscard]] CpuSet online_cpus() const;
 };
 
-// Has these groups among the others, with what could be read of them: a plan that removes them, or
-// writes all of them, needs no more.
+// Has these groups among the others, with what could be read of them: a plan that removes them
+// needs no more. The steps of other plans leave amounts alone that are not in here, and a file that
+// could not be read counts as one that says "shareable" or has no CPUs. Who knows better sets it
+// before.
 void take_half_read(Snapshot& snapshot, const std::set<std::string>& groups);
 
 }  // namespace rdtd

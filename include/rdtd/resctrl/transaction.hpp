@@ -73,6 +73,11 @@ class Transaction {
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
   [[nodiscard]] Result<void> write_schemata(const std::string& group, const Schemata& schemata);
   [[nodiscard]] Result<Schemata> read_schemata(const std::string& group) const;
+  [[nodiscard]] GroupState as_left(const std::string& group, const GroupState& before) const;
+  [[nodiscard]] CpuSet cpus_as_left(const std::string& group, CpuSet cpus,
+                                    const Snapshot& now) const;
+  [[nodiscard]] bool changed_mon_groups(const std::string& control) const;
+  void take_unread(Snapshot& now, std::vector<std::string>& problems) const;
   [[nodiscard]] Steps way_back(const Snapshot& now, std::vector<std::string>& problems) const;
   void forget_what_was_not_made(bool restored);
   [[nodiscard]] bool io_enabled() const;
@@ -89,6 +94,7 @@ class Transaction {
   // enable io_alloc.
   std::vector<std::string> expected_;
   Ownership::Entries known_;  // in the record before
+  std::vector<Step> tried_;   // also the one that failed
   std::set<std::string> touched_;
   std::set<std::string> made_;
   std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
