@@ -68,8 +68,9 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
   return load_texts(request, std::move(machine), before);
 }
 
-// Groups of rdtd that nothing was granted yet: what cannot be read is written anew. One whose ways
-// nobody knows stays as it is, with its processes, and a policy goes without it.
+// Groups of rdtd that nothing was granted yet: a mode that cannot be read counts as shareable, and
+// CPUs as none. One whose ways nobody knows stays as it is, with its processes, and a policy goes
+// without it.
 void Applier::take_own_unread(Snapshot& snapshot, Fit fit) {
   for (const auto& [group, unread] : snapshot.unread) {
     if (!snapshot.owned.contains(group) || !snapshot.unreadable.contains(group)) continue;
