@@ -203,7 +203,9 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   EXPECT_EQ(children, std::vector{pid});
   EXPECT_TRUE(contains(*threads, tid));
   EXPECT_EQ(name, "other thread");
-  EXPECT_EQ(count, 2U);
+  // Threads of tests before may not have ended yet.
+  EXPECT_EQ(count, threads->size());
+  EXPECT_GE(count, 2U);
   EXPECT_EQ(leader, ::getpid());
   EXPECT_TRUE(ended(absent.error()));
 }
