@@ -10,13 +10,13 @@
 
 #include "fake/kernel.hpp"
 #include "rdtd/resctrl/read.hpp"
-#include "texts.hpp"
+#include "fixed_texts.hpp"
 
 namespace rdtd {
 namespace {
 
+using test::FixedTexts;
 using test::group_files;
-using test::Texts;
 
 // What info/ says of rows that have no constant, in each of its forms.
 TEST(Read, Controls) {
@@ -42,7 +42,7 @@ TEST(Read, Controls) {
     described[node + "unit"] = "all\n";
     described[node + "scope"] = "NODE\n";
     described[std::string("info/MB/") + directory + "/MB_LEVELS/type"] = "bitmap sparse\n";
-    const auto machine = resctrl::read_machine(Texts(described), {}, {});
+    const auto machine = resctrl::read_machine(FixedTexts(described), {}, {});
     ASSERT_TRUE(machine) << machine.error().text();
     std::string text;
     for (const auto& [resource, control] : machine->capabilities.controls)
@@ -63,7 +63,7 @@ TEST(Read, ClosidsOfAControl) {
   auto files = group_files("", "MB_MAX:0=100\n", "0\n", "shareable\n");
   files["info/MB/num_closids"] = "32\n";
   files["info/MB/resource_schemata/MB_MAX/type"] = "scalar linear\n";
-  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
   ASSERT_TRUE(machine) << machine.error().text();
   EXPECT_EQ(machine->capabilities.num_closids(), 32);
   EXPECT_FALSE(machine->capabilities.divides_nothing());
@@ -82,7 +82,7 @@ TEST(Read, PlainControls) {
   files["info/GMB/delay_linear"] = files["info/GSMBA/delay_linear"] = "0\n";
   files["info/L3PBM/cbm_mask"] = "ff\n";
   files["info/L3PBM/min_cbm_bits"] = "2\n";
-  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
   ASSERT_TRUE(machine) << machine.error().text();
   std::string text;
   for (const auto& [resource, control] : machine->capabilities.controls)
@@ -114,7 +114,7 @@ TEST(Read, HighestRate) {
     files["info/MB/num_closids"] = "16\n";
     files["info/MB/delay_linear"] = "0\n";
     if (row.maximum != nullptr) files["info/MB/resource_schemata/MB/max"] = row.maximum;
-    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
     ASSERT_TRUE(machine) << machine.error().text();
     EXPECT_EQ(machine->capabilities.bandwidths.at(Resource::MB).unlimited,
               (std::map<DomainId, uint32_t>{{DomainId{0}, row.unlimited}}));
@@ -153,7 +153,7 @@ TEST(Read, BandwidthUnit) {
     files[info + "num_closids"] = "8\n";
     if (row.delay_linear != nullptr) files[info + "delay_linear"] = row.delay_linear;
     const auto machine =
-        resctrl::read_machine(Texts(files), MountOptions{.mba_MBps = row.mba_MBps}, {});
+        resctrl::read_machine(FixedTexts(files), MountOptions{.mba_MBps = row.mba_MBps}, {});
     ASSERT_TRUE(machine) << machine.error().text();
     const BandwidthInfo& bandwidth = machine->capabilities.bandwidths.at(*parse_resource(resource));
     EXPECT_EQ(bandwidth.unit, row.unit) << resource << " " << row.root;

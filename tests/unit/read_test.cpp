@@ -12,13 +12,13 @@
 #include "fake/kernel.hpp"
 #include "rdtd/resctrl/counters.hpp"
 #include "rdtd/resctrl/read.hpp"
-#include "texts.hpp"
+#include "fixed_texts.hpp"
 
 namespace rdtd {
 namespace {
 
+using test::FixedTexts;
 using test::group_files;
-using test::Texts;
 
 TEST(MountOptions, Table) {
   struct {
@@ -54,7 +54,7 @@ TEST(Read, Rmids) {
     auto files = group_files("", "", "0-3\n", "shareable\n");
     if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
     if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
-    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
     ASSERT_TRUE(machine) << machine.error().text();
     EXPECT_EQ(machine->capabilities.num_rmids, row.expected);
   }
@@ -79,7 +79,7 @@ TEST(Read, RmidsOfClosids) {
     files["info/L3/num_closids"] = "40\n";
     if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
     if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
-    const auto machine = resctrl::read_machine(Texts(files), {}, {});
+    const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
     ASSERT_TRUE(machine) << machine.error().text();
     EXPECT_EQ(machine->capabilities.rmids_per_closid, row.expected)
         << row.shareable_bits << (row.caches == nullptr ? "" : row.caches);
@@ -93,7 +93,7 @@ TEST(Read, MonitoringDirectories) {
   files["info/L3_MON/num_rmids"] = "64\n";
   files["info/MB_MON/num_rmids"] = "32\n";
   files["info/NODE_MON/mon_features"] = "node_bytes\n";
-  const Texts texts(files);
+  const FixedTexts texts(files);
   EXPECT_EQ(*resctrl::monitoring_directories(texts),
             (std::vector<std::string>{"L3_MON", "MB_MON", "NODE_MON"}));
   const auto machine = resctrl::read_machine(texts, {}, {});
@@ -107,7 +107,7 @@ TEST(Read, CountersOfAnyResource) {
   files["mon_data/mon_MB_00/mbm_total_bytes"] = "5\n";
   files["mon_data/mon_NODE_65536/mbm_total_bytes"] = "Unassigned\n";
   files["mon_data/mon_L3_MAX_02/note"] = "nothing is counted here\n";
-  const auto counters = resctrl::read_counters(Texts(files));
+  const auto counters = resctrl::read_counters(FixedTexts(files));
   ASSERT_TRUE(counters) << counters.error().text();
   std::string text;
   for (const DomainCounters& domain : *counters)
@@ -123,7 +123,7 @@ TEST(Read, AssignedCountersOfAnyResource) {
   files["info/MB_MON/mbm_assign_mode"] = "[mbm_event]\ndefault\n";
   files["info/MB_MON/available_mbm_cntrs"] = "0=2;1=1\n";
   files["mbm_MB_assignments"] = "mbm_total_bytes:0=e;1=_\n";
-  const auto snapshot = resctrl::read_snapshot(Texts(files));
+  const auto snapshot = resctrl::read_snapshot(FixedTexts(files));
   ASSERT_TRUE(snapshot) << snapshot.error().text();
   EXPECT_EQ(snapshot->mbm_resource, "MB");
   EXPECT_EQ(snapshot->free_mbm_counters,
@@ -155,7 +155,7 @@ TEST(Read, Devices) {
     files["info/L3/num_closids"] = "16\n";
     if (row.io_alloc != nullptr) files["info/L3/io_alloc"] = row.io_alloc;
     files["info/L3/io_alloc_cbm"] = row.cbm;
-    Texts texts(files);
+    FixedTexts texts(files);
     if (row.error != 0) texts.fail("info/L3/io_alloc_cbm", row.error);
     const auto root = parse_schemata("L3:0=ffff;1=ffff").value();
     EXPECT_EQ(resctrl::read_capabilities(texts, root, {})->caches.at(Resource::L3).io_alloc,
@@ -170,7 +170,7 @@ TEST(Read, NoMaskIsEmpty) {
   files["info/L3/cbm_mask"] = "ffff\n";
   files["info/L3/min_cbm_bits"] = "0\n";
   files["info/L3/num_closids"] = "16\n";
-  const auto machine = resctrl::read_machine(Texts(files), {}, {});
+  const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
   ASSERT_TRUE(machine);
   EXPECT_EQ(machine->capabilities.caches.at(Resource::L3).min_cbm_bits, 1U);
 }
@@ -191,7 +191,7 @@ TEST(Read, Groups) {
   files["info/last_cmd_status"] = "ok\n";
   files["mon_groups/z/tasks"] = "";
   files["mon_data/mon_MB_01/mbm_total_bytes"] = "1\n";
-  Texts texts(files);
+  FixedTexts texts(files);
   texts.fail("hidden/schemata", EACCES);
   texts.fail("gone/mode", ENOENT);
   texts.fail("going/cpus_list", ENODEV);
@@ -276,7 +276,7 @@ TEST(Read, NoRateIsAboveTheHighestThatCanBeWritten) {
        {std::pair{"10\n", 4294967290U}, {"1\n", 4294967295U}, {"7\n", 4294967292U}}) {
     auto files = group_files("", "MB:0=4294967295;1=800\n", "0-3\n", "shareable\n");
     files["info/MB/bandwidth_gran"] = step;
-    const auto group = resctrl::read_group(Texts(files), "");
+    const auto group = resctrl::read_group(FixedTexts(files), "");
     ASSERT_TRUE(group) << group.error().text();
     EXPECT_EQ(group->schemata,
               (Schemata{{Resource::MB, {{DomainId{0}, highest}, {DomainId{1}, 800}}}}));
@@ -308,9 +308,9 @@ TEST(Read, Errors) {
     files["info/L3/min_cbm_bits"] = "1\n";
     files["info/L3/num_closids"] = "4\n";
     files["info/L3_MON/num_rmids"] = "8\n";
-    ASSERT_TRUE(resctrl::read_machine(Texts(files), {}, {}));
+    ASSERT_TRUE(resctrl::read_machine(FixedTexts(files), {}, {}));
     if (row.text != nullptr) files[row.file] = row.text;
-    Texts texts(files);
+    FixedTexts texts(files);
     if (row.text == nullptr) texts.fail(row.file, EACCES);
     const auto machine = resctrl::read_machine(texts, {}, {});
     ASSERT_FALSE(machine) << row.file;

@@ -1,4 +1,4 @@
-// Texts: resctrl as a table of files and their texts, which cannot be changed.
+// FixedTexts: resctrl as a table of files and their texts, which cannot be changed.
 #pragma once
 
 #include <cerrno>
@@ -13,9 +13,9 @@
 namespace rdtd::test {
 
 // Every directory on the way to a file exists.
-class Texts final : public resctrl::Filesystem {
+class FixedTexts final : public resctrl::Filesystem {
  public:
-  explicit Texts(std::map<std::string, std::string> files) : files_(std::move(files)) {}
+  explicit FixedTexts(std::map<std::string, std::string> files) : files_(std::move(files)) {}
 
   void fail(const std::string& file, int code) { errors_[file] = code; }
 
