@@ -26,7 +26,7 @@ class TableMaker {
       std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
       const std::set<std::string>& taken, std::vector<Error>* left_out = nullptr);
 
-  // Tells the tables in which groups other tools have monitoring groups now.
+  // Which groups have monitoring groups of other tools now: all tables know it at once.
   void note_others(const Snapshot& now);
   // How many each control group has.
   [[nodiscard]] const std::map<std::string, size_t>& others_monitoring() const {
