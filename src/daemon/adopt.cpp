@@ -58,7 +58,7 @@ void Loads::adopt(const std::vector<std::string>& groups, Adopted done) {
 }
 
 Task<> Loads::run_adopt(std::vector<std::string> groups, Adopted done) {
-  core_.state.reload_again.reset();
+  core_.state.put_off.forget_reload();
   const auto machine = core_.applier.read_machine();
   if (!machine) co_return done(std::unexpected(refusal(machine.error())));
   Applier::Request request{.files = core_.system.policy_files(), .adopt = {}};

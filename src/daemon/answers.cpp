@@ -111,7 +111,7 @@ std::string Answers::status_line() {
   const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   if (!core_.state.last_reload.error.empty())
     return fmt::format("{}; last reload failed{}: {}", line,
-                       core_.state.reload_again ? ", it is tried again" : "",
+                       core_.state.put_off.is_reload() ? ", it is tried again" : "",
                        first_line(core_.state.last_reload.public_error));
   if (const auto problems = core_.problems.texts(false); !problems.empty())
     return fmt::format("{}; {}", line, first_line(problems.front()));
@@ -234,7 +234,7 @@ size_t Answers::tasks_in(const std::string& group) {
 std::vector<std::string> Answers::problems(bool for_root) const {
   std::vector<std::string> out = core_.problems.texts(for_root);
   if (!core_.state.last_reload.error.empty())
-    out.insert(out.begin(), core_.state.reload_again
+    out.insert(out.begin(), core_.state.put_off.is_reload()
                                 ? "the last reload failed: it is tried again, after growing pauses"
                                 : "the last reload failed");
   if (!core_.state.events_available) out.push_back("the kernel sends no process events");

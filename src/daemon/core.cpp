@@ -14,11 +14,6 @@ namespace rdtd {
 
 namespace {
 
-// RMIDs leave limbo some seconds after the last task of their group at the latest. Who has the
-// device of a region open may close it at any time.
-constexpr std::chrono::seconds retry_interval{5};
-constexpr std::chrono::seconds longest_retry{300};
-
 std::shared_ptr<const InForce> nothing_in_force() {
   auto out = std::make_shared<InForce>();
   out->table = std::make_shared<RuleTable>();
@@ -26,11 +21,6 @@ std::shared_ptr<const InForce> nothing_in_force() {
 }
 
 }  // namespace
-
-void GrowingPause::begin(std::chrono::steady_clock::time_point now) {
-  delay = std::clamp<std::chrono::seconds>(2 * delay, retry_interval, longest_retry);
-  at = now + delay;
-}
 
 Core::Core(System outside, Ownership ownership, Directory state_directory)
     : system(std::move(outside)),
@@ -115,19 +105,22 @@ void Core::retry_soon() {
     return part.cause == Cause::device || part.cause == Cause::machine;
   });
   // What failed once may have changed nothing, so that no event comes either.
-  const bool failed = !state.wanted_files.empty() || problems.has("read") ||
+  const bool failed = state.put_off.is_first() || problems.has("read") ||
                       problems.has_any(Problems::file) || problems.has("restore") ||
                       problems.has("readers") || problems.has("table") ||
                       problems.has_any("remove ") || misses_processes();
   if (!failed || applier.ran_out_of_time()) retry_ = {};
   if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
-    compare_within(retry_interval);
+    compare_within(GrowingPause::shortest);
   const auto now = system.now();
-  if (const auto& again = state.reload_again; again && again->at > now)
-    compare_within(std::chrono::ceil<std::chrono::milliseconds>(again->at - now));
+  const auto compare_after = [&](const GrowingPause& pause) {
+    compare_within(std::chrono::ceil<std::chrono::milliseconds>(pause.end() - now));
+  };
+  if (const GrowingPause* const pause = state.put_off.pause(); pause && !pause->is_over(now))
+    compare_after(*pause);
   if (!failed) return;
-  if (now >= retry_.at) retry_.begin(now);
-  compare_within(std::chrono::ceil<std::chrono::milliseconds>(retry_.at - now));
+  if (retry_.is_over(now)) retry_.begin(now);
+  compare_after(retry_);
 }
 
 void Core::store() {

@@ -111,7 +111,7 @@ std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {
   if (core_.leases.all().size() >= Leases::max_leases)
     return Refusal{
         busy, fmt::format("there are {} leases, and no more are possible", Leases::max_leases)};
-  if (!core_.state.wanted_files.empty())
+  if (core_.state.put_off.is_first())
     return Refusal{busy,
                    "the policy files are not in force yet; 'rdtctl status' shows what is in the "
                    "way"};

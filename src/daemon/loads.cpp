@@ -63,7 +63,7 @@ Task<> Loads::run_start(Done done) {
     refused(loaded.error());
   // The machine may permit it later.
   if (!loaded && loaded.error().kind != Refusal::Kind::invalid_policy) {
-    core_.state.wanted_files = files;
+    core_.state.put_off.first(files);
     core_.retry_soon();
   }
   done(loaded);
@@ -83,21 +83,11 @@ void Loads::reload(Done done) {
   core_.jobs.add("reload", [this, requests] { return run_reload(requests); });
 }
 
-// While nothing is in force, what the machine refuses is tried as the first load was. Files that
-// are no policy leave it at what was wanted before.
-void Loads::keep_wanted(const Refusal& refusal, std::vector<PolicyFile> files) {
-  State& state = core_.state;
-  if (state.wanted_files.empty()) return;
-  state.wanted_are_older = refusal.kind == Refusal::Kind::invalid_policy;
-  if (!state.wanted_are_older) state.wanted_files = std::move(files);
-}
-
 void Loads::put_off_reload(const Refusal& refusal) {
-  std::optional<GrowingPause>& again = core_.state.reload_again;
-  if (refusal.kind == Refusal::Kind::invalid_policy || !core_.state.wanted_files.empty())
-    return again.reset();
-  if (!again) again.emplace();
-  again->begin(core_.system.now());
+  PutOffLoad& put_off = core_.state.put_off;
+  if (put_off.is_first()) return;
+  if (refusal.kind == Refusal::Kind::invalid_policy) return put_off.forget();
+  put_off.reload(core_.system.now());
   core_.retry_soon();
   core_.observer.state_changed();
 }
@@ -115,7 +105,7 @@ Task<bool> Loads::reload_again() {
   }
   const Outcome loaded = co_await reload_now(std::move(request));
   if (loaded)
-    core_.state.reload_again.reset();
+    core_.state.put_off.forget_reload();
   else
     put_off_reload(loaded.error());
   co_return loaded.has_value();
@@ -123,7 +113,7 @@ Task<bool> Loads::reload_again() {
 
 Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
   if (waiting_reload_ == requests) waiting_reload_.reset();
-  core_.state.reload_again.reset();
+  core_.state.put_off.forget_reload();
   Applier::Request request{.files = core_.system.policy_files()};
   const Outcome loaded = co_await reload_now(std::move(request));
   const Outcome answer = loaded ? all_examined() : loaded;
@@ -139,14 +129,18 @@ Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
 
 Task<Loads::Outcome> Loads::reload_now(Applier::Request request) {
   core_.observer.before_reload();
-  std::vector<PolicyFile> files =
-      core_.state.wanted_files.empty() ? decltype(request.files){} : request.files;
+  PutOffLoad& put_off = core_.state.put_off;
+  std::vector<PolicyFile> files = put_off.is_first() ? request.files : decltype(request.files){};
   Outcome loaded = co_await load(std::move(request));
   if (loaded) {
     succeeded(LogEvent::reloaded);
   } else {
     refused(loaded.error());
-    keep_wanted(loaded.error(), std::move(files));
+    // While nothing is in force, these are tried as the first ones were.
+    if (put_off.is_first() && loaded.error().kind != Refusal::Kind::invalid_policy)
+      put_off.first(std::move(files));
+    else
+      put_off.newer_files_are_no_policy();
   }
   core_.observer.after_reload(loaded.has_value());
   co_return loaded;
@@ -256,8 +250,7 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
 }
 
 void Loads::forget_policy(bool left_others, bool looked) {
-  core_.state.wanted_files.clear();
-  core_.state.wanted_are_older = false;
+  if (core_.state.put_off.is_first()) core_.state.put_off.forget();
   core_.state.ended_in_force = false;
   core_.state.drift.clear();
   core_.problems.forget_policy(looked);
@@ -357,7 +350,7 @@ void Loads::finish(const Applier::Applied& applied,
 
 void Loads::refused(const Refusal& refusal) {
   State::LastReload& last = core_.state.last_reload;
-  if (core_.state.reload_again && last.error == trim(refusal.text)) return;  // known already
+  if (core_.state.put_off.is_reload() && last.error == trim(refusal.text)) return;  // known already
   last.error = trim(refusal.text);
   last.public_error = trim(refusal.text_for(false));
   const bool nothing_before = core_.state.in_force->groups.empty();
@@ -367,9 +360,10 @@ void Loads::refused(const Refusal& refusal) {
       refusal.where);
 }
 
-void Loads::succeeded(LogEvent event) {
-  core_.state.last_reload = {
-      .error = {}, .public_error = {}, .timestamp = core_.system.realtime_usec()};
+void Loads::succeeded(LogEvent event, bool older_files) {
+  State::LastReload& last = core_.state.last_reload;
+  last.timestamp = core_.system.realtime_usec();
+  if (!older_files) last.error = last.public_error = "";
   log(event, summary_);
 }
 
@@ -385,7 +379,7 @@ void Loads::reset(Done done) {
 }
 
 Task<> Loads::run_reset(Done done) {
-  core_.state.reload_again.reset();
+  core_.state.put_off.forget();
   core_.observer.before_reload();
   auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {});
   auto nothing = std::make_shared<InForce>();

@@ -243,22 +243,24 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
 // again. False if it failed.
 Task<bool> Reconciler::try_what_is_missing() {
   State& state = core_.state;
-  if (state.reload_again && core_.system.now() >= state.reload_again->at) {
+  if (const auto* const pause = state.put_off.pause();
+      pause && pause->is_over(core_.system.now())) {
     const bool loaded = co_await loads_.reload_again();
     if (loaded) co_return true;
   }
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
-  if (state.in_force->missing.empty() && state.wanted_files.empty() && !ask_for_users &&
+  if (state.in_force->missing.empty() && !state.put_off.is_first() && !ask_for_users &&
       !state.ended_in_force) {
     core_.problems.clear("retry");
     co_return true;
   }
   // If the files in force are applied again, a reload of other files has still failed.
-  const bool first_load = !state.wanted_files.empty();
+  const bool first_load = state.put_off.is_first();
+  const bool older_files = state.put_off.files_are_older();
   Applier::Request request{.fit = Applier::Fit::what_the_kernel_takes,
-                           .files = first_load ? state.wanted_files : state.in_force->files,
+                           .files = first_load ? state.put_off.files() : state.in_force->files,
                            .leases = core_.leases.files(),
                            .ask_for_users = ask_for_users,
                            .restores = first_load};
@@ -270,20 +272,14 @@ Task<bool> Reconciler::try_what_is_missing() {
   renew_reasons(loaded->prepared.missing);
   if (!first_load && !changed && loaded->prepared.missing.size() >= missing) co_return true;
   request.ask_for_users = true;
-  const State::LastReload last = state.last_reload;
-  const bool older = state.wanted_are_older;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));
   if (!applied)
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
   else if (first_load)
-    loads_.succeeded(LogEvent::applied);
+    loads_.succeeded(LogEvent::applied, older_files);
   else if (changed || state.in_force->missing.size() < missing)  // else the kernel refused again
     log(LogEvent::applied, loads_.summary());
-  if (applied && first_load && older) {  // that the files are no policy still holds
-    state.last_reload.error = last.error;
-    state.last_reload.public_error = last.public_error;
-  }
   // One that the kernel takes again is the first of several, perhaps.
   if (applied && state.in_force->missing.size() < missing) core_.compare_within({});
   core_.observer.after_reload(applied.has_value());

@@ -11,25 +11,26 @@ bool RefusedParts::add(const std::string& directory, std::string why, bool exist
   const auto [entry, is_first] = parts_.try_emplace(directory);
   if (is_first && once_more) return true;
   Part& part = entry->second;
-  if (now < part.again) return !is_root && !std::exchange(part.stays, true);
-  const auto pause = std::clamp(2 * part.pause, first_pause, longest_pause);
-  part = {
-      .why = std::move(why), .pause = pause, .again = now + pause, .stays = existed && !is_root};
+  if (!part.pause.is_over(now)) return !is_root && !std::exchange(part.stays, true);
+  part.why = std::move(why);
+  part.pause.begin(now);
+  part.stays = existed && !is_root;
   return true;
 }
 
 bool RefusedParts::contains(const std::string& directory) const {
   const auto found = parts_.find(directory);
-  return found != parts_.end() && found->second.pause.count() > 0;
+  return found != parts_.end() && found->second.pause.has_begun();
 }
 
 void RefusedParts::leave_out(Snapshot& snapshot, Time now) const {
   const auto next = std::ranges::min_element(parts_, {}, [](const auto& entry) {
-    return entry.second.pause.count() > 0 ? entry.second.again : Time::max();
+    const GrowingPause& pause = entry.second.pause;
+    return pause.has_begun() ? pause.end() : Time::max();
   });
   for (auto entry = parts_.begin(); entry != parts_.end(); ++entry) {
     const auto& [directory, part] = *entry;
-    if (part.pause.count() == 0 || (entry == next && part.again <= now)) continue;
+    if (!part.pause.has_begun() || (entry == next && part.pause.is_over(now))) continue;
     snapshot.refused.emplace(directory, part.why);
     if (part.stays) snapshot.owned.erase(directory);
   }

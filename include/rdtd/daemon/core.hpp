@@ -7,18 +7,19 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "rdtd/daemon/applier.hpp"
 #include "rdtd/daemon/drift_check.hpp"
+#include "rdtd/daemon/growing_pause.hpp"
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/jobs.hpp"
 #include "rdtd/daemon/leases.hpp"
 #include "rdtd/daemon/manual_assignments.hpp"
 #include "rdtd/daemon/problems.hpp"
 #include "rdtd/daemon/publisher.hpp"
+#include "rdtd/daemon/put_off_load.hpp"
 #include "rdtd/daemon/stand_ins.hpp"
 #include "rdtd/daemon/sweeper.hpp"
 #include "rdtd/daemon/system.hpp"
@@ -45,14 +46,6 @@ struct Observer {
   std::function<void()> count_events = [] {};
 };
 
-// When what failed is tried again, and how long after the time before.
-struct GrowingPause {
-  std::chrono::seconds delay{};
-  std::chrono::steady_clock::time_point at = {};
-
-  void begin(std::chrono::steady_clock::time_point now);
-};
-
 // What is in force, and what the last changes came to.
 struct State {
   struct LastReload {
@@ -60,11 +53,8 @@ struct State {
     uint64_t timestamp = 0;           // of a successful one: CLOCK_REALTIME, microseconds
   };
   std::shared_ptr<const InForce> in_force;
-  // Of a reload that nobody waited for, and that only the machine refused.
-  std::optional<GrowingPause> reload_again;
-  std::vector<PolicyFile> wanted_files;  // of the first load, while the machine permits none of it
-  bool wanted_are_older = false;         // files that are no policy have come since
-  bool ended_in_force = false;           // what leases that have ended had put in force still is
+  PutOffLoad put_off;
+  bool ended_in_force = false;  // what leases that have ended had put in force still is
   LastReload last_reload;
   std::vector<Drift> drift;                               // that the last comparison found
   std::chrono::steady_clock::time_point comparison_due =  // because of a change in resctrl
@@ -94,7 +84,9 @@ struct Core {
   // growing pauses, if something failed.
   void retry_soon();
   // Whether the last look at all processes could not do all of it, and another one is due.
-  [[nodiscard]] bool look_is_due() const { return misses_processes() && system.now() >= retry_.at; }
+  [[nodiscard]] bool look_is_due() const {
+    return misses_processes() && retry_.is_over(system.now());
+  }
   // Writes down what outlives the daemon, if it has changed.
   void store();
 

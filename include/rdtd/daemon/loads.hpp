@@ -51,8 +51,9 @@ class Loads {
   [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweep::All all);
   // What the last load came to, for the log.
   [[nodiscard]] const std::string& summary() const { return summary_; }
-  // The files as they are now are in force.
-  void succeeded(LogEvent event);
+  // What the last load put in force is logged. `older_files`: the present ones are no policy, which
+  // stays the error of the last reload.
+  void succeeded(LogEvent event, bool older_files = false);
   // Rules before the present ones, while what they held could not be looked at. Each comparison
   // tries again with the oldest.
   [[nodiscard]] std::deque<std::shared_ptr<const RuleTable>>& unreleased() { return unreleased_; }
@@ -80,7 +81,6 @@ class Loads {
                  const std::shared_ptr<const RuleTable>& previous);
   void finish(const Applier::Applied& applied, const std::optional<Result<SweepResult>>& swept);
   void refused(const Refusal& refusal);
-  void keep_wanted(const Refusal& refusal, std::vector<PolicyFile> files);
   void put_off_reload(const Refusal& refusal);
   [[nodiscard]] Outcome all_examined() const;
 

@@ -4,18 +4,17 @@
 // by their directories.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <string>
 
+#include "rdtd/daemon/growing_pause.hpp"
 #include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
 class RefusedParts {
  public:
-  using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::chrono::seconds first_pause{5}, longest_pause{300};
+  using Time = GrowingPause::Time;
 
   // The kernel refuses it now. One that existed before is left as it is. With `once_more`, the
   // first refusal leaves nothing out yet. False if a plan without it cannot be had either.
@@ -34,8 +33,7 @@ class RefusedParts {
  private:
   struct Part {
     std::string why;
-    std::chrono::seconds pause{};  // 0: was refused once, and is not left out
-    Time again;
+    GrowingPause pause;  // not begun: was refused once, and is not left out
     bool stays = false;
   };
   std::map<std::string, Part> parts_;
