@@ -76,7 +76,7 @@ std::optional<double> sum_of(const std::vector<Usage>& usage, const std::set<std
 void measure(const Context& context, const proc::ProcFs& proc, std::vector<Service>& services) {
   const auto tree = Tree::open(context.resctrl);
   if (!tree) return;
-  WatchGroups::remove_left_behind(*tree, proc);
+  WatchGroups::remove_left_behind(tree->filesystem(), proc);
   std::vector<std::unique_ptr<WatchGroups>> groups;
   std::vector<Service*> measured;
   for (Service& service : services) {

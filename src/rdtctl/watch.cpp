@@ -38,7 +38,7 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   }
   note_interruptions();
   (void)::signal(SIGPIPE, SIG_IGN);  // who reads the table may go before the groups are removed
-  WatchGroups::remove_left_behind(*tree, processes);
+  WatchGroups::remove_left_behind(tree->filesystem(), processes);
   auto own = Tree::open(context.resctrl);
   if (!own) return report(own.error());
   WatchGroups groups(own->filesystem(), processes);

@@ -10,6 +10,7 @@
 #include "context.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/counters.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -33,6 +34,13 @@ Locked lock(resctrl::Filesystem& filesystem) {
   }
 }
 
+// Whether the rdtctl that a name tells of runs. Its pid may be another program's by now.
+bool runs(const proc::Processes& processes, pid_t pid) {
+  const auto process = processes.open(pid);
+  const auto name = process ? (*process)->read_name() : std::unexpected(process.error());
+  return name ? *name == "rdtctl" : !proc::ended(name.error());
+}
+
 }  // namespace
 
 WatchGroups::WatchGroups(resctrl::Filesystem& filesystem, const proc::Processes& processes,
@@ -46,7 +54,7 @@ WatchGroups::~WatchGroups() { remove(); }
 
 Result<void> WatchGroups::put(const std::vector<pid_t>& pids) {
   for (const pid_t pid : pids)
-    if (auto done = put(pid); !done) return done;
+    if (auto done = put_process(pid); !done) return done;
   return {};
 }
 
@@ -56,7 +64,7 @@ std::set<std::string> WatchGroups::directories() const {
   return out;
 }
 
-Result<void> WatchGroups::put(pid_t pid) {
+Result<void> WatchGroups::put_process(pid_t pid) {
   const auto process = processes_.open(pid);
   if (!process) return {};
   bool moved = true;
@@ -142,8 +150,9 @@ std::optional<std::string> WatchGroups::origin_of(pid_t tid) const {
   return first == origins_.end() ? std::nullopt : std::optional(first->second);
 }
 
-void WatchGroups::remove_left_behind(const Tree& tree, const proc::Processes& processes) {
-  const auto snapshot = tree.read_snapshot({});
+void WatchGroups::remove_left_behind(resctrl::Filesystem& filesystem,
+                                     const proc::Processes& processes) {
+  const auto snapshot = resctrl::read_snapshot(filesystem);
   if (!snapshot) return;
   for (const std::string& directory : snapshot->mon_groups) {
     const std::string_view name = std::string_view(directory).substr(directory.rfind('/') + 1);
@@ -151,7 +160,7 @@ void WatchGroups::remove_left_behind(const Tree& tree, const proc::Processes& pr
         name.starts_with(name_prefix)
             ? parse_unsigned<uint32_t>(split(name.substr(name_prefix.size()), '-').front())
             : std::nullopt;
-    if (pid && !processes.open(static_cast<pid_t>(*pid))) (void)tree.filesystem().remove(directory);
+    if (pid && !runs(processes, static_cast<pid_t>(*pid))) (void)filesystem.remove(directory);
   }
 }
 

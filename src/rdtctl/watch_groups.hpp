@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "rdtd/proc/proc_fs.hpp"
-#include "rdtd/resctrl/tree.hpp"
+#include "rdtd/proc/processes.hpp"
+#include "rdtd/resctrl/filesystem.hpp"
 
 namespace rdtd {
 
@@ -30,10 +30,10 @@ class WatchGroups {
   [[nodiscard]] Result<void> put(const std::vector<pid_t>& pids);
   [[nodiscard]] std::set<std::string> directories() const;
   // Of runs that were killed.
-  static void remove_left_behind(const Tree& tree, const proc::Processes& processes);
+  static void remove_left_behind(resctrl::Filesystem& filesystem, const proc::Processes& processes);
 
  private:
-  [[nodiscard]] Result<void> put(pid_t pid);
+  [[nodiscard]] Result<void> put_process(pid_t pid);
   // True if it was moved.
   [[nodiscard]] Result<bool> put_thread(const proc::Process& process, pid_t tid);
   [[nodiscard]] Result<const resctrl::Tasks*> tasks_of(const std::string& directory);

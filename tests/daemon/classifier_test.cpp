@@ -249,6 +249,28 @@ TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
   wait_for([&] { return looks() == 2; });
 }
 
+// More of them than can wait are not looked at by the loop thread instead.
+TEST_F(ClassifierTest, ManyProcessesOfAUserWhoRests) {
+  ASSERT_EQ(reload(test::redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"),
+            "");
+  std::string deep;
+  for (int i = 0; i < 200; i++) deep += "/a";
+  const pid_t slow = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "read_name" && call.path == std::to_string(slow))
+      std::this_thread::sleep_for(milliseconds(100));  // its user rests for 30 s
+  };
+  start_all();
+  events_.exec(slow);
+  for (size_t i = 0; i < Deferred::max_of_user + 10; i++)
+    events_.exec(processes.start({.name = "bash", .identity = {2201, 2201}}));
+  wait_until_handled();
+  Requests all;
+  take(all);
+  EXPECT_EQ(all.unexamined, std::vector<pid_t>{});
+  EXPECT_FALSE(all.events_lost);
+}
+
 // While the kernel's queue is not empty, the kernel drops every further event: a look at all
 // processes before that would miss some.
 TEST_F(ClassifierTest, LostEventsAskForASweepOnceTheQueueIsDrained) {

@@ -116,6 +116,28 @@ TEST_F(HeldUp, IsAwaitedByALoad) {
   EXPECT_EQ(rules[0].processes, 3U);
 }
 
+// Only the process that is held up is still looked at when the table is replaced: then all are, at
+// once, and each counts once.
+TEST_F(HeldUp, ANewTableHasAllLookedAtAgain) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  const pid_t other = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  policy += another_rule;
+  bool loaded = false;
+  manager->changes().reload([&](const auto&) { loaded = true; });
+  run(Sweep::max_patience / 2);
+  ASSERT_EQ(group_of(other), "workers");
+  const pid_t late = processes.start({.cmdline = "job --worker"});
+  manager->core().sweeper.use(manager->in_force().table);
+  run(std::chrono::milliseconds(1));
+  EXPECT_EQ(group_of(late), "workers");
+  EXPECT_FALSE(loaded);
+  processes.calls.reset();
+  run(2 * Sweep::patient_delay);
+  EXPECT_TRUE(loaded);
+  EXPECT_EQ(manager->answers().list_rules()[0].processes, 3U);
+}
+
 TEST_F(HeldUp, IsAwaitedForALimitedTime) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);
