@@ -77,34 +77,35 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
                   hint_for_readers(n)))
             settings_.readers = *word == "group" ? Readers::group : Readers::all;
         }},
-       {"reconcile_interval", [&](const auto& k, const auto& n) {
-          const auto written = [](std::string_view text) {
-            constexpr std::chrono::hours most{2400};
-            return fmt::format("write \"{}\"",
-                               duration_meant(text, shortest_interval, most).value_or("30s"));
-          };
-          if (const auto number = n.template value<double>(); number && n.is_number())
-            return in.wrong_type(
-                k, n, "a string",
-                *number == 0 ? "write \"0\"" : written(fmt::format("{}", *number)));
-          const auto text = in.string(k, n);
-          if (!text) return;
-          if (const auto span = parse_duration(text->value);
-              span && span->count() > 0 && *span < shortest_interval)
-            in.error(text->where, fmt::format("'reconcile_interval' must be \"0\" or at least "
-                                              "100ms, not '{}'",
-                                              text->value));
-          else if (span)
-            settings_.reconcile_interval = *span;
-          else if (is_never(text->value))
-            in.error(text->where, fmt::format("'{}' is not a time span", text->value),
-                     "write \"0\"");
-          else if (span.error().contains("100 days"))
-            in.error(text->where, span.error());
-          else
-            in.error(text->where, fmt::format("'{}' is not a time span", text->value),
-                     written(text->value));
-        }}});
+       {"reconcile_interval", [&](const auto& k, const auto& n) { read_interval(in, k, n); }}});
+}
+
+void DaemonReader::read_interval(const FileReader& in, const toml::key& key,
+                                 const toml::node& node) {
+  const auto written = [](std::string_view text) {
+    constexpr std::chrono::hours most{2400};
+    return fmt::format("write \"{}\"",
+                       duration_meant(text, shortest_interval, most).value_or("30s"));
+  };
+  if (const auto number = node.value<double>(); number && node.is_number())
+    return in.wrong_type(key, node, "a string",
+                         *number == 0 ? "write \"0\"" : written(fmt::format("{}", *number)));
+  const auto text = in.string(key, node);
+  if (!text) return;
+  const std::string no_span = fmt::format("'{}' is not a time span", text->value);
+  const auto span = parse_duration(text->value);
+  if (span && span->count() > 0 && *span < shortest_interval)
+    in.error(
+        text->where,
+        fmt::format("'reconcile_interval' must be \"0\" or at least 100ms, not '{}'", text->value));
+  else if (span)
+    settings_.reconcile_interval = *span;
+  else if (is_never(text->value))
+    in.error(text->where, no_span, "write \"0\"");
+  else if (span.error().contains("100 days"))
+    in.error(text->where, span.error());
+  else
+    in.error(text->where, no_span, written(text->value));
 }
 
 }  // namespace rdtd

@@ -13,6 +13,8 @@ class DaemonReader {
   void read(const FileReader& in, const toml::key& key, const toml::node& node);
 
  private:
+  void read_interval(const FileReader& in, const toml::key& key, const toml::node& node);
+
   DaemonSettings& settings_;
   SettingsTable table_{"daemon"};
 };
