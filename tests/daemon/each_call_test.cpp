@@ -156,24 +156,17 @@ TEST_F(EachCallTest, OfAComparison) {
 TEST_F(EachCallTest, OfALease) {
   ASSERT_EQ(reload(first_text), "");
   const std::string without = tree();
-  std::map<std::string, UniqueFd> held;
   std::string said;
-  const auto lease = [&] {
-    said = "never finished";
-    manager->changes().lease("bench",
-                             "[group.bench]\nl3 = \"2 ways\"\n[group.c]\noverride = true\n"
-                             "l3 = \"4 ways\"\n[[rule]]\ngroup = \"bench\"\nname = \"in-b\"\n",
-                             {.uid = 0, .pid = 1}, [&](std::expected<UniqueFd, Refusal> fd) {
-                               said = fd ? "" : fd.error().text;
-                               if (fd) held["bench"] = std::move(*fd);
-                             });
-    run(std::chrono::seconds(5));
+  const auto take = [&] {
+    said = lease("bench",
+                 "[group.bench]\nl3 = \"2 ways\"\n[group.c]\noverride = true\n"
+                 "l3 = \"4 ways\"\n[[rule]]\ngroup = \"bench\"\nname = \"in-b\"\n");
   };
-  lease();
+  take();
   ASSERT_EQ(said, "");
   const std::string with = tree();
   const auto end = [&] {
-    held.clear();
+    lease_fds.clear();
     manager->leases().end_abandoned();
     run(std::chrono::seconds(5));
   };
@@ -183,7 +176,7 @@ TEST_F(EachCallTest, OfALease) {
         run(std::chrono::seconds(30));
         ASSERT_EQ(tree(), without);
       },
-      lease,
+      take,
       [&] {
         run(std::chrono::seconds(60));
         EXPECT_EQ(tree(), said.empty() ? with : without) << said;
@@ -191,7 +184,7 @@ TEST_F(EachCallTest, OfALease) {
       });
   fail_each(
       [&] {
-        if (held.empty()) lease();
+        if (lease_fds.empty()) take();
         ASSERT_EQ(tree(), with);
       },
       end,

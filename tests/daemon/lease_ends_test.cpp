@@ -50,7 +50,7 @@ TEST_F(LeaseEndsTest, IsInForceUntilItsLastCopyIsClosed) {
   EXPECT_EQ(state(), "running");
   EXPECT_EQ(manager->answers().properties().config_files, std::vector<std::string>{"p.toml"});
 
-  UniqueFd copy(::dup(held["bench"].get()));
+  UniqueFd copy(::dup(lease_fds["bench"].get()));
   close("bench");
   EXPECT_EQ(names(), "bench");
   copy.reset();

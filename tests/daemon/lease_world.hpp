@@ -26,20 +26,6 @@ class LeaseWorld : public World {
       ended.push_back(name + ": " + reason);
     }});
   }
-  // The descriptor goes to `held`. Returns the text of the refusal, or "".
-  std::string lease(const std::string& name, const std::string& text, uid_t uid = 0) {
-    std::string out = "never finished";
-    manager->changes().lease(name, text, {.uid = uid, .pid = 1},
-                             [&](std::expected<UniqueFd, Refusal> fd) {
-                               out = fd ? "" : fd.error().text;
-                               if (fd)
-                                 held[name] = std::move(*fd);
-                               else
-                                 kind = fd.error().kind;
-                             });
-    run(std::chrono::seconds(5));
-    return out;
-  }
   // What the loop does when the descriptor of the leases is readable.
   void poll_leases() {
     pollfd poll{manager->core().leases.fd(), POLLIN, 0};
@@ -48,11 +34,11 @@ class LeaseWorld : public World {
     run(std::chrono::seconds(5));
   }
   void close(const std::string& name) {
-    held.erase(name);
+    lease_fds.erase(name);
     poll_leases();
   }
   [[nodiscard]] bool hung_up(const std::string& name) const {
-    pollfd poll{held.at(name).get(), 0, 0};
+    pollfd poll{lease_fds.at(name).get(), 0, 0};
     return ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP) != 0;
   }
   [[nodiscard]] std::string names() const {
@@ -75,9 +61,7 @@ class LeaseWorld : public World {
     return out;
   }
 
-  std::map<std::string, UniqueFd> held;
   std::vector<std::string> ended;
-  Refusal::Kind kind{};
 };
 
 }  // namespace rdtd::test

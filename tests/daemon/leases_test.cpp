@@ -48,7 +48,7 @@ TEST_F(LeasesTest, ReplacesAGroupOfTheFiles) {
             "    1 | [group.redis]\n"
             "      |        ^~~~~ a lease can replace groups of policy files only\n");
   // Closing it and asking for the next needs no pause between them.
-  held.erase("a");
+  lease_fds.erase("a");
   EXPECT_EQ(lease("a", "[group.redis]\noverride = true\nl3 = \"3 ways\"\n"), "");
   EXPECT_EQ(schemata("redis"), "L3:0-1=7 MB:0-1=100");
   close("a");
@@ -192,7 +192,7 @@ TEST_F(LeasesTest, AreSixteenAtMost) {
               "");
   EXPECT_EQ(lease("more", bench), "there are 16 leases, and no more are possible");
   EXPECT_EQ(kind, Refusal::Kind::busy);
-  held.clear();
+  lease_fds.clear();
   poll_leases();
   EXPECT_EQ(names(), "");
   EXPECT_EQ(lease("more", bench), "");
@@ -296,7 +296,7 @@ TEST_F(LeasesTest, LeaveAllMasksAsTheyWere) {
     l3.shareable_bits = Cbm{c.shareable};
     machine.num_rmids = 4096;
     kernel.resctrl = fake::Resctrl(machine);
-    held.clear();
+    lease_fds.clear();
     fs::remove_all(root_ / "groups");
     start();
     observe();
@@ -308,7 +308,7 @@ TEST_F(LeasesTest, LeaveAllMasksAsTheyWere) {
     for (const std::string name : {"x", "y"})
       (void)lease(name, "[group." + name + "]\nl3 = \"" + std::to_string(1 + random.below(5)) +
                             " ways\"\n" + (random.one_in(2) ? "exclusive = true\n" : ""));
-    const bool moved = !held.empty() && !tree().starts_with(before);
+    const bool moved = !lease_fds.empty() && !tree().starts_with(before);
     close("x");
     close("y");
     ASSERT_EQ(tree(), before) << "seed " << seed << ": " << oracle::describe(c);

@@ -293,17 +293,6 @@ TEST_F(RefusedPartsTest, ALeaseIsNotLeftOut) {
   policy = "[daemon]\nreconcile_interval = \"0\"\n[group.a]\nl3 = \"2 ways\"\n" + only_b;
   ASSERT_EQ(load(), "");
   clock += std::chrono::seconds(60);  // its pause is over
-  std::map<std::string, UniqueFd> held;
-  const auto lease = [&](const std::string& name, const std::string& text) {
-    std::string out = "never finished";
-    manager->changes().lease(name, text, {.uid = 0, .pid = 1},
-                             [&](std::expected<UniqueFd, Refusal> fd) {
-                               out = fd ? "" : fd.error().text;
-                               if (fd) held[name] = std::move(*fd);
-                             });
-    run(std::chrono::seconds(1));
-    return out;
-  };
   EXPECT_EQ(lease("bench", "[group.bench]\nl3 = \"2 ways\"\n"),
             "cannot make group /sys/fs/resctrl/bench: No space left on device (everything is as it "
             "was)");

@@ -133,14 +133,7 @@ TEST_F(ReloadAgainTest, NotWhatIsInForce) {
 TEST_F(ReloadAgainTest, ALeaseIsNotWhatItWaitsFor) {
   refuse_writes();
   change(changed);
-  UniqueFd held;
-  manager->changes().lease("amount", "[group.x]\nmb = \"50%\"\n", {.uid = 0, .pid = 1},
-                           [&](std::expected<UniqueFd, Refusal> fd) {
-                             ASSERT_TRUE(fd) << fd.error().text;
-                             held = std::move(*fd);
-                           });
-  run();
-  ASSERT_TRUE(held);
+  ASSERT_EQ(lease("amount", "[group.x]\nmb = \"50%\"\n"), "");
   EXPECT_EQ(schemata("redis"), before_);
   kernel.calls.reset();
   run(std::chrono::minutes(5));

@@ -14,15 +14,7 @@ const std::string web_and_batch =
 
 class UpdateLeaseTest : public test::World {
  protected:
-  std::string lease(const std::string& text, uid_t uid = 0, const std::string& name = "guard") {
-    std::string out = "never finished";
-    manager->changes().lease(name, text, {.uid = uid}, [&](std::expected<UniqueFd, Refusal> fd) {
-      out = fd ? "" : fd.error().text;
-      if (fd) held = std::move(*fd);
-    });
-    run(std::chrono::seconds(5));
-    return out;
-  }
+  std::string guard(const std::string& text, uid_t uid = 0) { return lease("guard", text, uid); }
   std::string update(const std::string& text, const std::string& name = "guard", uid_t uid = 0) {
     return wait([&](Manager::Done done) {
       manager->changes().update_lease(name, text, {.uid = uid}, std::move(done));
@@ -41,15 +33,13 @@ class UpdateLeaseTest : public test::World {
     run(std::chrono::seconds(1));
     return out;
   }
-
-  UniqueFd held;
 };
 
 TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
   const pid_t nginx = processes.start({.name = "nginx"});
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
+  ASSERT_EQ(guard("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
   EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=40");
   EXPECT_EQ(group_of(nginx), "web");
   forget_calls();
@@ -59,7 +49,7 @@ TEST_F(UpdateLeaseTest, ChangesAmountsAndLooksAtNoProcess) {
   EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].policy,
             "[group.web]\noverride = true\nmb = \"30%\"\n");
   // The policy of the files comes back at the end, and still nobody is looked at.
-  held.reset();
+  lease_fds.erase("guard");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=50");
@@ -75,7 +65,7 @@ TEST_F(UpdateLeaseTest, AmendsAGroupOfTheFiles) {
   ASSERT_EQ(load(), "");
   const std::string others = schemata("web") + schemata("");
   const std::string mb = schemata("batch");
-  ASSERT_EQ(lease("[group.batch]\namend = true\nmb = { \"0\" = \"30%\" }\n"), "");
+  ASSERT_EQ(guard("[group.batch]\namend = true\nmb = { \"0\" = \"30%\" }\n"), "");
   EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0=30;1=70");
   EXPECT_EQ(manager->answers().list_leases({.uid = 0})[0].groups,
             std::vector<std::string>{"batch"});
@@ -89,7 +79,7 @@ TEST_F(UpdateLeaseTest, AmendsAGroupOfTheFiles) {
   EXPECT_EQ(schemata("batch"), "L3:0-1=30 MB:0-1=40");
   EXPECT_EQ(calls(), 0U);
   EXPECT_EQ(schemata("web") + schemata(""), others);
-  held.reset();
+  lease_fds.erase("guard");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("batch"), mb);
@@ -98,57 +88,36 @@ TEST_F(UpdateLeaseTest, AmendsAGroupOfTheFiles) {
 TEST_F(UpdateLeaseTest, AnAmendmentHasAmountsOnly) {
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"40%\"\nexclusive = true\n"),
+  EXPECT_EQ(guard("[group.batch]\namend = true\nmb = \"40%\"\nexclusive = true\n"),
             "lease:guard:1:8: error: group 'batch' with 'amend' has amounts only\n"
             "    1 | [group.batch]\n"
             "      |        ^~~~~ everything else stays as it is in the policy files\n");
-  EXPECT_EQ(lease("[group.batsh]\namend = true\nmb = \"40%\"\n"),
+  EXPECT_EQ(guard("[group.batsh]\namend = true\nmb = \"40%\"\n"),
             "lease:guard:1:8: error: there is no group 'batsh' to amend\n"
             "    1 | [group.batsh]\n"
             "      |        ^~~~~ did you mean 'batch'?\n");
-  ASSERT_EQ(lease("[group.batch]\namend = true\nmb = \"40%\"\n"), "");
-  std::string other;
-  const auto ask = [&](const char* name, const char* text) {
-    UniqueFd out;
-    other = "never finished";
-    manager->changes().lease(name, text, {.uid = 0}, [&](std::expected<UniqueFd, Refusal> fd) {
-      other = fd ? "" : fd.error().text;
-      if (fd) out = std::move(*fd);
-    });
-    run(std::chrono::seconds(5));
-    return out;
-  };
+  ASSERT_EQ(guard("[group.batch]\namend = true\nmb = \"40%\"\n"), "");
   // The guard gives way: when it holds a group depends on the traffic of the moment.
-  UniqueFd first = ask("first", "[group.batch]\namend = true\nmb = \"30%\"\n");
-  EXPECT_EQ(other, "");
+  EXPECT_EQ(lease("first", "[group.batch]\namend = true\nmb = \"30%\"\n"), "");
   EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=30");
   EXPECT_EQ(update("[group.batch]\namend = true\nmb = \"20%\"\n"), "");
   EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=30");
-  EXPECT_FALSE(ask("other", "[group.batch]\namend = true\nmb = \"50%\"\n"));
-  EXPECT_EQ(other,
+  EXPECT_EQ(lease("other", "[group.batch]\namend = true\nmb = \"50%\"\n"),
             "lease:other:1:8: error: group 'batch' belongs to another lease, in lease:first\n"
             "    1 | [group.batch]\n"
             "      |        ^~~~~ a lease can amend groups of policy files only\n");
-  first = {};
+  lease_fds.erase("first");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=20");
-  UniqueFd replaced = ask("first", "[group.batch]\noverride = true\nmb = \"60%\"\n");
-  EXPECT_EQ(other, "");
+  EXPECT_EQ(lease("first", "[group.batch]\noverride = true\nmb = \"60%\"\n"), "");
   EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=60");
-  replaced = {};
+  lease_fds.erase("first");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("batch"), "L3:0-1=3 MB:0-1=20");
   // Its rules may name the group all the same: it stays when the amendment ends.
-  UniqueFd with_rule;
-  manager->changes().lease("other", "[[rule]]\ngroup = \"batch\"\nname = \"tar\"\n", {.uid = 0},
-                           [&](std::expected<UniqueFd, Refusal> fd) {
-                             other = fd ? "" : fd.error().text;
-                             if (fd) with_rule = std::move(*fd);
-                           });
-  run(std::chrono::seconds(5));
-  EXPECT_EQ(other, "");
+  EXPECT_EQ(lease("other", "[[rule]]\ngroup = \"batch\"\nname = \"tar\"\n"), "");
 }
 
 // polkit lets the observer have this lease whatever it says.
@@ -184,11 +153,11 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
       {"[group.batch]\namend = true\nmb = \"20%\"\n",
        "'20%' is not within a range that group 'batch' has"},
   };
-  for (const auto& row : rows) EXPECT_EQ(lease(row.text, observer), only + row.refusal) << row.text;
+  for (const auto& row : rows) EXPECT_EQ(guard(row.text, observer), only + row.refusal) << row.text;
   // Not on a domain for which the policy has none.
   policy = "[guard]\nmode = \"on\"\n[group.batch]\nmb = { \"0\" = \"10%..90%\" }\n";
   ASSERT_EQ(reload(policy), "");
-  EXPECT_EQ(lease("[group.batch]\namend = true\nmb = \"20%\"\n", observer),
+  EXPECT_EQ(guard("[group.batch]\namend = true\nmb = \"20%\"\n", observer),
             only + "'20%' is not within a range that group 'batch' has");
   policy =
       "[guard]\nmode = \"on\"\n[group.web]\nl3 = \"4 ways\"\nmb = \"50%\"\n[group.batch]\nmb = { "
@@ -200,21 +169,21 @@ TEST_F(UpdateLeaseTest, TheGuardStaysInTheRangesOfThePolicy) {
   const std::string on = policy;
   policy.replace(policy.find("on"), 2, "shadow");
   ASSERT_EQ(reload(policy), "");
-  EXPECT_EQ(lease(within, observer),
+  EXPECT_EQ(guard(within, observer),
             only + "the guard's mode is \"shadow\" in the policy that is in force");
   policy = on;
   ASSERT_EQ(reload(policy), "");
-  ASSERT_EQ(lease(within, observer), "");
+  ASSERT_EQ(guard(within, observer), "");
   for (const auto& row : rows)
     EXPECT_EQ(update(row.text, "guard", observer), only + row.refusal) << row.text;
   EXPECT_EQ(update("[group.batch]\namend = true\nmb = { \"0\" = \"90%\" }\n", "guard", observer),
             "");
   EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0=90;1=70");
-  held.reset();
+  lease_fds.erase("guard");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   // Root may do all that any lease may.
-  EXPECT_EQ(lease("[group.web]\namend = true\nmb = \"40%\"\n"), "");
+  EXPECT_EQ(guard("[group.web]\namend = true\nmb = \"40%\"\n"), "");
 }
 
 // What another lease replaces, the guard may go on to ask for: its other groups do not wait for
@@ -230,20 +199,14 @@ TEST_F(UpdateLeaseTest, TheGuardGoesOnBesideALeaseThatReplacesAGroup) {
         "[group.web]\namend = true\nmb = \"{}%\"\n[group.batch]\namend = true\nmb = \"{}%\"\n",
         of_web, of_batch);
   };
-  ASSERT_EQ(lease(text(50, 50), observer), "");
-  UniqueFd other;
-  manager->changes().lease("other", "[group.batch]\noverride = true\nmb = \"60%\"\n", {.uid = 0},
-                           [&](std::expected<UniqueFd, Refusal> fd) {
-                             if (fd) other = std::move(*fd);
-                           });
-  run(std::chrono::seconds(5));
-  ASSERT_TRUE(other);
+  ASSERT_EQ(guard(text(50, 50), observer), "");
+  ASSERT_EQ(lease("other", "[group.batch]\noverride = true\nmb = \"60%\"\n"), "");
   EXPECT_EQ(update(text(30, 40), "guard", observer), "");
   EXPECT_EQ(schemata("web"), "L3:0-1=fffff MB:0-1=30");
   EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=60");
   // Still within the range of the files only.
   EXPECT_NE(update(text(30, 5), "guard", observer), "");
-  other = {};
+  lease_fds.erase("other");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(1));
   EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0-1=40");
@@ -259,7 +222,7 @@ TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
   const char* text = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
   for (const uid_t user : {0, 981}) {
     ASSERT_EQ(reload(with("10%..90%")), "");
-    ASSERT_EQ(lease(text, user), "");
+    ASSERT_EQ(guard(text, user), "");
     ASSERT_EQ(reload(with("20%..80%")), "");
     EXPECT_EQ(schemata("batch"), "L3:0-1=fffff MB:0=20;1=100");
     ASSERT_EQ(reload(with("30%..90%")), "");
@@ -267,7 +230,7 @@ TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
     EXPECT_EQ(schemata("batch"),
               user == 0 ? "L3:0-1=fffff MB:0=20;1=100" : "L3:0-1=fffff MB:0=90;1=100");
     EXPECT_EQ(manager->core().leases.contains("guard"), user == 0);
-    held.reset();
+    lease_fds.erase("guard");
     manager->leases().end_abandoned();
     run(std::chrono::seconds(1));
   }
@@ -277,7 +240,7 @@ TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
   const pid_t tar = processes.start({.name = "tar"});
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  ASSERT_EQ(guard("[group.backup]\nmb = \"20%\"\n"), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"20%\"\n[[rule]]\ngroup = \"backup\"\nname = \"tar\"\n"),
             "");
   EXPECT_EQ(group_of(tar), "backup");
@@ -286,7 +249,7 @@ TEST_F(UpdateLeaseTest, ARuleThatChangesIsCarriedOut) {
 TEST_F(UpdateLeaseTest, WhatIsRefusedLeavesTheTextBefore) {
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  ASSERT_EQ(guard("[group.backup]\nmb = \"20%\"\n"), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"lots\"\n"),
             "lease:guard:2:6: error: 'lots' is not a bandwidth\n"
             "    2 | mb = \"lots\"\n"
@@ -302,13 +265,13 @@ TEST_F(UpdateLeaseTest, WhatIsRefusedLeavesTheTextBefore) {
 TEST_F(UpdateLeaseTest, ALeaseThatHasEndedIsNotChanged) {
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  ASSERT_EQ(guard("[group.backup]\nmb = \"20%\"\n"), "");
   kernel.locked_by_other = true;
   std::string answer = "never finished";
   manager->changes().update_lease(
       "guard", "[group.backup]\nmb = \"30%\"\n", {.uid = 0},
       [&](const std::expected<void, Refusal>& done) { answer = done ? "" : done.error().text; });
-  held.reset();
+  lease_fds.erase("guard");
   manager->leases().end_abandoned();
   run(std::chrono::seconds(5));
   EXPECT_EQ(answer, "there is no lease 'guard'");
@@ -319,7 +282,7 @@ TEST_F(UpdateLeaseTest, DoesNotForgetWhatALookHasFound) {
   policy = web_and_batch + "[daemon]\ndrift = \"report\"\n";
   const pid_t nginx = processes.start({.name = "nginx"});
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n"), "");
+  ASSERT_EQ(guard("[group.backup]\nmb = \"20%\"\n"), "");
   (void)kernel.resctrl.write("tasks", std::to_string(nginx) + "\n");
   manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
@@ -333,7 +296,7 @@ TEST_F(UpdateLeaseTest, DoesNotForgetWhatALookHasFound) {
 
 TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.backup]\nmb = \"20%\"\n", 1000, "backup"), "");
+  ASSERT_EQ(lease("backup", "[group.backup]\nmb = \"20%\"\n", 1000), "");
   EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "backup", 1001),
             "lease 'backup' belongs to another user");
   EXPECT_EQ(update("[group.backup]\nmb = \"30%\"\n", "backup", 1000), "");
@@ -345,7 +308,7 @@ TEST_F(UpdateLeaseTest, IsForTheUserOfTheLeaseAndRoot) {
 TEST_F(UpdateLeaseTest, ReadsTheWholeTextWhereMoreThanAmountsDiffers) {
   policy = web_and_batch;
   ASSERT_EQ(load(), "");
-  ASSERT_EQ(lease("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
+  ASSERT_EQ(guard("[group.web]\noverride = true\nmb = \"40%\"\n"), "");
   EXPECT_EQ(update("[group.web]\nmb = \"30%\"\n"),
             "lease:guard:1:8: error: group 'web' is defined twice: here and in p.toml:1\n"
             "    1 | [group.web]\n"

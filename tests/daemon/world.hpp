@@ -109,6 +109,20 @@ class World : public Files {
     policy = text;
     return wait([this](Manager::Done done) { manager->changes().reload(std::move(done)); });
   }
+  // The descriptor goes to `lease_fds`.
+  std::string lease(const std::string& name, const std::string& text, uid_t uid = 0) {
+    std::string out = "never finished";
+    manager->changes().lease(name, text, {.uid = uid, .pid = 1},
+                             [&](std::expected<UniqueFd, Refusal> fd) {
+                               out = fd ? "" : fd.error().text;
+                               if (fd)
+                                 lease_fds[name] = std::move(*fd);
+                               else
+                                 kind = fd.error().kind;
+                             });
+    run(std::chrono::seconds(5));
+    return out;
+  }
   template <class Change>
   std::string wait(Change change) {
     std::string out = "never finished";
@@ -152,6 +166,8 @@ class World : public Files {
   bool policy_for_all = false;                  // every user may read it
   std::optional<PolicyFile> unreadable_policy;  // instead of `policy`
   std::vector<std::string> drift;
+  std::map<std::string, UniqueFd> lease_fds;
+  Refusal::Kind kind{};  // of the last refusal of a lease
   bool real_clock = false;
   std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};
   std::unique_ptr<Manager> manager;
