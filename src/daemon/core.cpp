@@ -37,7 +37,9 @@ Core::Core(System outside, Ownership ownership, Directory state_directory)
       jobs(system, problems) {
   system.read_machine = [this, read = std::move(system.read_machine)] {
     auto machine = read();
-    if (machine) stand_ins.fill(*machine, *state.in_force);
+    if (!machine) return machine;
+    stand_ins.fill(*machine, *state.in_force);
+    take_as_granted(state.in_force->groups, machine->capabilities, machine->snapshot);
     return machine;
   };
   if (const auto loaded = manual.load(system.processes); !loaded)

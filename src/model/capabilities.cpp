@@ -26,4 +26,21 @@ uint32_t percent_as_read(uint32_t written, unsigned bandwidth_gran) {
   return written;
 }
 
+uint32_t percent_slack(unsigned bandwidth_gran) {
+  constexpr std::array<unsigned, 4> steps = {1, 3, 6, 12};  // of 6 bits or more, 5, 4 and 3
+  // A step, and what each bit loses where the kernel adds their percentages up.
+  return std::ranges::find(steps, bandwidth_gran) == steps.end() ? 0 : bandwidth_gran + 2;
+}
+
+uint32_t Capabilities::slack_of(const Resource& resource) const {
+  if (const auto found = bandwidths.find(resource); found != bandwidths.end())
+    return found->second.unit == BandwidthUnit::percent
+               ? percent_slack(found->second.bandwidth_gran)
+               : 0;
+  const auto found = controls.find(resource);
+  if (found == controls.end() || found->second.unit != "percent") return 0;
+  // The generic description, which also says what a row controls, is of later kernels.
+  return found->second.resource.empty() ? percent_slack(found->second.granularity) : 0;
+}
+
 }  // namespace rdtd

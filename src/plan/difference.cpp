@@ -76,6 +76,23 @@ void add_io_difference(const GroupTarget& io, const Schemata& now, std::vector<D
 
 }  // namespace
 
+void take_as_granted(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
+                     Snapshot& snapshot) {
+  for (const GroupTarget& target : targets) {
+    const auto group = snapshot.groups.find(target.directory);
+    if (group == snapshot.groups.end()) continue;
+    for (auto& [resource, values] : group->second.schemata) {
+      const uint32_t slack = capabilities.slack_of(resource);
+      const auto granted = target.state.schemata.find(resource);
+      if (slack == 0 || granted == target.state.schemata.end()) continue;
+      for (auto& [domain, value] : values)
+        if (const auto found = granted->second.find(domain);
+            found != granted->second.end() && distance_of(found->second, value) <= slack)
+          value = found->second;
+    }
+  }
+}
+
 std::map<std::string, Schemata> obstacles(const Snapshot& snapshot) {
   std::map<std::string, Schemata> out;
   for (const auto& [name, state] : snapshot.groups)

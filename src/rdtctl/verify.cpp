@@ -45,7 +45,7 @@ std::optional<Plan> plan_in_force(const Context& context, const TreeMachine& mac
   return prepared ? std::optional(std::move(prepared->plan)) : std::nullopt;
 }
 
-std::vector<std::string> differences_from(const Capabilities& capabilities, const Snapshot& now,
+std::vector<std::string> differences_from(const Capabilities& capabilities, Snapshot now,
                                           const std::vector<Client::GroupRow>& groups,
                                           const std::vector<LockStatus>& locks,
                                           const std::optional<Plan>& in_force) {
@@ -74,6 +74,7 @@ std::vector<std::string> differences_from(const Capabilities& capabilities, cons
   std::vector<LockTarget> regions;
   for (const LockStatus& lock : locks)
     if (auto region = target_of(lock)) regions.push_back(std::move(*region));
+  take_as_granted(targets, capabilities, now);
   std::vector<std::string> out;
   for (const Difference& difference :
        differences(targets, regions, in_force ? in_force->io : IoTarget{}, now))

@@ -19,7 +19,7 @@ namespace rdtd {
 // A line for each difference. Regions that the daemon itself reports as missing or waiting are
 // none.
 [[nodiscard]] std::vector<std::string> differences_from(const Capabilities& capabilities,
-                                                        const Snapshot& now,
+                                                        Snapshot now,
                                                         const std::vector<Client::GroupRow>& groups,
                                                         const std::vector<LockStatus>& locks,
                                                         const std::optional<Plan>& in_force);

@@ -49,8 +49,10 @@ Result<void> Transaction::write_schemata(const std::string& group, const Schemat
     const auto got = now->find(resource);
     const DomainValues none;
     const DomainValues& read = got == now->end() ? none : got->second;
+    const uint32_t slack = before_.capabilities.slack_of(resource);
     for (const auto& [domain, value] : values)
-      if (const auto found = read.find(domain); found == read.end() || found->second != value)
+      if (const auto found = read.find(domain);
+          found == read.end() || distance_of(found->second, value) > slack)
         return std::unexpected(Error{
             fmt::format("write '{}:{}' to", to_string(resource), format_values(resource, values)),
             fmt::format("{}/{}", filesystem_.path(), file), 0,

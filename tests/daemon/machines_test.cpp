@@ -233,6 +233,35 @@ TEST_F(MachinesInForce, PercentagesThatMpamRounds) {
   EXPECT_TRUE(text.contains("    MB:0=   9;1=   9\n")) << text;
 }
 
+// Vendors' kernels read less than was written: 97 for 100. What another tool writes is noticed.
+TEST_F(MachinesInForce, PercentagesThatAKernelCuts) {
+  for (const auto& [bits, step] : {std::pair{6U, 1U}, {7U, 1U}, {5U, 3U}, {4U, 6U}, {3U, 12U}}) {
+    fake::Machine machine = arm();
+    fake::Control& mb = machine.controls.at(Resource::MB);
+    mb.fraction_bits = bits;
+    mb.cuts_percentages = true;
+    mb.bandwidth_gran = mb.min_bandwidth = step;
+    use(machine);
+    for (unsigned percent = 1; percent <= 100; percent += test::stride(9)) {
+      SCOPED_TRACE(fmt::format("{} bits, {}%", bits, percent));
+      ASSERT_EQ(reload(fmt::format("[group.a]\nmb = \"{}%\"\n", percent)), "");
+      kernel.calls.reset();
+      manager->reconciler().reconcile();
+      run();
+      EXPECT_EQ(drift, std::vector<std::string>{});
+      EXPECT_EQ(kernel.calls.changes(), std::vector<std::string>{});
+    }
+    ASSERT_EQ(reload("[group.a]\nmb = \"48%\"\n[group.b]\n"), "");
+    const std::string whole = bits >= 6 ? "97" : bits == 5 ? "96" : bits == 4 ? "93" : "87";
+    EXPECT_TRUE(kernel.resctrl.read("b/schemata")->contains("1=  " + whole + "\n"));
+    ASSERT_TRUE(kernel.resctrl.write("a/schemata", "MB:0=96\n"));
+    manager->reconciler().reconcile();
+    run();
+    EXPECT_EQ(drift.size(), 1U);
+    drift.clear();
+  }
+}
+
 // Where 'mb' is a control, bandwidth is unlimited without it, as it is where it is none: also if
 // the cap was left by a policy that this daemon has not seen, and in the default group as with MB.
 TEST_F(MachinesInForce, ACapOfBeforeIsLifted) {

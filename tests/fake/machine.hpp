@@ -40,8 +40,9 @@ struct Control {
   unsigned bandwidth_gran = 10;
   unsigned min_bandwidth = 10;
   bool delay_linear = true;
-  unsigned fraction_bits = 0;    // MPAM keeps a percentage as so many bits; 0: as it is
-  uint32_t most_eighths = 2048;  // newer processors have more
+  unsigned fraction_bits = 0;     // MPAM keeps a percentage as so many bits; 0: as it is
+  bool cuts_percentages = false;  // and as some vendors' kernels do
+  uint32_t most_eighths = 2048;   // newer processors have more
   // Rows that are no constants of Resource: numbers from min_bandwidth to `most` in steps of
   // bandwidth_gran, or masks. A new group has `initial`.
   uint32_t most = 100;

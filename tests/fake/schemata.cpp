@@ -218,9 +218,18 @@ int Resctrl::parse_domains(Group& group, Resource resource, std::string_view tex
 
 namespace {
 
+// MPAM of openEuler's kernels: bit after bit, each as a whole percentage.
+uint32_t cut_of(unsigned bits, uint32_t percent) {
+  uint32_t out = 0;
+  for (unsigned bit = 1; bit <= bits; bit++)
+    if (const uint32_t part = 100U >> bit; part > 0 && percent - out >= part) out += part;
+  return out;
+}
+
 // MPAM: the fraction whose upper end is nearest, as the percentage that is nearest to that end.
 uint32_t kept_of(const Control& control, uint32_t percent) {
   if (control.fraction_bits == 0) return percent;
+  if (control.cuts_percentages) return cut_of(control.fraction_bits, percent);
   const double parts = 1U << control.fraction_bits;
   const double nearest = std::clamp(std::floor(percent / 100.0 * parts + 0.5), 1.0, parts);
   return static_cast<uint32_t>(std::floor(nearest / parts * 100 + 0.5));

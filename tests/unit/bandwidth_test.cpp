@@ -73,6 +73,36 @@ TEST(Bandwidth, PercentagesAsTheyAreRead) {
         << row.bandwidth_gran << " " << row.written;
 }
 
+// Only steps that no other kernel has are of those that read otherwise than was written.
+TEST(Bandwidth, PercentagesThatMayReadOtherwise) {
+  for (const auto& [step, slack] : {std::pair{1U, 3U},
+                                    {3U, 5U},
+                                    {6U, 8U},
+                                    {12U, 14U},
+                                    {2U, 0U},
+                                    {4U, 0U},
+                                    {5U, 0U},
+                                    {7U, 0U},
+                                    {10U, 0U},
+                                    {13U, 0U},
+                                    {25U, 0U},
+                                    {50U, 0U}})
+    EXPECT_EQ(percent_slack(step), slack) << step;
+  Capabilities capabilities;
+  BandwidthInfo& mb = capabilities.bandwidths[Resource::MB];
+  EXPECT_EQ(capabilities.slack_of(Resource::MB), 3U);
+  EXPECT_EQ(capabilities.slack_of(Resource::L3), 0U);
+  mb.unit = BandwidthUnit::eighth_gbps;
+  EXPECT_EQ(capabilities.slack_of(Resource::MB), 0U);
+  const Resource floor("MBMIN", false);
+  capabilities.controls[floor];
+  EXPECT_EQ(capabilities.slack_of(floor), 0U);
+  capabilities.controls[floor].unit = "percent";
+  EXPECT_EQ(capabilities.slack_of(floor), 3U);
+  capabilities.controls[floor].resource = "MB";
+  EXPECT_EQ(capabilities.slack_of(floor), 0U);
+}
+
 // The most that eighths of a GB/s count up to.
 TEST(Bandwidth, RatesThatLimitNothing) {
   Capabilities capabilities;

@@ -46,6 +46,14 @@ enum class BandwidthUnit { percent, mbps, eighth_gbps };
 // Linux 7.1). With seven bits or more, and on all others, what was written is read.
 [[nodiscard]] uint32_t percent_as_read(uint32_t written, unsigned bandwidth_gran);
 
+// How far from what was written a percentage may read. Vendors' kernels with MPAM before Linux 7.1
+// keep less than they take, each in its own way: "40" may read "38", and "100" "97". Their steps
+// are the whole divided by 2^bits and rounded down; of these, others have only 1.
+[[nodiscard]] uint32_t percent_slack(unsigned bandwidth_gran);
+[[nodiscard]] constexpr uint32_t distance_of(uint32_t a, uint32_t b) {
+  return a < b ? b - a : a - b;
+}
+
 // info/MB and info/SMBA.
 struct BandwidthInfo {
   // The kernel rounds values up to multiples of it; before 6.13 MiB/s too.
@@ -81,6 +89,8 @@ struct Capabilities {
     if (!rmids_per_closid || !num_rmids || *num_rmids < num_closids()) return std::nullopt;
     return *num_rmids / num_closids();
   }
+  // percent_slack() of a row of `schemata`; 0 if it does not count percent.
+  [[nodiscard]] uint32_t slack_of(const Resource& resource) const;
   // Then there is only the default group.
   [[nodiscard]] bool divides_nothing() const { return num_closids() == UINT32_MAX; }
   // Control groups that can exist at once, the default one included: the smallest num_closids of

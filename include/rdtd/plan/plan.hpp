@@ -107,6 +107,11 @@ enum class MonGroups { required, wanted };
 [[nodiscard]] std::vector<Step> adoptions(const std::vector<GroupTarget>& targets,
                                           const Snapshot& snapshot);
 
+// Has the percentages that the kernel reads otherwise than they were written (percent_slack()) as
+// they are granted.
+void take_as_granted(const std::vector<GroupTarget>& targets, const Capabilities& capabilities,
+                     Snapshot& snapshot);
+
 // Whether the region is locked as it is to be, by rdtd.
 [[nodiscard]] bool stands(const LockRegion& region, const Snapshot& snapshot);
 
