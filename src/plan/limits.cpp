@@ -194,8 +194,9 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
         where,
         fmt::format("'{}': resctrl is mounted without '{}', so code and data share {}", key,
                     parts.front() == Resource::L3 ? "cdp" : "cdpl2", to_string(parts.front())),
-        fmt::format("if the processor has {} (Arm: from Linux 7.1 on): {}",
-                    parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", how_to_mount(options)),
+        fmt::format("if the processor has {} (Arm: if the kernel was built with {}): {}",
+                    parts.front() == Resource::L3 ? "cdp_l3" : "cdp_l2", needed_for_cdp_on_arm,
+                    how_to_mount(options)),
         Cause::mount);
   }
   // Each processor of Intel that throttles by percent and counts in an L3 can also divide that L3.

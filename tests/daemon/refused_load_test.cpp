@@ -68,7 +68,7 @@ TEST_F(RefusedLoadTest, CodeAndDataNeedAnotherMount) {
   EXPECT_EQ(refusal.text,
             "p.toml:2:10: error: 'l3data': resctrl is mounted without 'cdp', so code and data "
             "share L3\n    2 | l3data = \"4 ways\"\n      |          ^~~~~~~~ if the processor has "
-            "cdp_l3 (Arm: from Linux 7.1 on): systemctl edit "
+            "cdp_l3 (Arm: if the kernel was built with CONFIG_EXPERT=y): systemctl edit "
             "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n");
 }
 

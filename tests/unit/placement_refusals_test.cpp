@@ -73,7 +73,7 @@ TEST(PlacementRefusals, Ways) {
       {group("a", "", "l3code = \"1 way\"\n"),
        "p.toml:2:10: error: 'l3code': resctrl is mounted without 'cdp', so code and data share "
        "L3\n    2 | l3code = \"1 way\"\n      |          ^~~~~~~ if the processor has cdp_l3 (Arm: "
-       "from Linux 7.1 on): "
+       "if the kernel was built with CONFIG_EXPERT=y): "
        "systemctl edit "
        "sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and reboot\n"},
       {"[group.a]\nl3 = { \"4-5,7\" = \"1 way\" }\n",

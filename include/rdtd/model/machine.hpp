@@ -29,6 +29,9 @@ struct MountOptions {
 [[nodiscard]] std::string format_mount_options(const MountOptions& options);
 // What an administrator does to mount resctrl with these options.
 [[nodiscard]] std::string how_to_mount(const MountOptions& options);
+// Without it, a kernel with MPAM refuses cdp and cdpl2 (resctrl_arch_set_cdp_enabled() in
+// drivers/resctrl/mpam_resctrl.c).
+inline constexpr std::string_view needed_for_cdp_on_arm = "CONFIG_EXPERT=y";
 // The options of resctrl in the text of /proc/mounts (see proc_pid_mounts(5)); nothing if resctrl
 // is not mounted. Which of several lines is used does not matter: the kernel permits one mount, and
 // bind mounts of it share its options.
