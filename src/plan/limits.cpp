@@ -393,7 +393,7 @@ void Planner::warn_of_cpus_counted_by_others(const Group& group) {
 }
 
 void Planner::assign_monitor_cpus(const Group& group) {
-  if (!capabilities_.num_rmids) return;  // which is said already
+  if (why_unmonitored() != nullptr) return;  // which is said already
   const std::string control = group_directory(group.name.value);
   for (const MonitorCpus& monitor : group.monitor_cpus) {
     const std::string directory = mon_group_directory(control, monitor.group.value);

@@ -9,11 +9,19 @@
 
 namespace rdtd {
 
+const char* Planner::why_unmonitored() const {
+  if (!capabilities_.num_rmids) return "resctrl monitors nothing here";
+  if (capabilities_.rmids_of_closid() == 1)
+    return "a control group has a single RMID here, which is its own";
+  return nullptr;
+}
+
 void Planner::find_mon_groups() {
+  const char* const unmonitored = why_unmonitored();
   for (const Rule& rule : policy_.rules) {
     if (!rule.monitor) continue;
-    if (!capabilities_.num_rmids)  // said once, however many rules there are
-      return unsupported(rule.monitor->where, "'monitor': resctrl monitors nothing here");
+    if (unmonitored != nullptr)  // said once, however many rules there are
+      return unsupported(rule.monitor->where, fmt::format("'monitor': {}", unmonitored));
     if (!is_monitor_template(rule.monitor->value))
       mon_groups_.emplace(
           mon_group_directory(group_directory(rule.group.value), rule.monitor->value),
@@ -21,8 +29,8 @@ void Planner::find_mon_groups() {
   }
   for (const Group& group : policy_.groups)
     for (const MonitorCpus& monitor : group.monitor_cpus) {
-      if (!capabilities_.num_rmids)
-        return unsupported(monitor.group.where, "'monitor_cpus': resctrl monitors nothing here");
+      if (unmonitored != nullptr)
+        return unsupported(monitor.group.where, fmt::format("'monitor_cpus': {}", unmonitored));
       mon_groups_.emplace(
           mon_group_directory(group_directory(group.name.value), monitor.group.value),
           monitor.group.where);

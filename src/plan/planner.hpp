@@ -105,6 +105,8 @@ class Planner {
                             std::move(hint), Cause::policy});
   }
   void make_targets();
+  // Why no control group can have a monitoring group; null: it can.
+  [[nodiscard]] const char* why_unmonitored() const;
   void find_mon_groups();
   [[nodiscard]] std::vector<std::string> others_with_rmids() const;
   void keep_mon_groups(const std::string& control, const Located<std::string>& monitor,

@@ -155,6 +155,15 @@ const std::vector<OfMachine>& machines() {
        "p.toml:4:18: warning: not available on this machine, left out: 'monitor_cpus': resctrl "
        "monitors nothing here\n    4 | monitor_cpus = { a = \"0-1\" }\n      |                  ^\n"
        "Nothing to change.\n"},
+      {"a single RMID for each CLOSID, which the policy allows",
+       [](Capabilities& c, Snapshot&) {
+         c.rmids_per_closid = true;
+         c.num_rmids = c.num_closids();
+       },
+       "[daemon]\nunsupported = \"skip\"\n" + counting,
+       "p.toml:4:18: warning: not available on this machine, left out: 'monitor_cpus': a control "
+       "group has a single RMID here, which is its own\n    4 | monitor_cpus = { a = \"0-1\" }\n"
+       "      |                  ^\nNothing to change.\n"},
       // What a group was to count is counted all the same.
       {"nothing but monitoring, which the policy allows",
        [](Capabilities& c, Snapshot& s) {

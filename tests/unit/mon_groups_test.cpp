@@ -208,8 +208,13 @@ TEST(MonGroups, RmidsOfClosids) {
        "2 "
        "RMIDs here: 1 is its own\n   10 | monitor = \"y\"\n      |           ^~~\n"},
       {8, two_groups + rule("b", "x"),
-       "p.toml:6:11: error: 1 monitoring group asked for (b/x), and each control group has 1 RMID "
-       "here: 1 is its own\n    6 | monitor = \"x\"\n      |           ^~~\n"},
+       "p.toml:6:11: error: 'monitor': a control group has a single RMID here, which is its own\n"
+       "    6 | monitor = \"x\"\n      |           ^~~\n"},
+      {8, "[daemon]\nunsupported = \"skip\"\n" + two_groups + rule("b", "x"),
+       "p.toml:8:11: warning: not available on this machine, left out: 'monitor': a control group "
+       "has a single RMID here, which is its own\n    8 | monitor = \"x\"\n      |           "
+       "^~~\n" +
+           steps + "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
       {16, rule("default", "x"),
        "p.toml:4:11: error: 1 monitoring group asked for (default/x), and each control group has 2 "
        "RMIDs here: 1 is its own, 1 taken by a monitoring group that rdtd did not make "
