@@ -31,7 +31,7 @@ Extension extension_of(MachineFacts::Architecture architecture) {
     return {
         "MPAM",
         "a kernel from 7.1 on, built with CONFIG_ARM64_MPAM=y, and firmware that describes MPAM "
-        "to it (ACPI table MPAM)"};
+        "to it (ACPI table MPAM); openEuler's kernel 6.6 needs arm64.mpam on its command line"};
   return {"CBQRI (Ssqosid)", "a kernel with resctrl for RISC-V"};
 }
 
@@ -42,6 +42,9 @@ std::string_view word_without_mpam(const MachineFacts& facts) {
     if (word == "arm64.nompam" || word == "arm64.nompam=1") return word;
   return {};
 }
+
+// A hypervisor sets this flag.
+bool is_virtual(const MachineFacts& facts) { return facts.cpu_flags.contains("hypervisor"); }
 
 Finding processor(const MachineFacts& facts) {
   if (facts.architecture != MachineFacts::Architecture::x86) {
@@ -62,12 +65,19 @@ Finding processor(const MachineFacts& facts) {
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   // The kernel registers resctrl only where it can use it. It knows L3 CAT of Haswell servers,
   // whose CPUID announces none, and processors that can only count have no control flag either.
-  if (has.empty() && !facts.mount_options && !facts.kernel_has_resctrl)
+  if (has.empty() && !facts.mount_options && !facts.kernel_has_resctrl) {
+    if (is_virtual(facts))
+      return {problem,
+              fmt::format("this is a virtual machine, and its host passes no RDT on to it: the "
+                          "flags of the processor include none of {}",
+                          fmt::join(control_flags, ", ")),
+              "run rdtd on the host: its rules match a virtual machine by its name (vm = ...)"};
     return {problem,
             fmt::format("the processor has no RDT: its flags include none of {}",
                         fmt::join(control_flags, ", ")),
             "use a machine with Intel RDT or AMD QoS; a virtual machine has it only if its host "
             "passes it through"};
+  }
   for (const char* flag : other_flags)
     if (facts.cpu_flags.contains(flag)) has.emplace_back(flag);
   return {fine,
@@ -79,13 +89,20 @@ Finding processor(const MachineFacts& facts) {
 // /proc/filesystems shows resctrl only where the kernel can use it.
 Finding kernel(const MachineFacts& facts) {
   if (facts.kernel_config.empty())
-    return {problem, "the kernel has no resctrl",
+    return {problem, "the kernel has no resctrl, or found nothing that resctrl can use",
+            "use one that was built with CONFIG_X86_CPU_RESCTRL=y: "
+            "zgrep X86_CPU_RESCTRL /proc/config.gz shows whether this one was; if so, see dmesg | "
+            "grep -i resctrl"};
+  if (!facts.built_with_resctrl)
+    return {problem, fmt::format("the kernel was built without resctrl ({})", facts.kernel_config),
             "use one that was built with CONFIG_X86_CPU_RESCTRL=y"};
   return {problem,
           fmt::format("the kernel was built with resctrl ({}), but found nothing that resctrl can "
                       "use",
                       facts.kernel_config),
-          "see dmesg | grep -i resctrl; in a virtual machine, the host passes on only a flag"};
+          is_virtual(facts) ? "this is a virtual machine, and its host passes on only a flag: run "
+                              "rdtd on the host"
+                            : "see dmesg | grep -i resctrl"};
 }
 
 bool is_control(std::string_view flag) {
@@ -114,8 +131,35 @@ struct Feature {
   const char* word;
 };
 
-// The kernel turns some off by itself: L3 CAT and counters of Skylake-SP and Cascade Lake, whose
-// errata make them unreliable (arch/x86/kernel/cpu/resctrl/core.c, __check_quirks_intel).
+// The kernel turns L3 CAT and counters of Skylake-SP and Cascade Lake off by itself, whose errata
+// make them unreliable (__check_quirks_intel() in arch/x86/kernel/cpu/resctrl/core.c). Throttling
+// of other processors of Intel is not offered if its steps are not linear
+// (__get_mem_config_intel()).
+Finding not_offered(const MachineFacts& facts, const Feature& feature) {
+  const Finding::Kind kind = is_control(feature.flag) ? problem : warning;
+  const std::string what = fmt::format("the processor has {}, but the kernel does not offer {}",
+                                       feature.flag, feature.offered.front());
+  const bool is_intel = facts.vendor == "GenuineIntel";
+  constexpr unsigned skylake_x = 85;
+  if (is_intel && facts.family == 6 && facts.model == skylake_x)
+    return {kind,
+            what +
+                ": it turns this off by itself on processors with an erratum (Skylake-SP, "
+                "Cascade Lake)",
+            fmt::format("to use it nevertheless, add rdt={} to the kernel command line and reboot",
+                        feature.word)};
+  const bool is_throttling = std::string_view(feature.flag) == "mba";
+  if (is_throttling && is_intel)
+    return {warning,
+            what + ": its steps are not linear on this processor, which no kernel supports",
+            "a policy with mb is for other machines: unsupported = \"skip\" in [daemon] leaves it "
+            "out here"};
+  if (is_throttling && facts.vendor == "HygonGenuine")
+    return {kind, what + ": before Linux 6.19, it knows processors of Hygon only in part",
+            "use Linux 6.19 or newer, or an update of an older release from 2026 on"};
+  return {kind, what, "dmesg | grep -i resctrl may show why"};
+}
+
 void check_features(const MachineFacts& facts, std::vector<Finding>& out) {
   static const std::vector<Feature> features = {
       {"cat_l3", {"L3", "L3CODE"}, "l3cat"},
@@ -133,13 +177,7 @@ void check_features(const MachineFacts& facts, std::vector<Finding>& out) {
     if (offered || !facts.cpu_flags.contains(feature.flag) ||
         std::ranges::find(off, feature.word, &TurnedOff::feature) != off.end())
       continue;
-    out.push_back(
-        {is_control(feature.flag) ? problem : warning,
-         fmt::format("the processor has {}, but the kernel does not offer {}: it turns this off "
-                     "by itself on processors with an erratum (Skylake-SP, Cascade Lake)",
-                     feature.flag, feature.offered.front()),
-         fmt::format("to use it nevertheless, add rdt={} to the kernel command line and reboot",
-                     feature.word)});
+    out.push_back(not_offered(facts, feature));
   }
 }
 

@@ -15,10 +15,14 @@ struct MachineFacts {
   enum class Architecture { x86, arm64, riscv64 };
   Architecture architecture = Architecture::x86;
   std::set<std::string> cpu_flags;  // of /proc/cpuinfo; none on the other architectures
+  std::string vendor;               // as /proc/cpuinfo has it: "GenuineIntel"; x86 only
+  unsigned family = 0, model = 0;
   std::string command_line;         // of the kernel
   bool kernel_has_resctrl = false;  // /proc/filesystems
-  // The file that says that this kernel was built with CONFIG_X86_CPU_RESCTRL=y; empty: none does.
+  // The configuration that this kernel was built with, and whether CONFIG_X86_CPU_RESCTRL=y is in
+  // it. Empty: no file has it.
   std::string kernel_config;
+  bool built_with_resctrl = false;
   std::string container;  // the kind of container; empty: none
   std::string mount_point;
   std::optional<std::string> mount_options;  // absent: nothing is mounted there

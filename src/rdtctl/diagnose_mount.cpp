@@ -19,18 +19,48 @@ using enum Finding::Kind;
 constexpr std::array<std::pair<std::string_view, const char*>, 3> option_flags = {
     {{"cdp", "cdp_l3"}, {"cdpl2", "cdp_l2"}, {"mba_MBps", "cqm_mbm_local"}}};
 
+// Of AMD and Hygon: they throttle by rates.
+bool is_rated(const MachineFacts& facts) {
+  return facts.vendor == "AuthenticAMD" || facts.vendor == "HygonGenuine";
+}
+
+bool is_arm(const MachineFacts& facts) {
+  return facts.architecture == MachineFacts::Architecture::arm64;
+}
+
+bool is_cdp(std::string_view option) { return option == "cdp" || option == "cdpl2"; }
+
+std::string how_to_unset(std::string_view option) {
+  return fmt::format(
+      "systemctl edit sys-fs-resctrl.mount, remove {} from Options=, then systemctl restart "
+      "sys-fs-resctrl.mount rdtd",
+      option);
+}
+
 Finding failed_mount(const MachineFacts& facts) {
   const std::string& options = *facts.failed_mount_options;
-  for (const std::string_view option : split(options, ','))
+  for (const std::string_view option : split(options, ',')) {
+    if (option == "mba_MBps" && is_rated(facts))
+      return {
+          problem,
+          "sys-fs-resctrl.mount has failed: it has the option mba_MBps, which kernels have only "
+          "for processors of Intel",
+          how_to_unset(option)};
+    if (is_cdp(option) && is_arm(facts))
+      return {problem,
+              fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and kernels for "
+                          "Arm may lack it",
+                          option),
+              fmt::format("if dmesg says \"CDP not supported\", this one was built without {}: {}",
+                          needed_for_cdp_on_arm, how_to_unset(option))};
     for (const auto& [name, flag] : option_flags)
       if (option == name && !may_have(facts, flag))
         return {problem,
                 fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
                             "processor has no {}",
                             option, flag),
-                fmt::format("systemctl edit sys-fs-resctrl.mount, remove {} from Options=, then "
-                            "systemctl restart sys-fs-resctrl.mount rdtd",
-                            option)};
+                how_to_unset(option)};
+  }
   return {problem,
           fmt::format("sys-fs-resctrl.mount has failed{}",
                       options.empty() ? "" : fmt::format("; it has the options {}", options)),
@@ -80,8 +110,11 @@ void check_cdp(const MachineFacts& facts, std::vector<Finding>& out) {
                    fmt::format("the policy divides code and data ({}), but {}", where,
                                possible ? fmt::format("resctrl is mounted without {}", option)
                                         : fmt::format("the processor has no {}", flag)),
-                   possible ? how_to_mount(wanted)
-                            : "remove these amounts, or set unsupported = \"skip\" in [daemon]"});
+                   possible
+                       ? (is_arm(facts) ? fmt::format("if the kernel was built with {}: {}",
+                                                      needed_for_cdp_on_arm, how_to_mount(wanted))
+                                        : how_to_mount(wanted))
+                       : "remove these amounts, or set unsupported = \"skip\" in [daemon]"});
   };
   wanted.cdp |= !facts.l3_halves_requested.empty() && may_have(facts, "cdp_l3");
   wanted.cdpl2 |= !facts.l2_halves_requested.empty() && may_have(facts, "cdp_l2");

@@ -1,5 +1,7 @@
 #include "kernel_facts.hpp"
 
+#include <algorithm>
+
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 
@@ -12,10 +14,16 @@ namespace fs = std::filesystem;
 void read_processor(const std::string& cpuinfo, MachineFacts& facts) {
   if (cpuinfo.contains("CPU implementer")) facts.architecture = MachineFacts::Architecture::arm64;
   if (cpuinfo.contains("isa\t")) facts.architecture = MachineFacts::Architecture::riscv64;
+  // Of the first processor; "flags" is behind the other lines that are read.
   for (const std::string_view line : split(cpuinfo, '\n')) {
-    if (!line.starts_with("flags")) continue;
-    for (const std::string_view flag : split(line.substr(line.find(':') + 1), ' '))
-      facts.cpu_flags.emplace(flag);
+    const size_t colon = std::min(line.find(':'), line.size());
+    const std::string_view key = trim(line.substr(0, colon));
+    const std::string_view value = trim(line.substr(std::min(colon + 1, line.size())));
+    if (key == "vendor_id") facts.vendor = value;
+    if (key == "cpu family") facts.family = parse_unsigned<unsigned>(value).value_or(0);
+    if (key == "model") facts.model = parse_unsigned<unsigned>(value).value_or(0);
+    if (key != "flags") continue;
+    for (const std::string_view flag : split(value, ' ')) facts.cpu_flags.emplace(flag);
     break;
   }
 }
@@ -46,11 +54,17 @@ void read_kernel(const Context& context, MachineFacts& facts) {
   facts.kernel_has_resctrl = text_of(proc / "filesystems").contains("resctrl");
   facts.mount_point = context.resctrl;
   read_mounts(text_of(proc / "mounts"), facts);
-  // Where distributions put it; the copy in the kernel (/proc/config.gz) is rare.
+  // Where distributions put it. Some have it only compressed and in the kernel (/proc/config.gz).
   const std::string release(trim(text_of(proc / "sys/kernel/osrelease")));
-  const fs::path config = fs::path(context.root) / "boot" / ("config-" + release);
-  if (("\n" + text_of(config)).contains("\nCONFIG_X86_CPU_RESCTRL=y\n"))
+  const fs::path root = context.root;
+  for (const fs::path& config :
+       {root / "boot" / ("config-" + release), root / "lib/modules" / release / "config"}) {
+    const std::string text = text_of(config);
+    if (text.empty()) continue;
     facts.kernel_config = config.string();
+    facts.built_with_resctrl = ("\n" + text).contains("\nCONFIG_X86_CPU_RESCTRL=y\n");
+    break;
+  }
 }
 
 }  // namespace rdtd

@@ -14,6 +14,9 @@ namespace {
 MachineFacts healthy() {
   MachineFacts facts;
   facts.cpu_flags = {"fpu", "cat_l3", "mba", "cqm_llc"};
+  facts.vendor = "GenuineIntel";
+  facts.family = 6;
+  facts.model = 85;
   facts.command_line = "quiet root=/dev/sda1";
   facts.kernel_has_resctrl = true;
   facts.mount_point = "/r";
@@ -71,7 +74,8 @@ TEST(Diagnose, Troubles) {
        },
        "problem the kernel offers no resctrl: it has no driver of MPAM, or the processor has none "
        "-> use a kernel from 7.1 on, built with CONFIG_ARM64_MPAM=y, and firmware that describes "
-       "MPAM to it (ACPI table MPAM)\n"},
+       "MPAM to it (ACPI table MPAM); openEuler's kernel 6.6 needs arm64.mpam on its command "
+       "line\n"},
       {"a RISC-V machine without resctrl",
        [](MachineFacts& facts) {
          facts.architecture = MachineFacts::Architecture::riscv64;
@@ -101,8 +105,18 @@ TEST(Diagnose, Troubles) {
          facts.kernel_has_resctrl = false;
          facts.mount_options.reset();
        },
-       "problem the kernel has no resctrl -> use one that was built with "
-       "CONFIG_X86_CPU_RESCTRL=y\n"},
+       "problem the kernel has no resctrl, or found nothing that resctrl can use -> use one that "
+       "was built with CONFIG_X86_CPU_RESCTRL=y: zgrep X86_CPU_RESCTRL /proc/config.gz shows "
+       "whether this one was; if so, see dmesg | grep -i resctrl\n"},
+      {"a virtual machine",
+       [](MachineFacts& facts) {
+         facts.cpu_flags = {"fpu", "hypervisor"};
+         facts.kernel_has_resctrl = false;
+         facts.mount_options.reset();
+       },
+       "problem this is a virtual machine, and its host passes no RDT on to it: the flags of the "
+       "processor include none of cat_l3, cat_l2, mba -> run rdtd on the host: its rules match a "
+       "virtual machine by its name (vm = ...)\n"},
       {"turned off",
        [](MachineFacts& facts) {
          facts.command_line = "quiet rdt=cmt,!l3cat,!mba x=y";
@@ -264,6 +278,31 @@ TEST(Diagnose, Troubles) {
        "the kernel does not offer mbm_total_bytes: it turns this off by itself on processors with "
        "an erratum (Skylake-SP, Cascade Lake) -> to use it nevertheless, add rdt=mbmtotal to the "
        "kernel command line and reboot\n"},
+      {"throttling of another processor of Intel",
+       [](MachineFacts& facts) {
+         facts.model = 167;
+         facts.offered->erase("MB");
+       },
+       "warning the processor has mba, but the kernel does not offer MB: its steps are not linear "
+       "on this processor, which no kernel supports -> a policy with mb is for other machines: "
+       "unsupported = \"skip\" in [daemon] leaves it out here\n"},
+      {"throttling of Hygon",
+       [](MachineFacts& facts) {
+         facts.vendor = "HygonGenuine";
+         facts.family = 24;
+         facts.offered->erase("MB");
+       },
+       "problem the processor has mba, but the kernel does not offer MB: before Linux 6.19, it "
+       "knows processors of Hygon only in part -> use Linux 6.19 or newer, or an update of an "
+       "older release from 2026 on\n"},
+      {"L3 CAT of AMD",
+       [](MachineFacts& facts) {
+         facts.vendor = "AuthenticAMD";
+         facts.family = 25;
+         facts.offered->erase("L3");
+       },
+       "problem the processor has cat_l3, but the kernel does not offer L3 -> dmesg | grep -i "
+       "resctrl may show why\n"},
       {"L3 CAT, mounted with cdp",
        [](MachineFacts& facts) {
          facts.offered->erase("L3");
@@ -335,10 +374,27 @@ TEST(Diagnose, Kernel) {
        [&](MachineFacts& facts) {
          without_resctrl(facts);
          facts.kernel_config = "/boot/config-6.12.1";
+         facts.built_with_resctrl = true;
        },
        "problem the kernel was built with resctrl (/boot/config-6.12.1), but found nothing that "
-       "resctrl can use -> see dmesg | grep -i resctrl; in a virtual machine, the host passes on "
-       "only a flag\n"},
+       "resctrl can use -> see dmesg | grep -i resctrl\n"},
+      {"built with resctrl, and virtual",
+       [&](MachineFacts& facts) {
+         without_resctrl(facts);
+         facts.cpu_flags.insert("hypervisor");
+         facts.kernel_config = "/lib/modules/6.12.1/config";
+         facts.built_with_resctrl = true;
+       },
+       "problem the kernel was built with resctrl (/lib/modules/6.12.1/config), but found nothing "
+       "that resctrl can use -> this is a virtual machine, and its host passes on only a flag: run "
+       "rdtd on the host\n"},
+      {"built without resctrl",
+       [&](MachineFacts& facts) {
+         without_resctrl(facts);
+         facts.kernel_config = "/boot/config-6.12.1";
+       },
+       "problem the kernel was built without resctrl (/boot/config-6.12.1) -> use one that was "
+       "built with CONFIG_X86_CPU_RESCTRL=y\n"},
       {"MPAM turned off",
        [&](MachineFacts& facts) {
          make_arm(facts);
@@ -372,6 +428,7 @@ TEST(Diagnose, Mount) {
          facts.l3_halves_requested = "a.toml:3";
        },
        "problem the policy divides code and data (a.toml:3), but resctrl is mounted without cdp -> "
+       "if the kernel was built with CONFIG_EXPERT=y: "
        "systemctl edit sys-fs-resctrl.mount, add the lines \"[Mount]\" and \"Options=cdp\", and "
        "reboot\n"},
       {"a failed mount with cdp on Arm",
@@ -380,10 +437,20 @@ TEST(Diagnose, Mount) {
          facts.mount_options.reset();
          facts.failed_mount_options = "cdp";
        },
-       "problem sys-fs-resctrl.mount has failed; it has the options cdp -> journalctl -u "
-       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs, "
-       "and after EBUSY, resctrl is mounted in another mount namespace: grep resctrl "
-       "/proc/*/mounts shows where\n"},
+       "problem sys-fs-resctrl.mount has failed: it has the option cdp, and kernels for Arm may "
+       "lack it -> if dmesg says \"CDP not supported\", this one was built without "
+       "CONFIG_EXPERT=y: systemctl edit sys-fs-resctrl.mount, remove cdp from Options=, then "
+       "systemctl restart sys-fs-resctrl.mount rdtd\n"},
+      {"a failed mount with mba_MBps on AMD",
+       [](MachineFacts& facts) {
+         facts.vendor = "AuthenticAMD";
+         facts.cpu_flags.insert("cqm_mbm_local");
+         facts.mount_options.reset();
+         facts.failed_mount_options = "rw,mba_MBps";
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option mba_MBps, which kernels have "
+       "only for processors of Intel -> systemctl edit sys-fs-resctrl.mount, remove mba_MBps from "
+       "Options=, then systemctl restart sys-fs-resctrl.mount rdtd\n"},
       {"read-only", [](MachineFacts& facts) { facts.mount_options = "ro,relatime"; },
        "problem resctrl is mounted read-only on /r (ro,relatime) -> mount -o remount,rw /r\n"},
       {"read-only in a container",

@@ -57,14 +57,37 @@ TEST_F(DoctorFacts, OfTheKernel) {
   put("boot/config-6.12.1", "# CONFIG_X86_CPU_RESCTRL is not set\nCONFIG_X86_CPU_RESCTRL=yes\n");
   put("boot/config-6.1.0", "CONFIG_X86_CPU_RESCTRL=y\n");
   put("proc/mounts", "none /r tmpfs rw 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
-  EXPECT_EQ(read().kernel_config, "");
+  EXPECT_EQ(read().kernel_config, root_.string() + "/boot/config-6.12.1");
+  EXPECT_FALSE(read().built_with_resctrl);
   EXPECT_EQ(read().mount_options, std::nullopt);
   EXPECT_EQ(read().mounted_elsewhere, "/mnt/r");
   put("boot/config-6.12.1", "CONFIG_X86_CPU_RESCTRL=y\n");
   put("proc/mounts", "resctrl /r resctrl ro 0 0\nresctrl /mnt/r resctrl rw,cdp 0 0\n");
   EXPECT_EQ(read().kernel_config, root_.string() + "/boot/config-6.12.1");
+  EXPECT_TRUE(read().built_with_resctrl);
   EXPECT_EQ(read().mount_options, "ro");
   EXPECT_EQ(read().mounted_elsewhere, "");
+  put("proc/sys/kernel/osrelease", "6.17.1\n");
+  EXPECT_EQ(read().kernel_config, "");
+  put("lib/modules/6.17.1/config", "CONFIG_X86_CPU_RESCTRL=y\n");
+  EXPECT_EQ(read().kernel_config, root_.string() + "/lib/modules/6.17.1/config");
+  EXPECT_TRUE(read().built_with_resctrl);
+}
+
+TEST_F(DoctorFacts, OfTheProcessor) {
+  Context context;
+  context.root = root_.string();
+  context.proc = (root_ / "proc").string();
+  put("proc/cpuinfo",
+      "processor\t: 0\nvendor_id\t: HygonGenuine\ncpu family\t: 24\nmodel\t\t: 4\n"
+      "model name\t: Hygon C86 7490\nflags\t\t: fpu cat_l3 mba\n\n"
+      "processor\t: 1\nvendor_id\t: GenuineIntel\n");
+  MachineFacts facts;
+  read_kernel(context, facts);
+  EXPECT_EQ(facts.vendor, "HygonGenuine");
+  EXPECT_EQ(facts.family, 24U);
+  EXPECT_EQ(facts.model, 4U);
+  EXPECT_EQ(facts.cpu_flags, (std::set<std::string>{"fpu", "cat_l3", "mba"}));
 }
 
 }  // namespace
