@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/cbm.hpp"
 #include "rdtd/model/cpu_list.hpp"
 
 namespace rdtd {
@@ -34,10 +35,17 @@ std::optional<DomainValues> parse_values(const Resource& resource, std::string_v
     const size_t equals = part.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
     const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
-    const auto value =
-        parse_unsigned<uint32_t>(trim(part.substr(equals + 1)), resource.is_bitmap() ? 16 : 10);
-    if (!id || !value) return std::nullopt;
-    out[DomainId{*id}] = *value;
+    const std::string_view number = trim(part.substr(equals + 1));
+    if (!id) return std::nullopt;
+    if (!resource.is_bitmap()) {
+      const auto value = parse_unsigned<uint32_t>(number);
+      if (!value) return std::nullopt;
+      out[DomainId{*id}] = *value;
+    } else if (const auto mask = parse_cbm(number)) {  // of openEuler 5.10 "0x7fff"
+      out[DomainId{*id}] = mask->bits;
+    } else {
+      return std::nullopt;
+    }
   }
   return out;
 }

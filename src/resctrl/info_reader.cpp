@@ -28,8 +28,9 @@ bool InfoReader::has_io_alloc() {
 uint32_t InfoReader::read(const std::string& file, int base, std::optional<uint32_t> otherwise) {
   const auto text = filesystem_.read(directory_ + file);
   if (!text && text.error().code == ENOENT && otherwise) return *otherwise;
-  const auto value = text ? parse_unsigned<uint32_t>(trim(*text), base) : std::nullopt;
-  if (value) return *value;
+  std::string_view digits = text ? trim(*text) : std::string_view();
+  if (base == 16 && digits.starts_with("0x")) digits.remove_prefix(2);
+  if (const auto value = parse_unsigned<uint32_t>(digits, base); text && value) return *value;
   if (!error_)
     error_ = text ? misread(filesystem_, directory_ + file,
                             fmt::format("'{}' is not a number", trim(*text)))

@@ -51,6 +51,7 @@ TEST(Schemata, ReadsWhatEveryKernelWrites) {
       {"L3CODE:0=f\nL3DATA:0=f0\n", "L3CODE:0=f\nL3DATA:0=f0\n"},
       {"NEW:0=1\nL2:3=3\n", "L2:3=3\n"},
       {"    MB:\n    L3:0=f\n", "L3:0=f\n"},
+      {"L3:0=0x7fff;1=0x3\nMB:0=100;1=100\n", "L3:0=7fff;1=3\nMB:0=100;1=100\n"},
       {"", ""}};
   for (const auto& row : rows) {
     const auto parsed = parse_schemata(row.text);
@@ -58,7 +59,7 @@ TEST(Schemata, ReadsWhatEveryKernelWrites) {
     EXPECT_EQ(format_schemata(*parsed), row.formatted) << row.text;
     EXPECT_EQ(parse_schemata(format_schemata(*parsed)), parsed) << row.text;
   }
-  for (const char* bad : {"L3", "L3:0", "L3:0=g", "L3:x=f", "MB:0=f"})
+  for (const char* bad : {"L3", "L3:0", "L3:0=g", "L3:x=f", "L3:0=0x", "MB:0=f", "MB:0=0x1"})
     EXPECT_FALSE(parse_schemata(bad)) << bad;
 }
 

@@ -165,6 +165,18 @@ TEST(Read, Devices) {
   }
 }
 
+// As kernels of openEuler 5.10 write them.
+TEST(Read, MasksWithAPrefix) {
+  auto files = group_files("", "L3:0=0x7fff;1=0xff\n", "0-3\n", "shareable\n");
+  files["info/L3/cbm_mask"] = "0x7fff\n";
+  files["info/L3/min_cbm_bits"] = "1\n";
+  files["info/L3/num_closids"] = "32\n";
+  const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
+  ASSERT_TRUE(machine) << machine.error().text();
+  EXPECT_EQ(machine->capabilities.caches.at(Resource::L3).cbm_mask, Cbm{0x7fff});
+  EXPECT_EQ(schemata_line(machine->snapshot.groups.at("").schemata), "L3:0=7fff;1=ff");
+}
+
 TEST(Read, NoMaskIsEmpty) {
   auto files = group_files("", "L3:0=ffff\n", "0-3\n", "shareable\n");
   files["info/L3/cbm_mask"] = "ffff\n";
