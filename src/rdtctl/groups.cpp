@@ -41,7 +41,8 @@ std::vector<std::string> unknown_rows(const TreeMachine& machine) {
   const std::string text = machine.tree.filesystem().read("schemata").value_or("");
   std::vector<std::string> out;
   for (const std::string_view name : row_names(text))
-    if (std::ranges::none_of(known, [&](const auto& row) { return row.first.name() == name; }))
+    if (!parse_resource(name) &&
+        std::ranges::none_of(known, [&](const auto& row) { return row.first.name() == name; }))
       out.push_back(printable(name));
   return out;
 }

@@ -171,6 +171,15 @@ void add_controls(const TreeMachine& machine, Facts& out) {
   }
 }
 
+// So the kernel shows a resource whose domains no online CPU is in.
+void add_empty_rows(const TreeMachine& machine, Facts& out) {
+  const Schemata& known = machine.snapshot.groups.at(std::string(root_group)).schemata;
+  const std::string text = machine.tree.filesystem().read("schemata").value_or("");
+  for (const std::string_view name : row_names(text))
+    if (const auto resource = parse_resource(name); resource && !known.contains(*resource))
+      out.lines.emplace_back(name, "no domain: the kernel finds none for any CPU that is online");
+}
+
 // Rows of `schemata` that are not made of numbers: rdtd leaves them alone.
 void add_unknown_controls(const TreeMachine& machine, Facts& out) {
   const std::vector<std::string> names = unknown_rows(machine);
@@ -300,6 +309,7 @@ int verbs::info(const Context& context) {
     add_cache(*machine, resource, cache, facts);
   for (const auto& [resource, bandwidth] : machine->capabilities.bandwidths)
     add_bandwidth(*machine, resource, bandwidth, facts);
+  add_empty_rows(*machine, facts);
   add_controls(*machine, facts);
   add_unknown_controls(*machine, facts);
   add_groups(*machine, facts);
