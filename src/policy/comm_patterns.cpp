@@ -19,13 +19,31 @@ using pattern::write;
 
 namespace {
 
-// "[kworker/0:1]", "[kthreadd]": a class of characters has none twice, and a name no '/'.
+// "[kworker/0:1]", "[kthreadd]", "[mysqld]": a class of characters has none twice, a name no '/',
+// and a class with so many letters is most often a range.
 bool is_in_brackets(std::string_view text) {
+  constexpr size_t least_letters = 5;
   if (text.size() < 4 || !text.starts_with('[') || text.find(']') != text.size() - 1) return false;
   std::string inside(text.substr(1, text.size() - 2));
+  const bool is_word = inside.size() >= least_letters && !inside.contains('-');
   std::erase(inside, '-');
   std::ranges::sort(inside);
-  return inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
+  return is_word || inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
+}
+
+// "CPU 0/KVM", "IO mon_iothread": threads of QEMU, of which the process has another name.
+bool is_thread_of_qemu(std::string_view text) {
+  return (text.starts_with("CPU ") && (text.contains("/KVM") || text.contains("/TCG"))) ||
+         text.starts_with("IO ");
+}
+
+// "postgres: writer": what these programs write over their command line is not their name.
+std::string_view program_of_title(std::string_view text) {
+  constexpr auto programs = std::to_array<std::string_view>(
+      {"postgres", "nginx", "sshd", "php-fpm", "slurmstepd", "vsftpd", "dovecot", "proftpd"});
+  const size_t colon = text.find(": ");
+  const auto* const found = std::ranges::find(programs, text.substr(0, colon));
+  return colon == std::string_view::npos || found == programs.end() ? "" : *found;
 }
 
 // "kworker/0:1*" of "kworker/0:1-events": what a worker does changes.
@@ -67,8 +85,9 @@ bool is_command_line(std::string_view text) {
   if (blank == std::string_view::npos || blank == 0 || text[blank - 1] == ':') return false;
   const std::string_view rest = trim(text.substr(blank));
   if (rest.empty() || rest.starts_with("- ")) return false;
-  return rest.starts_with('-') || rest.contains(" -") || rest.contains('/') || rest.contains('=') ||
-         (is_program(text.substr(0, blank)) && rest.contains('.'));
+  const bool has_path = rest.starts_with('/') || rest.contains(" /") || rest.contains("./");
+  return rest.starts_with('-') || rest.contains(" -") || has_path || rest.contains('=') ||
+         (is_program(text.substr(0, blank)) && rest.find_first_of("./") != std::string_view::npos);
 }
 
 std::string write_cmdline(std::string_view text) {
@@ -128,17 +147,32 @@ Check check_length(std::string_view text, bool of_thread) {
 
 Check check_comm(std::string_view text, bool of_thread) {
   if (text.starts_with('/') || text.starts_with("./") || text.starts_with("~/")) {
+    if (const size_t blank = text.find(' ');
+        !of_thread && blank != std::string_view::npos && trim(text.substr(blank)).starts_with('/'))
+      return never(text, "the name of a process has no directory", write_cmdline(text));
     const std::string name = comm_of(last_component(text));
     const bool is_file = text.starts_with('/') && text.size() > 1 && !text.ends_with('/');
     return never(text, "the name of a process has no directory",
-                 is_file && !of_thread ? fmt::format("{}, or exe = {}", write(name), quoted(text))
-                                       : write(name));
+                 is_file && !of_thread
+                     ? fmt::format("{}, or exe = {}", write(name), rdtd::quoted(text))
+                     : write(name));
   }
   if (auto found = check_length(text, of_thread)) return found;
+  if (const std::string_view program = program_of_title(text); !program.empty() && !of_thread)
+    return Finding{
+        fmt::format("'{}' is a title in the command line; the name of such a process is '{}'", text,
+                    program),
+        fmt::format("{}, or cmdline = {}", write(program),
+                    rdtd::quoted(fmt::format("{}{}", text, text.ends_with('*') ? "" : "*"))),
+        false};
+  if (!of_thread && is_thread_of_qemu(text))
+    return Finding{
+        fmt::format("'{}' looks like a thread of QEMU; 'name' is the name of a process", text),
+        fmt::format("write thread = {}", rdtd::quoted(text)), false};
   if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
     return Finding{
         fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
-        fmt::format("write unit = {}", quoted(text)), false};
+        fmt::format("write unit = {}", rdtd::quoted(text)), false};
   // The kernel can cut a name behind a blank.
   if (const std::string_view bare = trim(text);
       !bare.empty() &&
@@ -159,7 +193,7 @@ Check check_comm(std::string_view text, bool of_thread) {
     return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
   if (text.starts_with("**/"))
     return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
-                   fmt::format("write exe = {}", quoted(text)), false};
+                   fmt::format("write exe = {}", rdtd::quoted(text)), false};
   return std::nullopt;
 }
 

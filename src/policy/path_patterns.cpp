@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "cgroup_components.hpp"
+#include "foreign_text.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 
@@ -35,13 +38,15 @@ bool is_absolute(std::string_view text) {
 // The path of a cgroup in /sys/fs/cgroup or in /proc/PID/cgroup ("0::/PATH").
 std::optional<std::string_view> path_in_hierarchy(std::string_view text) {
   constexpr std::string_view mount = "/sys/fs/cgroup";
-  constexpr std::array<std::string_view, 5> hierarchies = {"/unified/", "/systemd/", "/memory/",
-                                                           "/cpu,cpuacct/", "/pids/"};
+  // Those of the first version of cgroups, each with the same paths below it.
+  constexpr auto hierarchies = std::to_array<std::string_view>(
+      {"/unified/", "/systemd/", "/memory/", "/cpu,cpuacct/", "/cpu/", "/cpuacct/", "/cpuset/",
+       "/pids/", "/blkio/", "/devices/", "/freezer/", "/net_cls/", "/perf_event/", "/hugetlb/"});
   if (text == mount) return "/";
   if (text.starts_with(mount) && text[mount.size()] == '/') {
     text.remove_prefix(mount.size());
     for (const std::string_view hierarchy : hierarchies)
-      if (text.starts_with(hierarchy)) text.remove_prefix(hierarchy.size() - 1);
+      if (text.starts_with(hierarchy)) return text.substr(hierarchy.size() - 1);
     return text;
   }
   // "4:memory:/PATH" there, "memory:/PATH" in cgrules.conf.
@@ -50,21 +55,21 @@ std::optional<std::string_view> path_in_hierarchy(std::string_view text) {
   return text.substr(path + 1);
 }
 
-// Where a specifier of systemd stands, "%U"; a '%' may be part of a name too.
-size_t find_specifier(std::string_view text) {
-  constexpr std::string_view letters = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwW";
-  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
-    if (at + 1 < text.size() && letters.contains(text[at + 1])) return at;
-  return std::string_view::npos;
-}
-
-// Where a variable of a shell stands: "$UID", "${UID}".
-size_t find_variable(std::string_view text) {
-  for (size_t at = text.find('$'); at != std::string_view::npos; at = text.find('$', at + 1))
-    if (at + 1 < text.size() &&
-        (text[at + 1] == '{' || (text[at + 1] >= 'A' && text[at + 1] <= 'Z')))
-      return at;
-  return std::string_view::npos;
+// "system.slice", "mysql.service", "*docker*"
+std::string hint_for_relative(std::string_view text) {
+  const std::string absolute = fmt::format("/{}", text);
+  if (const auto path = path_in_hierarchy(absolute)) return write(*path);
+  constexpr size_t longest_read = 256;  // nobody's slip is longer
+  if (text.size() > longest_read) return write(absolute);
+  std::string anywhere(text);
+  if (text.starts_with(".*"))
+    for (size_t at = 0; (at = anywhere.find(".*")) != std::string::npos;) anywhere.erase(at, 1);
+  while (anywhere.starts_with("**")) anywhere.erase(0, 1);
+  if (anywhere.starts_with('*')) return write(fmt::format("**/{}", anywhere));
+  if (!text.contains('/') && text.ends_with(".slice")) return write(path_of_slice(text));
+  if (!text.contains('/') && has_unit_type(text) && text != "init.scope")
+    return fmt::format("write unit = {}", rdtd::quoted(text));
+  return write(absolute);
 }
 
 // The path with the names of scopes as systemd writes them; the same if they are written so.
@@ -78,33 +83,70 @@ std::string with_escaped_scopes(std::string_view path) {
   return out;
 }
 
+// Directories that every system has.
+bool is_directory(std::string_view path) {
+  constexpr auto known = std::to_array<std::string_view>(
+      {"/usr",           "/usr/bin",        "/usr/sbin", "/usr/lib", "/usr/libexec", "/usr/local",
+       "/usr/local/bin", "/usr/local/sbin", "/bin",      "/sbin",    "/lib",         "/opt",
+       "/home",          "/root",           "/srv",      "/var",     "/tmp",         "/etc",
+       "/mnt",           "/snap",           "/usr/games"});
+  return std::ranges::find(known, path) != known.end();
+}
+
+// "=/usr/bin/tar" and "file:///usr/bin/tar" have a whole path; "~/bin/x", "../bin/x" and "bin/x"
+// have its end.
+std::string hint_for_relative_exe(std::string_view text) {
+  if (text == "*") return write("**");
+  while (text.starts_with("**") && text.size() > 2) text.remove_prefix(1);
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    return text.starts_with('*') ? write(fmt::format("**/{}", text))
+                                 : "'name' is for the bare name";
+  constexpr std::string_view marks = "=-+@:";
+  if (slash > 0 && marks.contains(text[slash - 1])) {
+    const size_t path = text.find_first_not_of('/', slash);
+    return path == std::string_view::npos ? "" : write(text.substr(path - 1));
+  }
+  while (text.starts_with("../") || text.starts_with("./") || text.starts_with("~/") ||
+         text.starts_with("*/") || (text.starts_with('$') && text.contains('/')))
+    text.remove_prefix(text.find('/') + 1);
+  return text.empty() ? "" : write(fmt::format("**/{}", text));
+}
+
 }  // namespace
 
 Check check_exe(std::string_view text) {
   if (!is_absolute(text))
-    return never(text, "an executable's path begins with '/'",
-                 text.contains('/') ? write(fmt::format("**/{}", last_component(text)))
-                                    : "'name' is for the bare name");
+    return never(text, "an executable's path begins with '/'", hint_for_relative_exe(text));
   if (auto found = check_canonical(text)) return found;
   if (text.ends_with('/'))
     return never(text, "it is the path of a directory",
                  fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
+  if (is_directory(text))
+    return never(text, "it is the path of a directory",
+                 fmt::format("write \"{0}/*\", or \"{0}/**\" for all directories below", text));
   constexpr std::string_view deleted = " (deleted)";
   if (text.ends_with(deleted))
     return never(text, "rdtd leaves out what the kernel adds to the path of a replaced program",
                  write(text.substr(0, text.size() - deleted.size())));
   const size_t blank = text.find(' ');
-  if (text.contains(" -") || (blank != std::string_view::npos && !text.substr(blank).contains('/')))
+  if (text.contains(" -") || text.contains(" /") ||
+      (blank != std::string_view::npos && !text.substr(blank).contains('/')))
     return Finding{
         fmt::format("'{}' looks like a command with arguments; 'exe' matches the path of "
                     "the executable",
                     text),
         "'cmdline' matches the arguments", false};
-  for (const std::string_view script : {".sh", ".py", ".pl", ".rb", ".jar"})
-    if (text.ends_with(script))
+  for (const std::string_view script :
+       {".sh", ".bash", ".py", ".pl", ".rb", ".jar", ".js", ".php", ".lua", ".R"})
+    if (text.ends_with(script) || text.starts_with("/etc/init.d/"))
       return Finding{
           fmt::format("'{}' may not match: the executable of a script is its interpreter", text),
           "'name' or 'cmdline' matches a script", false};
+  if (lower(text).ends_with(".exe"))
+    return Finding{
+        fmt::format("'{}' may not match: the executable of a Windows program is Wine's", text),
+        "'name' or 'cmdline' matches the program", false};
   for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
     if (text.starts_with(link))
       return Finding{fmt::format("'{}' may not match: where {} is a link, the kernel shows /usr{}",
@@ -119,11 +161,11 @@ Check check_cgroup(std::string_view text) {
   if (const auto path = path_in_hierarchy(text))
     return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
   if (!is_absolute(text))
-    return never(text, "a cgroup path begins with '/'", write(fmt::format("/{}", text)));
+    return never(text, "a cgroup path begins with '/'", hint_for_relative(text));
   if (find_specifier(text) != std::string_view::npos)
-    return never(text, "rules have no specifiers", write(without_specifiers(text)));
+    return never(text, "rules have no specifiers", hint_for_place(without_specifiers(text)));
   if (find_variable(text) != std::string_view::npos)
-    return never(text, "rules have no variables", write(without_variables(text)));
+    return never(text, "rules have no variables", hint_for_place(without_variables(text)));
   if (auto found = check_canonical(text)) return found;
   if (std::string escaped =
           with_escaped_scopes(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
@@ -132,7 +174,7 @@ Check check_cgroup(std::string_view text) {
                                "machine as '\\x2d'",
                                text),
                    write(escaped), false};
-  return std::nullopt;
+  return check_cgroup_components(text);
 }
 
 std::string escaped_scope(std::string_view component) {
@@ -148,35 +190,6 @@ std::string escaped_scope(std::string_view component) {
     else
       out += c;
   return out.append(end);
-}
-
-std::string without_specifiers(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); i++) {
-    out += text[i] == '%' ? '*' : text[i];
-    if (text[i] == '%') i++;
-  }
-  return out;
-}
-
-std::string without_variables(std::string_view text) {
-  constexpr std::string_view name =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  std::string out;
-  while (!text.empty()) {
-    if (text.front() != '$') {
-      out += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-    out += '*';
-    text.remove_prefix(1);
-    const bool braces = text.starts_with('{');
-    const size_t end = braces ? text.find('}') : text.find_first_not_of(name);
-    text.remove_prefix(
-        std::min(end == std::string_view::npos ? end : end + (braces ? 1 : 0), text.size()));
-  }
-  return out;
 }
 
 }  // namespace rdtd

@@ -16,8 +16,4 @@ namespace rdtd {
 // or is written so.
 [[nodiscard]] std::string escaped_scope(std::string_view component);
 
-// "user-*.slice" of "user-%U.slice" and "user-$UID.slice"; the same of any other text.
-[[nodiscard]] std::string without_specifiers(std::string_view text);
-[[nodiscard]] std::string without_variables(std::string_view text);
-
 }  // namespace rdtd

@@ -11,6 +11,7 @@
 
 #include "characters.hpp"
 #include "comm_patterns.hpp"
+#include "foreign_text.hpp"
 #include "path_patterns.hpp"
 #include "pattern_finding.hpp"
 #include "pattern_slips.hpp"
@@ -18,8 +19,10 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/comm_name.hpp"
 #include "runtime_patterns.hpp"
 #include "synonyms.hpp"
+#include "unit_patterns.hpp"
 
 namespace rdtd {
 
@@ -102,17 +105,25 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                                is_user ? "user" : "group", highest_identity)};
   }
   const std::string_view noun = is_user ? "user" : "user group";
+  if (text.contains('/')) return never(text, fmt::format("the name of a {} has no '/'", noun));
+  if (text.starts_with('^'))
+    return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
+                 write(text.substr(1, text.size() - (text.ends_with('$') ? 2 : 1))));
+  if (is_user && has_unit_type(text) && text.contains('-'))
+    return never(text, "it is a unit of systemd",
+                 fmt::format("write unit = {}", rdtd::quoted(text)));
+  if (const std::string word = lower(text); word == "all" || word == "any" || word == "everyone")
+    return Finding{fmt::format("'{}' is one {} of that name", text, noun),
+                   "name = \"*\" holds for every process", false};
   if (auto found = check_negation(text)) return found;
-  if (is_user && (text.starts_with("uid:") || text.starts_with("uid=")) &&
-      is_whole_number(text.substr(4)))
-    return never(text, "the number stands alone",
-                 fmt::format("write user = \"{}\"", text.substr(4)));
   if (text == "*")
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  "name = \"*\" holds for every process");
   if (text.find_first_of("*?[") != std::string_view::npos)
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
+  if (text.size() == 2 && text.front() == '%')
+    return never(text, "rules have no specifiers", "write the name itself");
   if (text.front() == '@' || text.front() == '%')
     return never(text, fmt::format("no {} has this name", noun),
                  fmt::format("write user_group = \"{}\"", text.substr(1)));
@@ -124,7 +135,8 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                    list_of_identities(kind, text, ' '), false};
   if (const size_t end = text.find_first_of(",:|;"); end != std::string_view::npos)
     return never(text, fmt::format("the name of a {} has no '{}'", noun, text[end]),
-                 text[end] == ':'
+                 end == 0 ? fmt::format("write user_group = {}", rdtd::quoted(text.substr(1)))
+                 : text[end] == ':'
                      ? fmt::format("write {} = \"{}\"", to_string(kind), text.substr(0, end))
                      : list_of_identities(kind, text, text[end]));
   return std::nullopt;
@@ -143,110 +155,42 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
                  std::move(hint), false};
 }
 
-// What a unit's name cannot have (systemd.unit(5)), besides the glob's characters.
-std::optional<std::string_view> foreign_character(std::string_view text) {
-  constexpr std::string_view allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@*?[]!^";
-  const size_t at = text.find_first_not_of(allowed);
-  if (at == std::string_view::npos) return std::nullopt;
-  return text.substr(at, std::max<size_t>(1, first_character(text.substr(at)).length));
+bool is_script(std::string_view path) {
+  for (const std::string_view script : {".sh", ".bash", ".py", ".pl", ".rb", ".php", ".js"})
+    if (path.ends_with(script)) return true;
+  return false;
 }
 
-std::string hint_for_unit(std::string_view text, std::string_view character) {
-  if (character == "/")
-    return has_unit_type(last_component(text)) ? write(last_component(text))
-                                               : "'cgroup' matches a path";
-  if (character == "%") return "rules have no specifiers: " + write(without_specifiers(text));
-  if (character == "$") return "rules have no variables: " + write(without_variables(text));
-  return {};
-}
-
-// "services" of "nginx.services".
-std::optional<std::string> misspelt_type(std::string_view word) {
-  static const std::vector<std::string> types = {"service", "slice", "scope"};
-  constexpr size_t least_letters = 4;  // other words are part of the name: "php8.2-fpm"
-  return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
-}
-
-// user@1000.service and what holds it are units of the system's manager.
-bool is_of_system_manager(std::string_view unit) {
-  return (unit.starts_with("user@") && unit.ends_with(".service")) ||
-         (unit.starts_with("user-") && unit.ends_with(".slice")) ||
-         (unit.starts_with("session-") && unit.ends_with(".scope"));
-}
-
-// "kubepods.slice" of "kubepods", of which no service is known.
-std::string slice_meant(ConditionKind kind, std::string_view text) {
-  for (const std::string_view slice :
-       {"kubepods", "kubepods-besteffort", "kubepods-burstable", "machine", "user", "system"})
-    if (text == slice) return fmt::format("{}.slice", slice);
-  if (text == "init") return "init.scope";
-  if (kind == ConditionKind::unit && text.starts_with("user-") && is_digits(text.substr(5)))
-    return fmt::format("{}.slice", text);
-  if (kind == ConditionKind::user_unit)
-    for (const std::string_view slice : {"app", "session", "background"})
-      if (text == slice) return fmt::format("{}.slice", slice);
-  return {};
-}
-
-Check check_unit(ConditionKind kind, std::string_view text) {
-  if (const auto character = foreign_character(text))
-    return never(
-        text,
-        fmt::format("the name of a unit has no {}",
-                    *character == " " || *character == "\t" ? "blank" : character_text(*character)),
-        hint_for_unit(text, *character));
-  if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
-    if (const auto type = misspelt_type(text.substr(dot + 1)))
-      return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
-                     write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
-  if (const std::string slice = slice_meant(kind, text); !slice.empty())
-    return Finding{fmt::format("'{}' is the service '{}.service'", text, text), write(slice),
-                   false};
-  if (const std::string escaped = escaped_scope(text); !escaped.empty())
-    return Finding{fmt::format("'{}' may not match: systemd writes the '-' in the name of a "
-                               "machine as '\\x2d'",
-                               text),
-                   write(escaped), false};
-  if (text == "-.slice")
-    return never(text, "the root slice has no cgroup, and holds every process",
-                 "name = \"*\" holds for every process");
-  const std::string unit = complete_unit_name(std::string(text));
-  const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
-  if (kind == ConditionKind::user_unit && is_of_system_manager(unit))
-    return never(text, "user_unit names a unit of a user's own service manager",
-                 fmt::format("write unit = {}", quoted(std::string_view(unit))));
-  if (stem.ends_with('@'))
-    return never(text, "a template has no processes, only its instances have",
-                 write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
-  for (const std::string_view type : {".timer", ".path", ".target", ".device", ".automount"})
-    if (unit.ends_with(type))
-      return never(
-          text, fmt::format("no process is in a {}", type.substr(1)),
-          type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
-  if (unit.ends_with(".socket"))
-    return Finding{fmt::format("'{}' has no processes for long: a socket starts a service", text),
-                   stem.find_first_of("*?[") == std::string_view::npos
-                       ? write(fmt::format("{}.service", stem))
-                       : "name the services",
-                   false};
+// A command line begins with the program. That of a login shell is "-bash". Who lists several may
+// have one for the program without arguments.
+Check check_cmdline(std::string_view text, bool in_array) {
+  const auto anywhere = [&] {
+    return write(fmt::format("{}{}{}", text.starts_with('*') ? "" : "*", text,
+                             text.ends_with('*') ? "" : "*"));
+  };
+  if (text.starts_with("--") || (text.starts_with('-') && text.contains(' ')))
+    return Finding{
+        fmt::format("'{}' is the whole command line, which begins with the program", text),
+        anywhere(), false};
+  const std::string_view program = text.substr(0, text.find_first_of(" *"));
+  if (is_script(program))
+    return Finding{
+        fmt::format("'{}' may not match: the command line of a script begins with its interpreter",
+                    text),
+        anywhere(), false};
+  const bool is_word = text.find_first_of(" /*?[|") == std::string_view::npos;
+  if (is_word && !in_array && !text.starts_with('-'))
+    return Finding{fmt::format("'{}' is a whole command line, without any argument", text),
+                   fmt::format("{}, or name = {}", anywhere(), rdtd::quoted(comm_of(text))), false};
   return std::nullopt;
 }
 
-// A command line begins with the program. That of a login shell is "-bash".
-Check check_cmdline(std::string_view text) {
-  if (!text.starts_with('-') || (!text.starts_with("--") && !text.contains(' ')))
-    return std::nullopt;
-  return Finding{fmt::format("'{}' is the whole command line, which begins with the program", text),
-                 write(fmt::format("*{}{}", text, text.ends_with('*') ? "" : "*")), false};
-}
-
-Check check_kind(ConditionKind kind, std::string_view text) {
+Check check_kind(ConditionKind kind, std::string_view text, bool in_array) {
   switch (kind) {
     case ConditionKind::name:
     case ConditionKind::thread: return check_comm(text, kind == ConditionKind::thread);
     case ConditionKind::exe: return check_exe(text);
-    case ConditionKind::cmdline: return check_cmdline(text);
+    case ConditionKind::cmdline: return check_cmdline(text, in_array);
     case ConditionKind::cgroup: return check_cgroup(text);
     case ConditionKind::unit:
     case ConditionKind::user_unit: return check_unit(kind, text);
@@ -271,7 +215,7 @@ Check check_looks(ConditionKind kind, std::string_view text) {
   }
   const bool has_quotes = text.size() > 2 && text.front() == text.back() &&
                           (text.front() == '"' || text.front() == '\'');
-  if (has_quotes && !is_cmdline)
+  if (has_quotes)
     return Finding{fmt::format("{} has quotes within its quotes", text),
                    write(text.substr(1, text.size() - 2)), !can_have_any};
   const std::string_view bare = trim(text);
@@ -285,6 +229,7 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   if (text.empty())
     return Finding{fmt::format("'{}' is empty: nothing can match it", to_string(kind))};
   if (auto found = check_looks(kind, text)) return found;
+  if (auto found = check_foreign_text(kind, text)) return found;
   if (kind == ConditionKind::user || kind == ConditionKind::user_group)
     return check_identity(kind, text);
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
@@ -292,7 +237,7 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
   if (auto found = check_negation(text)) return found;
   if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
-  if (auto found = check_kind(kind, text)) return found;
+  if (auto found = check_kind(kind, text, in_array)) return found;
   return check_slip(kind, text, in_array);
 }
 
@@ -307,7 +252,7 @@ void complete(ConditionKind kind, std::string& text) {
 
 // ["java", "-jar", "app.jar"]: the words of one command, though each pattern is a whole one.
 // "-bash" is a whole one: a login shell.
-void check_words_of_command(const FileReader& in, const Condition& condition) {
+bool warn_of_words_of_command(const FileReader& in, const Condition& condition) {
   constexpr size_t most = 16;
   const auto is_word = [](const Located<std::string>& one) {
     return one.value.find_first_of(" *?[") == std::string::npos;
@@ -318,13 +263,14 @@ void check_words_of_command(const FileReader& in, const Condition& condition) {
   const auto& words = condition.patterns;
   if (words.size() < 2 || words.size() > most || words.front().value.starts_with('-') ||
       !std::ranges::all_of(words, is_word) || !std::ranges::any_of(words, is_option))
-    return;
+    return false;
   std::string line;
   for (const Located<std::string>& word : words) line += (line.empty() ? "" : " ") + word.value;
   in.warning(words.front().where,
              "each pattern of 'cmdline' is a whole command line, and these look like the words of "
              "one",
              write(fmt::format("*{}*", line)));
+  return true;
 }
 
 // The excerpt below the message shows the rest of a long value.
@@ -340,7 +286,7 @@ std::string with_short_value(std::string message, const std::string& value) {
 }  // namespace
 
 void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
-  if (condition.kind == ConditionKind::cmdline) check_words_of_command(in, condition);
+  if (condition.kind == ConditionKind::cmdline && warn_of_words_of_command(in, condition)) return;
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
     if (found) found->message = with_short_value(std::move(found->message), pattern.value);

@@ -1,10 +1,13 @@
 #include "pattern_slips.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/comm_name.hpp"
 
 namespace rdtd {
 
@@ -28,9 +31,16 @@ size_t find_plain(std::string_view text, std::string_view characters, size_t fro
   return no_place;
 }
 
+// That of "\\d", "\\w" and "\\s", which globs do not have.
+size_t size_of_class(std::string_view rest) {
+  return rest.size() > 1 && rest[0] == '\\' && std::string_view("dws").contains(rest[1]) ? 2 : 0;
+}
+
 // What a regular expression means, as a glob, as far as there is one.
 std::string glob_of(std::string_view regex) {
+  constexpr std::string_view in_any_case = "(?i)";
   std::string out;
+  if (regex.starts_with(in_any_case)) regex.remove_prefix(in_any_case.size());
   const bool from_start = regex.starts_with('^');
   const bool to_end = regex.ends_with('$');
   if (from_start) regex.remove_prefix(1);
@@ -44,6 +54,16 @@ std::string glob_of(std::string_view regex) {
       at++;
     } else if (rest.starts_with("\\.")) {
       out += '.';
+      at++;
+    } else if (const size_t size = size_of_class(rest); size > 0) {
+      out += rest[1] == 'd' ? "[0-9]" : "?";
+      at += size - 1;
+      if (at + 1 < regex.size() && (regex[at + 1] == '+' || regex[at + 1] == '*')) {
+        out += '*';
+        at++;
+      }
+    } else if (rest.starts_with("]+")) {
+      out += "]*";
       at++;
     } else {
       out += regex[at];
@@ -88,6 +108,18 @@ bool separates(ConditionKind kind, const std::vector<std::string>& parts) {
   });
 }
 
+// "/usr/bin/tar:/usr/bin/gzip", as PATH has it; the paths of cgroups also with blanks.
+std::vector<std::string> paths_of(ConditionKind kind, std::string_view text) {
+  for (const char separator : {':', ' '}) {
+    if (separator == ' ' && kind != ConditionKind::cgroup) continue;
+    std::vector<std::string> out = parts_of(text, separator);
+    if (out.size() > 1 &&
+        std::ranges::all_of(out, [](const std::string& part) { return part.starts_with('/'); }))
+      return out;
+  }
+  return {};
+}
+
 // The alternatives that one text lists; at most one if it lists none.
 std::vector<std::string> alternatives(ConditionKind kind, std::string_view pattern) {
   std::string_view text = pattern;
@@ -97,6 +129,8 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
        {expand(text, '(', ')', '|'), expand(text, '{', '}', ','), parts_of(text, '|')})
     if (out.size() > 1) return out;
   if (kind == ConditionKind::cmdline) return {};
+  if (kind == ConditionKind::exe || kind == ConditionKind::cgroup)
+    if (auto paths = paths_of(kind, text); !paths.empty()) return paths;
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
   const bool has_semicolons = find_plain(text, ";") != no_place;
   std::vector<std::string> out = parts_of(text, has_semicolons                  ? ';'
@@ -120,12 +154,56 @@ bool has_any_text(ConditionKind kind, std::string_view pattern) {
   return false;
 }
 
+// Whether it has what only a regular expression has, besides ".*".
+bool is_regex(std::string_view pattern) {
+  for (const std::string_view sign : {"\\d", "\\w", "\\s", "]+", ".+", "(?"})
+    if (pattern.contains(sign)) return true;
+  return false;
+}
+
+// Whether a text is a pattern of names, of which several can be meant with words between them.
+bool is_name(ConditionKind kind) {
+  return kind != ConditionKind::cmdline && kind != ConditionKind::exe &&
+         kind != ConditionKind::cgroup;
+}
+
+// "regex:^redis", "re:redis", "~redis"
+std::string_view without_mark_of_regex(ConditionKind kind, std::string_view pattern) {
+  for (const std::string_view mark : {"regex:", "regexp:", "re:", "regex=", "=~", "~"})
+    if (is_name(kind) && pattern.starts_with(mark) && !pattern.starts_with("~/"))
+      return pattern.substr(mark.size());
+  return pattern;
+}
+
+// ["tar", "gzip"] of "tar or gzip", "tar && gzip" and "tar || gzip".
+std::vector<std::string> words_of_list(ConditionKind kind, std::string_view pattern) {
+  constexpr size_t longest_read = 256;  // nobody's slip is longer
+  if (pattern.size() > longest_read) return {};
+  std::string with_bars(pattern);
+  for (const std::string_view word : {" or ", " OR ", " and ", " AND ", "||", "&&", " & "})
+    for (size_t at = with_bars.find(word); at != std::string::npos; at = with_bars.find(word))
+      with_bars.replace(at, word.size(), "|");
+  if (!is_name(kind) || with_bars == pattern) return {};
+  std::vector<std::string> out = parts_of(with_bars, '|');
+  const bool has_blanks =
+      std::ranges::any_of(out, [](const std::string& one) { return one.contains(' '); });
+  return has_blanks ? std::vector<std::string>{} : out;
+}
+
 }  // namespace
 
 std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
+  constexpr std::string_view no_regex = "it is a glob, not a regular expression";
   const bool anchored =
       pattern.starts_with('^') ||
       (pattern.ends_with('$') && !pattern.ends_with("\\$") && kind != ConditionKind::cmdline);
+  const bool is_comm = kind == ConditionKind::name || kind == ConditionKind::thread;
+  const bool is_too_long = is_comm && pattern.size() > longest_comm;
+  if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
+    return PatternSlip{is_too_long || !is_comm, std::string(no_regex), {glob_of(trim(regex))}};
+  if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)
+    return PatternSlip{is_too_long || !is_comm,
+                       "one pattern is one glob, and an array holds several", std::move(list)};
   if (std::vector<std::string> list = alternatives(kind, pattern); list.size() > 1) {
     std::ranges::transform(list, list.begin(), [](const std::string& one) { return glob_of(one); });
     return PatternSlip{anchored || kind != ConditionKind::cmdline,
@@ -133,8 +211,13 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
   }
   const std::string glob = glob_of(pattern);
   if (anchored)
-    return PatternSlip{
-        true, "it is a glob, not a regular expression, and matches the whole text", {glob}};
+    return PatternSlip{true, fmt::format("{}, and matches the whole text", no_regex), {glob}};
+  if (is_regex(pattern)) return PatternSlip{is_too_long, std::string(no_regex), {glob}};
+  if ((is_name(kind) || kind == ConditionKind::exe) && pattern.size() > 1 &&
+      std::string_view(",;|").contains(pattern.back()) && pattern[pattern.size() - 2] != '\\')
+    return PatternSlip{false,
+                       fmt::format("the '{}' at its end is a part of it", pattern.back()),
+                       {std::string(trim(pattern.substr(0, pattern.size() - 1)))}};
   if (has_any_text(kind, pattern))
     return PatternSlip{false, "in a glob, '.' stands for itself", {glob}};
   return std::nullopt;

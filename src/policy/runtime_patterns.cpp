@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/virtual_machine.hpp"
@@ -46,6 +47,21 @@ bool is_uid(std::string_view text) {
          std::ranges::all_of(dashes, [&](size_t at) { return text[at] == '-'; });
 }
 
+// What kubectl has before a name: "deployment/web".
+bool is_kind_of_kubernetes(std::string_view word) {
+  constexpr auto kinds = std::to_array<std::string_view>(
+      {"pod", "pods", "po", "deployment", "deployments", "deploy", "statefulset", "sts",
+       "daemonset", "ds", "replicaset", "rs", "job", "cronjob"});
+  return std::ranges::find(kinds, word) != kinds.end();
+}
+
+// "k8s_NAME_POD_NAMESPACE_UID_NUMBER", as docker lists the containers of a kubelet.
+std::vector<std::string_view> parts_of_kubelet(std::string_view text) {
+  auto parts = split(text, '_');
+  if (parts.size() != 6 || parts[0] != "k8s") parts.clear();
+  return parts;
+}
+
 }  // namespace
 
 Check check_container(std::string_view text) {
@@ -67,6 +83,13 @@ Check check_container(std::string_view text) {
                              rdtd::quoted(fmt::format("{}/*", text.substr(0, at)))));
   if (text.find_first_of(":@") != std::string_view::npos && !text.contains('['))
     return never(text, "it is an image; 'container' is the container's name", hint_for_image(text));
+  if (const auto parts = parts_of_kubelet(text); !parts.empty())
+    return Finding{fmt::format("'{}' is the kubelet's name for the runtime; 'container' is the one "
+                               "of the pod",
+                               text),
+                   fmt::format("write container = {} and pod = {}", rdtd::quoted(parts[1]),
+                               rdtd::quoted(fmt::format("{}/{}", parts[3], parts[2]))),
+                   false};
   if (is_container_id(text))
     return Finding{
         fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
@@ -87,15 +110,28 @@ Check check_pod(std::string_view text) {
                                            colon == text.rfind(':') && colon + 1 < text.size())
     return never(text, "a pod is NAMESPACE/NAME",
                  write(fmt::format("{}/{}", text.substr(0, colon), text.substr(colon + 1))));
+  // "NAMESPACE_NAME_UID", as /var/log/pods has it.
+  if (const auto parts = split(text, '_'); parts.size() == 3 && is_uid(parts[2]))
+    return never(text, "it is a directory of /var/log/pods; a pod is NAMESPACE/NAME",
+                 write(fmt::format("{}/{}", parts[0], parts[1])));
   if (slash == std::string_view::npos)
     return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
                    write(fmt::format("*/{}", text))};
-  if (text.find('/', slash + 1) != std::string_view::npos)
+  if (const size_t second = text.find('/', slash + 1); second != std::string_view::npos)
     return never(text, "a pod is NAMESPACE/NAME, with one '/'",
-                 text.starts_with('/') ? write(text.substr(1)) : "");
+                 text.starts_with('/') ? write(text.substr(1))
+                                       : fmt::format("write pod = {} and container = {}",
+                                                     rdtd::quoted(text.substr(0, second)),
+                                                     rdtd::quoted(text.substr(second + 1))));
   if (slash == 0 || slash + 1 == text.size())
     return never(text, "a pod is NAMESPACE/NAME",
                  write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
+  if (is_kind_of_kubernetes(text.substr(0, slash)))
+    return Finding{fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text,
+                               text.substr(0, slash)),
+                   write(fmt::format("*/{}{}", text.substr(slash + 1),
+                                     text.starts_with("po") || text.ends_with('*') ? "" : "-*")),
+                   false};
   const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
   if (upper != text.end() && text.find('[') == std::string_view::npos)
     return never(text, "Kubernetes' names have no capital letters", write(lower(text)));

@@ -31,8 +31,6 @@ constexpr std::string_view caches_only =
 constexpr std::string_view needs_control =
     "write control = { NAME = ... } with the name that schemata has";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
-constexpr std::string_view by_process =
-    "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
 constexpr std::string_view of_kubernetes =
     "rules know pods by name only: write pod = \"NAMESPACE/NAME*\"";
 constexpr std::string_view other_controls =
@@ -185,7 +183,8 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"adoptexisting takeover existing", "adopt", {}},
     {"replace replaces overwrite force", "override", {}},
     {"name thread exe cmdline cgroup unit user usergroup userunit comm command process processes "
-     "program service slice scope container pod uid regex match rule rules vm vcpu vcpus units "
+     "program cmd commandline cgrouppath binary path service slice scope container pod uid regex "
+     "match rule rules vm vcpu vcpus units "
      "services slices scopes containers pods names users cgroups namespace image label labels "
      "selector",
      "l3", needs_rule},
@@ -336,9 +335,14 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
 // Whether it is a table that has what belongs in a [group.NAME].
 bool has_keys_of_group(const UnknownKey& unknown) {
   return std::ranges::any_of(unknown.inner_keys, [](std::string_view key) {
-    return std::ranges::any_of(of_others, [&](const Synonym& one) {
-      return one.hint == in_a_group && contains(split(one.words, ' '), key);
-    });
+    const std::string word = joined_words(key);
+    const auto has_word = [&](const Synonym& one) { return contains(split(one.words, ' '), word); };
+    return std::ranges::any_of(
+               of_others,
+               [&](const Synonym& one) { return one.hint == in_a_group && has_word(one); }) ||
+           std::ranges::any_of(of_groups, [&](const Synonym& one) {
+             return one.hint.empty() && (one.key == "l3" || one.key == "mb") && has_word(one);
+           });
   });
 }
 

@@ -18,6 +18,10 @@ inline constexpr std::string_view all_files_are_read =
 inline constexpr std::string_view no_negation =
     "to leave processes alone, write group = \"leave\" in an earlier rule";
 
+// Where a PID is named.
+inline constexpr std::string_view by_process =
+    "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
+
 // An unknown key, and the part of its value that shows what was meant.
 struct UnknownKey {
   std::string_view name;

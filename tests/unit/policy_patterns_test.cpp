@@ -4,28 +4,10 @@
 namespace rdtd::policy_patterns {
 namespace {
 
-using test::diagnostics;
 using test::expect_errors;
+using test::finding_of;
 using test::PolicyAndErrors;
-
-struct ValueAndFinding {
-  const char* condition;
-  const char* finding;  // "error: MESSAGE | HINT"; "" if there is none
-};
-
-// The finding about line 3 without its place and excerpt.
-std::string finding_of(const std::string& condition) {
-  const std::string text = diagnostics("[[rule]]\ngroup = \"default\"\n" + condition + "\n");
-  if (text.empty()) return "";
-  const size_t begin = text.find(": ") + 2;
-  const size_t end = text.find('\n');
-  const size_t mark = text.find("| ", text.find('\n', end + 1));
-  const size_t hint = text.find_first_of(" \n", text.find_first_not_of(" ", mark + 1));
-  std::string out = text.substr(begin, end - begin);
-  if (text[hint] == ' ') out += " |" + text.substr(hint, text.find('\n', hint) - hint);
-  if (text.find('\n', hint) + 1 != text.size()) out += " AND MORE";
-  return out;
-}
+using test::ValueAndFinding;
 
 constexpr ValueAndFinding values_and_findings[] = {
     // Good ones.
@@ -134,7 +116,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "write \"docker-*\""},
     // Paths.
     {"exe = 'bin/tar'",
-     "error: 'bin/tar' can never match: an executable's path begins with '/' | write \"**/tar\""},
+     "error: 'bin/tar' can never match: an executable's path begins with '/' | write "
+     "\"**/bin/tar\""},
     {"exe = '/usr/bin/'",
      "error: '/usr/bin/' can never match: it is the path of a directory | write \"/usr/bin/*\", or "
      "\"/usr/bin/**\" for all directories below"},
@@ -260,7 +243,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "warning: 'qemu-1-web' looks like libvirt's name for a process; 'vm' is the name that 'virsh "
      "list' shows | write \"web\""},
     {"user = 'uid:1000'",
-     "error: 'uid:1000' can never match: the number stands alone | write user = \"1000\""},
+     "error: 'uid:1000' can never match: the value stands alone, without a word "
+     "before it | write \"1000\""},
     {"user = '!root'",
      "warning: '!root' is a text that begins with '!': no condition negates | to leave processes "
      "alone, write group = \"leave\" in an earlier rule"},
@@ -306,7 +290,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: '/shop/redis' can never match: a pod is NAMESPACE/NAME, with one '/' | write "
      "\"shop/redis\""},
     {"pod = 'shop/redis/main'",
-     "error: 'shop/redis/main' can never match: a pod is NAMESPACE/NAME, with one '/'"},
+     "error: 'shop/redis/main' can never match: a pod is NAMESPACE/NAME, with one '/' | "
+     "write pod = \"shop/redis\" and container = \"main\""},
     {"pod = 'Shop/redis'",
      "error: 'Shop/redis' can never match: Kubernetes' names have no capital letters | write "
      "\"shop/redis\""},

@@ -113,7 +113,7 @@ constexpr PolicyAndErrors rule_errors[] = {
      "cgroup = \"/**/a/**/b/**/c\"\n      |          ^~~~~~~~~~~~~~~~~\n"},
     {"[[rule]]\ngroup = \"default\"\nexe = \"**x\"\n",
      "p.toml:3:7: error: '**x' can never match: an executable's path begins with '/'\n    3 | "
-     "exe = \"**x\"\n      |       ^~~~~ 'name' is for the bare name\n"},
+     "exe = \"**x\"\n      |       ^~~~~ write \"**/*x\"\n"},
     {"[[rule]]\ngroup = \"default\"\nunit = \"/var/lib\"\n",
      "p.toml:3:8: error: '/var/lib' can never match: the name of a unit has no '/'\n "
      "   3 | unit = \"/var/lib\"\n      |        ^~~~~~~~~~ 'cgroup' matches a path\n"},

@@ -159,7 +159,7 @@ constexpr PolicyAndErrors slips[] = {
      "    4 | [[rule]]\n"
      "      | ^~~~~~~~ remove it, or move it before the other\n"},
     {"[[rule]]\ngroup = \"default\"\ncgroup = \"/system.slice\"\n[[rule]]\ngroup = "
-     "\"leave\"\ncgroup = \"/system.slice/a/redis.service\"\n",
+     "\"leave\"\ncgroup = \"/system.slice/a.service/redis\"\n",
      "p.toml:4:1: warning: this rule never decides: the rule at p.toml:1 matches everything that "
      "it matches\n"
      "    4 | [[rule]]\n"

@@ -1,0 +1,137 @@
+#include "cgroup_components.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
+
+namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::is_digits;
+using pattern::never;
+using pattern::write;
+
+namespace {
+
+constexpr std::string_view dot_slice = ".slice";
+
+bool is_literal_name(std::string_view component) {
+  return component.find_first_of("*?[\\") == std::string_view::npos;
+}
+
+// "batch.slice" of "batch-night.slice"; empty of a slice at the root.
+std::string parent_of_slice(std::string_view slice) {
+  const size_t dash = slice.substr(0, slice.size() - dot_slice.size()).rfind('-');
+  return dash == std::string_view::npos || dash == 0
+             ? ""
+             : fmt::format("{}{}", slice.substr(0, dash), dot_slice);
+}
+
+std::string write_unit(std::string_view unit) {
+  return fmt::format("write unit = {}", rdtd::quoted(unit));
+}
+
+// A component that no process is in, whatever is above it.
+Check check_type(std::string_view text, std::string_view name) {
+  if (name == "kubepods-guaranteed.slice")
+    return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
+                               "kubepods.slice",
+                               text),
+                   "write \"/kubepods.slice\", after rules for burstable and besteffort", false};
+  const std::string_view stem = name.substr(0, name.rfind('.'));
+  if (stem.ends_with('@') && has_unit_type(name))
+    return never(text, "a template has no processes, only its instances have",
+                 write_unit(fmt::format("{}*{}", stem, name.substr(stem.size()))));
+  for (const std::string_view type : {".timer", ".path", ".target"})
+    if (name.ends_with(type))
+      return never(text, fmt::format("no process is in a {}", type.substr(1)),
+                   type == ".target" ? "" : write_unit(fmt::format("{}.service", stem)));
+  return std::nullopt;
+}
+
+// A slice is in the one that its name begins with.
+Check check_slice(std::string_view text, std::string_view above, std::string_view name) {
+  const std::string parent = parent_of_slice(name);
+  if (parent.empty() || above == parent || !(above.empty() || is_literal_name(above)))
+    return std::nullopt;
+  const size_t at = text.find(name);
+  // What is above a slice that stands at its right place stays.
+  const std::string_view front =
+      above.ends_with(dot_slice) || above.empty() ? "" : text.substr(0, at - 1);
+  return Finding{
+      fmt::format("'{}' may not match: systemd puts {} into {}", text, name, parent),
+      write(fmt::format("{}{}{}", front, path_of_slice(name), text.substr(at + name.size()))),
+      false};
+}
+
+// A service or scope that is in no slice, or an instance of a template beside other services.
+Check check_place(std::string_view text, std::string_view above, std::string_view name) {
+  const bool is_instance =
+      name.contains('@') && above == "system.slice" && name.ends_with(".service");
+  const bool is_alone = above.empty() && name != "init.scope" &&
+                        (name.ends_with(".service") || name.ends_with(".scope"));
+  if (!is_instance && !is_alone) return std::nullopt;
+  return Finding{fmt::format("'{}' may not match: systemd puts {} into a slice{}", text, name,
+                             is_instance ? " of its template" : ""),
+                 text.ends_with(name) ? write_unit(name) : "", false};
+}
+
+// "/system.slice/mysql"
+Check check_missing_type(std::string_view text, std::string_view above, std::string_view name) {
+  if (!above.ends_with(dot_slice) || has_unit_type(name)) return std::nullopt;
+  const std::string_view stem = above.substr(0, above.size() - dot_slice.size());
+  const bool is_slice = name.starts_with(fmt::format("{}-", stem)) && !name.contains('.');
+  std::string meant;
+  if (text.ends_with(name) && above == "system.slice" && !name.contains('.'))
+    meant = write(fmt::format("{}.service", text));
+  else if (text.ends_with(name) && is_slice)
+    meant = write(fmt::format("{}{}", text, dot_slice));
+  else if (text.ends_with(name) && is_digits(name) && above == "user.slice")
+    meant = write(fmt::format("/user.slice/user-{}.slice", name));
+  else if (text.ends_with(name) && is_digits(name) && above == "qemu.slice")
+    meant = fmt::format("write vm = {}", rdtd::quoted(name));
+  else if (name == "besteffort" || name == "burstable")
+    meant = fmt::format("write unit = \"kubepods-{}.slice\"", name);
+  return Finding{fmt::format("'{}' may not match: what systemd has in a slice ends in .service, "
+                             ".scope or .slice",
+                             text),
+                 std::move(meant), false};
+}
+
+}  // namespace
+
+std::string path_of_slice(std::string_view slice) {
+  constexpr size_t longest_unit = 255;
+  const std::string parent = slice.size() > longest_unit ? "" : parent_of_slice(slice);
+  return fmt::format("{}/{}", parent.empty() ? "" : path_of_slice(parent), slice);
+}
+
+Check check_cgroup_components(std::string_view text) {
+  while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
+  const auto components = split(text, '/');
+  constexpr size_t most = 32;  // deeper ones are nobody's slip
+  if (components.size() > most) return std::nullopt;
+  for (const std::string_view file : {"cgroup.procs", "cgroup.threads", "tasks"})
+    if (components.back() == file)
+      return never(
+          text, "it is a file of a cgroup",
+          components.size() > 2 ? write(text.substr(0, text.size() - file.size() - 1)) : "");
+  for (size_t i = 1; i < components.size(); i++) {
+    const std::string_view name = components[i], above = components[i - 1];
+    if (name.empty() || !is_literal_name(name)) continue;
+    if (auto found = check_type(text, name)) return found;
+    if (name.ends_with(dot_slice)) {
+      if (auto found = check_slice(text, above, name)) return found;
+    } else if (auto found = check_place(text, above, name)) {
+      return found;
+    } else if (auto missing = check_missing_type(text, above, name)) {
+      return missing;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace rdtd

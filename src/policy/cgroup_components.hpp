@@ -1,0 +1,17 @@
+// The components of a cgroup's path, as systemd makes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "pattern_finding.hpp"
+
+namespace rdtd {
+
+// What is wrong with the components of a path that begins with '/', if anything is.
+[[nodiscard]] pattern::Check check_cgroup_components(std::string_view text);
+
+// "/batch.slice/batch-night.slice" of "batch-night.slice".
+[[nodiscard]] std::string path_of_slice(std::string_view slice);
+
+}  // namespace rdtd

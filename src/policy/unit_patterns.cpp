@@ -1,0 +1,170 @@
+#include "unit_patterns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "characters.hpp"
+#include "foreign_text.hpp"
+#include "path_patterns.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
+
+namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::is_digits;
+using pattern::last_component;
+using pattern::never;
+using pattern::write;
+
+namespace {
+
+// What a unit's name cannot have (systemd.unit(5)), besides the glob's characters.
+std::optional<std::string_view> foreign_character(std::string_view text) {
+  constexpr std::string_view allowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@*?[]!^";
+  const size_t at = text.find_first_not_of(allowed);
+  if (at == std::string_view::npos) return std::nullopt;
+  return text.substr(at, std::max<size_t>(1, first_character(text.substr(at)).length));
+}
+
+std::string hint_for_unit(std::string_view text, std::string_view character) {
+  if (character == "/")
+    return has_unit_type(last_component(text)) ? write(last_component(text))
+                                               : "'cgroup' matches a path";
+  if (character == "%")
+    return "rules have no specifiers: " + hint_for_place(without_specifiers(text));
+  if (character == "$")
+    return "rules have no variables: " + hint_for_place(without_variables(text));
+  return {};
+}
+
+// "services" of "nginx.services", "svc".
+std::optional<std::string> misspelt_type(std::string_view word) {
+  if (word == "svc" || word == "serv") return "service";
+  static const std::vector<std::string> types = {"service", "slice", "scope"};
+  constexpr size_t least_letters = 4;  // other words are part of the name: "php8.2-fpm"
+  return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
+}
+
+// user@1000.service and what holds it are units of the system's manager.
+bool is_of_system_manager(std::string_view unit) {
+  return (unit.starts_with("user@") && unit.ends_with(".service")) ||
+         (unit.starts_with("user-") && unit.ends_with(".slice")) ||
+         (unit.starts_with("session-") && unit.ends_with(".scope"));
+}
+
+// "kubepods.slice" of "kubepods", of which no service is known.
+std::string slice_meant(ConditionKind kind, std::string_view text) {
+  for (const std::string_view slice :
+       {"kubepods", "kubepods-besteffort", "kubepods-burstable", "machine", "user", "system"})
+    if (text == slice) return fmt::format("{}.slice", slice);
+  if (text == "init") return "init.scope";
+  if (kind == ConditionKind::unit && text.starts_with("user-") && is_digits(text.substr(5)))
+    return fmt::format("{}.slice", text);
+  if (kind == ConditionKind::user_unit)
+    for (const std::string_view slice : {"app", "session", "background"})
+      if (text == slice) return fmt::format("{}.slice", slice);
+  return {};
+}
+
+// "docker" is probably meant to be its containers; who writes "docker.service" knows.
+Check check_manager(std::string_view text) {
+  struct Manager {
+    std::string_view names;
+    std::string_view others;
+    std::string_view hint;
+  };
+  constexpr auto managers = std::to_array<Manager>({
+      {"docker containerd crio podman", "the containers", "write container = \"NAME\""},
+      {"libvirtd virtqemud libvirt", "the virtual machines", "write vm = \"NAME\""},
+      {"slurmd slurm", "the jobs", "write unit = \"*slurmstepd.scope\""},
+  });
+  for (const auto& [names, others, hint] : managers) {
+    const auto list = split(names, ' ');
+    if (std::ranges::find(list, text) != list.end())
+      return Finding{fmt::format("'{}' is the service '{}.service', and not {} that it starts",
+                                 text, text, others),
+                     fmt::format("{}; for the service itself, \"{}.service\"", hint, text), false};
+  }
+  return std::nullopt;
+}
+
+// Units that only a user's own service manager makes, and a slice that nobody makes.
+Check check_whose(ConditionKind kind, std::string_view unit, std::string_view text) {
+  if (kind == ConditionKind::user_unit && is_of_system_manager(unit))
+    return never(text, "user_unit names a unit of a user's own service manager",
+                 fmt::format("write unit = {}", rdtd::quoted(unit)));
+  if (kind == ConditionKind::user_unit) return std::nullopt;
+  const bool is_of_user = unit == "app.slice" || unit == "session.slice" ||
+                          unit == "background.slice" ||
+                          (unit.starts_with("app-") && unit.ends_with(".scope"));
+  if (is_of_user)
+    return Finding{fmt::format("'{}' looks like a unit of a user's own service manager; 'unit' is "
+                               "one of the system's",
+                               text),
+                   fmt::format("write user_unit = {}", rdtd::quoted(text)), false};
+  if (unit == "kubepods-guaranteed.slice")
+    return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
+                               "kubepods.slice",
+                               text),
+                   "write unit = \"kubepods.slice\", after rules for burstable and besteffort",
+                   false};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Check check_unit(ConditionKind kind, std::string_view text) {
+  if (const auto character = foreign_character(text))
+    return never(
+        text,
+        fmt::format("the name of a unit has no {}",
+                    *character == " " || *character == "\t" ? "blank" : character_text(*character)),
+        hint_for_unit(text, *character));
+  for (const std::string_view drop_in : {".service.d", ".slice.d", ".scope.d"})
+    if (text.ends_with(drop_in))
+      return Finding{fmt::format("'{}' looks like the directory of a unit's drop-ins", text),
+                     write(text.substr(0, text.size() - 2)), false};
+  if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
+    if (const auto type = misspelt_type(text.substr(dot + 1)))
+      return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
+                     write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
+  if (const std::string slice = slice_meant(kind, text); !slice.empty())
+    return Finding{fmt::format("'{}' is the service '{}.service'", text, text), write(slice),
+                   false};
+  if (const std::string escaped = escaped_scope(text); !escaped.empty())
+    return Finding{fmt::format("'{}' may not match: systemd writes the '-' in the name of a "
+                               "machine as '\\x2d'",
+                               text),
+                   write(escaped), false};
+  if (text == "-.slice")
+    return never(text, "the root slice has no cgroup, and holds every process",
+                 "name = \"*\" holds for every process");
+  const std::string unit = complete_unit_name(std::string(text));
+  const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
+  if (auto found = check_whose(kind, unit, text)) return found;
+  if (stem.ends_with('@'))
+    return never(text, "a template has no processes, only its instances have",
+                 write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
+  for (const std::string_view type : {".timer", ".path", ".target", ".device", ".automount"})
+    if (unit.ends_with(type))
+      return never(
+          text, fmt::format("no process is in a {}", type.substr(1)),
+          type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
+  if (unit.ends_with(".socket"))
+    return Finding{fmt::format("'{}' has no processes for long: a socket starts a service", text),
+                   stem.find_first_of("*?[") == std::string_view::npos
+                       ? write(fmt::format("{}.service", stem))
+                       : "name the services",
+                   false};
+  return kind == ConditionKind::unit ? check_manager(text) : std::nullopt;
+}
+
+}  // namespace rdtd
