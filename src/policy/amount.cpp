@@ -110,7 +110,7 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   const size_t sign = text.find(range_sign);
   std::string_view first = trim(text.substr(0, sign));
   const std::string_view second = trim(text.substr(sign + range_sign.size()));
-  const std::string hint = fmt::format("write \"{}\"", example);
+  std::string hint = fmt::format("write \"{}\"", example);
   if (second.find(range_sign) != std::string_view::npos)
     return refused(fmt::format("'{}' is not a range: it has more than two ends", text), hint);
   if (second.starts_with('.')) {
@@ -118,6 +118,16 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
     return refused(
         fmt::format("'{}' is not a range: it has a dot too many", text),
         first.empty() || last.empty() ? hint : fmt::format("write \"{}..{}\"", first, last));
+  }
+  // "2..4" and "2 ways..4"
+  if (!second.empty() && second.find_first_not_of("0123456789.") == std::string_view::npos) {
+    const size_t digits = std::min(first.find_first_not_of("0123456789."), first.size());
+    const std::string_view default_unit = parse == parse_cache_amount ? " ways" : "%";
+    const std::string meant =
+        fmt::format("{}..{}{}", first.substr(0, digits), second,
+                    digits == first.size() ? default_unit : first.substr(digits));
+    if (meant != text && parse_range(meant, parse, example))
+      hint = fmt::format("write \"{}\"", meant);
   }
   std::string completed(first);
   const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());

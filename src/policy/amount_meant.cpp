@@ -127,6 +127,28 @@ std::optional<std::string_view> least_meant(std::string_view text) {
   return std::nullopt;
 }
 
+// "4 ways" of "at most 4 ways" and "<= 4 ways": every amount is a maximum.
+std::optional<std::string_view> most_meant(std::string_view text) {
+  for (const std::string_view sign : {"<=", "=<", "\u2264", "<", "at most ", "up to ",
+                                      "no more than ", "maximum ", "max ", "limit "})
+    if (text.starts_with(sign)) return trim(text.substr(sign.size()));
+  return std::nullopt;
+}
+
+// "1.5 GB/s" of "1,5 GB/s". Three digits may be thousands.
+std::optional<std::string> with_decimal_point(std::string_view text) {
+  constexpr std::string_view digits = "0123456789";
+  const size_t comma = text.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma != text.rfind(',') ||
+      text.contains('.') || text.find_first_not_of(digits) != comma)
+    return std::nullopt;
+  const size_t end = std::min(text.find_first_not_of(digits, comma + 1), text.size());
+  if (end == text.size() || end == comma + 1 || end > comma + 3) return std::nullopt;
+  std::string out(text);
+  out[comma] = '.';
+  return out;
+}
+
 // "1024 GiB" of "1 TiB".
 std::string in_smaller_unit(const std::string& number, unsigned factor, std::string_view unit) {
   const auto count = parse_unsigned<uint32_t>(number);
@@ -135,6 +157,8 @@ std::string in_smaller_unit(const std::string& number, unsigned factor, std::str
 
 std::string cache_candidate(std::string_view text) {
   if (const auto least = least_meant(text)) return cache_candidate(*least) + "..all";
+  if (const auto most = most_meant(text)) return cache_candidate(*most);
+  if (const auto point = with_decimal_point(text)) return cache_candidate(*point);
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
     return "all";
   if (is_one_of(text, {"rest", "remaining", "remain", "others", "leftover"})) return "remainder";
@@ -199,6 +223,8 @@ std::optional<std::string> of_bits(std::string_view text) {
 
 std::string bandwidth_candidate(std::string_view text) {
   if (const auto least = least_meant(text)) return bandwidth_candidate(*least) + "..unlimited";
+  if (const auto most = most_meant(text)) return bandwidth_candidate(*most);
+  if (const auto point = with_decimal_point(text)) return bandwidth_candidate(*point);
   if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
     return "unlimited";
   if (const auto percent = fraction(text)) return *percent;

@@ -146,9 +146,27 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
   return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
 }
 
+// The amount that a value stands for whose unit is in its key: { ways = 4 }, { mask = "0xf" }. Else
+// the example.
+std::string amount_of_word(std::string_view word, const toml::node& value, bool cache,
+                           std::string_view example) {
+  const auto* number = value.as_integer();
+  const auto* string = value.as_string();
+  std::string text = string != nullptr ? string->get() : std::string(example);
+  if (number != nullptr && word.starts_with("way"))
+    text = fmt::format("{} way{}", number->get(), number->get() == 1 ? "" : "s");
+  else if (number != nullptr && word.starts_with("percent"))
+    text = fmt::format("{}%", number->get());
+  const auto parse = cache ? parse_cache_amount : parse_bandwidth_amount;
+  if (parse(text)) return text;
+  const auto meant = cache ? cache_amount_meant(text) : bandwidth_amount_meant(text);
+  return meant && parse(*meant) ? *meant : std::string(example);
+}
+
 // Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
 std::string instead_of_words(std::string_view word, std::string_view key,
-                             AmountReader::Holder holder, const std::optional<Resource>& of) {
+                             AmountReader::Holder holder, const std::optional<Resource>& of,
+                             const toml::node& value) {
   const auto is = [word](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
@@ -165,13 +183,16 @@ std::string instead_of_words(std::string_view word, std::string_view key,
   const bool cache = is_cache(*of);
   if (has_range && is({"min", "max", "least", "most", "from", "to"}))
     return fmt::format("write a range: {} = \"{}\"", key, cache ? "2..4 ways" : "10%..100%");
-  if (cache && is({"code", "data", "unified"}))
-    return fmt::format("write {0}code = \"4 ways\" and {0}data = \"4 ways\"", key.substr(0, 2));
-  if (cache && is({"mask", "cbm", "bitmask"})) return fmt::format("write {} = \"0xf\"", key);
-  if (cache && is({"size", "bytes"})) return fmt::format("write {} = \"2 MiB\"", key);
-  if (cache && is({"ways", "way", "count"})) return fmt::format("write {} = \"4 ways\"", key);
-  if (is({"percent", "percentage", "value", "amount"}))
-    return fmt::format("write {} = \"50%\"", key);
+  const auto written = [&](std::string_view name, std::string_view example) {
+    return fmt::format("write {} = {}", name,
+                       rdtd::quoted(amount_of_word(word, value, cache, example)));
+  };
+  if (cache && is({"code", "data"}))
+    return written(fmt::format("{}{}", key.substr(0, 2), word), "4 ways");
+  if (cache && is({"mask", "cbm", "bitmask"})) return written(key, "0xf");
+  if (cache && is({"size", "bytes"})) return written(key, "2 MiB");
+  if (cache && is({"ways", "way", "count", "unified"})) return written(key, "4 ways");
+  if (is({"percent", "percentage", "value", "amount"})) return written(key, "50%");
   return "write \"0\", \"0-1,4\" or \"*\"";
 }
 
@@ -225,7 +246,8 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
   std::set<DomainId> named;
   for (const auto& [domain, value] : table) {
     const bool others = domain.str() == "*";
-    auto domains = others ? std::nullopt : read_domain(in, {domain, key, holder, resource}, named);
+    auto domains =
+        others ? std::nullopt : read_domain(in, {domain, key, holder, resource, value}, named);
     if (!others && !domains) continue;
     auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
     if (!amount) continue;
@@ -243,12 +265,12 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
 std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in,
                                                             const DomainKey& what,
                                                             std::set<DomainId>& named) {
-  const auto& [domain, key, holder, resource] = what;
+  const auto& [domain, key, holder, resource, value] = what;
   const auto ids = parse_id_list(domain.str(), std::numeric_limits<uint32_t>::max());
   if (!ids) {
     in.error(in.at(domain),
              fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
-             instead_of_words(domain.str(), key.str(), holder, resource));
+             instead_of_words(domain.str(), key.str(), holder, resource, value));
     return std::nullopt;
   }
   uint64_t listed = 0;

@@ -174,6 +174,13 @@ IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& n
       in.wrong_type(key, element, required, hint_for_element(node));
       return false;
     }
+    if (number->flags() != toml::value_flags::none) {
+      const std::string mask = fmt::format("{:#x}", number->get());
+      in.error(in.at(element),
+               fmt::format("'{}' takes the numbers of CPUs, not {}", key.str(), mask),
+               &element == &node ? hint_for_cpus(mask) : "");
+      return false;
+    }
     if (number->get() < 0 || number->get() > highest_cpu) {
       in.error(in.at(element), fmt::format("{} is not a CPU number: they range from 0 to {}",
                                            number->get(), highest_cpu));

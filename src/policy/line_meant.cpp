@@ -11,6 +11,7 @@
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/resource.hpp"
+#include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
 #include "synonyms.hpp"
 
@@ -80,6 +81,14 @@ std::string block_hint(std::string_view line) {
   return name_problem(name) ? "" : fmt::format("write [{}.{}]", words[0], toml_key(name));
 }
 
+// Whether the key is a condition whose values can be listed.
+bool has_lists(std::string_view key) {
+  constexpr auto lists =
+      std::to_array<std::string_view>({"name", "thread", "exe", "cgroup", "unit", "user_unit", "vm",
+                                       "pod", "container", "user", "user_group"});
+  return std::ranges::find(lists, key) != lists.end();
+}
+
 }  // namespace
 
 std::string line_hint(std::string_view line, bool is_first) {
@@ -103,8 +112,63 @@ std::string line_hint(std::string_view line, bool is_first) {
       format);
 }
 
+std::string value_hint(std::string_view key, std::string_view value) {
+  if (value.starts_with("(\"") && value.ends_with("\")"))
+    return fmt::format("write {}", value.substr(1, value.size() - 2));
+  const auto* const resource = std::ranges::find(
+      all_resources, key, [](const Resource& one) { return lower(to_string(one)); });
+  const size_t dash = value.find('-');
+  if ((key == "user" || key == "user_group") && dash != std::string_view::npos &&
+      parse_unsigned<uint32_t>(value.substr(0, dash)) &&
+      parse_unsigned<uint32_t>(value.substr(dash + 1)))
+    return "there are no ranges of numbers: list them, or use user_group or unit";
+  const std::string_view text = without_marks(value);
+  if (resource != all_resources.end() && value.size() <= longest_line) {
+    const auto amount =
+        is_cache(*resource) ? parse_cache_amount(text) : parse_bandwidth_amount(text);
+    if (!amount && !amount.error().hint.empty()) return amount.error().hint;
+  }
+  return fmt::format("quote it: {}", rdtd::quoted(value));
+}
+
+std::string rest_hint(std::string_view key, std::string_view value, std::string_view rest) {
+  if (rest.size() > longest_line || value.size() > longest_line) return {};
+  std::string list(value);
+  std::string_view left = rest;
+  while (!(left = trim(left)).empty()) {
+    for (const std::string_view sign : {",", ";", "||", "|", "or ", "and ", "&&", "+"})
+      if (left.starts_with(sign)) {
+        left = trim(left.substr(sign.size()));
+        break;
+      }
+    const size_t end = left.starts_with('"') ? left.find('"', 1) : std::string_view::npos;
+    if (end == std::string_view::npos) break;
+    list += fmt::format(", {}", left.substr(0, end + 1));
+    left.remove_prefix(end + 1);
+  }
+  const bool is_text = value.starts_with('"') && value.size() > 2;
+  if (left.empty() && is_text && has_lists(key)) return fmt::format("write [{}]", list);
+  return rest.contains('=') ? "a line has one key: write the next in a line of its own" : "";
+}
+
+std::string sign_hint(std::string_view key) {
+  if (key.starts_with('!')) return std::string(no_negation);
+  const size_t blank = key.rfind(' ');
+  if (key.starts_with("* ") && blank + 1 < key.size())
+    return fmt::format("write {} = ...", key.substr(blank + 1));
+  return fmt::format("quote the key: {}", rdtd::quoted(key));
+}
+
 std::string pair_hint(std::string_view line, std::string_view key) {
   const std::string_view found = trim(line.substr(key.size()));
+  if (key == "not") return std::string(no_negation);
+  for (const std::string_view word : {"set", "export", "let", "var", "local", "const", "-"})
+    if (const auto words = words_of(found); key == word && found.contains('=') && !words.empty())
+      return fmt::format("write {} = ...", words[0].substr(0, words[0].find('=')));
+  for (const std::string_view sign : {"+=", ":=", "?=", "<-", "->"})
+    if (found.starts_with(sign)) return fmt::format("write {} = ...", key);
+  for (const std::string_view word : {"in ", "like ", "is ", "matches ", "equals "})
+    if (found.starts_with(word)) return fmt::format("write {} = ...; a pattern is a glob", key);
   if (found.starts_with(':')) return fmt::format("write {} = ...", key);
   if (found.starts_with('!')) return std::string(no_negation);
   if (found.starts_with('~')) return fmt::format("write {} = ...; a pattern is a glob", key);
@@ -129,10 +193,7 @@ std::string pair_hint(std::string_view line, std::string_view key) {
 }
 
 std::string list_hint(std::string_view key, std::string_view value) {
-  constexpr auto lists =
-      std::to_array<std::string_view>({"name", "thread", "exe", "cgroup", "unit", "user_unit", "vm",
-                                       "pod", "container", "user", "user_group"});
-  if (value.size() > longest_line || std::ranges::find(lists, key) == lists.end() ||
+  if (value.size() > longest_line || !has_lists(key) ||
       value.find_first_of("=[]{}") != std::string_view::npos)
     return {};
   const bool in_parentheses = value.starts_with('(') && value.ends_with(')');

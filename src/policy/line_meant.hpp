@@ -18,6 +18,17 @@ namespace rdtd {
 // ("a", "b"). Empty if it was not.
 [[nodiscard]] std::string list_hint(std::string_view key, std::string_view value);
 
+// What to write in place of a value of `key` that has no quotes: an amount as it must be written,
+// not only with quotes around it.
+[[nodiscard]] std::string value_hint(std::string_view key, std::string_view value);
+
+// What to do with `rest`, which follows the `value` of `key` on its line: "tar", "gzip".
+[[nodiscard]] std::string rest_hint(std::string_view key, std::string_view value,
+                                    std::string_view rest);
+
+// What to do with a key that begins with a sign: "!name", "* l3".
+[[nodiscard]] std::string sign_hint(std::string_view key);
+
 // Whether a string is open behind this beginning of a line.
 [[nodiscard]] bool ends_in_string(std::string_view line);
 

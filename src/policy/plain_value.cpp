@@ -97,11 +97,17 @@ std::optional<std::string_view> boolean_meant(std::string_view text) {
   return std::nullopt;
 }
 
-std::string quoted(std::string_view text) {
-  for (const std::string_view mark : {"\u201c", "\u201d", "\u2018", "\u2019", "`"}) {
+std::string_view without_marks(std::string_view text) {
+  for (const std::string_view mark : {"\u201c", "\u201d", "\u2018", "\u2019", "\u201e", "\u201a",
+                                      "\u00ab", "\u00bb", "\u2033", "\u02ba", "&quot;", "`"}) {
     if (text.starts_with(mark)) text.remove_prefix(mark.size());
     if (text.ends_with(mark)) text.remove_suffix(mark.size());
   }
+  return text;
+}
+
+std::string quoted(std::string_view text) {
+  text = without_marks(text);
   const bool literal = text.find_first_of("\"\\") != std::string_view::npos;
   return literal ? fmt::format("'{}'", text) : fmt::format("\"{}\"", text);
 }

@@ -15,6 +15,8 @@ namespace rdtd {
 
 // "true" or "false", if a word of another language stands for one of them.
 [[nodiscard]] std::optional<std::string_view> boolean_meant(std::string_view text);
+// Without typographic quotation marks around it.
+[[nodiscard]] std::string_view without_marks(std::string_view text);
 // The text as a TOML string. Typographic quotation marks around it are removed.
 [[nodiscard]] std::string quoted(std::string_view text);
 

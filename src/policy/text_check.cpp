@@ -240,7 +240,7 @@ bool TextScanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
                 fmt::format("unexpected '{}'; a key must stand here", found));
   return fail(place_.at, place_.at + found.size(),
               fmt::format("'{}' is not allowed in a key without quotes", found),
-              fmt::format("quote the key: {}", quoted(trim(line.substr(0, end)))));
+              sign_hint(trim(line.substr(0, end))));
 }
 
 bool TextScanner::scan_end_of_line(std::string_view after) {
@@ -258,7 +258,14 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
               fmt::format("unexpected '{}' after {}", found, after),
               is_mark      ? "remove it: a line ends without a mark"
               : is_comment ? "a comment begins with '#'"
-                           : "");
+                           : rest_hint(key_, value_before(place_.at), found));
+}
+
+// The value that ends at this place of the present line; empty of a header.
+std::string_view TextScanner::value_before(size_t at) const {
+  const std::string_view line = text_.substr(place_.line_start, at - place_.line_start);
+  const size_t sign = line.find('=');
+  return sign == std::string_view::npos ? "" : trim(line.substr(sign + 1));
 }
 
 // Counts a key or a table, at bytes [begin, end).

@@ -59,6 +59,7 @@ class TextScanner {
   bool scan_multi_line_string(std::string_view quotes);
   bool scan_escape(bool multi_line);
   bool scan_end_of_line(std::string_view after);
+  [[nodiscard]] std::string_view value_before(size_t at) const;
   bool fail_at_blank(size_t at) {
     return fail(at, at + no_break_space.size(), "U+00A0, a no-break space, separates nothing",
                 "write an ordinary space");

@@ -96,6 +96,9 @@ bool TextScanner::scan_plain(unsigned depth) {
       (value.front() == '=' || value.front() == '>'))
     return fail(place_.at, place_.at + 1,
                 fmt::format("'{}' is not a value: one '=' is enough", value.front()));
+  if (place_.at > 0 && text_[place_.at - 1] == '=' && value.front() == '~')
+    return fail(place_.at, place_.at + 1, "'~' is not a value: one '=' is enough",
+                "a pattern is a glob");
   if (const size_t at = value.find(no_break_space); at != std::string_view::npos)
     return fail_at_blank(place_.at + at);
   if (is_plain_value(value)) {
@@ -137,7 +140,7 @@ bool TextScanner::scan_plain(unsigned depth) {
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
-              fmt::format("quote it: {}", quoted(value)));
+              value_hint(key_, value));
 }
 
 // On one line.

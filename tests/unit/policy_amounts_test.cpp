@@ -327,10 +327,10 @@ p.toml:2:24: error: 'max' is not a list of domains: 'max' is not a number
     {"[group.a]\nl3 = { code = \"0xf\", data = \"0xf0\" }\n",
      R"(p.toml:2:8: error: 'code' is not a list of domains: 'code' is not a number
     2 | l3 = { code = "0xf", data = "0xf0" }
-      |        ^~~~ write l3code = "4 ways" and l3data = "4 ways"
+      |        ^~~~ write l3code = "0xf"
 p.toml:2:22: error: 'data' is not a list of domains: 'data' is not a number
     2 | l3 = { code = "0xf", data = "0xf0" }
-      |                      ^~~~ write l3code = "4 ways" and l3data = "4 ways"
+      |                      ^~~~ write l3data = "0xf0"
 )"},
     {"[group.a]\nl3 = { size = \"2 MiB\" }\n",
      R"(p.toml:2:8: error: 'size' is not a list of domains: 'size' is not a number
