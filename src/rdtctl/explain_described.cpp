@@ -38,11 +38,20 @@ std::string option_of(ConditionKind kind) {
   return "--" + name;
 }
 
+// The units are derived from the cgroup, and explain takes either.
+std::string in_place_of_units(const ProcessDescription& process) {
+  for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
+    if (process.values.contains(kind)) return fmt::format(" in place of {}", option_of(kind));
+  return {};
+}
+
 std::string reason(const RuleTrial& trial, const ProcessDescription& process) {
   if (!trial.needs) return trial.reason;
   const bool by_other_form = process.values.contains(*trial.needs);
   return fmt::format("not known: give {}{}", option_of(*trial.needs),
-                     by_other_form ? " as the rule does, by name or by number" : "");
+                     by_other_form ? " as the rule does, by name or by number"
+                     : trial.needs == ConditionKind::cgroup ? in_place_of_units(process)
+                                                            : "");
 }
 
 // The rule that decides: whether it is known, and whether there is one.
@@ -57,13 +66,18 @@ Outcome outcome_of(const RuleSet& rules, const std::vector<RuleTrial>& trials) {
     if (trial.needs) out.needs.insert(option_of(*trial.needs));
     if (trial.matched) out.group = rules.destination_of(trial.rule).label();
   }
+  if (out.needs.contains(option_of(ConditionKind::cgroup)))
+    for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
+      out.needs.erase(option_of(kind));
   return out;
 }
 
-std::string outcome_text(const Outcome& outcome) {
+std::string outcome_text(const Outcome& outcome, const ProcessDescription& process) {
+  const bool has_cgroup = outcome.needs.contains(option_of(ConditionKind::cgroup));
   if (!outcome.needs.empty())
-    return fmt::format("not decided: give {}",
-                       join(std::vector(outcome.needs.begin(), outcome.needs.end()), ", "));
+    return fmt::format("not decided: give {}{}",
+                       join(std::vector(outcome.needs.begin(), outcome.needs.end()), ", "),
+                       has_cgroup ? in_place_of_units(process) : "");
   if (outcome.group == leave_group) return "stays where it is";
   return outcome.group.empty() ? "no rule matches: it stays in the group that it started in"
                                : "in group " + outcome.group;
@@ -113,7 +127,7 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
     print("{}  {}\n", rules.rules()[trial.rule].where.text(),
           trial.matched ? "matches  " + destination_text(rules.destination_of(trial.rule).label())
                         : (trial.needs ? "" : "no:  ") + printable(reason(trial, process)));
-  print("{}\n", outcome_text(outcome_of(rules, trials)));
+  print("{}\n", outcome_text(outcome_of(rules, trials), process));
   return Exit::ok;
 }
 
