@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "linked_executables.hpp"
 #include "no_policy.hpp"
 #include "output.hpp"
 #include "policy_file.hpp"
@@ -34,6 +35,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
   const std::vector<PolicyFile> read =
       files.empty() ? find_policy_files(context.root) : read_named_files(context, files, "check");
   const bool any = !files.empty() || report_no_policy(context.root, read);
+  if (files.empty() && has_policy(read)) report_misnamed_policies(context.root);
   ParsedPolicy parsed = parse_policy(read);
   std::vector<Diagnostic>& diagnostics = parsed.diagnostics;
   // Single files are a part of a policy; only the whole policy is checked against this machine.
@@ -51,6 +53,10 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
     }
   }
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
+  if (!context.elsewhere)
+    for (Diagnostic& link : linked_executables(parsed.policy))
+      if (std::ranges::find(diagnostics, link.where, &Diagnostic::where) == diagnostics.end())
+        diagnostics.push_back(std::move(link));
   sort_by_place(diagnostics);
   if (context.json != Json::off)
     print_json(context, {{"valid", !has_errors(diagnostics)},

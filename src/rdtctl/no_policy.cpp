@@ -1,7 +1,9 @@
 #include "no_policy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
@@ -24,12 +26,24 @@ std::vector<std::string> ignored_policy_files(const std::string& root) {
   return out;
 }
 
+bool has_policy(const std::vector<PolicyFile>& files) {
+  return std::ranges::any_of(files, [](const PolicyFile& file) {
+    return file.state == PolicyFile::State::active || file.state == PolicyFile::State::unreadable;
+  });
+}
+
+void report_misnamed_policies(const std::string& root) {
+  for (const std::string& path : ignored_policy_files(root)) {
+    const std::string name = lower(path);
+    const bool is_misnamed = std::ranges::any_of(
+        std::to_array<std::string_view>({".conf", ".cfg", ".toml", ".tml", ".toml.txt", ".d"}),
+        [&](std::string_view end) { return name.ends_with(end); });
+    if (is_misnamed) note("rdtctl: {} is ignored: {}\n", path, why_ignored);
+  }
+}
+
 bool report_no_policy(const std::string& root, const std::vector<PolicyFile>& files) {
-  if (std::ranges::any_of(files, [](const PolicyFile& file) {
-        return file.state == PolicyFile::State::active ||
-               file.state == PolicyFile::State::unreadable;
-      }))
-    return true;
+  if (has_policy(files)) return true;
   std::vector<std::string> empty;
   for (const PolicyFile& file : files)
     if (file.state == PolicyFile::State::masked) empty.push_back(file.path);

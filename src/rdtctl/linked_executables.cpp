@@ -1,0 +1,50 @@
+#include "linked_executables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "rdtd/base/glob.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The file that the kernel shows in place of `path`, if it shows another.
+std::optional<std::string> behind_link(const std::string& path) {
+  std::error_code error;
+  const auto file = std::filesystem::canonical(path, error);
+  if (error || file == path || !std::filesystem::is_regular_file(file, error) || error)
+    return std::nullopt;
+  return file.string();
+}
+
+void add(const Condition& condition, std::vector<Diagnostic>& out) {
+  for (const Located<std::string>& pattern : condition.patterns) {
+    const auto path = glob_only_match(pattern.value);
+    const auto file = path ? behind_link(*path) : std::nullopt;
+    const auto matches = [&](const Located<std::string>& other) {
+      return path_glob_match(other.value, *file);
+    };
+    if (!file || std::ranges::any_of(condition.patterns, matches)) continue;
+    out.push_back({Severity::warning, pattern.where,
+                   fmt::format("'{}' is a link here, and the kernel shows '{}'", *path, *file),
+                   fmt::format("write \"{}\"", *file)});
+  }
+}
+
+}  // namespace
+
+std::vector<Diagnostic> linked_executables(const Policy& policy) {
+  std::vector<Diagnostic> out;
+  for (const Rule& rule : policy.rules)
+    for (const Condition& condition : rule.conditions)
+      if (condition.kind == ConditionKind::exe) add(condition, out);
+  return out;
+}
+
+}  // namespace rdtd
