@@ -33,8 +33,7 @@ bool is_in_brackets(std::string_view text) {
 
 // "CPU 0/KVM", "IO mon_iothread": threads of QEMU, of which the process has another name.
 bool is_thread_of_qemu(std::string_view text) {
-  return (text.starts_with("CPU ") && (text.contains("/KVM") || text.contains("/TCG"))) ||
-         text.starts_with("IO ");
+  return text.starts_with("CPU ") || text.starts_with("IO ");
 }
 
 // "postgres: writer": what these programs write over their command line is not their name.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -69,6 +71,32 @@ void check_vcpus(const FileReader& in, const toml::table& table) {
     in.error(where, "'vcpu' and 'thread' both name threads", "remove one of them");
 }
 
+// Whether each of the units is a service that holds no others.
+bool are_services(const Condition& units) {
+  return !units.patterns.empty() &&
+         std::ranges::all_of(units.patterns, [](const Located<std::string>& unit) {
+           return unit.value.ends_with(".service") && !unit.value.starts_with("user@") &&
+                  !unit.value.starts_with('*');
+         });
+}
+
+// A process of these is in no service of the system's manager.
+void check_place(const FileReader& in, const Rule& rule) {
+  constexpr auto elsewhere = std::to_array<std::pair<ConditionKind, std::string_view>>(
+      {{ConditionKind::user_unit, "the units of users are in user@UID.service"},
+       {ConditionKind::vm, "virtual machines are in scopes of their own"},
+       {ConditionKind::pod, "pods are in slices of their own"},
+       {ConditionKind::container, "containers with a name are in scopes of their own"}});
+  const auto units = std::ranges::find(rule.conditions, ConditionKind::unit, &Condition::kind);
+  if (units == rule.conditions.end() || !are_services(*units)) return;
+  for (const auto& [kind, where] : elsewhere)
+    if (std::ranges::find(rule.conditions, kind, &Condition::kind) != rule.conditions.end())
+      in.warning(
+          units->patterns.front().where,
+          fmt::format("'unit' and '{}' match no process together: {}", to_string(kind), where),
+          "all conditions of a rule must hold: write two rules");
+}
+
 }  // namespace
 
 Rule read_rule(const FileReader& in, const toml::table& table) {
@@ -98,6 +126,7 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
   keys.emplace_back("vcpu", [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule); });
   in.read_table(table, "[[rule]]", keys);
   check_vcpus(in, table);
+  check_place(in, rule);
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
   if (rule.leaves() && rule.monitor)
     in.error(rule.monitor->where,

@@ -28,6 +28,21 @@ bool matches_any(ConditionKind kind, std::string_view pattern) {
   }
 }
 
+// The slice that systemd puts a slice, a session or a user's manager into; empty of other units,
+// whose slice is a setting.
+std::string slice_above(std::string_view unit) {
+  constexpr std::string_view slice = ".slice", manager = "user@", service = ".service";
+  if (unit.starts_with("session-") && unit.ends_with(".scope")) return "user.slice";
+  if (unit.starts_with(manager) && unit.ends_with(service))
+    return fmt::format("user-{}.slice",
+                       unit.substr(manager.size(), unit.size() - manager.size() - service.size()));
+  if (!unit.ends_with(slice)) return {};
+  const size_t dash = unit.rfind('-');
+  return dash == std::string_view::npos || dash == 0
+             ? ""
+             : fmt::format("{}{}", unit.substr(0, dash), slice);
+}
+
 using Pattern = uint32_t;  // a distinct pattern of a kind, numbered
 constexpr Pattern any = 0;
 
@@ -44,6 +59,8 @@ class Search {
   explicit Search(std::span<const Rule> rules) {
     for (const Rule& rule : rules) all_.push_back(conditions_of(rule));
     find_ancestors();
+    find_slices(ConditionKind::unit);
+    find_slices(ConditionKind::user_unit);
     uses_.resize(names_.size() + condition_kinds.size());
     for (const Conditions& conditions : all_)
       for_each(conditions, [&](size_t kind, Pattern pattern) { uses_[slot(kind, pattern)]++; });
@@ -115,6 +132,22 @@ class Search {
     }
   }
 
+  // A slice includes those whose names begin with its own.
+  void find_slices(ConditionKind of) {
+    constexpr size_t deepest = 32;
+    const std::string kind = fmt::format("{} ", static_cast<size_t>(of));
+    for (const auto& [name, pattern] : names_) {
+      if (!name.starts_with(kind) || name.find_first_of("*?[") != std::string::npos) continue;
+      std::string unit = name.substr(kind.size());
+      for (size_t depth = 0; depth < deepest && above_[pattern] == any; depth++) {
+        unit = slice_above(unit);
+        const auto found = names_.find(kind + unit);
+        if (unit.empty()) break;
+        if (found != names_.end()) above_[pattern] = found->second;
+      }
+    }
+  }
+
   // A pattern, and then those that match all that it matches.
   void for_each_above(Pattern pattern, const auto& visit) const {
     for (; pattern != any; pattern = above_[pattern]) visit(pattern);
@@ -149,13 +182,18 @@ class Search {
       if (mine.front() == any) continue;
       comparisons_ += mine.size();
       if (std::ranges::includes(mine, theirs)) continue;
-      if (static_cast<ConditionKind>(kind) != ConditionKind::cgroup || !are_below(mine, theirs))
+      if (!has_ancestors(static_cast<ConditionKind>(kind)) || !are_below(mine, theirs))
         return false;
     }
     return true;
   }
 
-  // Whether each of these cgroups is one of those, or below one.
+  static bool has_ancestors(ConditionKind kind) {
+    return kind == ConditionKind::cgroup || kind == ConditionKind::unit ||
+           kind == ConditionKind::user_unit;
+  }
+
+  // Whether each of these cgroups or units is one of those, or below one.
   bool are_below(const std::vector<Pattern>& those, const std::vector<Pattern>& these) {
     return std::ranges::all_of(these, [&](Pattern pattern) {
       bool found = false;
@@ -195,7 +233,7 @@ class Search {
   }
 
   std::unordered_map<std::string, Pattern> names_;
-  std::vector<Pattern> above_;                  // by pattern of a cgroup: the next one above it
+  std::vector<Pattern> above_;                  // by pattern of a cgroup or unit: the next above
   std::vector<Conditions> all_;                 // by rule
   std::vector<size_t> uses_;                    // how many conditions have a pattern, by slot
   std::vector<std::vector<size_t>> by_anchor_;  // rules, ascending, by slot
@@ -203,17 +241,51 @@ class Search {
   size_t comparisons_ = 0;
 };
 
+// Whether the rule is for all of system.slice.
+bool is_of_system_slice(const Rule& rule) {
+  if (rule.conditions.size() != 1) return false;
+  const Condition& condition = rule.conditions.front();
+  const std::string_view slice = condition.kind == ConditionKind::unit     ? "system.slice"
+                                 : condition.kind == ConditionKind::cgroup ? "/system.slice"
+                                                                           : "";
+  return !slice.empty() &&
+         std::ranges::find(condition.patterns, slice, &Located<std::string>::value) !=
+             condition.patterns.end();
+}
+
+// Whether the rule is for services of the system's manager, which are in system.slice unless their
+// units say otherwise.
+bool is_of_services(const Rule& rule) {
+  return std::ranges::any_of(rule.conditions, [](const Condition& condition) {
+    return condition.kind == ConditionKind::unit &&
+           std::ranges::all_of(condition.patterns, [](const Located<std::string>& pattern) {
+             return pattern.value.ends_with(".service") && !pattern.value.starts_with("user@");
+           });
+  });
+}
+
 }  // namespace
 
 void warn_of_shadowed_rules(std::span<const Rule> rules, std::vector<Diagnostic>& diagnostics) {
   Search search(rules);
-  for (size_t i = 0; i < rules.size(); i++)
+  std::optional<size_t> of_system_slice;
+  for (size_t i = 0; i < rules.size(); i++) {
+    if (!of_system_slice && is_of_system_slice(rules[i])) of_system_slice = i;
     if (const auto earlier = search.find(i))
       diagnostics.push_back(
           {Severity::warning, rules[i].where,
            fmt::format("this rule never decides: the rule at {} matches everything that it matches",
                        rules[*earlier].where.text()),
            "remove it, or move it before the other"});
+    else if (of_system_slice && is_of_services(rules[i]))
+      diagnostics.push_back(
+          {Severity::warning, rules[i].where,
+           fmt::format(
+               "this rule probably never decides: most services are in system.slice, and the "
+               "rule at {} comes first",
+               rules[*of_system_slice].where.text()),
+           "move it before the other"});
+  }
 }
 
 }  // namespace rdtd

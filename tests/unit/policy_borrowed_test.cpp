@@ -442,5 +442,42 @@ constexpr PolicyAndErrors values[] = {
 
 TEST(PolicyBorrowed, Values) { expect_errors(values); }
 
+constexpr PolicyAndErrors rules[] = {
+    {"[[rule]]\ngroup = \"default\"\nunit = \"system.slice\"\n[[rule]]\ngroup = \"leave\"\nunit = "
+     "\"nginx.service\"\n",
+     "p.toml:4:1: warning: this rule probably never decides: most services are in system.slice, "
+     "and the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\ncgroup = \"/system.slice\"\n[[rule]]\ngroup = \"leave\"\nunit "
+     "= [\"nginx\", \"redis\"]\nuser = 33\n",
+     "p.toml:4:1: warning: this rule probably never decides: most services are in system.slice, "
+     "and the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"system.slice\"\nuser = 0\n[[rule]]\ngroup = "
+     "\"leave\"\nunit = \"nginx.service\"\n",
+     ""},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"system.slice\"\n[[rule]]\ngroup = \"leave\"\nunit = "
+     "\"user@1000.service\"\n",
+     ""},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"firefox.service\"\nuser_unit = \"firefox.service\"\n",
+     "p.toml:3:8: warning: 'unit' and 'user_unit' match no process together: the units of users "
+     "are in user@UID.service\n"
+     "    3 | unit = \"firefox.service\"\n"
+     "      |        ^~~~~~~~~~~~~~~~~ all conditions of a rule must hold: write two rules\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"docker.service\"\ncontainer = \"web\"\n",
+     "p.toml:3:8: warning: 'unit' and 'container' match no process together: containers with a "
+     "name are in scopes of their own\n"
+     "    3 | unit = \"docker.service\"\n"
+     "      |        ^~~~~~~~~~~~~~~~ all conditions of a rule must hold: write two rules\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"user@1000.service\"\nuser_unit = "
+     "\"firefox.service\"\n",
+     ""},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"kubepods-burstable.slice\"\npod = \"shop/*\"\n", ""},
+};
+
+TEST(PolicyBorrowed, Rules) { expect_errors(rules); }
+
 }  // namespace
 }  // namespace rdtd::policy_borrowed

@@ -81,6 +81,16 @@ TEST(ShadowedRules, Pairs) {
       {"thread = \"*\"", "name = \"a\"", false},
       // A rule for processes decides about their threads too.
       {"name = \"a\"", "name = \"a\"\nthread = \"b\"", true},
+      // A slice includes those that its name begins, sessions and the managers of users.
+      {"unit = \"kubepods.slice\"", "unit = \"kubepods-burstable.slice\"", true},
+      {"unit = \"kubepods.slice\"", "unit = \"kubepods-burstable-podx.slice\"", true},
+      {"unit = \"user.slice\"", "unit = \"session-3.scope\"\nname = \"a\"", true},
+      {"unit = \"user-1000.slice\"", "unit = \"user@1000.service\"", true},
+      {"unit = \"user-1000.slice\"", "unit = \"user@1001.service\"", false},
+      {"unit = \"kubepods-burstable.slice\"", "unit = \"kubepods.slice\"", false},
+      {"unit = \"a.slice\"", "unit = \"ab.slice\"", false},
+      {"unit = \"a.slice\"", "user_unit = \"a-b.slice\"", false},
+      {"unit = \"system.slice\"", "unit = \"a.service\"", true},
       // Globs are not compared.
       {"name = \"a*\"", "name = \"ab\"", false},
       {"name = \"a*\"", "name = \"a*\"", true},
