@@ -68,11 +68,14 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
                                const DomainAmount& line) {
   const std::string& asked = line.amount.value.text;
   const bool percent_here = info.unit == BandwidthUnit::percent;
+  // In a table of domains, the array stands in place of the amount.
+  const bool in_table = line.domains_where != line.amount.where;
+  const std::string place = in_table ? "" : fmt::format("{} = ", resource_key(resource));
   unsupported(line.amount.where,
               fmt::format("'{}' is a {}, and {} counts {} here", asked,
                           percent_here ? "rate" : "percentage", to_string(resource),
                           percent_here ? "percent" : "rates"),
-              fmt::format("write both forms: {} = [\"{}\", \"{}\"]", resource_key(resource), asked,
+              fmt::format("write both forms: {}[\"{}\", \"{}\"]", place, asked,
                           percent_here ? "N%" : "N GB/s"),
               info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
 }

@@ -41,6 +41,8 @@ Check check_type(std::string_view text, std::string_view name) {
                                "kubepods.slice",
                                text),
                    "write \"/kubepods.slice\", after rules for burstable and besteffort", false};
+  if (name == "-.slice")
+    return never(text, "the root slice has no cgroup of its own", "leave its component out");
   const std::string_view stem = name.substr(0, name.rfind('.'));
   if (stem.ends_with('@') && has_unit_type(name))
     return never(text, "a template has no processes, only its instances have",

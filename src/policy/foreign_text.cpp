@@ -65,6 +65,16 @@ std::optional<std::string_view> condition_of(std::string_view word) {
   return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
+// What to write for a value of another condition, in the form that this one takes.
+std::string write_condition(std::string_view key, std::string_view value) {
+  if (key == "exe" && !value.starts_with('/')) key = "name";
+  std::string text(value);
+  if (key == "cgroup" && !value.starts_with('/')) text.insert(0, "/");
+  if (key == "pod" && !value.contains('/')) text.insert(0, "*/");
+  if (key == "cmdline" && !value.contains('*')) text = fmt::format("*{}*", value);
+  return fmt::format("write {} = {}", key, rdtd::quoted(text));
+}
+
 // "user:mysql", "comm=mysqld", "uid 1000".
 Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const size_t sign = text.find_first_of(is_identity(kind) ? ":= " : ":=");
@@ -83,10 +93,9 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const bool certain = is_identity(kind) || kind == ConditionKind::exe ||
                        kind == ConditionKind::container || kind == ConditionKind::cgroup ||
                        (is_comm(kind) && text.size() > longest_comm);
-  std::string hint = key == "pid" ? std::string(by_process)
-                     : key == to_string(kind)
-                         ? write(meant)
-                         : fmt::format("write {} = {}", key, rdtd::quoted(meant));
+  std::string hint = key == "pid"             ? std::string(by_process)
+                     : key == to_string(kind) ? write(meant)
+                                              : write_condition(key, meant);
   if (certain)
     return never(text, "the value stands alone, without a word before it", std::move(hint));
   return Finding{fmt::format("'{}' may not match what it was meant for: the value stands alone, "

@@ -289,6 +289,24 @@ constexpr ValueAndFinding conditions[] = {
      "warning: 'k8s_nginx_web-0_shop_8f2c1d3e-0000-4abc-9def-0123456789ab_0' is the kubelet's name "
      "for the runtime; 'container' is the one of the pod | write container = \"nginx\" and pod = "
      "\"shop/web-0\""},
+    {"name = \"path:tar\"",
+     "warning: 'path:tar' may not match what it was meant for: the value stands alone, without a "
+     "word before it | write name = \"tar\""},
+    {"name = \"cmdline:run\"",
+     "warning: 'cmdline:run' may not match what it was meant for: the value stands alone, without "
+     "a word before it | write cmdline = \"*run*\""},
+    {"name = \"pod:web\"",
+     "warning: 'pod:web' may not match what it was meant for: the value stands alone, without a "
+     "word before it | write pod = \"*/web\""},
+    {"name = \"cgroup:batch\"",
+     "warning: 'cgroup:batch' may not match what it was meant for: the value stands alone, without "
+     "a word before it | write cgroup = \"/batch\""},
+    {"cgroup = \"/-.slice/system.slice\"",
+     "error: '/-.slice/system.slice' can never match: the root slice has no cgroup of its own | "
+     "leave its component out"},
+    {"name = \"CPU *\"",
+     "warning: 'CPU *' looks like a thread of QEMU; 'name' is the name of a process | write thread "
+     "= \"CPU *\""},
 };
 
 TEST(PolicyBorrowed, Conditions) {
