@@ -19,8 +19,10 @@ constexpr unsigned quiet_samples = 3, changes_of_stream = 3;
 constexpr uint64_t excuse_usec = 60'000'000, usual_usec = 600'000'000;
 constexpr size_t most_excused = 2000;
 // No domain of a machine carries more: the counter has jumped, as the sum of a control group does
-// when a monitoring group comes to it. What was measured is not wrong by much.
+// when a monitoring group comes to it. What was measured is not wrong by much, unless several
+// samples in a row say so: a counter jumps once.
 constexpr double most_rate = 0x1p40, most_of_measured = 4;
+constexpr unsigned samples_believed = 3;
 
 // The mean of the last points, if the group has had about the same cache in all of them: the
 // traffic of one sample scatters.
@@ -47,6 +49,7 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   seconds_ = gap || monotonic_usec_ == 0
                  ? 0
                  : static_cast<double>(sample.monotonic_usec - monotonic_usec_) / 1e6;
+  gap_ = gap;
   now_usec_ = sample.time_usec;
   monotonic_usec_ = sample.monotonic_usec;
   total_ = 0;
@@ -60,8 +63,10 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   }
 }
 
-double DomainWatch::most_possible() const {
-  return measured_ceiling_ ? std::min(most_rate, most_of_measured * *measured_ceiling_) : most_rate;
+bool DomainWatch::is_possible(Track& track) const {
+  const bool above = measured_ceiling_ && *track.rate > most_of_measured * *measured_ceiling_;
+  track.above = above ? track.above + 1 : 0;
+  return *track.rate <= most_rate && (!above || track.above >= samples_believed);
 }
 
 // What was usual with other amounts says nothing of these.
@@ -96,8 +101,14 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   track.seen = true;
   take_up(track, amounts);
   if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
-  if (track.rate && *track.rate > most_possible()) track.forget();
+  if (track.rate && !is_possible(track)) track.forget();
   track.bytes = bytes;
+  // Also if its occupancy is not known: the domain carries it all the same.
+  if (track.rate) {
+    track.all.add(*track.rate);
+    total_ += *track.rate;
+    counted_++;
+  }
   // A domain of memory has traffic only.
   const auto now = row.counters.contains(occupancy_counter) ? number_of(row, occupancy_counter)
                                                             : std::optional(0.0);
@@ -107,9 +118,6 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   }
   track.recent.push_back({monotonic_usec_, *now, *track.rate});
   if (track.recent.size() > recent_points) track.recent.pop_front();
-  track.all.add(*track.rate);
-  total_ += *track.rate;
-  counted_++;
 }
 
 std::vector<Episode> DomainWatch::end_sample() {
@@ -218,14 +226,6 @@ bool DomainWatch::suffers(const Track& track) const {
          track.least(traffic) > suffer_factor * std::max(*baseline, track.accepted) + suffer_floor;
 }
 
-// Each group has a rate, unless it is new.
-bool DomainWatch::is_whole() const {
-  return seconds_ > 0 && std::ranges::all_of(groups_, [](const auto& group) {
-           const Track& track = group.second;
-           return track.bytes && (track.rate || track.is_new);
-         });
-}
-
 // Who gets back what was taken from it takes nothing.
 bool DomainWatch::takes_from(const std::string& taker, const std::string& sufferer) const {
   return takes_.contains({taker, sufferer});
@@ -240,7 +240,7 @@ std::optional<double> DomainWatch::ceiling() const {
 }
 
 DomainTraffic DomainWatch::domain_traffic() const {
-  DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, is_whole(), {}};
+  DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, gap_, {}};
   for (const auto& [name, track] : groups_)
     out.groups[name] = {track.rate.value_or(0), "", harmed_.contains(name),
                         seconds_ > 0 && track.bytes && (track.rate || track.is_new), track.is_new};

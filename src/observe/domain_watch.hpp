@@ -74,6 +74,7 @@ struct Track {
   unsigned unsettled = 0;     // samples until its cache shows what the masks of now give it
   uint64_t lowered_usec = 0;  // when its amount of traffic was last lowered, CLOCK_BOOTTIME
   bool seen = false;          // in this sample
+  unsigned above = 0;         // samples in a row with a rate above what was measured
   bool is_new = true;         // in this sample, so that it has no rate yet
   // For streams: the figures that later ones are compared with.
   std::optional<Point> reference;
@@ -141,7 +142,8 @@ class DomainWatch {
   [[nodiscard]] bool takes_from(const std::string& taker, const std::string& sufferer) const;
   [[nodiscard]] bool others_share(const std::string& victim) const;
   [[nodiscard]] std::optional<double> ceiling() const;
-  [[nodiscard]] double most_possible() const;
+  // Whether a group can have had its rate.
+  [[nodiscard]] bool is_possible(Track& track) const;
   [[nodiscard]] const Track* track_of(const Part& part) const;
   [[nodiscard]] bool cache_lasts(const Episode& episode) const;
   [[nodiscard]] bool bandwidth_lasts(const Running& running) const;
@@ -155,7 +157,6 @@ class DomainWatch {
   [[nodiscard]] bool is_sufferer(const std::string& group) const {
     return sufferers_.contains(group);
   }
-  [[nodiscard]] bool is_whole() const;
 
   std::string resource_;
   DomainId domain_;
@@ -172,6 +173,7 @@ class DomainWatch {
   std::map<std::string, uint64_t> excused_;  // when it was last said that nobody is to blame
   uint64_t now_usec_ = 0, monotonic_usec_ = 0;
   double seconds_ = 0;  // since the sample before
+  bool gap_ = false;    // no rate is between them
   double total_ = 0;
   size_t counted_ = 0;       // groups with a rate
   uint64_t moved_ways_ = 0;  // that a group whose mask changed may fill now, or could before

@@ -64,10 +64,16 @@ void Guard::Place::rest() {
   cut.reset();
 }
 
-// What was learned stays.
-void Guard::Place::give_all_back() {
-  rest();
-  for (auto& [group, pair] : pairs) pair.amount = pair.range.most;
+// What was seen before says nothing of the time that nobody looked. What was learned, and the
+// samples that a cut is judged by, stay.
+void Guard::Place::after_gap() {
+  high = 0;
+  alone = low = {};
+  for (auto& [group, pair] : pairs) {
+    pair.idle = pair.calm = {};
+    pair.recent.clear();
+  }
+  if (cut) cut->missed = {};
 }
 
 void Guard::Place::forget() {
@@ -120,7 +126,12 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
     place.is_here = true;
     if (place.usable_at == 0) place.usable_at = now_;
     // Before a sample counts as seen: the amounts may be of long ago.
-    if (now_ - place.usable_at > blind_seconds(interval_)) place.forget();
+    if (now_ - place.usable_at > blind_seconds(interval_)) {
+      give_all_back({domain.resource, domain.domain}, place, "there was no usable sample for long",
+                    out);
+      place.forget();
+    }
+    if (domain.gap) place.after_gap();
     update_pairs(domain, place);
     if (place.pairs.empty()) continue;
     if (!frozen.empty() || !is_usable(domain, place)) continue;
@@ -132,11 +143,23 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
   }
   // The kernel has reset what is offline: when it is here again, it begins with the policy's.
   for (auto& [key, place] : places_)
-    if (!place.is_here) place.give_all_back();
+    if (!place.is_here) give_all_back(key, place, "the domain is offline", out);
   std::erase_if(places_, [&](const auto& entry) {
     return !entry.second.is_here && now_ - entry.second.usable_at > gone_seconds;
   });
   return out;
+}
+
+// What was learned stays.
+void Guard::give_all_back(const Key& key, Place& place, const char* why,
+                          std::vector<GuardStep>& out) const {
+  place.rest();
+  for (auto& [group, pair] : place.pairs) {
+    const double before = std::exchange(pair.amount, pair.range.most);
+    if (before < pair.amount)
+      out.push_back({time_usec_, group, key.first, key.second, GuardStep::Direction::give_back,
+                     pair.range, before, pair.amount, why});
+  }
 }
 
 // A group whose number the law needs, and that has none.
@@ -168,7 +191,9 @@ bool Guard::is_usable(const DomainTraffic& domain, Place& place) {
       place.alone = place.low = {};
     }
     return freeze(has_rates ? fmt::format("the counter of {} has no number", missing)
-                            : "there are no rates yet");
+                  : place.blind < pause_samples
+                      ? "there are no rates yet"
+                      : "there are no rates: no group has a number of mbm_total_bytes");
   }
   place.blind = 0;
   place.usable_at = now_;

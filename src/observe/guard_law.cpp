@@ -350,6 +350,14 @@ std::vector<Guard::Figures> Guard::before_cut(const Pair& pair) {
   return out;
 }
 
+// One step up: what the processor can tell apart at least, and all where that is the same.
+double Guard::raised(const Pair& pair) const {
+  const Range& range = pair.range;
+  const double least = mb_.percent == range.percent ? mb_.step : 0;
+  const double out = pair.amount + std::max(rise_of(range), least);
+  return written(range, out) >= written(range, range.most) ? range.most : out;
+}
+
 // Who uses all that it has would use more, and there was too much traffic at that not long ago.
 bool Guard::may_rise(const DomainTraffic& domain, const std::string& group, const Place& place,
                      const Pair& pair) const {
@@ -357,7 +365,7 @@ bool Guard::may_rise(const DomainTraffic& domain, const std::string& group, cons
   if (is_long(place.alone) || is_long(pair.idle)) return true;
   if (!is_long(place.low)) return false;
   if (!pair.too_much || now_ - pair.too_much_at > memory_seconds ||
-      pair.amount + rise_of(pair.range) < *pair.too_much)
+      written(pair.range, raised(pair)) < written(pair.range, *pair.too_much))
     return true;
   const auto seen = pair.seen.find(pair.amount);
   return seen == pair.seen.end() || rate_in(domain, group) < 0.5 * seen->second ||
@@ -395,10 +403,7 @@ std::optional<GuardStep> Guard::give_back(const DomainTraffic& domain, Place& pl
     return step_of(domain, group, pair, pair.range.most, std::move(reason));
   }
   place.low = pair.idle = {};
-  const double rise =
-      std::max(rise_of(pair.range), mb_.percent == pair.range.percent ? mb_.step : 0);
-  return step_of(domain, group, pair, std::min(pair.range.most, pair.amount + rise),
-                 std::move(reason));
+  return step_of(domain, group, pair, raised(pair), std::move(reason));
 }
 
 }  // namespace rdtd::observe

@@ -66,10 +66,14 @@ void Guarding::use(const observe::Header& header) {
   if (guard_) guard_->use(header);
 }
 
+// In shadow nothing is held, and what is seen later says what is to be forgotten.
 void Guarding::release() {
-  if (!guard_ || guard_->amounts().empty()) return;
+  if (!guard_ || policy_.guard.mode != GuardMode::on) return;
   lease_.release();
-  on_mark_(observe::guard_ended_mark);
+  const bool had_amounts = !guard_->amounts().empty();
+  guard_.emplace(guard_rules(policy_));
+  guard_->use(header_);
+  if (had_amounts) on_mark_(observe::guard_ended_mark);
 }
 
 void Guarding::check(uint64_t now_usec) {
@@ -118,6 +122,8 @@ GuardStatus Guarding::status() const {
   if (!guard_) return out;
   if (!refused_.empty())
     out.problem = "its amounts are not in force: " + refused_;
+  else if (seen_usec_ == 0)
+    out.problem = "no step now: there are no samples";
   else if (!guard_->frozen().empty())
     out.problem = "no step now: " + guard_->frozen();
   for (const observe::Guard::State& state : guard_->states()) {

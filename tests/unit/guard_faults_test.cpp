@@ -135,7 +135,8 @@ TEST(GuardFaults, ADomainThatComesBackHasThePolicysAmounts) {
     EXPECT_FALSE(plant.run(60).guard.amounts().empty());
     const Ran ran = plant.run(end + 2);
     EXPECT_TRUE(ran.guard.amounts().empty()) << end;
-    EXPECT_EQ(ran.steps.size(), plant.run(60).steps.size()) << end;
+    ASSERT_EQ(ran.steps.size(), plant.run(60).steps.size() + 1) << end;
+    EXPECT_TRUE(sentence(ran.steps.back()).ends_with(" to 100%: the domain is offline"));
   }
 }
 
@@ -235,6 +236,37 @@ TEST(GuardFaults, SaysWhoseCounterHasNoNumber) {
     sample.counters[0].counters["mbm_total_bytes"] = NoCount::unassigned;
   };
   EXPECT_EQ(plant.run(10).guard.frozen(), "L3 0: the counter of redis has no number");
+}
+
+// The traffic is known where the occupancy is not.
+TEST(GuardFaults, ACacheThatCannotBeReadHidesNoTraffic) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const std::vector<std::string> before = texts(plant.run(60).steps);
+  plant.change = [](double, Sample& sample) {
+    for (DomainCounters& row : sample.counters)
+      row.counters["llc_occupancy"] = NoCount::unavailable;
+  };
+  EXPECT_EQ(texts(plant.run(60).steps), before);
+  EXPECT_GE(before.size(), 2U);
+}
+
+// A ceiling that was measured on few CPUs: a counter jumps once, not in each sample.
+TEST(GuardFaults, ACeilingMeasuredTooLowIsNotBelieved) {
+  Plant plant({{"redis", steadily(1)}, {"batch", steadily(9)}});
+  plant.header.ceilings["L3"][DomainId{0}] = 2 * gib;
+  const Ran ran = plant.run(60);
+  EXPECT_EQ(ran.guard.frozen(), "");
+  EXPECT_GE(ran.steps.size(), 1U);
+}
+
+TEST(GuardFaults, SaysThatNothingIsCounted) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = [](double, Sample& sample) {
+    for (DomainCounters& row : sample.counters) row.counters = {{"llc_occupancy", uint64_t{1}}};
+  };
+  EXPECT_EQ(plant.run(3).guard.frozen(), "L3 0: there are no rates yet");
+  EXPECT_EQ(plant.run(10).guard.frozen(),
+            "L3 0: there are no rates: no group has a number of mbm_total_bytes");
 }
 
 // A domain has one amount, whatever is counted there.

@@ -121,6 +121,42 @@ TEST(GuardLaw, StepsThatTheProcessorCanTellApart) {
   EXPECT_TRUE(none.run(100).steps.empty());
 }
 
+// What was too much is not given again soon, however the kernel rounds.
+TEST(GuardLaw, RemembersWhatWasTooMuchAsItIsWritten) {
+  const auto redis = [](double t) { return t > 60 && t < 120 ? 0.5 : 3.5; };
+  Plant plant({{"redis", redis}, {"batch", steadily(6.9)}});
+  plant.header.mb = {true, 10, 10};
+  double written = 100, too_much = 101;
+  for (const GuardStep& step : plant.run(400).steps) {
+    if (step.direction == GuardStep::Direction::cut) too_much = written;
+    const double before = std::exchange(written, std::ceil(step.after / 10) * 10);
+    EXPECT_LT(written, too_much) << sentence(step);
+    EXPECT_NE(written, before) << sentence(step);
+  }
+  EXPECT_LT(too_much, 101);
+}
+
+// Nobody looked while the machine was suspended: what holds before and after does not hold since.
+TEST(GuardLaw, ASuspendIsNoEvidence) {
+  const auto after_gap = [](double at) {
+    return [at](double t, Sample& sample) {
+      if (t < at) return;
+      sample.monotonic_usec += 30'000'000;
+      sample.time_usec += 30'000'000;
+    };
+  };
+  // One sample near the ceiling on each side.
+  Plant high({{"redis", [](double t) { return t < 10 ? 1 : 4; }}, {"batch", steadily(6)}});
+  high.change = after_gap(11);
+  for (const GuardStep& step : high.run(13).steps) ADD_FAILURE() << sentence(step);
+  // Nobody is protected for a few seconds.
+  Plant idle({{"redis", [](double t) { return t < 60 ? 4 : 0; }}, {"batch", steadily(10)}});
+  const size_t before = idle.run(60).steps.size();
+  idle.change = after_gap(63);
+  EXPECT_EQ(idle.run(66).steps.size(), before);
+  EXPECT_EQ(idle.run(80).guard.amounts().size(), 0U);
+}
+
 TEST(GuardLaw, InShadowTakesOneStepAndWaits) {
   Plant plant({{"redis", steadily(4)}, {"batch", [](double t) { return t < 60 ? 10 : 0; }}});
   plant.obeys = false;
@@ -334,7 +370,10 @@ TEST(GuardLaw, LetsGoAfterAMinuteWithoutNumbers) {
     if (t > 20) sample.counters[0].counters["mbm_total_bytes"] = NoCount::unassigned;
   };
   EXPECT_FALSE(plant.run(70).guard.amounts().empty());
-  EXPECT_TRUE(plant.run(100).guard.amounts().empty());
+  const Ran ran = plant.run(100);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_EQ(sentence(ran.steps.back()),
+            "L3 0: mb of batch from 35% to 100%: there was no usable sample for long");
 }
 
 // A domain that goes offline is no matter of the others.

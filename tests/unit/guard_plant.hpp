@@ -95,7 +95,7 @@ class Plant {
       change(t, sample);
       (void)detector.add(sample);
       for (GuardStep& step : out.guard.add(sample, detector.traffic())) {
-        if (obeys && !refused.contains(step.group)) amounts[step.group] = step.after;
+        if (obeys && !refused.contains(step.group)) amounts[step.group] = written(step.after);
         out.steps.push_back(std::move(step));
       }
       out.samples.push_back(std::move(sample));
@@ -116,6 +116,10 @@ class Plant {
   }
 
  private:
+  [[nodiscard]] double written(double amount) const {
+    return header.mb.step > 0 ? std::ceil(amount / header.mb.step) * header.mb.step : amount;
+  }
+
   std::vector<Program> programs_;
   GuardRules rules_;
 };

@@ -90,6 +90,8 @@ TEST_F(GuardingTest, InShadowThereIsNone) {
   EXPECT_TRUE(manager_.leases.empty());
   ASSERT_EQ(guarding_->status().steps.size(), 1U);
   EXPECT_EQ(guarding_->status().steps[0].mode, "shadow");
+  guarding_->release();
+  EXPECT_TRUE(marks_.empty());
   guarding_->use(Policy{});  // whose mode is "off"
   EXPECT_EQ(guarding_->status().mode, "off");
   EXPECT_TRUE(guarding_->status().amounts.empty());
@@ -107,6 +109,8 @@ TEST_F(GuardingTest, WithoutSamplesNothingIsHeld) {
   guarding_->check(seen + blind);
   wait_for([&] { return !is_held(); });
   EXPECT_EQ(marks_.size(), 1U);
+  EXPECT_EQ(guarding_->status().problem, "no step now: there are no samples");
+  EXPECT_TRUE(guarding_->status().amounts.empty());
   guarding_->check(seen + 10 * blind);
   EXPECT_EQ(marks_.size(), 1U);
 }

@@ -43,5 +43,17 @@ TEST(ObserverPace, MarksThatResetTheGuardAreNeverLeftOut) {
   EXPECT_TRUE(marks.take().empty());
 }
 
+// The guard waits for drift.
+TEST(ObserverPace, ThatThereWasDriftIsNotLeftOut) {
+  Marks marks;
+  for (int i = 0; i < 150; ++i) marks.add("lease bench-" + std::to_string(i) + " ended");
+  for (const char* group : {"web", "batch"})
+    marks.add(std::string("drift: group '") + group + "': MB:0=50, granted MB:0=100; restored");
+  const std::vector<std::string> taken = marks.take();
+  ASSERT_EQ(taken.size(), 102U);
+  EXPECT_EQ(taken[100], "drift: more than is listed");
+  EXPECT_EQ(taken[101], "and 52 more");
+}
+
 }  // namespace
 }  // namespace rdtd

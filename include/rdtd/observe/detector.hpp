@@ -37,7 +37,7 @@ struct DomainTraffic {
   double traffic = 0;                   // bytes/s of all groups
   std::optional<double> ceiling;        // bytes/s that it can carry: measured, or the most seen
   std::optional<double> measured;       // bytes/s; below the ceiling if more was seen
-  bool whole = false;                   // each group has a number
+  bool gap = false;                     // no rate is between this sample and the one before
   std::map<std::string, Group> groups;  // by directory
 
   // Else the ceiling is the most that was seen.

@@ -76,7 +76,8 @@ class Guard {
   };
 
   explicit Guard(GuardRules rules) : rules_(std::move(rules)) {}
-  // At most one step in each domain. In the order of samples. Some marks reset all that it knows.
+  // At most one step in each domain, and another one of each group where all is given back. In the
+  // order of samples. Some marks reset all that it knows.
   [[nodiscard]] std::vector<GuardStep> add(const Sample& sample,
                                            const std::vector<DomainTraffic>& domains);
   [[nodiscard]] std::vector<State> states() const;
@@ -141,8 +142,8 @@ class Guard {
     std::optional<Cut> cut;
     std::map<std::string, Pair> pairs;
     void rest();
-    void give_all_back();
     void forget();
+    void after_gap();
   };
   struct Verdict {
     bool binds = false, helped = false;
@@ -184,6 +185,9 @@ class Guard {
   [[nodiscard]] bool may_rise(const DomainTraffic& domain, const std::string& group,
                               const Place& place, const Pair& pair) const;
   void note_reversal(Pair& pair) const;
+  [[nodiscard]] double raised(const Pair& pair) const;
+  void give_all_back(const Key& key, Place& place, const char* why,
+                     std::vector<GuardStep>& out) const;
   [[nodiscard]] std::string state_of(const Place& place, const std::string& group) const;
 
   GuardRules rules_;
