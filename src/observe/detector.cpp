@@ -71,17 +71,6 @@ Amounts amounts_of(std::string_view line, std::string_view resource, DomainId do
   return {ways_of(line, resource, domain), parse_unsigned<uint64_t>(bandwidth_of(line, domain))};
 }
 
-// What a header says of a domain; nothing for 0.
-template <class T>
-std::optional<T> of_domain(const std::map<std::string, std::map<DomainId, T>>& all,
-                           const std::string& resource, DomainId domain) {
-  const auto domains = all.find(resource);
-  if (domains == all.end()) return std::nullopt;
-  const auto found = domains->second.find(domain);
-  return found == domains->second.end() || found->second <= 0 ? std::nullopt
-                                                              : std::optional(found->second);
-}
-
 bool is_watched(const DomainCounters& row) {
   return !is_mon_group(row.group) && !row.resource.starts_with("sub_") &&
          (row.counters.contains("llc_occupancy") || row.counters.contains("mbm_total_bytes"));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rdtd/observe/series.hpp"
-
 namespace rdtd::observe {
 
 namespace {
@@ -18,11 +16,6 @@ constexpr double mean_seconds = 10;
 constexpr unsigned quiet_samples = 3, changes_of_stream = 3;
 constexpr uint64_t excuse_usec = 60'000'000, usual_usec = 600'000'000;
 constexpr size_t most_excused = 2000;
-// No domain of a machine carries more: the counter has jumped, as the sum of a control group does
-// when a monitoring group comes to it. What was measured is not wrong by much, unless several
-// samples in a row say so: a counter jumps once.
-constexpr double most_rate = 0x1p40, most_of_measured = 4;
-constexpr unsigned samples_believed = 3;
 
 // The mean of the last points, if the group has had about the same cache in all of them: the
 // traffic of one sample scatters.
@@ -63,12 +56,6 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   }
 }
 
-bool DomainWatch::is_possible(Track& track) const {
-  const bool above = measured_ceiling_ && *track.rate > most_of_measured * *measured_ceiling_;
-  track.above = above ? track.above + 1 : 0;
-  return *track.rate <= most_rate && (!above || track.above >= samples_believed);
-}
-
 // What was usual with other amounts says nothing of these.
 void DomainWatch::take_up(Track& track, const Amounts& amounts) {
   const Amounts before = std::exchange(track.amounts, amounts);
@@ -101,7 +88,7 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   track.seen = true;
   take_up(track, amounts);
   if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
-  if (track.rate && !is_possible(track)) track.forget();
+  if (track.rate && track.jumps.is_jump(*track.rate, measured_ceiling_)) track.forget();
   track.bytes = bytes;
   // Also if its occupancy is not known: the domain carries it all the same.
   if (track.rate) {

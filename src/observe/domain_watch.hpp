@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rdtd/observe/detector.hpp"
+#include "rdtd/observe/series.hpp"
 
 namespace rdtd::observe {
 
@@ -74,8 +75,8 @@ struct Track {
   unsigned unsettled = 0;     // samples until its cache shows what the masks of now give it
   uint64_t lowered_usec = 0;  // when its amount of traffic was last lowered, CLOCK_BOOTTIME
   bool seen = false;          // in this sample
-  unsigned above = 0;         // samples in a row with a rate above what was measured
-  bool is_new = true;         // in this sample, so that it has no rate yet
+  Jumps jumps;
+  bool is_new = true;  // in this sample, so that it has no rate yet
   // For streams: the figures that later ones are compared with.
   std::optional<Point> reference;
   unsigned same = 0;
@@ -142,8 +143,6 @@ class DomainWatch {
   [[nodiscard]] bool takes_from(const std::string& taker, const std::string& sufferer) const;
   [[nodiscard]] bool others_share(const std::string& victim) const;
   [[nodiscard]] std::optional<double> ceiling() const;
-  // Whether a group can have had its rate.
-  [[nodiscard]] bool is_possible(Track& track) const;
   [[nodiscard]] const Track* track_of(const Part& part) const;
   [[nodiscard]] bool cache_lasts(const Episode& episode) const;
   [[nodiscard]] bool bandwidth_lasts(const Running& running) const;

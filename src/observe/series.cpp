@@ -15,6 +15,14 @@ std::optional<double> number_of(const DomainCounters& row, const char* counter) 
   return std::nullopt;
 }
 
+bool Jumps::is_jump(double rate, std::optional<double> measured) {
+  constexpr double most_of_measured = 4;
+  constexpr unsigned rates_believed = 3;
+  const bool above = measured && rate > most_of_measured * *measured;
+  above_ = above ? above_ + 1 : 0;
+  return rate > most_rate || (above && above_ < rates_believed);
+}
+
 SeriesBuilder::SeriesBuilder(size_t points, double interval)
     : points_(std::max<size_t>(points, 1)),
       width_usec_(std::clamp(interval, 0.001, 3600.0) * 1e6) {}
@@ -26,7 +34,7 @@ SeriesBuilder::Collected* SeriesBuilder::collected(const DomainCounters& row) {
     return nullptr;
   const auto [place, is_new] =
       places_.emplace(std::tuple{row.group, row.resource, row.domain}, collected_.size());
-  if (is_new) collected_.push_back({row.group, row.resource, row.domain, {}, {}, {}});
+  if (is_new) collected_.push_back({row.group, row.resource, row.domain, {}, {}, {}, {}});
   // Many curves have fewer points each, so that all of them together take no more memory.
   constexpr size_t most_points = 2'000'000;
   while (collected_.size() * points_ > most_points) points_ = (points_ + 1) / 2;
@@ -51,7 +59,7 @@ void SeriesBuilder::double_width() {
   used_ = (used_ + 1) / 2;
 }
 
-void SeriesBuilder::add(const Sample& sample) {
+void SeriesBuilder::add(const Header& header, const Sample& sample) {
   if (!begin_usec_) begin_usec_ = sample.monotonic_usec;
   // First, since new curves can change how many points there are.
   for (const DomainCounters& row : sample.counters) (void)collected(row);
@@ -77,8 +85,9 @@ void SeriesBuilder::add(const Sample& sample) {
     if (const auto bytes = number_of(row, occupancy_counter)) add_to(to.occupancy, *bytes);
     const auto bytes = number_of(row, traffic_counter);
     // A counter starts again if its RMID is given to another group.
-    if (bytes && to.bytes && *bytes >= *to.bytes && seconds > 0)
-      add_to(to.traffic, (*bytes - *to.bytes) / seconds);
+    const double rate = bytes && to.bytes && seconds > 0 ? (*bytes - *to.bytes) / seconds : -1;
+    const auto measured = of_domain(header.ceilings, row.resource, row.domain);
+    if (rate >= 0 && !to.jumps.is_jump(rate, measured)) add_to(to.traffic, rate);
     to.bytes = bytes;
   }
   if (sample.counters.size() == collected_.size()) return;

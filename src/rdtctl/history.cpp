@@ -157,8 +157,8 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
           fine.emplace(points_of_picture, header.interval);
         }
         out.seconds = static_cast<double>(sample.monotonic_usec - *begin_usec) / 1e6;
-        coarse->add(sample);
-        if (!options.html.empty()) fine->add(sample);
+        coarse->add(header, sample);
+        if (!options.html.empty()) fine->add(header, sample);
         for (const std::string& text : sample.marks)
           out.marks.push_back({sample.time_usec, out.seconds, text});
         if (out.marks.size() > 2 * most_marks)

@@ -7,6 +7,7 @@
 
 #include "size_text.hpp"
 #include "rdtd/model/snapshot.hpp"
+#include "rdtd/observe/series.hpp"
 
 namespace rdtd {
 
@@ -38,10 +39,14 @@ class Before {
       by_place_;
 };
 
-// A counter starts again if its monitor id is given to another group: then there is no rate.
-std::optional<double> rate(std::optional<double> before, double now, double seconds) {
+// A counter starts again if its monitor id is given to another group, and jumps when a monitoring
+// group comes to its control group: then there is no rate.
+std::optional<double> rate(std::optional<double> before, double now, double seconds,
+                           CounterKind::Unit unit) {
   if (!before || now < *before || seconds <= 0) return std::nullopt;
-  return (now - *before) / seconds;
+  const double rate = (now - *before) / seconds;
+  return unit == CounterKind::Unit::bytes && rate > observe::Jumps::most_rate ? std::nullopt
+                                                                              : std::optional(rate);
 }
 
 }  // namespace
@@ -71,14 +76,15 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
       if (domains == Domains::apart) out.back().domain = {of.resource, of.domain};
     }
     for (const auto& [name, value] : of.counters) {
-      const auto [kind, first] = counted_by.try_emplace({of.group, name}, of.resource);
-      if (domains == Domains::summed && kind->second != of.resource) continue;
+      const auto [place, first] = counted_by.try_emplace({of.group, name}, of.resource);
+      if (domains == Domains::summed && place->second != of.resource) continue;
       Used& used = out.back().counters[name];
       const auto counted = number(value);
       if (!counted && !used.reason) used.reason = std::get<NoCount>(value);
-      const auto amount = !counted || !kind_of_counter(name).cumulative
+      const CounterKind kind = kind_of_counter(name);
+      const auto amount = !counted || !kind.cumulative
                               ? counted
-                              : rate(earlier.find(of, name), *counted, seconds);
+                              : rate(earlier.find(of, name), *counted, seconds, kind.unit);
       if (amount) used.amount = used.amount.value_or(0) + *amount;
     }
   }

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                 "what was read is written as a recording");
   for (const size_t points : {size_t{1}, size_t{7}}) {
     observe::SeriesBuilder builder(points, recording->header.interval);
-    for (const observe::Sample& sample : recording->samples) builder.add(sample);
+    for (const observe::Sample& sample : recording->samples) builder.add(recording->header, sample);
     for (const observe::Series& series : builder.series()) {
       fuzz::require(
           series.occupancy.size() <= points && series.traffic.size() == series.occupancy.size(),

@@ -62,6 +62,20 @@ TEST(Usage, Rates) {
             "a/m all | llc_occupancy 256 KiB | mbm_total_bytes -\n");
 }
 
+// The sum of a control group jumps when a monitoring group comes to it: nobody moved these bytes.
+TEST(Usage, AJumpIsNoRate) {
+  const std::chrono::steady_clock::time_point start{};
+  constexpr uint64_t tib = uint64_t{1} << 40;
+  const auto reading = [&](int second, uint64_t bytes) {
+    return Reading{start + std::chrono::seconds(second),
+                   {counted("a", "L3", 0, {{"mbm_total_bytes", bytes}, {"uops_retired", bytes}})}};
+  };
+  EXPECT_EQ(shown(usage_between(reading(1, 0), reading(2, 20 * tib), Domains::summed)),
+            "a all | mbm_total_bytes - | uops_retired 21990232555520/s\n");
+  EXPECT_EQ(shown(usage_between(reading(1, 0), reading(21, 20 * tib), Domains::summed)),
+            "a all | mbm_total_bytes 1048576.0 MiB/s | uops_retired 1099511627776/s\n");
+}
+
 // What the kernel does not count is told in its words, and nothing is counted twice.
 TEST(Usage, EveryKindOfCounter) {
   const std::chrono::steady_clock::time_point start{};

@@ -265,9 +265,10 @@ std::string text(const Curve& curve) {
   return out;
 }
 
-std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points) {
+std::vector<Series> series_of(const std::vector<Sample>& samples, size_t points,
+                              const Header& of = {}) {
   SeriesBuilder builder(points, 1);
-  for (const Sample& sample : samples) builder.add(sample);
+  for (const Sample& sample : samples) builder.add(of, sample);
   return builder.series();
 }
 
@@ -290,6 +291,28 @@ TEST(Series, HasGaps) {
   std::vector<Sample> far = {sample(0, 1, 1), sample(1, 2, 2)};
   far[1].monotonic_usec = UINT64_MAX;
   EXPECT_EQ(text(series_of(far, 2)[0].occupancy), "1 2 ");
+}
+
+// The sum of a control group jumps when a monitoring group comes to it: nobody moved these bytes.
+TEST(Series, AJumpIsAGap) {
+  constexpr uint64_t gib = 1 << 30;
+  const std::vector<Sample> samples = {sample(0, 1, 0), sample(1, 1, gib), sample(2, 1, 50 * gib),
+                                       sample(3, 1, 20'000 * gib), sample(4, 1, 20'001 * gib)};
+  const auto gibs = [&](const Header& of) {
+    Curve curve = series_of(samples, 5, of).at(0).traffic;
+    for (auto& value : curve)
+      if (value) *value /= gib;
+    return text(curve);
+  };
+  Header of;
+  EXPECT_EQ(gibs(of), "- 1 49 - 1 ");
+  of.ceilings["L3"][DomainId{0}] = 10 * gib;
+  EXPECT_EQ(gibs(of), "- 1 - - 1 ");
+  of.ceilings["L3"][DomainId{0}] = 13 * gib;
+  EXPECT_EQ(gibs(of), "- 1 49 - 1 ");
+  // A counter jumps once: what several samples say is so, and the measurement was wrong.
+  of.ceilings["L3"][DomainId{0}] = 0.2 * gib;
+  EXPECT_EQ(gibs(of), "- - - - 1 ");
 }
 
 // Many curves have fewer points: together they take no more memory.

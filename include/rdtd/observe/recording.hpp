@@ -35,6 +35,17 @@ struct Header {
   } mb;
 };
 
+// What a header says of a domain; nothing for 0.
+template <class T>
+[[nodiscard]] std::optional<T> of_domain(const std::map<std::string, std::map<DomainId, T>>& all,
+                                         const std::string& resource, DomainId domain) {
+  const auto domains = all.find(resource);
+  if (domains == all.end()) return std::nullopt;
+  const auto found = domains->second.find(domain);
+  return found == domains->second.end() || found->second <= 0 ? std::nullopt
+                                                              : std::optional(found->second);
+}
+
 // Marks after which the policy's own amounts are in force.
 inline constexpr const char* started_mark = "rdtd-observer was started";
 inline constexpr const char* loaded_mark = "the policy was loaded";

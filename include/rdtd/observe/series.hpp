@@ -29,14 +29,27 @@ struct Series {
 inline constexpr const char* occupancy_counter = "llc_occupancy";
 inline constexpr const char* traffic_counter = "mbm_total_bytes";
 
+// Tells traffic from a counter that jumps, as the sum of a control group does when a monitoring
+// group comes to it.
+class Jumps {
+ public:
+  static constexpr double most_rate = 0x1p40;  // bytes/s: no domain of a machine carries more
+  // Of each rate of a group, bytes/s. `measured`: what the domain can carry, if that is known. It
+  // is not wrong by much, unless several rates in a row say so: a counter jumps once.
+  [[nodiscard]] bool is_jump(double rate, std::optional<double> measured);
+
+ private:
+  unsigned above_ = 0;
+};
+
 // Takes samples one by one, of any number: its memory is that of the curves. It keeps means of
 // equal parts of the time so far, which become twice as long whenever there are too many.
 class SeriesBuilder {
  public:
   // `points`: at most so many each curve has, at least 1. `interval`: seconds between samples.
   SeriesBuilder(size_t points, double interval);
-  // In the order of monotonic_usec.
-  void add(const Sample& sample);
+  // In the order of monotonic_usec. `header`: of the recording that the sample is of.
+  void add(const Header& header, const Sample& sample);
   // In the order of the rows of the samples; those that come later at the end.
   [[nodiscard]] std::vector<Series> series() const;
 
@@ -50,6 +63,7 @@ class SeriesBuilder {
     DomainId domain{};
     std::vector<Sums> occupancy, traffic;
     std::optional<double> bytes;  // at the sample before
+    Jumps jumps;
   };
   [[nodiscard]] Collected* collected(const DomainCounters& row);
   void double_width();
