@@ -40,7 +40,8 @@ class Output {
     observe::update_schemata(schemata_, sample);
     if (sample.time_usec < period_.begin_usec() || sample.time_usec > period_.until_usec) return;
     if (!std::exchange(used_, true)) sample.schemata = schemata_;
-    if (sample.time_usec >= period_.since_usec) {
+    sample.leads = sample.time_usec < period_.since_usec;
+    if (!sample.leads) {
       if (out.samples == 0) {
         out.header = header;
         out.from_usec = sample.time_usec;

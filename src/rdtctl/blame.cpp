@@ -93,11 +93,10 @@ int verbs::blame(const Context& context, const BlameOptions& options) {
     return Exit::ok;
   }
   for (const FoundEpisode& one : found->episodes) print_episode(context, one.episode, one.running);
+  const std::string of = options.group.empty() ? "" : " of group " + options.group;
   if (found->episodes.empty())
-    print("No contention{} from {} to {}, in {}.\n",
-          options.group.empty() ? "" : " of group " + options.group,
-          time_text(found->read.from_usec), time_text(found->read.to_usec),
-          counted(found->read.samples, "sample"));
+    print("{}\n", found->judged.text("No contention" + of,
+                                     fmt::format("Contention{} cannot be seen", of), found->read));
   for (const Stream& stream : found->streams) print_stream(context, stream);
   return Exit::ok;
 }

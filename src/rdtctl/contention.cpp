@@ -22,6 +22,7 @@ std::expected<FoundContention, int> find_contention(const Context& context,
                                                     const verbs::RecordingSource& source,
                                                     const std::string& group) {
   FoundContention out;
+  out.judged = JudgedSamples(group);
   std::optional<observe::Detector> detector;
   int64_t clock_ahead_usec = 0;
   bool left_out = false;
@@ -40,6 +41,7 @@ std::expected<FoundContention, int> find_contention(const Context& context,
           out.has_group = std::ranges::any_of(sample.counters, [&](const DomainCounters& row) {
             return group_label(row.group) == group;
           });
+        out.judged.add(sample);
         clock_ahead_usec = static_cast<int64_t>(sample.time_usec - sample.monotonic_usec);
         take(detector->add(sample), false);
       },

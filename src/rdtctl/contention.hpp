@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "judged_samples.hpp"
 #include "rdtd/observe/detector.hpp"
 #include "recording_source.hpp"
 
@@ -19,6 +20,7 @@ struct FoundEpisode {
 
 struct FoundContention {
   ReadRecording read;
+  JudgedSamples judged{""};
   bool has_group = false;              // the one that was asked for
   std::vector<FoundEpisode> episodes;  // of the period, those that run at the end
   std::vector<observe::Stream> streams;

@@ -119,6 +119,12 @@ void print_curves(const Context& context, const History& shown) {
   print_marks(context, shown.marks);
 }
 
+int report_no_counters(const verbs::RecordingSource& source, const ReadRecording& read) {
+  note("rdtctl: {}: no group has a counter in {}\n",
+       source.file.empty() ? "the history" : source.file, counted(read.samples, "sample"));
+  return Exit::failed;
+}
+
 JsonValue json_of(const Curve& curve) {
   JsonValue out = JsonValue::array();
   for (const auto& value : curve) out.push_back(value ? JsonValue(*value) : JsonValue());
@@ -183,6 +189,8 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
   }
   auto shown = read(context, options);
   if (!shown) return shown.error();
+  if (shown->coarse.empty() && options.group.empty())
+    return report_no_counters(options.source, shown->read);
   for (std::vector<Series>* all : {&shown->coarse, &shown->fine})
     std::erase_if(*all, [&](const Series& series) {
       return !options.group.empty() && group_label(series.group) != options.group;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "judged_samples.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/observer/guard_policy.hpp"
@@ -50,6 +51,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
   observe::Guard guard(rules);
   std::optional<observe::Detector> detector;
   std::vector<observe::GuardStep> steps;
+  JudgedSamples judged("");
   bool left_out = false;
   const auto recording = read_samples(
       context, source,
@@ -59,6 +61,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
           detector->use(header);
           guard.use(header);
         }
+        judged.add(sample);
         (void)detector->add(sample);
         std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
         left_out |= keep_last(steps, 2 * most_found);
@@ -76,9 +79,7 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
   }
   for (const observe::GuardStep& step : steps)
     print("{}  {}\n", time_text(step.time_usec), sentence(step));
-  if (steps.empty())
-    print("No step from {} to {}, in {}.\n", time_text(recording->from_usec),
-          time_text(recording->to_usec), counted(recording->samples, "sample"));
+  if (steps.empty()) print("{}\n", judged.text("No step", "No step is possible", *recording));
   return Exit::ok;
 }
 

@@ -66,6 +66,8 @@ struct Sample {
   bool first = false;
   // Not written: the header may be another one than for the sample before.
   bool begins_file = false;
+  // Not written: it is before the period that was asked for, and does not count.
+  bool leads = false;
 };
 
 // Takes up what the sample says of the amounts in force, by group label. Of no more groups than a
