@@ -94,8 +94,10 @@ bool Detector::is_gap(const Sample& sample) {
 
 void Detector::use(const Header& header) {
   header_ = header;
-  for (const auto& [place, watch] : domains_)
+  for (const auto& [place, watch] : domains_) {
     watch->set_ceiling(of_domain(header_.ceilings, place.first, place.second));
+    watch->set_io_ways(of_domain(header_.io_ways, place.first, place.second).value_or(0));
+  }
 }
 
 // No machine has so many: a file may.

@@ -107,6 +107,8 @@ class DomainWatch {
   void append_streams(std::vector<Stream>& out) const;
   // Bytes/s that the domain can carry, if that was measured.
   void set_ceiling(std::optional<double> rate) { measured_ceiling_ = rate; }
+  // That I/O devices fill too.
+  void set_io_ways(uint64_t ways) { io_ways_ = ways; }
   // Without the groups' amounts.
   [[nodiscard]] DomainTraffic domain_traffic() const;
 

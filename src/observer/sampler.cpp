@@ -21,6 +21,9 @@ observe::Header::MbValues mb_values_of(const Capabilities& capabilities) {
   return {percent, unit * info.bandwidth_gran, unit * info.min_bandwidth};
 }
 
+// Occupancy is counted by cache, not for instructions and data apart.
+std::string cache_of(const Resource& resource) { return std::string(resource.name().substr(0, 2)); }
+
 }  // namespace
 
 observe::Header Sampler::header(double interval) const {
@@ -31,14 +34,32 @@ observe::Header Sampler::header(double interval) const {
   if (const auto capabilities = tree_.read_capabilities({})) {
     out.mb = mb_values_of(*capabilities);
     for (const auto& [resource, cache] : capabilities->caches) {
-      // Occupancy is counted by cache, not for instructions and data apart.
-      std::string name(resource.name().substr(0, 2));
       for (const auto& [domain, bytes] : cache.way_bytes)
-        if (bytes > 0) out.way_bytes[name][domain] = bytes;
-      if (const uint64_t ways = cache.shareable_bits.bits; ways != 0)
-        for (const auto& [domain, bytes] : cache.way_bytes) out.io_ways[name][domain] = ways;
+        if (bytes > 0) out.way_bytes[cache_of(resource)][domain] = bytes;
     }
+    out.io_ways = io_ways_of(*capabilities);
   }
+  return out;
+}
+
+Sampler::IoWays Sampler::io_ways() const {
+  const auto capabilities = tree_.read_capabilities({});
+  return capabilities ? io_ways_of(*capabilities) : IoWays{};
+}
+
+// Those of all devices by the hardware, and those that io_alloc gives them.
+Sampler::IoWays Sampler::io_ways_of(const Capabilities& capabilities) const {
+  IoWays out;
+  for (const auto& [resource, cache] : capabilities.caches)
+    if (const uint64_t ways = cache.shareable_bits.bits; ways != 0)
+      for (const auto& [domain, bytes] : cache.way_bytes) out[cache_of(resource)][domain] |= ways;
+  const auto root = resctrl::read_schemata(tree_.filesystem(), std::string(root_group));
+  const auto io =
+      root ? resctrl::read_io(tree_.filesystem(), *root) : std::unexpected(root.error());
+  if (!io) return out;
+  for (const auto& [resource, masks] : *io)
+    for (const auto& [domain, ways] : masks)
+      if (ways != 0) out[cache_of(resource)][domain] |= ways;
   return out;
 }
 

@@ -102,9 +102,13 @@ void Observer::settled(const std::string& what) {
 
 // What the daemon refuses does not end the observer: it goes on as before, without a guard.
 void Observer::read_settings() {
-  // It may have been measured meanwhile. The header of a file holds for all of its samples.
-  if (auto ceilings = read_ceilings(paths_.ceilings); ceilings != header_.ceilings) {
+  // It may have been measured meanwhile, and a policy changes the ways of devices. The header of a
+  // file holds for all of its samples.
+  auto ceilings = read_ceilings(paths_.ceilings);
+  auto io_ways = sampler_ ? sampler_->io_ways() : header_.io_ways;
+  if (ceilings != header_.ceilings || io_ways != header_.io_ways) {
     header_.ceilings = std::move(ceilings);
+    header_.io_ways = std::move(io_ways);
     ring_.reset();
   }
   if (detector_) detector_->use(header_);

@@ -109,6 +109,19 @@ TEST(Blame, DevicesAreNotNobody) {
   EXPECT_EQ(film.play(100).sentences.size(), 1U);
   film.header().io_ways["L3"][DomainId{0}] = 0xc0;
   EXPECT_EQ(film.play(100).sentences, std::vector<std::string>{});
+  // They may change while it looks.
+  Detector detector(Header{});
+  detector.use(film.header());
+  const std::vector<Sample> samples = film.shoot(100);
+  film.header().io_ways.clear();
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (i == 10) detector.use(film.header());
+    if (i == 20) {
+      film.header().io_ways["L3"][DomainId{0}] = 0xc0;
+      detector.use(film.header());
+    }
+    EXPECT_TRUE(detector.add(samples[i]).empty());
+  }
   const auto read = parse_recording(header_line(film.header()));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->header.io_ways, film.header().io_ways);

@@ -44,6 +44,33 @@ TEST_F(SamplerTest, HeaderSaysWhatTheMachineIs) {
   EXPECT_EQ(header.way_bytes.at("L3").at(DomainId{0}), 1U << 20);
 }
 
+// A device may have filled what a group lost there.
+TEST_F(SamplerTest, TheWaysOfDevices) {
+  const auto ways = [&] { return Sampler(*Tree::open(root_.string())).header(1).io_ways; };
+  using Ways = Sampler::IoWays;
+  put("schemata", "L3:0=ff;1=ff\n");
+  put("size", "L3:0=4194304;1=4194304\n");
+  put("cpus_list", "0-3\n");
+  for (const auto& [file, text] :
+       {std::pair("cbm_mask", "ff\n"), std::pair("min_cbm_bits", "1\n"),
+        std::pair("num_closids", "4\n"), std::pair("shareable_bits", "c0\n")})
+    put(std::string("info/L3/") + file, text);
+  EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xc0}, {DomainId{1}, 0xc0}}}}));
+  put("info/L3/io_alloc", "disabled\n");
+  put("info/L3/io_alloc_cbm", "0=3;1=40\n");
+  EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xc0}, {DomainId{1}, 0xc0}}}}));
+  put("info/L3/io_alloc", "enabled\n");
+  EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xc3}, {DomainId{1}, 0xc0}}}}));
+  const Sampler sampler(*Tree::open(root_.string()));
+  put("info/L3/io_alloc_cbm", "0=10;1=40\n");
+  EXPECT_EQ(sampler.io_ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
+  // The caches of instructions and of data are one.
+  put("schemata", "L3CODE:0=ff;1=ff\nL3DATA:0=ff;1=ff\n");
+  fs::rename(root_ / "info/L3", root_ / "info/L3CODE");
+  fs::copy(root_ / "info/L3CODE", root_ / "info/L3DATA");
+  EXPECT_EQ(sampler.io_ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
+}
+
 // Amounts stand in a recording where they change.
 TEST_F(SamplerTest, SchemataThatAreNew) {
   using Changed = std::map<std::string, std::string>;
