@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -19,56 +18,8 @@ namespace {
 constexpr double gap_seconds = 2;
 constexpr size_t most_watched = 20'000;
 
-// "0-3,8"
-bool has_domain(std::string_view ids, DomainId domain) {
-  for (const std::string_view range : split(ids, ',')) {
-    const size_t dash = range.find('-');
-    const auto first = parse_unsigned<uint32_t>(range.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : parse_unsigned<uint32_t>(range.substr(dash + 1));
-    const auto id = static_cast<uint32_t>(domain);
-    if (first && last && *first <= id && id <= *last) return true;
-  }
-  return false;
-}
-
-// Calls `use` with the resource's suffix and the value for the domain, of "L3:0-1=f;2=ff
-// MB:0-2=100": for "L3" also of L3CODE and L3DATA.
-void for_values(std::string_view line, std::string_view resource, DomainId domain,
-                const std::function<void(std::string_view, std::string_view)>& use) {
-  for (const std::string_view row : split(line, ' ')) {
-    const size_t colon = row.find(':');
-    const std::string_view name = row.substr(0, colon);
-    if (colon == std::string_view::npos || !name.starts_with(resource)) continue;
-    for (const std::string_view entry : split(row.substr(colon + 1), ';')) {
-      const size_t equals = entry.find('=');
-      if (equals != std::string_view::npos && has_domain(entry.substr(0, equals), domain))
-        use(name.substr(resource.size()), entry.substr(equals + 1));
-    }
-  }
-}
-
-// The ways of a cache, of instructions and data together.
-std::optional<uint64_t> ways_of(std::string_view line, std::string_view resource, DomainId domain) {
-  std::optional<uint64_t> out;
-  for_values(line, resource, domain, [&](std::string_view suffix, std::string_view value) {
-    const bool is_cache = suffix.empty() || suffix == "CODE" || suffix == "DATA";
-    if (const auto mask = parse_unsigned<uint64_t>(value, 16); is_cache && mask)
-      out = out.value_or(0) | *mask;
-  });
-  return out;
-}
-
-std::string bandwidth_of(std::string_view line, DomainId domain) {
-  std::string out;
-  for_values(line, "MB", domain, [&](std::string_view suffix, std::string_view value) {
-    if (suffix.empty()) out = value;
-  });
-  return out;
-}
-
-Amounts amounts_of(std::string_view line, std::string_view resource, DomainId domain) {
-  return {ways_of(line, resource, domain), parse_unsigned<uint64_t>(bandwidth_of(line, domain))};
+Amounts amounts_of(const SchemataText& schemata, const std::string& resource, DomainId domain) {
+  return {schemata.ways(resource, domain), parse_unsigned<uint64_t>(schemata.value("MB", domain))};
 }
 
 bool is_watched(const DomainCounters& row) {
@@ -158,7 +109,7 @@ std::vector<DomainTraffic> Detector::traffic() const {
     out.push_back(std::move(domain));
     for (auto& [name, group] : out.back().groups)
       if (const auto line = schemata_.find(group_label(name)); line != schemata_.end())
-        group.mb = bandwidth_of(line->second, place.second);
+        group.mb = line->second.value("MB", place.second);
   }
   return out;
 }

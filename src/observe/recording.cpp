@@ -55,7 +55,7 @@ std::string text_or_empty(const Json& object, const char* key) {
 constexpr uint64_t latest_usec = 4'000'000'000'000'000;
 constexpr size_t longest_schemata = 16384, longest_name = 512, longest_mark = 1024;
 // No machine has more, and what is kept of a sample grows with them.
-constexpr size_t most_groups = 2000, most_rows = 100'000, most_counters = 64, most_marks = 1000;
+constexpr size_t most_rows = 100'000, most_counters = 64, most_marks = 1000;
 constexpr size_t deepest = 8;  // what is read has a depth of 4
 
 constexpr const char* not_a_sample = "this is no sample";
@@ -291,15 +291,6 @@ std::string sample_line(const Sample& sample) {
   if (!sample.schemata.empty()) out["schemata"] = sample.schemata;
   if (!sample.marks.empty()) out["marks"] = sample.marks;
   return dumped(out);
-}
-
-void update_schemata(std::map<std::string, std::string>& in_force, const Sample& sample) {
-  for (const auto& [group, text] : sample.schemata) {
-    if (text.empty())
-      in_force.erase(group);
-    else if (in_force.size() < most_groups || in_force.contains(group))
-      in_force[group] = text;
-  }
 }
 
 std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::string_view text,

@@ -12,6 +12,7 @@
 
 #include "rdtd/observe/episode.hpp"
 #include "rdtd/observe/recording.hpp"
+#include "rdtd/observe/schemata_text.hpp"
 
 namespace rdtd::observe {
 
@@ -69,8 +70,8 @@ class Detector {
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
 
   Header header_;
-  double monotonic_ = 0, time_ = 0;              // of the sample before, seconds
-  std::map<std::string, std::string> schemata_;  // in force, by label
+  double monotonic_ = 0, time_ = 0;               // of the sample before, seconds
+  std::map<std::string, SchemataText> schemata_;  // in force, by label
   std::map<std::pair<std::string, DomainId>, std::unique_ptr<DomainWatch>> domains_;
 };
 

@@ -70,9 +70,19 @@ struct Sample {
   bool leads = false;
 };
 
-// Takes up what the sample says of the amounts in force, by group label. Of no more groups than a
-// machine can have: a file may have any number.
-void update_schemata(std::map<std::string, std::string>& in_force, const Sample& sample);
+// No machine has more: a file may have any number.
+inline constexpr size_t most_groups = 2000;
+
+// Takes up what the sample says of the amounts in force, by group label. `Kept`: made of the text.
+template <class Kept>
+void update_schemata(std::map<std::string, Kept>& in_force, const Sample& sample) {
+  for (const auto& [group, text] : sample.schemata) {
+    if (text.empty())
+      in_force.erase(group);
+    else if (in_force.size() < most_groups || in_force.contains(group))
+      in_force.insert_or_assign(group, Kept(text));
+  }
+}
 
 struct Recording {
   Header header;
