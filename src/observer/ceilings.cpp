@@ -19,7 +19,10 @@ Result<void> write_ceilings(const std::string& directory, const observe::Header&
   if (error) return std::unexpected(Error{"create", directory, error.value(), {}});
   const auto opened = Directory::open(directory);
   if (!opened) return std::unexpected(opened.error());
-  return opened->replace(ceilings_file, observe::header_line(header));
+  observe::Header all = header;
+  for (const auto& [resource, domains] : read_ceilings(directory))
+    all.ceilings[resource].insert(domains.begin(), domains.end());
+  return opened->replace(ceilings_file, observe::header_line(all));
 }
 
 }  // namespace rdtd

@@ -26,7 +26,7 @@ constexpr double ramp_seconds = 0.5;
 
 struct Domain {
   DomainId id{};
-  CpuSet cpus;
+  CpuSet cpus, others;  // those of it that this process may use, and may not
   uint64_t bytes_of_stream = 0;
   double rate = 0;  // bytes/s
 };
@@ -44,6 +44,8 @@ std::vector<Domain> domains_of(const Context& context) {
     std::ranges::set_intersection(place->shared, allowed,
                                   std::inserter(domain.cpus, domain.cpus.end()));
     if (domain.cpus.empty()) continue;
+    std::ranges::set_difference(place->shared, allowed,
+                                std::inserter(domain.others, domain.others.end()));
     domain.bytes_of_stream = 2 * bytes / domain.cpus.size() + 2 * place->inner_bytes;
     out.push_back(std::move(domain));
   }
@@ -117,6 +119,15 @@ std::string limit_of_streams(const Tree& tree) {
   return "";
 }
 
+void warn_of_other_cpus(const std::vector<Domain>& domains) {
+  for (const Domain& domain : domains)
+    if (!domain.others.empty())
+      note(
+          "rdtctl: warning: this process may not use {} of domain {} (taskset, cpuset): the domain "
+          "may carry more\n",
+          experiment::cpu_words(domain.others), to_string(domain.id));
+}
+
 }  // namespace
 
 int verbs::ceiling(const Context& context, double seconds) {
@@ -134,6 +145,7 @@ int verbs::ceiling(const Context& context, double seconds) {
         "rdtctl: warning: the default group, which the streams are in, may use {} of the "
         "bandwidth: the domain may carry more\n",
         limit);
+  warn_of_other_cpus(domains);
   WatchedRun watched;
   for (Domain& domain : domains)
     if (const auto measured = measure(*tree, watched, seconds, domain); !measured)

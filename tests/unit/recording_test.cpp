@@ -74,6 +74,14 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   measured.ceilings["L3"] = {{DomainId{0}, 2.5e9}};
   ASSERT_TRUE(write_ceilings(directory.string(), measured));
   EXPECT_EQ(read_ceilings(directory.string()), measured.ceilings);
+  // A measurement of another domain takes nothing away.
+  Header other;
+  other.ceilings["L3"] = {{DomainId{1}, 3e9}};
+  ASSERT_TRUE(write_ceilings(directory.string(), other));
+  other.ceilings["L3"] = {{DomainId{1}, 4e9}};
+  ASSERT_TRUE(write_ceilings(directory.string(), other));
+  measured.ceilings["L3"][DomainId{1}] = 4e9;
+  EXPECT_EQ(read_ceilings(directory.string()), measured.ceilings);
   std::ofstream(directory / ceilings_file) << "garbage";
   EXPECT_TRUE(read_ceilings(directory.string()).empty());
   std::filesystem::remove_all(directory);

@@ -13,7 +13,7 @@ using Ceilings = decltype(observe::Header::ceilings);
 
 // `directory`: /var/lib/rdtd. None if there is no such file, or if it is none.
 [[nodiscard]] Ceilings read_ceilings(const std::string& directory);
-// For everybody to read.
+// For everybody to read. What is there of other domains is kept.
 [[nodiscard]] Result<void> write_ceilings(const std::string& directory,
                                           const observe::Header& header);
 
