@@ -35,7 +35,7 @@ std::string write_unit(std::string_view unit) {
 }
 
 // A component that no process is in, whatever is above it.
-Check check_type(std::string_view text, std::string_view name) {
+Check check_type(std::string_view text, std::string_view above, std::string_view name) {
   if (name == "kubepods-guaranteed.slice")
     return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
                                "kubepods.slice",
@@ -47,8 +47,9 @@ Check check_type(std::string_view text, std::string_view name) {
   if (stem.ends_with('@') && has_unit_type(name))
     return never(text, "a template has no processes, only its instances have",
                  write_unit(fmt::format("{}*{}", stem, name.substr(stem.size()))));
+  // Elsewhere it is the name that somebody gave to a container.
   for (const std::string_view type : {".timer", ".path", ".target"})
-    if (name.ends_with(type))
+    if (name.ends_with(type) && above.ends_with(dot_slice))
       return never(text, fmt::format("no process is in a {}", type.substr(1)),
                    type == ".target" ? "" : write_unit(fmt::format("{}.service", stem)));
   return std::nullopt;
@@ -60,9 +61,9 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
   if (parent.empty() || above == parent || !(above.empty() || is_literal_name(above)))
     return std::nullopt;
   const size_t at = text.find(name);
-  // What is above a slice that stands at its right place stays.
-  const std::string_view front =
-      above.ends_with(dot_slice) || above.empty() ? "" : text.substr(0, at - 1);
+  // What the slices begin below stays: the service of a user's manager.
+  std::string_view front = text.substr(0, at - 1);
+  while (front.ends_with(dot_slice)) front = front.substr(0, front.rfind('/'));
   return Finding{
       fmt::format("'{}' may not match: systemd puts {} into {}", text, name, parent),
       write(fmt::format("{}{}{}", front, path_of_slice(name), text.substr(at + name.size()))),
@@ -116,7 +117,7 @@ Check check_cgroup_components(std::string_view text) {
   const auto components = split(text, '/');
   constexpr size_t most = 32;  // deeper ones are nobody's slip
   if (components.size() > most) return std::nullopt;
-  for (const std::string_view file : {"cgroup.procs", "cgroup.threads", "tasks"})
+  for (const std::string_view file : {"cgroup.procs", "cgroup.threads"})
     if (components.back() == file)
       return never(
           text, "it is a file of a cgroup",
@@ -124,7 +125,7 @@ Check check_cgroup_components(std::string_view text) {
   for (size_t i = 1; i < components.size(); i++) {
     const std::string_view name = components[i], above = components[i - 1];
     if (name.empty() || !is_literal_name(name)) continue;
-    if (auto found = check_type(text, name)) return found;
+    if (auto found = check_type(text, above, name)) return found;
     if (name.ends_with(dot_slice)) {
       if (auto found = check_slice(text, above, name)) return found;
     } else if (auto found = check_place(text, above, name)) {

@@ -64,7 +64,7 @@ bool is_program(std::string_view word) {
 }
 
 // ["tar", "gzip", "xz"] of "tar gzip xz"; empty of what may be one name, as "tmux: server" and
-// "docker init".
+// "docker init", and of "tar or gzip", which is a slip of its own.
 std::string list_of_words(std::string_view text) {
   constexpr std::string_view of_a_word = "abcdefghijklmnopqrstuvwxyz0123456789-_";
   constexpr size_t least = 3;
@@ -72,6 +72,7 @@ std::string list_of_words(std::string_view text) {
   std::string out;
   for (const std::string_view word : words) {
     if (word.empty() || word.find_first_not_of(of_a_word) != std::string_view::npos) return {};
+    if (word == "or" || word == "and") return {};
     out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
   }
   const bool all_known = words.size() > 1 && std::ranges::all_of(words, is_program);
@@ -161,7 +162,9 @@ Check check_comm(std::string_view text, bool of_thread) {
     return Finding{
         fmt::format("'{}' is a title in the command line; the name of such a process is '{}'", text,
                     program),
-        fmt::format("{}, or cmdline = {}", write(program),
+        fmt::format("{}, or cmdline = {}",
+                    // Debian's has its version in the name.
+                    write(program == "php-fpm" ? "php-fpm*" : program),
                     rdtd::quoted(fmt::format("{}{}", text, text.ends_with('*') ? "" : "*"))),
         false};
   if (!of_thread && is_thread_of_qemu(text))

@@ -82,7 +82,9 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const std::string_view value = trim(text.substr(sign + 1));
   const auto condition = condition_of(text.substr(0, sign));
   if (!condition || value.empty() || (text[sign] == ' ' && !is_digits(value))) return std::nullopt;
-  if (kind == ConditionKind::cgroup && value.starts_with('/')) return std::nullopt;
+  // "name=systemd:/system.slice/x.service" is a hierarchy of cgroup v1.
+  if (kind == ConditionKind::cgroup && (value.starts_with('/') || value.contains(":/")))
+    return std::nullopt;
   // Of libvirt, Kubernetes and images.
   if (kind == ConditionKind::vm || kind == ConditionKind::pod) return std::nullopt;
   const std::string word = lower(text.substr(0, sign));
@@ -118,9 +120,16 @@ Check check_variable(ConditionKind kind, std::string_view text) {
   if (at == no_place || (kind == ConditionKind::cmdline && at != 0)) return std::nullopt;
   // These have a better name for what is left.
   if (kind == ConditionKind::exe && at == 0 && text.contains('/')) return std::nullopt;
-  return never(
-      text, "rules have no variables",
-      is_identity(kind) ? "write the name itself" : hint_for_place(without_variables(text)));
+  std::string hint =
+      is_identity(kind) ? "write the name itself" : hint_for_place(without_variables(text));
+  // A '$' can be in a name: of a Java class, of a machine of a Windows domain.
+  const bool can_be_name = at > 0 && text[at + 1] != '{' && kind != ConditionKind::container &&
+                           kind != ConditionKind::pod;
+  if (can_be_name)
+    return Finding{
+        fmt::format("'{}' may not match what it was meant for: rules have no variables", text),
+        std::move(hint), false};
+  return never(text, "rules have no variables", std::move(hint));
 }
 
 // "mysql%", as SQL has it, and "/home/%u/x".

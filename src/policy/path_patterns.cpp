@@ -143,9 +143,11 @@ Check check_exe(std::string_view text) {
       return Finding{
           fmt::format("'{}' may not match: the executable of a script is its interpreter", text),
           "'name' or 'cmdline' matches a script", false};
-  if (lower(text).ends_with(".exe"))
+  const bool is_of_windows = text.contains("drive_c") || text.contains("Program Files");
+  if (lower(text).ends_with(".exe") && (is_of_windows || !text.starts_with('/')))
     return Finding{
-        fmt::format("'{}' may not match: the executable of a Windows program is Wine's", text),
+        fmt::format("'{}' may not match: if it is a Windows program, its executable is Wine's",
+                    text),
         "'name' or 'cmdline' matches the program", false};
   for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
     if (text.starts_with(link))

@@ -86,7 +86,7 @@ std::string list_of_identities(ConditionKind kind, std::string_view text, char s
   std::string list;
   for (const std::string_view part : split(text, separator)) {
     const std::string_view name = trim(part);
-    if (name.empty()) continue;
+    if (name.empty() || (separator == ' ' && (name == "or" || name == "and"))) continue;
     if (name.find_first_of(",:|; \"\\") != std::string_view::npos || text.size() > longest_list)
       return fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind));
     list += (list.empty() ? "" : ", ") + rdtd::quoted(name);

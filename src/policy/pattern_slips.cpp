@@ -170,7 +170,8 @@ bool is_name(ConditionKind kind) {
 // "regex:^redis", "re:redis", "~redis"
 std::string_view without_mark_of_regex(ConditionKind kind, std::string_view pattern) {
   for (const std::string_view mark : {"regex:", "regexp:", "re:", "regex=", "=~", "~"})
-    if (is_name(kind) && pattern.starts_with(mark) && !pattern.starts_with("~/"))
+    if (is_name(kind) && pattern.starts_with(mark) && pattern.size() > mark.size() &&
+        !pattern.starts_with("~/"))
       return pattern.substr(mark.size());
   return pattern;
 }
@@ -199,11 +200,13 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
       (pattern.ends_with('$') && !pattern.ends_with("\\$") && kind != ConditionKind::cmdline);
   const bool is_comm = kind == ConditionKind::name || kind == ConditionKind::thread;
   const bool is_too_long = is_comm && pattern.size() > longest_comm;
+  // The name of a virtual machine can have any character but '/'.
+  const bool can_be_name = kind == ConditionKind::vm || (is_comm && !is_too_long);
   if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
-    return PatternSlip{is_too_long || !is_comm, std::string(no_regex), {glob_of(trim(regex))}};
+    return PatternSlip{!can_be_name, std::string(no_regex), {glob_of(trim(regex))}};
   if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)
-    return PatternSlip{is_too_long || !is_comm,
-                       "one pattern is one glob, and an array holds several", std::move(list)};
+    return PatternSlip{!can_be_name, "one pattern is one glob, and an array holds several",
+                       std::move(list)};
   if (std::vector<std::string> list = alternatives(kind, pattern); list.size() > 1) {
     std::ranges::transform(list, list.begin(), [](const std::string& one) { return glob_of(one); });
     return PatternSlip{anchored || kind != ConditionKind::cmdline,

@@ -12,6 +12,7 @@
 #include "names.hpp"
 #include "pattern_check.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/container.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/monitor_template.hpp"
 
@@ -80,6 +81,14 @@ bool are_services(const Condition& units) {
          });
 }
 
+// containerd makes containers directly below these.
+bool hold_containers(const Condition& units) {
+  return std::ranges::any_of(units.patterns, [](const Located<std::string>& unit) {
+    return std::ranges::find(mixed_driver_parents, "/system.slice/" + unit.value) !=
+           mixed_driver_parents.end();
+  });
+}
+
 // A process of these is in no service of the system's manager.
 void check_place(const FileReader& in, const Rule& rule) {
   constexpr auto elsewhere = std::to_array<std::pair<ConditionKind, std::string_view>>(
@@ -89,12 +98,15 @@ void check_place(const FileReader& in, const Rule& rule) {
        {ConditionKind::container, "containers with a name are in scopes of their own"}});
   const auto units = std::ranges::find(rule.conditions, ConditionKind::unit, &Condition::kind);
   if (units == rule.conditions.end() || !are_services(*units)) return;
-  for (const auto& [kind, where] : elsewhere)
+  for (const auto& [kind, where] : elsewhere) {
+    const bool of_container = kind == ConditionKind::pod || kind == ConditionKind::container;
+    if (of_container && hold_containers(*units)) continue;
     if (std::ranges::find(rule.conditions, kind, &Condition::kind) != rule.conditions.end())
       in.warning(
           units->patterns.front().where,
           fmt::format("'unit' and '{}' match no process together: {}", to_string(kind), where),
           "all conditions of a rule must hold: write two rules");
+  }
 }
 
 }  // namespace

@@ -117,7 +117,9 @@ Check check_pod(std::string_view text) {
   if (slash == std::string_view::npos)
     return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
                    write(fmt::format("*/{}", text))};
-  if (const size_t second = text.find('/', slash + 1); second != std::string_view::npos)
+  if (const size_t second = text.find('/', slash + 1); second + 1 == text.size() && slash > 0)
+    return never(text, "a pod is NAMESPACE/NAME, with one '/'", write(text.substr(0, second)));
+  else if (second != std::string_view::npos)
     return never(text, "a pod is NAMESPACE/NAME, with one '/'",
                  text.starts_with('/') ? write(text.substr(1))
                                        : fmt::format("write pod = {} and container = {}",

@@ -53,10 +53,17 @@ std::optional<std::string> misspelt_type(std::string_view word) {
   return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
 }
 
-// user@1000.service and what holds it are units of the system's manager.
+// user@1000.service and what holds it are units of the system's manager. A user's podman makes
+// user-libpod_pod_ID.slice.
 bool is_of_system_manager(std::string_view unit) {
-  return (unit.starts_with("user@") && unit.ends_with(".service")) ||
-         (unit.starts_with("user-") && unit.ends_with(".slice")) ||
+  constexpr std::string_view numbers_and_wildcards = "0123456789*?[]-";
+  constexpr std::string_view before = "user-", after = ".slice";
+  const bool is_slice =
+      unit.size() > before.size() + after.size() && unit.starts_with(before) &&
+      unit.ends_with(after) &&
+      unit.substr(0, unit.size() - after.size())
+              .find_first_not_of(numbers_and_wildcards, before.size()) == std::string_view::npos;
+  return is_slice || (unit.starts_with("user@") && unit.ends_with(".service")) ||
          (unit.starts_with("session-") && unit.ends_with(".scope"));
 }
 
@@ -106,10 +113,11 @@ Check check_whose(ConditionKind kind, std::string_view unit, std::string_view te
                           unit == "background.slice" ||
                           (unit.starts_with("app-") && unit.ends_with(".scope"));
   if (is_of_user)
-    return Finding{fmt::format("'{}' looks like a unit of a user's own service manager; 'unit' is "
-                               "one of the system's",
+    return Finding{fmt::format("'{}' is most often a unit of a user's own service manager; 'unit' "
+                               "is one of the system's",
                                text),
-                   fmt::format("write user_unit = {}", rdtd::quoted(text)), false};
+                   fmt::format("if it is the user's, write user_unit = {}", rdtd::quoted(text)),
+                   false};
   if (unit == "kubepods-guaranteed.slice")
     return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
                                "kubepods.slice",

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <system_error>
 
@@ -20,11 +23,15 @@ std::optional<std::string> behind_link(const std::string& path) {
   const auto file = std::filesystem::canonical(path, error);
   if (error || file == path || !std::filesystem::is_regular_file(file, error) || error)
     return std::nullopt;
-  return file.string();
+  // Of a script, the kernel shows the interpreter.
+  std::array<char, 2> begin{};
+  std::ifstream(file, std::ios::binary).read(begin.data(), begin.size());
+  return begin[0] == '#' && begin[1] == '!' ? std::nullopt : std::optional(file.string());
 }
 
 void add(const Condition& condition, std::vector<Diagnostic>& out) {
-  for (const Located<std::string>& pattern : condition.patterns) {
+  constexpr size_t most_examined = 100;  // each is compared with all
+  for (const Located<std::string>& pattern : condition.patterns | std::views::take(most_examined)) {
     const auto path = glob_only_match(pattern.value);
     const auto file = path ? behind_link(*path) : std::nullopt;
     const auto matches = [&](const Located<std::string>& other) {

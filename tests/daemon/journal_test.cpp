@@ -65,7 +65,7 @@ TEST_F(JournalTest, CountsProcessesThatAreNotDecidedAbout) {
   for (int i = 0; i < 2; i++) (void)processes.start({.cmdline = "job"});
   processes.calls.fail_if([](const fake::Call& call) { return call.argument == "cmdline"; },
                           EAGAIN);
-  ASSERT_EQ(reload(web + "[[rule]]\ngroup = \"web\"\ncmdline = \"job\"\n"), "");
+  ASSERT_EQ(reload(web + "[[rule]]\ngroup = \"web\"\ncmdline = \"job*\"\n"), "");
   EXPECT_EQ(
       logged(),
       "info: policy in force: 2 groups, 1 rule, 2 steps; no process matches, 0 threads moved, 0 "

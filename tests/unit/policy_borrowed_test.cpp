@@ -14,7 +14,8 @@ constexpr ValueAndFinding conditions[] = {
     {"name = \"${BATCH}\"",
      "error: '${BATCH}' can never match: rules have no variables | write the text itself"},
     {"name = \"web-$ENV\"",
-     "error: 'web-$ENV' can never match: rules have no variables | write \"web-*\""},
+     "warning: 'web-$ENV' may not match what it was meant for: rules have no variables | write "
+     "\"web-*\""},
     {"name = \"web-\\\\$ENV\"", ""},
     {"exe = \"/opt/${VERSION}/bin/x\"",
      "error: '/opt/${VERSION}/bin/x' can never match: rules have no variables | write "
@@ -119,6 +120,38 @@ constexpr ValueAndFinding conditions[] = {
     {"name = \"tar && gzip\"",
      "warning: 'tar && gzip' may not match what it was meant for: one pattern is one glob, and an "
      "array holds several | write [\"tar\", \"gzip\"]"},
+    // Virtual machines, Java's threads, machines of Windows domains and containers have such names.
+    {"vm = \"R & D\"",
+     "warning: 'R & D' may not match what it was meant for: one pattern is one glob, and an array "
+     "holds several | write [\"R\", \"D\"]"},
+    {"vm = \"re:zero\"",
+     "warning: 're:zero' may not match what it was meant for: it is a glob, not a regular "
+     "expression | write \"zero\""},
+    {"name = \"~\"", ""},
+    {"thread = \"com.foo..$Task\"",
+     "warning: 'com.foo..$Task' may not match what it was meant for: rules have no variables | "
+     "write \"com.foo..*\""},
+    {"name = \"$TOOL\"",
+     "error: '$TOOL' can never match: rules have no variables | write the text itself"},
+    {"cgroup = \"/batch/tasks\"", ""},
+    {"cgroup = \"/lxc.payload.build.target\"", ""},
+    {"cgroup = \"name=systemd:/system.slice/x.service\"",
+     "error: 'name=systemd:/system.slice/x.service' can never match: the path of a cgroup begins "
+     "at "
+     "the root of its hierarchy | write \"/system.slice/x.service\""},
+    {"cgroup = \"/user.slice/user-1.slice/user@1.service/background-x.slice\"",
+     "warning: '/user.slice/user-1.slice/user@1.service/background-x.slice' may not match: systemd "
+     "puts background-x.slice into background.slice | write "
+     "\"/user.slice/user-1.slice/user@1.service/background.slice/background-x.slice\""},
+    {"user_unit = \"user-libpod_pod_*.slice\"", ""},
+    {"user = \"bob or alice\"",
+     "warning: 'bob or alice' is one name with a blank in it | write user = [\"bob\", \"alice\"]"},
+    {"pod = \"a/b/\"",
+     "error: 'a/b/' can never match: a pod is NAMESPACE/NAME, with one '/' | write \"a/b\""},
+    {"exe = \"/scratch/WRF/run/wrf.exe\"", ""},
+    {"name = \"tar or gzip\"",
+     "warning: 'tar or gzip' may not match what it was meant for: one pattern is one glob, and an "
+     "array holds several | write [\"tar\", \"gzip\"]"},
     {"unit = \"nginx or redis\"",
      "error: 'nginx or redis' can never match: one pattern is one glob, and an array holds several "
      "| write [\"nginx\", \"redis\"]"},
@@ -156,9 +189,9 @@ constexpr ValueAndFinding conditions[] = {
     {"exe = \"/etc/init.d/mysql\"",
      "warning: '/etc/init.d/mysql' may not match: the executable of a script is its interpreter | "
      "'name' or 'cmdline' matches a script"},
-    {"exe = \"/mnt/games/Game.exe\"",
-     "warning: '/mnt/games/Game.exe' may not match: the executable of a Windows program is Wine's "
-     "| 'name' or 'cmdline' matches the program"},
+    {"exe = \"/home/u/.wine/drive_c/Game.exe\"",
+     "warning: '/home/u/.wine/drive_c/Game.exe' may not match: if it is a Windows program, its "
+     "executable is Wine's | 'name' or 'cmdline' matches the program"},
     {"cmdline = \"backup.sh\"",
      "warning: 'backup.sh' may not match: the command line of a script begins with its interpreter "
      "| write \"*backup.sh*\""},
@@ -267,11 +300,12 @@ constexpr ValueAndFinding conditions[] = {
      "warning: 'slurmd' is the service 'slurmd.service', and not the jobs that it starts | write "
      "unit = \"*slurmstepd.scope\"; for the service itself, \"slurmd.service\""},
     {"unit = \"app-firefox-123.scope\"",
-     "warning: 'app-firefox-123.scope' looks like a unit of a user's own service manager; 'unit' "
-     "is one of the system's | write user_unit = \"app-firefox-123.scope\""},
+     "warning: 'app-firefox-123.scope' is most often a unit of a user's own service manager; "
+     "'unit' "
+     "is one of the system's | if it is the user's, write user_unit = \"app-firefox-123.scope\""},
     {"unit = \"app.slice\"",
-     "warning: 'app.slice' looks like a unit of a user's own service manager; 'unit' is one of the "
-     "system's | write user_unit = \"app.slice\""},
+     "warning: 'app.slice' is most often a unit of a user's own service manager; 'unit' is one of "
+     "the system's | if it is the user's, write user_unit = \"app.slice\""},
     {"user_unit = \"app.slice\"", ""},
     {"unit = \"kubepods-guaranteed.slice\"",
      "warning: 'kubepods-guaranteed.slice' holds nothing: guaranteed pods lie directly below "
@@ -484,6 +518,7 @@ constexpr PolicyAndErrors rules[] = {
      "are in user@UID.service\n"
      "    3 | unit = \"firefox.service\"\n"
      "      |        ^~~~~~~~~~~~~~~~~ all conditions of a rule must hold: write two rules\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"k3s.service\"\npod = \"*/*\"\n", ""},
     {"[[rule]]\ngroup = \"default\"\nunit = \"docker.service\"\ncontainer = \"web\"\n",
      "p.toml:3:8: warning: 'unit' and 'container' match no process together: containers with a "
      "name are in scopes of their own\n"
