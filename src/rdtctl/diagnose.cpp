@@ -143,8 +143,6 @@ Finding not_offered(const MachineFacts& facts, const Feature& feature) {
   constexpr unsigned skylake_x = 85;
   const bool is_throttling = std::string_view(feature.flag) == "mba";
   const bool has_erratum = !is_throttling && std::string_view(feature.flag) != "cat_l2";
-  if (is_virtual(facts))
-    return {kind, what, "this is a virtual machine, and its host passes on only a flag"};
   if (is_intel && facts.family == 6 && facts.model == skylake_x && has_erratum)
     return {kind,
             what +
@@ -152,6 +150,8 @@ Finding not_offered(const MachineFacts& facts, const Feature& feature) {
                 "Cascade Lake)",
             fmt::format("to use it nevertheless, add rdt={} to the kernel command line and reboot",
                         feature.word)};
+  if (is_virtual(facts))
+    return {kind, what, "this is a virtual machine, and its host passes on only a flag"};
   if (is_throttling && is_intel)
     return {warning,
             what + ": its steps are not linear on this processor, which no kernel supports",
