@@ -22,14 +22,6 @@ bool is_literal_name(std::string_view component) {
   return component.find_first_of("*?[\\") == std::string_view::npos;
 }
 
-// "batch.slice" of "batch-night.slice"; empty of a slice at the root.
-std::string parent_of_slice(std::string_view slice) {
-  const size_t dash = slice.substr(0, slice.size() - dot_slice.size()).rfind('-');
-  return dash == std::string_view::npos || dash == 0
-             ? ""
-             : fmt::format("{}{}", slice.substr(0, dash), dot_slice);
-}
-
 std::string write_unit(std::string_view unit) {
   return fmt::format("write unit = {}", rdtd::quoted(unit));
 }
@@ -105,6 +97,13 @@ Check check_missing_type(std::string_view text, std::string_view above, std::str
 }
 
 }  // namespace
+
+std::string parent_of_slice(std::string_view slice) {
+  const size_t dash = slice.substr(0, slice.size() - dot_slice.size()).rfind('-');
+  return dash == std::string_view::npos || dash == 0
+             ? ""
+             : fmt::format("{}{}", slice.substr(0, dash), dot_slice);
+}
 
 std::string path_of_slice(std::string_view slice) {
   constexpr size_t longest_unit = 255;

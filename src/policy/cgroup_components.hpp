@@ -11,6 +11,9 @@ namespace rdtd {
 // What is wrong with the components of a path that begins with '/', if anything is.
 [[nodiscard]] pattern::Check check_cgroup_components(std::string_view text);
 
+// "batch.slice" of "batch-night.slice"; empty of a slice at the root.
+[[nodiscard]] std::string parent_of_slice(std::string_view slice);
+
 // "/batch.slice/batch-night.slice" of "batch-night.slice".
 [[nodiscard]] std::string path_of_slice(std::string_view slice);
 

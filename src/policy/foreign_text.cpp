@@ -118,7 +118,7 @@ Check check_variable(ConditionKind kind, std::string_view text) {
   // A shell replaces the variables of a command before the program starts.
   const size_t at = find_variable(text);
   if (at == no_place || (kind == ConditionKind::cmdline && at != 0)) return std::nullopt;
-  // These have a better name for what is left.
+  // check_exe() proposes the part behind the variable.
   if (kind == ConditionKind::exe && at == 0 && text.contains('/')) return std::nullopt;
   std::string hint =
       is_identity(kind) ? "write the name itself" : hint_for_place(without_variables(text));

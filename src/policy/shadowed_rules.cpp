@@ -10,6 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cgroup_components.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -36,11 +38,7 @@ std::string slice_above(std::string_view unit) {
   if (unit.starts_with(manager) && unit.ends_with(service))
     return fmt::format("user-{}.slice",
                        unit.substr(manager.size(), unit.size() - manager.size() - service.size()));
-  if (!unit.ends_with(slice)) return {};
-  const size_t dash = unit.rfind('-');
-  return dash == std::string_view::npos || dash == 0
-             ? ""
-             : fmt::format("{}{}", unit.substr(0, dash), slice);
+  return unit.ends_with(slice) ? parent_of_slice(unit) : "";
 }
 
 using Pattern = uint32_t;  // a distinct pattern of a kind, numbered

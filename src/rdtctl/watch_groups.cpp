@@ -34,7 +34,7 @@ Locked lock(resctrl::Filesystem& filesystem) {
   }
 }
 
-// Whether the rdtctl that a name tells of runs. Its pid may be another program's by now.
+// Whether the rdtctl that made a group still runs. Another program may have its pid by now.
 bool runs(const proc::Processes& processes, pid_t pid) {
   const auto process = processes.open(pid);
   const auto name = process ? (*process)->read_name() : std::unexpected(process.error());

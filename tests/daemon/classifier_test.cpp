@@ -111,6 +111,19 @@ class ClassifierTest : public test::World {
     events_.exec(last);
     wait_for([&] { return opened(last) > 0; });
   }
+  // A process of user 2201 in a cgroup so deep that its user rests after a look, which takes so
+  // long.
+  pid_t start_in_deep_cgroup(milliseconds look) {
+    EXPECT_EQ(reload(redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"), "");
+    std::string deep;
+    for (int i = 0; i < 200; i++) deep += "/a";
+    const pid_t out = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
+    processes.calls.hook = [=](const fake::Call& call) {
+      if (call.operation == "read_name" && call.path == std::to_string(out))
+        std::this_thread::sleep_for(look);
+    };
+    return out;
+  }
   // How often a process was looked at.
   [[nodiscard]] size_t opened(pid_t pid) const {
     const std::lock_guard lock(kernel.mutex);
@@ -197,16 +210,8 @@ TEST_F(ClassifierTest, UsersShareTheTime) {
 // A pid that waits with those of a user who rests: it may be another user's by now, who need not
 // wait.
 TEST_F(ClassifierTest, AnExecOfAPidThatWaitsIsLookedAt) {
-  ASSERT_EQ(reload(test::redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"),
-            "");
-  std::string deep;
-  for (int i = 0; i < 200; i++) deep += "/a";
-  const pid_t slow = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
+  const pid_t slow = start_in_deep_cgroup(milliseconds(100));  // its user rests for 30 s
   const pid_t waits = processes.start({.name = "bash", .identity = {2201, 2201}});
-  processes.calls.hook = [&](const fake::Call& call) {
-    if (call.operation == "read_name" && call.path == std::to_string(slow))
-      std::this_thread::sleep_for(milliseconds(100));  // its user rests for 30 s
-  };
   start_all();
   events_.exec(slow);
   events_.exec(waits);
@@ -223,15 +228,7 @@ TEST_F(ClassifierTest, AnExecOfAPidThatWaitsIsLookedAt) {
 // A look at a process in a deeply nested cgroup takes long: its user rests, although nobody waits,
 // and a process that starts programs in a loop is looked at once afterwards.
 TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
-  ASSERT_EQ(reload(test::redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"),
-            "");
-  std::string deep;
-  for (int i = 0; i < 200; i++) deep += "/a";
-  const pid_t looping = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
-  processes.calls.hook = [&](const fake::Call& call) {
-    if (call.operation == "read_name" && call.path == std::to_string(looping))
-      std::this_thread::sleep_for(milliseconds(10));
-  };
+  const pid_t looping = start_in_deep_cgroup(milliseconds(10));
   start_all();
   processes.calls.reset();
   for (int i = 0; i < 10; i++) {
@@ -251,15 +248,7 @@ TEST_F(ClassifierTest, AUserInADeepCgroupRests) {
 
 // More of them than can wait are not looked at by the loop thread instead.
 TEST_F(ClassifierTest, ManyProcessesOfAUserWhoRests) {
-  ASSERT_EQ(reload(test::redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"),
-            "");
-  std::string deep;
-  for (int i = 0; i < 200; i++) deep += "/a";
-  const pid_t slow = processes.start({.name = "bash", .cgroup = deep, .identity = {2201, 2201}});
-  processes.calls.hook = [&](const fake::Call& call) {
-    if (call.operation == "read_name" && call.path == std::to_string(slow))
-      std::this_thread::sleep_for(milliseconds(100));  // its user rests for 30 s
-  };
+  const pid_t slow = start_in_deep_cgroup(milliseconds(100));  // its user rests for 30 s
   start_all();
   events_.exec(slow);
   for (size_t i = 0; i < Deferred::max_of_user + 10; i++)

@@ -29,8 +29,8 @@ struct Series {
 inline constexpr const char* occupancy_counter = "llc_occupancy";
 inline constexpr const char* traffic_counter = "mbm_total_bytes";
 
-// Tells traffic from a counter that jumps, as the sum of a control group does when a monitoring
-// group comes to it.
+// Finds rates that are no traffic: the counter has jumped, as the sum of a control group does when
+// a monitoring group is moved to it.
 class Jumps {
  public:
   static constexpr double most_rate = 0x1p40;  // bytes/s: no domain of a machine carries more
