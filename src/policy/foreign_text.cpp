@@ -14,21 +14,15 @@ namespace rdtd {
 
 using pattern::Check;
 using pattern::Finding;
+using pattern::is_comm;
 using pattern::is_digits;
+using pattern::is_identity;
 using pattern::never;
 using pattern::write;
 
 namespace {
 
 constexpr auto no_place = std::string_view::npos;
-
-bool is_comm(ConditionKind kind) {
-  return kind == ConditionKind::name || kind == ConditionKind::thread;
-}
-
-bool is_identity(ConditionKind kind) {
-  return kind == ConditionKind::user || kind == ConditionKind::user_group;
-}
 
 // The condition that a word in front of a value names, "" for the glob itself: "uid:1000",
 // "exe=/usr/bin/tar".
@@ -65,9 +59,13 @@ std::optional<std::string_view> condition_of(std::string_view word) {
   return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
-// What to write for a value of another condition, in the form that this one takes.
-std::string write_condition(std::string_view key, std::string_view value) {
+// What to write in a condition of one kind for a value that the user names a condition for.
+std::string write_condition(ConditionKind kind, std::string_view key, std::string_view value) {
+  if (key == "pid") return std::string(by_process);
+  if (value == "*" && (key == "user" || key == "user_group"))
+    return std::string(pattern::every_process);
   if (key == "exe" && !value.starts_with('/')) key = "name";
+  if (key == to_string(kind)) return write(value);
   std::string text(value);
   if (key == "cgroup" && !value.starts_with('/')) text.insert(0, "/");
   if (key == "pod" && !value.contains('/')) text.insert(0, "*/");
@@ -95,9 +93,7 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const bool certain = is_identity(kind) || kind == ConditionKind::exe ||
                        kind == ConditionKind::container || kind == ConditionKind::cgroup ||
                        (is_comm(kind) && text.size() > longest_comm);
-  std::string hint = key == "pid"             ? std::string(by_process)
-                     : key == to_string(kind) ? write(meant)
-                                              : write_condition(key, meant);
+  std::string hint = write_condition(kind, key, meant);
   if (certain)
     return never(text, "the value stands alone, without a word before it", std::move(hint));
   return Finding{fmt::format("'{}' may not match what it was meant for: the value stands alone, "

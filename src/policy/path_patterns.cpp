@@ -160,6 +160,8 @@ Check check_exe(std::string_view text) {
 }
 
 Check check_cgroup(std::string_view text) {
+  if (text == "-.slice" || text == "/-.slice")
+    return never(text, pattern::is_root_slice, std::string(pattern::every_process));
   if (const auto path = path_in_hierarchy(text))
     return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
   if (!is_absolute(text))

@@ -27,8 +27,11 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::every_process;
 using pattern::Finding;
+using pattern::is_comm;
 using pattern::is_digits;
+using pattern::is_identity;
 using pattern::last_component;
 using pattern::never;
 using pattern::write;
@@ -114,11 +117,11 @@ Check check_identity(ConditionKind kind, std::string_view text) {
                  fmt::format("write unit = {}", rdtd::quoted(text)));
   if (const std::string word = lower(text); word == "all" || word == "any" || word == "everyone")
     return Finding{fmt::format("'{}' is one {} of that name", text, noun),
-                   "name = \"*\" holds for every process", false};
+                   std::string(every_process), false};
   if (auto found = check_negation(text)) return found;
   if (text == "*")
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
-                 "name = \"*\" holds for every process");
+                 std::string(every_process));
   if (text.find_first_of("*?[") != std::string_view::npos)
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
@@ -146,8 +149,10 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
   const auto slip = find_slip(kind, text);
   if (!slip) return std::nullopt;
   std::string list;
-  for (const std::string& pattern : slip->meant)
-    list += (list.empty() ? "" : ", ") + rdtd::quoted(pattern);
+  for (const std::string& pattern : slip->meant) {
+    const bool needs_namespace = kind == ConditionKind::pod && !pattern.contains('/');
+    list += (list.empty() ? "" : ", ") + rdtd::quoted((needs_namespace ? "*/" : "") + pattern);
+  }
   const bool array = slip->meant.size() > 1 && !in_array;
   std::string hint = array ? fmt::format("write [{}]", list) : fmt::format("write {}", list);
   if (slip->certain) return never(text, slip->why, std::move(hint));
@@ -203,9 +208,8 @@ Check check_kind(ConditionKind kind, std::string_view text, bool in_array) {
 
 // Slips that look right on a screen, or nearly so. What cannot be in a name at all is an error.
 Check check_looks(ConditionKind kind, std::string_view text) {
-  const bool is_comm = kind == ConditionKind::name || kind == ConditionKind::thread;
   const bool is_cmdline = kind == ConditionKind::cmdline;
-  const bool can_have_any = is_comm || is_cmdline || kind == ConditionKind::exe ||
+  const bool can_have_any = is_comm(kind) || is_cmdline || kind == ConditionKind::exe ||
                             kind == ConditionKind::cgroup || kind == ConditionKind::vm;
   // A command line may have lines.
   if (const auto found = find_disguise(text, !is_cmdline)) {
@@ -219,7 +223,8 @@ Check check_looks(ConditionKind kind, std::string_view text) {
     return Finding{fmt::format("{} has quotes within its quotes", text),
                    write(text.substr(1, text.size() - 2)), !can_have_any};
   const std::string_view bare = trim(text);
-  if (is_comm || is_cmdline || bare.empty() || bare.size() == text.size()) return std::nullopt;
+  if (is_comm(kind) || is_cmdline || bare.empty() || bare.size() == text.size())
+    return std::nullopt;
   return Finding{
       fmt::format("'{}' {} with a blank", text, text.starts_with(bare.front()) ? "ends" : "begins"),
       write(bare), !can_have_any};
@@ -230,8 +235,7 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
     return Finding{fmt::format("'{}' is empty: nothing can match it", to_string(kind))};
   if (auto found = check_looks(kind, text)) return found;
   if (auto found = check_foreign_text(kind, text)) return found;
-  if (kind == ConditionKind::user || kind == ConditionKind::user_group)
-    return check_identity(kind, text);
+  if (is_identity(kind)) return check_identity(kind, text);
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plain_value.hpp"
+#include "rdtd/policy/policy.hpp"
 
 namespace rdtd::pattern {
 
@@ -19,6 +20,19 @@ struct Finding {
 };
 
 using Check = std::optional<Finding>;
+
+constexpr std::string_view every_process = "name = \"*\" holds for every process";
+constexpr std::string_view is_root_slice = "the root slice has no cgroup, and holds every process";
+
+// Its values are names of threads, which the kernel cuts.
+[[nodiscard]] inline bool is_comm(ConditionKind kind) {
+  return kind == ConditionKind::name || kind == ConditionKind::thread;
+}
+
+// Its values are names or numbers, and no globs.
+[[nodiscard]] inline bool is_identity(ConditionKind kind) {
+  return kind == ConditionKind::user || kind == ConditionKind::user_group;
+}
 
 [[nodiscard]] inline Finding never(std::string_view pattern, std::string_view why,
                                    std::string hint = {}) {

@@ -6,10 +6,13 @@
 #include <cctype>
 #include <iterator>
 
+#include "pattern_finding.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/comm_name.hpp"
 
 namespace rdtd {
+
+using pattern::is_comm;
 
 namespace {
 
@@ -198,10 +201,9 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
   const bool anchored =
       pattern.starts_with('^') ||
       (pattern.ends_with('$') && !pattern.ends_with("\\$") && kind != ConditionKind::cmdline);
-  const bool is_comm = kind == ConditionKind::name || kind == ConditionKind::thread;
-  const bool is_too_long = is_comm && pattern.size() > longest_comm;
+  const bool is_too_long = is_comm(kind) && pattern.size() > longest_comm;
   // The name of a virtual machine can have any character but '/'.
-  const bool can_be_name = kind == ConditionKind::vm || (is_comm && !is_too_long);
+  const bool can_be_name = kind == ConditionKind::vm || (is_comm(kind) && !is_too_long);
   if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
     return PatternSlip{!can_be_name, std::string(no_regex), {glob_of(trim(regex))}};
   if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)

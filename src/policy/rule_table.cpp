@@ -11,6 +11,7 @@
 
 #include "names.hpp"
 #include "pattern_check.hpp"
+#include "pattern_finding.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/container.hpp"
 #include "rdtd/model/cpu_list.hpp"
@@ -130,8 +131,7 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
                             }}};
   for (const ConditionKind kind : condition_kinds)
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
-      const bool numbers = kind == ConditionKind::user || kind == ConditionKind::user_group;
-      Condition condition{kind, in.strings(k, n, numbers)};
+      Condition condition{kind, in.strings(k, n, pattern::is_identity(kind))};
       check_patterns(in, condition, n.is_array());
       rule.conditions.push_back(std::move(condition));
     });

@@ -153,8 +153,7 @@ Check check_unit(ConditionKind kind, std::string_view text) {
                                text),
                    write(escaped), false};
   if (text == "-.slice")
-    return never(text, "the root slice has no cgroup, and holds every process",
-                 "name = \"*\" holds for every process");
+    return never(text, pattern::is_root_slice, std::string(pattern::every_process));
   const std::string unit = complete_unit_name(std::string(text));
   const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
   if (auto found = check_whose(kind, unit, text)) return found;

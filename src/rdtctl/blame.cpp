@@ -52,7 +52,10 @@ void print_as_json(const Context& context, const FoundContention& found) {
                       {"domain", static_cast<uint32_t>(stream.domain)},
                       {"least_bytes", stream.least},
                       {"most_bytes", stream.most}});
-  print_json(context, {{"episodes", std::move(episodes)}, {"streams", std::move(groups)}});
+  print_json(context, {{"samples", found.read.samples},
+                       {"judged_samples", found.judged.count()},
+                       {"episodes", std::move(episodes)},
+                       {"streams", std::move(groups)}});
 }
 
 void print_episode(const Context& context, const Episode& episode, bool running) {

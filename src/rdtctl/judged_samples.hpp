@@ -14,6 +14,8 @@ class JudgedSamples {
   // `group`: the label of the one that matters; "": any.
   explicit JudgedSamples(std::string group) : group_(std::move(group)) {}
   void add(const observe::Sample& sample);
+  // A single number of traffic shows no rate.
+  [[nodiscard]] size_t count() const { return had_rate_ ? counted_ : 0; }
   // "NONE from ... to ..., in 60 samples.", or "UNSEEN from ... to ...: ..." with the reason.
   [[nodiscard]] std::string text(const std::string& none, const std::string& unseen,
                                  const ReadRecording& read) const;

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <ranges>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "rdtd/base/glob.hpp"
 
@@ -30,14 +32,21 @@ std::optional<std::string> behind_link(const std::string& path) {
 }
 
 void add(const Condition& condition, std::vector<Diagnostic>& out) {
-  constexpr size_t most_examined = 100;  // each is compared with all
-  for (const Located<std::string>& pattern : condition.patterns | std::views::take(most_examined)) {
+  std::set<std::string> paths;
+  std::vector<std::string_view> globs;
+  for (const Located<std::string>& pattern : condition.patterns)
+    if (auto path = glob_only_match(pattern.value))
+      paths.insert(std::move(*path));
+    else
+      globs.emplace_back(pattern.value);
+  // Each link is compared with all of them; who lists so many means more than single files.
+  constexpr size_t most_globs = 100;
+  if (globs.size() > most_globs) return;
+  for (const Located<std::string>& pattern : condition.patterns) {
     const auto path = glob_only_match(pattern.value);
     const auto file = path ? behind_link(*path) : std::nullopt;
-    const auto matches = [&](const Located<std::string>& other) {
-      return path_glob_match(other.value, *file);
-    };
-    if (!file || std::ranges::any_of(condition.patterns, matches)) continue;
+    const auto matches = [&](std::string_view glob) { return path_glob_match(glob, *file); };
+    if (!file || paths.contains(*file) || std::ranges::any_of(globs, matches)) continue;
     out.push_back({Severity::warning, pattern.where,
                    fmt::format("'{}' is a link here, and the kernel shows '{}'", *path, *file),
                    fmt::format("write \"{}\"", *file)});

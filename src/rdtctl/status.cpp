@@ -82,6 +82,19 @@ std::vector<EpisodeRow> episodes_of_last_hour(Client& client) {
   return client.observed(clock_usec(CLOCK_REALTIME) - hour).value_or(Client::Observed{}).episodes;
 }
 
+// In what the kernel differs from what was granted.
+std::vector<std::string> verified(const Context& context, const TreeMachine& machine,
+                                  const ManagerProperties& daemon,
+                                  const std::vector<Client::GroupRow>& groups,
+                                  const std::vector<LockStatus>& locks) {
+  const auto in_force = plan_in_force(context, machine, daemon);
+  if (!in_force)
+    note(
+        "rdtctl: monitoring groups and the ways of I/O devices were not compared: the policy files "
+        "have changed since they were loaded, or do not fit now\n");
+  return differences_from(machine.capabilities, machine.snapshot, groups, locks, in_force);
+}
+
 }  // namespace
 
 int verbs::status(const Context& context, bool rules, bool verify) {
@@ -106,18 +119,12 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   if (!ruled) return report(ruled.error());
   const auto machine = read_machine(context);
   if (verify && !machine) return report(machine.error());
-  const auto in_force = verify ? plan_in_force(context, *machine, *daemon) : std::nullopt;
-  if (verify && !in_force)
-    note(
-        "rdtctl: monitoring groups and the ways of I/O devices were not compared: the policy files "
-        "have changed since they were loaded, or do not fit now\n");
+  const std::vector<LockStatus> regions = locks ? *locks : std::vector<LockStatus>{};
   const std::vector<std::string> wrong =
-      verify ? differences_from(machine->capabilities, machine->snapshot, *groups,
-                                locks ? *locks : std::vector<LockStatus>{}, in_force)
-             : std::vector<std::string>{};
+      verify ? verified(context, *machine, *daemon, *groups, regions) : std::vector<std::string>{};
   const Status found{*daemon,
                      *groups,
-                     locks ? *locks : std::vector<LockStatus>{},
+                     regions,
                      leases ? *leases : std::vector<LeaseStatus>{},
                      machine ? machine->capabilities : Capabilities{},
                      machine ? machine->snapshot : Snapshot{},

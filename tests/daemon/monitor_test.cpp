@@ -24,10 +24,6 @@ class MonitorTest : public test::World {
     for (auto& [resource, control] : kernel.resctrl.machine.controls) control.num_closids = 3;
     kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
   }
-  // As the classifier does on an exec event.
-  void place(pid_t pid) {
-    (void)place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
-  }
   void put_by_another_tool(const std::string& directory, pid_t tid) {
     EXPECT_TRUE(kernel.resctrl.write(directory + "/tasks", std::to_string(tid) + "\n"));
   }
@@ -68,7 +64,7 @@ TEST_F(MonitorTest, PlacesProcessesAndThreads) {
   const pid_t bio = processes.clone(before, "bio_close");
   const pid_t db = processes.start({.name = "db"});
   const pid_t after = processes.start({.name = "web"});
-  for (const pid_t pid : {db, after}) place(pid);
+  for (const pid_t pid : {db, after}) place_at_exec(pid);
   manager->core().sweeper.visit({.pid = before});
   run();
   EXPECT_EQ(group_of(before), "redis/front");
@@ -89,7 +85,7 @@ TEST_F(MonitorTest, WritesNoMoreThanNeeded) {
   const pid_t pid = processes.start({.name = "web"});
   const auto writes = [&] {
     kernel.calls.reset();
-    place(pid);
+    place_at_exec(pid);
     std::string out;
     for (const fake::Call& call : kernel.calls.log()) out += call.path + "\n";
     return out;
@@ -106,14 +102,14 @@ TEST_F(MonitorTest, WritesNoMoreThanNeeded) {
 TEST_F(MonitorTest, LeavesTheMonitoringGroup) {
   ASSERT_EQ(reload(web_and_others), "");
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   ASSERT_EQ(group_of(pid), "redis/front");
   for (const bool by_sweep : {false, true}) {
     processes.rename(pid, by_sweep ? "db" : "web");
     if (by_sweep)
       reconcile();
     else
-      place(pid);
+      place_at_exec(pid);
     EXPECT_EQ(group_of(pid), by_sweep ? "redis" : "redis/front");
   }
 }
@@ -135,159 +131,6 @@ TEST_F(MonitorTest, FollowsThePolicy) {
   EXPECT_EQ(test::World::schemata(""), "L3:0-1=fffff MB:0-1=100");
 }
 
-const std::string counting = redis_text +
-                             "cpus = \"2-3\"\nmonitor_cpus = { core = 2 }\n"
-                             "[group.default]\nmonitor_cpus = { web = \"0-1\" }\n";
-
-TEST_F(MonitorTest, CountsByCpu) {
-  ASSERT_EQ(reload(counting + rule("nginx", "web", "default")), "");
-  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "2\n");
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
-  const pid_t pid = processes.start({.name = "nginx"});
-  place(pid);
-  EXPECT_EQ(group_of(pid), "default/web");
-  // No template makes or removes them.
-  ASSERT_EQ(reload(counting + rule("nginx", "{user}", "default")), "");
-  run(std::chrono::minutes(3));
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
-  ASSERT_EQ(reload(redis_text + rule("nginx", "web", "default")), "");
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "\n");
-  EXPECT_FALSE(kernel.resctrl.read("redis/mon_groups/core/cpus_list"));
-  ASSERT_EQ(reload(""), "");
-  EXPECT_FALSE(kernel.resctrl.read("mon_groups/web/cpus_list"));
-}
-
-TEST_F(MonitorTest, CpusOfAMonitoringGroupAreKept) {
-  const struct {
-    const char* what;
-    void (*change)(fake::Resctrl&);
-    const char* drift;
-  } rows[] = {
-      {"another tool",
-       [](fake::Resctrl& resctrl) { (void)resctrl.write("mon_groups/web/cpus_list", "1\n"); },
-       "monitoring group 'default/web': CPUs 1, granted 0-1"},
-      {"another tool, by way of the control group",
-       [](fake::Resctrl& resctrl) { (void)resctrl.write("redis/cpus_list", "2-3\n"); },
-       "monitoring group 'redis/core': CPUs none, granted 2"},
-      {"the kernel",
-       [](fake::Resctrl& resctrl) {
-         resctrl.take_offline(1);
-         resctrl.bring_online(1);
-       },
-       "monitoring group 'default/web': CPUs 0, granted 0-1"},
-  };
-  for (const bool restores : {true, false})
-    for (const auto& row : rows) {
-      ASSERT_EQ(reload(counting + (restores ? "" : "[daemon]\ndrift = \"report\"\n")), "");
-      drift.clear();
-      row.change(kernel.resctrl);
-      reconcile();
-      EXPECT_EQ(drift,
-                std::vector<std::string>{std::string(row.drift) + (restores ? "; restored" : "")})
-          << row.what << restores;
-      EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list") == "0-1\n" &&
-                    kernel.resctrl.read("redis/mon_groups/core/cpus_list") == "2\n",
-                restores)
-          << row.what;
-    }
-}
-
-TEST_F(MonitorTest, CpusOfAGroupThatGoes) {
-  for (const char* drift_setting : {"restore", "report"}) {
-    const std::string daemon = fmt::format("[daemon]\ndrift = \"{}\"\n", drift_setting);
-    ASSERT_EQ(reload(daemon + "[group.g]\ncpus = \"2-3\"\n"), "");
-    ASSERT_EQ(reload(daemon + "[group.default]\nmonitor_cpus = { a = \"2-3\" }\n"), "");
-    EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "2-3\n");
-    reconcile();
-    EXPECT_EQ(drift, std::vector<std::string>{});
-  }
-}
-
-TEST_F(MonitorTest, ACpuThatAnotherToolsGroupHas) {
-  ASSERT_EQ(reload("[group.default]\nmonitor_cpus = { a = \"2-3\" }\n"), "");
-  ASSERT_TRUE(kernel.resctrl.make("theirs"));
-  ASSERT_TRUE(kernel.resctrl.write("theirs/cpus_list", "3\n"));
-  reconcile();
-  EXPECT_EQ(drift, std::vector<std::string>{"monitoring group 'default/a': CPUs 2, granted 2-3; "
-                                            "group 'theirs' has 3"});
-  EXPECT_EQ(kernel.resctrl.read("theirs/cpus_list"), "3\n");
-  ASSERT_TRUE(kernel.resctrl.write("theirs/cpus_list", "\n"));
-  reconcile();
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "2-3\n");
-}
-
-// Limits do not wait for what is counted, and what could not be counted is, as soon as it can.
-TEST_F(MonitorTest, CpusThatTheKernelRefuses) {
-  const std::string with_limit = "[group.g]\nl3 = \"2 ways\"\n";
-  for (const char* drift_setting : {"restore", "report"})
-    for (const bool exists : {false, true}) {
-      SCOPED_TRACE(fmt::format("{} {}", drift_setting, exists));
-      const std::string daemon = fmt::format("[daemon]\ndrift = \"{}\"\n", drift_setting);
-      const std::string before = exists ? "[group.default]\nmonitor_cpus = { a = 0 }\n" : "";
-      ASSERT_EQ(reload(daemon + before), "");
-      kernel.calls.fail_if(
-          [](const fake::Call& call) {
-            return call.operation == "write" && call.path == "mon_groups/a/cpus_list";
-          },
-          EINVAL);
-      ASSERT_EQ(reload(daemon + with_limit + "[group.default]\nmonitor_cpus = { a = \"0-1\" }\n"),
-                "");
-      EXPECT_NE(schemata("g"), "none");
-      EXPECT_EQ(problems().size(), 1U);
-      kernel.calls.reset();
-      reconcile();
-      EXPECT_EQ(kernel.resctrl.read("mon_groups/a/cpus_list"), "0-1\n");
-      EXPECT_EQ(problems(), std::vector<std::string>{});
-      EXPECT_EQ(drift, std::vector<std::string>{});
-    }
-}
-
-// Another tool's monitoring group may end while it gets its CPUs back.
-TEST_F(MonitorTest, AMonitoringGroupOfAnotherToolThatEnds) {
-  ASSERT_EQ(reload(counting), "");
-  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
-  ASSERT_TRUE(kernel.resctrl.write("redis/mon_groups/theirs/cpus_list", "3\n"));
-  kernel.calls.hook = [&](const fake::Call& call) {
-    if (call.operation == "write" && call.path == "redis/cpus_list")
-      (void)kernel.resctrl.remove("redis/mon_groups/theirs");
-  };
-  EXPECT_EQ(reload(redis_text + "cpus = \"1-3\"\nmonitor_cpus = { core = 1 }\n"), "");
-  kernel.calls.hook = nullptr;
-  EXPECT_EQ(problems(), std::vector<std::string>{});
-  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "1\n");
-}
-
-// CPUs that a group took from the default group go back to who counted there.
-TEST_F(MonitorTest, AnUndoGivesTheDefaultGroupsMonitorsTheirCpusBack) {
-  ASSERT_TRUE(kernel.resctrl.make("mon_groups/pqos"));
-  ASSERT_TRUE(kernel.resctrl.write("mon_groups/pqos/cpus_list", "2-3\n"));
-  kernel.calls.fail_if(
-      [](const fake::Call& call) { return call.operation == "write" && call.path == "b/mode"; },
-      EIO);
-  EXPECT_NE(reload("[group.b]\nl3 = \"2 ways\"\nexclusive = true\ncpus = \"2-3\"\n"), "");
-  kernel.calls.reset();
-  EXPECT_EQ(schemata("b"), "none");
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/pqos/cpus_list"), "2-3\n");
-}
-
-// A load that ends half way leaves the CPUs of other tools' monitoring groups with them.
-TEST_F(MonitorTest, AnUndoGivesMonitoringGroupsTheirCpusBack) {
-  ASSERT_EQ(reload(counting), "");
-  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
-  ASSERT_TRUE(kernel.resctrl.write("redis/mon_groups/theirs/cpus_list", "3\n"));
-  kernel.calls.fail_if(
-      [](const fake::Call& call) { return call.operation == "write" && call.path == "b/mode"; },
-      EIO);
-  EXPECT_NE(reload(redis_text + "cpus = \"1-3\"\nmonitor_cpus = { core = 1 }\n"
-                                "[group.b]\nl3 = \"2 ways\"\nexclusive = true\n"),
-            "");
-  kernel.calls.reset();
-  EXPECT_EQ(kernel.resctrl.read("redis/cpus_list"), "2-3\n");
-  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/core/cpus_list"), "2\n");
-  EXPECT_EQ(kernel.resctrl.read("redis/mon_groups/theirs/cpus_list"), "3\n");
-  EXPECT_EQ(kernel.resctrl.read("mon_groups/web/cpus_list"), "0-1\n");
-}
-
 TEST_F(MonitorTest, AMonitoringGroupThatAnotherToolRemovesComesBack) {
   const pid_t pid = processes.start({.name = "web"});
   ASSERT_EQ(reload(web_and_others), "");
@@ -307,7 +150,7 @@ TEST_F(MonitorTest, AnotherToolsMonitoringGroupIsLeftAlone) {
   (void)kernel.resctrl.make("redis/mon_groups/front");
   reconcile();
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   reconcile();
   EXPECT_EQ(group_of(pid), "redis");
   EXPECT_EQ(problems(), std::vector<std::string>{"monitoring group 'redis/front' was removed and "
@@ -322,7 +165,7 @@ TEST_F(MonitorTest, AnotherToolsMonitoringGroupIsLeftAlone) {
 TEST_F(MonitorTest, OthersMayMonitorToo) {
   ASSERT_EQ(reload(web_and_others), "");
   const pid_t pid = processes.start({.name = "db"});
-  place(pid);
+  place_at_exec(pid);
   ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
   put_by_another_tool("redis/mon_groups/theirs", pid);
   reconcile();
@@ -330,14 +173,14 @@ TEST_F(MonitorTest, OthersMayMonitorToo) {
   EXPECT_EQ(drift, std::vector<std::string>{});
   ASSERT_EQ(reload(redis_text + rule("db")), "");
   EXPECT_EQ(group_of(pid), "redis/theirs");
-  place(pid);  // as if it had executed another program
+  place_at_exec(pid);  // as if it had executed another program
   EXPECT_EQ(group_of(pid), "redis/theirs");
   const pid_t elsewhere = processes.start({.name = "db"});
-  place(elsewhere);
+  place_at_exec(elsewhere);
   EXPECT_EQ(group_of(elsewhere), "redis");
   (void)kernel.resctrl.remove("redis/mon_groups/theirs");
   reconcile();
-  place(pid);  // nobody looks any more where nobody else monitors
+  place_at_exec(pid);  // nobody looks any more where nobody else monitors
   EXPECT_EQ(group_of(pid), "redis");
 }
 
@@ -358,7 +201,7 @@ TEST_F(MonitorTest, OutlivesTheDaemon) {
 TEST_F(MonitorTest, AManualAssignmentIsToTheControlGroup) {
   ASSERT_EQ(reload(web_and_others + "[group.b]\n"), "");
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   const auto assign = manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1});
   ASSERT_TRUE(assign);
   EXPECT_TRUE((*assign)->run());
@@ -370,7 +213,7 @@ TEST_F(MonitorTest, AManualAssignmentIsToTheControlGroup) {
 TEST_F(MonitorTest, IsExplained) {
   ASSERT_EQ(reload(web_and_others), "");
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   const auto explained = manager->answers().explain(pid, std::nullopt);
   ASSERT_TRUE(explained);
   EXPECT_EQ(explained->trials.at(0).group, "redis/front");
@@ -463,7 +306,7 @@ TEST_F(MonitorTest, LimitsDoNotWaitForCounters) {
   reconcile();
   EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   EXPECT_EQ(group_of(pid), "redis");
   kernel.calls.reset();
   run(std::chrono::seconds(10));
@@ -495,7 +338,7 @@ TEST_F(MonitorTest, AdoptsAgain) {
   EXPECT_EQ(drift, std::vector<std::string>{"monitoring group 'redis/front' was removed and made "
                                             "again by another tool; restored"});
   const pid_t pid = processes.start({.name = "web"});
-  place(pid);
+  place_at_exec(pid);
   EXPECT_EQ(group_of(pid), "redis/front");
 }
 

@@ -17,9 +17,9 @@ class TemplateGroupsTest : public test::World {
   pid_t worker(const std::string& unit, const std::string& name = "worker") {
     return processes.start({.name = name, .cgroup = "/system.slice/" + unit});
   }
-  // As the classifier does on an exec event; the loop thread looks a little later.
+  // The loop thread looks a little later.
   void exec(pid_t pid) {
-    (void)place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
+    place_at_exec(pid);
     const pid_t moved[] = {pid};
     manager->core().sweeper.look_for_more(moved);
     run(std::chrono::seconds(2));

@@ -15,6 +15,7 @@
 
 #include "fake/kernel.hpp"
 #include "fake/processes.hpp"
+#include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/manager.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "unit/files.hpp"
@@ -100,6 +101,10 @@ class World : public Files {
       manager->step(clock + std::chrono::milliseconds(50));
     }
     clock = std::max(clock, end);
+  }
+  // As the classifier does on an exec event.
+  void place_at_exec(pid_t pid) {
+    (void)place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
   }
   // Each returns the text of the refusal, or "".
   std::string load() {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace rdtd {
+namespace rdtd::history_page {
 namespace {
 
 using observe::Curve;
@@ -143,4 +143,4 @@ TEST(HistoryHtml, OnlyTheLastEpisodesAreListed) {
 }
 
 }  // namespace
-}  // namespace rdtd
+}  // namespace rdtd::history_page
