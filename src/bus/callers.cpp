@@ -55,9 +55,9 @@ bool Callers::ask(sd_bus_message* call) {
 
 bool Callers::put_question(Unknown& unknown) {
   sd_bus_slot* slot = nullptr;
-  const int r = sd_bus_call_method_async(
-      bus_, &slot, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-      "GetConnectionCredentials", on_answer, &unknown, "s", unknown.sender.c_str());
+  const int r = sd_bus_call_method_async(bus_, &slot, bus_driver, "/org/freedesktop/DBus",
+                                         bus_driver, "GetConnectionCredentials", on_answer,
+                                         &unknown, "s", unknown.sender.c_str());
   unknown.question.reset(slot);
   return r >= 0;
 }

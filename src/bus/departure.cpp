@@ -7,8 +7,6 @@ namespace rdtd {
 
 namespace {
 
-constexpr const char* bus_itself = "org.freedesktop.DBus";
-
 // Without this function, sd-bus closes the connection if the match is refused.
 int on_match_added(sd_bus_message*, void*, sd_bus_error*) { return 0; }
 
@@ -19,14 +17,14 @@ int on_match_added(sd_bus_message*, void*, sd_bus_error*) { return 0; }
 std::unique_ptr<Departure> Departure::watch(sd_bus* bus, const std::string& sender,
                                             std::function<void()> left) {
   std::unique_ptr<Departure> out(new Departure(std::move(left)));
-  const std::string match = std::string("type='signal',sender='") + bus_itself +
+  const std::string match = std::string("type='signal',sender='") + bus_driver +
                             "',member='NameOwnerChanged',arg0='" + sender + "'";
   sd_bus_slot* slot = nullptr;
   int r = sd_bus_add_match_async(bus, &slot, match.c_str(), on_change, on_match_added, out.get());
   out->change_.reset(slot);
   slot = nullptr;
   if (r >= 0)
-    r = sd_bus_call_method_async(bus, &slot, bus_itself, "/org/freedesktop/DBus", bus_itself,
+    r = sd_bus_call_method_async(bus, &slot, bus_driver, "/org/freedesktop/DBus", bus_driver,
                                  "GetNameOwner", on_answer, out.get(), "s", sender.c_str());
   out->question_.reset(slot);
   return r < 0 ? nullptr : std::move(out);

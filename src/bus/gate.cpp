@@ -22,7 +22,7 @@ bool is_addressed_signal(sd_bus_message* message) {
   const char* sender = sd_bus_message_get_sender(message);
   return sd_bus_message_is_signal(message, nullptr, nullptr) > 0 &&
          sd_bus_message_get_destination(message) != nullptr && sender != nullptr &&
-         sender != std::string_view("org.freedesktop.DBus");
+         sender != std::string_view(bus_driver);
 }
 
 int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {

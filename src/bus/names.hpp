@@ -17,6 +17,8 @@ inline constexpr const char* group_interface = RDTD_BUS_NAME ".Group";
 inline constexpr const char* observer_name = RDTD_BUS_NAME ".Observer";
 inline constexpr const char* observer_path = "/org/rdtd1/observer";
 inline constexpr const char* observer_interface = RDTD_BUS_NAME ".Observer";
+// The bus itself: its name and the interface of its one object.
+inline constexpr const char* bus_driver = "org.freedesktop.DBus";
 inline constexpr const char* properties_interface = "org.freedesktop.DBus.Properties";
 inline constexpr const char* action_reload = RDTD_BUS_NAME ".reload";
 inline constexpr const char* action_manage = RDTD_BUS_NAME ".manage";

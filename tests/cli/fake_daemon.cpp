@@ -101,7 +101,35 @@ class FakeDaemon final : public test::BusTest {
 
   bool observes_ = false;
 
+  // As any user can, with a connection of their own.
+  static void forge_signals() {
+    sd_bus* opened = nullptr;
+    ASSERT_GE(sd_bus_open_system(&opened), 0);
+    const std::unique_ptr<sd_bus, decltype(&sd_bus_flush_close_unref)> bus(
+        opened, sd_bus_flush_close_unref);
+    char** names = nullptr;
+    ASSERT_GE(sd_bus_list_names(opened, &names, nullptr), 0);
+    for (char** name = names; *name != nullptr; ++name) {
+      if (**name == ':') forge_signals_to(opened, *name);
+      std::free(*name);
+    }
+    std::free(names);
+  }
+  static void forge_signals_to(sd_bus* bus, const char* name) {
+    const auto send = [&](const char* interface, const char* member, const auto&... values) {
+      sd_bus_message* made = nullptr;
+      ASSERT_GE(sd_bus_message_new_signal(bus, &made, bus_path, interface, member), 0);
+      const Message signal(made);
+      ASSERT_GE(wire::append_all(made, values...), 0);
+      ASSERT_GE(sd_bus_send_to(bus, made, name, nullptr), 0);
+    };
+    send(bus_interface, "DriftDetected", std::string("forged"));
+    send("org.freedesktop.DBus", "NameOwnerChanged", std::string(bus_name), std::string(":1.0"),
+         std::string());
+  }
+
   void send_signals() {
+    forge_signals();
     service_->emit_assigned(4711, "web", "a.toml:3");
     service_->emit_assigned(4712, "default", "");
     service_->emit_reloaded(true);

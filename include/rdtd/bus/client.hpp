@@ -92,6 +92,7 @@ class Client {
     void operator()(sd_bus* bus) const;
   };
   explicit Client(std::unique_ptr<sd_bus, Unref> bus) : bus_(std::move(bus)) {}
+  [[nodiscard]] Answer<void> subscribe();
   std::unique_ptr<sd_bus, Unref> bus_;
 };
 
