@@ -96,18 +96,28 @@ std::string without_newline(std::string text) {
   return text;
 }
 
-// The entries of a directory that are numbers.
-Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& path) {
+// Calls `use` with the entries of a directory that are numbers, until it returns false.
+template <class F>
+Result<void> each_number(const Directory& root, const ProcPath& path, F use) {
   UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return failed("open", root, path);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
   if (!stream) return failed("list", root, path);
   (void)fd.release();  // closedir closes it
-  std::vector<pid_t> numbers;
   for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0)
     if (const auto number = parse_unsigned<uint32_t>(entry->d_name))
-      numbers.push_back(static_cast<pid_t>(*number));
+      if (!use(static_cast<pid_t>(*number))) return {};
   if (errno != 0) return failed("list", root, path);
+  return {};
+}
+
+Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& path) {
+  std::vector<pid_t> numbers;
+  const auto done = each_number(root, path, [&](pid_t number) {
+    numbers.push_back(number);
+    return true;
+  });
+  if (!done) return std::unexpected(done.error());
   return numbers;
 }
 
@@ -142,6 +152,8 @@ class OpenProcess final : public Process {
 
  private:
   [[nodiscard]] Result<std::string> read_text(const ProcPath& path) const;
+  [[nodiscard]] std::optional<pid_t> other_thread() const;
+  [[nodiscard]] Result<std::optional<std::string>> link_of(const ProcPath& path) const;
   [[nodiscard]] Result<std::string> read_exe() const;
   [[nodiscard]] Result<std::string> read_cmdline() const;
   [[nodiscard]] Result<Status> read_status() const;
@@ -182,13 +194,31 @@ Result<uid_t> OpenProcess::owner() const {
   return status.st_uid;
 }
 
-Result<std::string> OpenProcess::read_exe() const {
-  const ProcPath path(pid_, "/exe");
+// One that is there although the first one has ended, of which the kernel shows no program, no
+// arguments and old ids: who ends its first thread must not escape its rules.
+std::optional<pid_t> OpenProcess::other_thread() const {
+  std::optional<pid_t> out;
+  (void)each_number(root_, ProcPath(pid_, "/task"), [&](pid_t tid) {
+    if (tid != pid_) out = tid;
+    return !out;
+  });
+  return out;
+}
+
+// Nothing if there is none (ENOENT): the process, or the thread, has ended, or is the kernel's.
+Result<std::optional<std::string>> OpenProcess::link_of(const ProcPath& path) const {
   std::array<char, 4096> target;
   const ssize_t n = ::readlinkat(root_.fd(), path.c_str(), target.data(), target.size());
   if (n < 0 && errno != ENOENT) return failed("read", root_, path);
-  // ENOENT: the process has ended, or it is a kernel thread or a zombie and has none.
-  std::string exe(target.data(), n < 0 ? 0 : static_cast<size_t>(n));
+  return n < 0 ? std::nullopt : std::optional(std::string(target.data(), static_cast<size_t>(n)));
+}
+
+Result<std::string> OpenProcess::read_exe() const {
+  auto link = link_of(ProcPath(pid_, "/exe"));
+  if (link && !*link)
+    if (const auto tid = other_thread()) link = link_of(ProcPath(pid_, "/task/", *tid, "/exe"));
+  if (!link) return std::unexpected(link.error());
+  std::string exe = link->value_or("");
   // A program that an upgrade has replaced is still that program.
   if (constexpr std::string_view deleted = " (deleted)"; exe.ends_with(deleted))
     exe.resize(exe.size() - deleted.size());
@@ -200,7 +230,9 @@ Result<std::string> OpenProcess::read_cmdline() const {
   // does is charged to its user.
   const auto status = read_status();
   if (!status) return std::unexpected(status.error());
-  const ProcPath path(pid_, "/cmdline");
+  const auto tid = status->first_ended ? other_thread() : std::nullopt;
+  const ProcPath path =
+      tid ? ProcPath(pid_, "/task/", *tid, "/cmdline") : ProcPath(pid_, "/cmdline");
   UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return failed("open", root_, path);
   const std::string whole_path = root_.path_of(path.c_str());
@@ -216,10 +248,14 @@ Result<std::string> OpenProcess::read_cmdline() const {
 
 Result<Status> OpenProcess::read_status() const {
   const ProcPath path(pid_, "/status");
-  const auto text = read_text(path);
+  auto text = read_text(path);
   if (!text) return std::unexpected(text.error());
-  const auto status = parse_status(*text);
+  const bool first_ended = first_thread_ended(*text);
+  if (const auto tid = first_ended ? other_thread() : std::nullopt)
+    if (auto others = read_text(ProcPath(pid_, "/task/", *tid, "/status"))) text = others;
+  auto status = parse_status(*text);
   if (!status) return failed(EBADMSG, "parse", root_, path);
+  status->first_ended = first_ended;
   return *status;
 }
 

@@ -49,7 +49,7 @@ bool compare(ConditionKind kind, const CompiledPattern& pattern, Subject& subjec
     case ConditionKind::vm: return matches_name(pattern, subject.vm());
     case ConditionKind::pod: return matches_name(pattern, facts.container->pod);
     case ConditionKind::container: return matches_name(pattern, facts.container->container);
-    case ConditionKind::user: return facts.identity->uid == pattern.id;
+    case ConditionKind::user: return facts.identity->responsible() == pattern.id;
     case ConditionKind::user_group: return facts.identity->gid == pattern.id;
   }
   return false;

@@ -27,7 +27,7 @@ std::string value_of(ConditionKind kind, Subject& subject) {
     case ConditionKind::vm: return subject.vm();
     case ConditionKind::pod: return facts.container->pod;
     case ConditionKind::container: return facts.container->container;
-    case ConditionKind::user: return std::to_string(facts.identity->uid);
+    case ConditionKind::user: return std::to_string(facts.identity->responsible());
     case ConditionKind::user_group: return std::to_string(facts.identity->gid);
   }
   return {};

@@ -164,7 +164,7 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
       break;
     case Fact::cmdline: by_text(ConditionKind::cmdline, *facts.cmdline); break;
     case Fact::identity:
-      by_id(ConditionKind::user, facts.identity->uid);
+      by_id(ConditionKind::user, facts.identity->responsible());
       by_id(ConditionKind::user_group, facts.identity->gid);
       break;
   }

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "files.hpp"
+#include "rdtd/proc/parse.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 
 namespace rdtd::proc {
@@ -233,6 +234,61 @@ TEST_F(Files, ProcFsFacts) {
   EXPECT_EQ((*process)->read_thread_group(8).error().code, ENOTSUP);
   EXPECT_EQ((*process)->read_thread_group(9).error().code, ENOTSUP);
   EXPECT_EQ((*process)->read_thread_group(10).error().code, ENOENT);
+}
+
+// The kernel shows no program and no arguments of a thread that has ended, and the ids that it had.
+TEST_F(Files, ProcFsAfterTheFirstThread) {
+  put("7/comm", "hog\n");
+  put("7/status", "Name:\thog\nState:\tZ (zombie)\nTgid:\t7\nPPid:\t1\nUid:\t0\t0\nGid:\t0\t0\n");
+  put("7/cmdline", "");
+  put("7/task/9/status",
+      "Name:\thog\nState:\tS (sleeping)\nTgid:\t7\nPPid:\t1\nUid:\t5\t5\nGid:\t6\t6\n");
+  put("7/task/9/cmdline", std::string("/bin/hog\0-x\0", 12));
+  fs::create_symlink("/bin/hog", root_ / "7/task/9/exe");
+  const ProcFs proc(*Directory::open(root_.string()), patience);
+  const auto process = proc.open(7);
+  ProcessFacts facts;
+  for (const Fact fact : {Fact::exe, Fact::cmdline, Fact::identity})
+    EXPECT_TRUE((*process)->read(fact, facts));
+  EXPECT_EQ(facts.exe, "/bin/hog");
+  EXPECT_EQ(facts.cmdline, "/bin/hog -x");
+  EXPECT_EQ(facts.identity->uid, 5U);
+  EXPECT_EQ(facts.identity->gid, 6U);
+  // A whole process that has ended has neither.
+  fs::remove_all(root_ / "7/task");
+  EXPECT_TRUE((*process)->read(Fact::exe, facts));
+  EXPECT_TRUE((*process)->read(Fact::cmdline, facts));
+  EXPECT_EQ(facts.exe, "");
+  EXPECT_EQ(facts.cmdline, "");
+}
+
+TEST(ProcFs, AfterTheFirstThread) {
+  if (!proc_mounted()) GTEST_SKIP() << "/proc is not mounted";
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::thread([] { ::pause(); }).detach();
+    ::syscall(SYS_exit, 0);  // of this thread alone
+  }
+  ASSERT_GT(pid, 0);
+  const ProcFs proc(*Directory::open("/proc"), patience);
+  const auto process = proc.open(pid), self = proc.open(::getpid());
+  ASSERT_TRUE(process);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto folder = Directory::open("/proc/" + std::to_string(pid));
+  ASSERT_TRUE(folder);
+  while (!first_thread_ended(folder->read("status").value_or("")) &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ProcessFacts facts, own;
+  for (const Fact fact : {Fact::exe, Fact::cmdline, Fact::identity}) {
+    EXPECT_TRUE((*process)->read(fact, facts));
+    EXPECT_TRUE((*self)->read(fact, own));
+  }
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_EQ(facts.exe, own.exe);
+  EXPECT_EQ(facts.cmdline, own.cmdline);
+  EXPECT_EQ(facts.identity->uid, own.identity->uid);
 }
 
 TEST_F(Files, ProcFsWithoutAFact) {

@@ -349,6 +349,19 @@ TEST(Explain, EachKindOfCondition) {
   EXPECT_EQ(named[0].reason, "user is '0', not 'redis' (100)");
 }
 
+// Anybody may start a program that is set-uid root, under any name.
+TEST(Rules, ASetUidProgramIsItsUsers) {
+  ProcessFacts process;
+  process.identity = Identity{.uid = 0, .gid = 0, .real_uid = 1000};
+  EXPECT_EQ(rules(rule("user = 0\n")).match(process).kind, Decision::Kind::unmatched);
+  EXPECT_EQ(rules(rule("user = 1000\n")).match(process).kind, Decision::Kind::matched);
+  EXPECT_EQ(explain(rules(rule("user = 0\n")), process, false)[0].reason,
+            "user is '1000', which does not match");
+  // One that is set-uid to another user is that one's.
+  process.identity->uid = 100;
+  EXPECT_EQ(rules(rule("user = 100\n")).match(process).kind, Decision::Kind::matched);
+}
+
 // Processes in a cgroup with a long path are compared with each pattern once, with equal results.
 TEST(MatchMemo, RemembersLongPaths) {
   std::string text;

@@ -16,13 +16,14 @@ enum class Fact { name, exe, cgroup, container, cmdline, identity };
 inline constexpr std::array all_facts = {Fact::name,      Fact::exe,     Fact::cgroup,
                                          Fact::container, Fact::cmdline, Fact::identity};
 
-// From /proc/PID/status. Rules are about the effective ids.
+// From /proc/PID/status: the effective ids, and the real user.
 struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
   uid_t real_uid = 0;
 
-  // Who started it: a program that is set-uid root is still its user's.
+  // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still its
+  // user's, who chooses its name and gets a child of it that is as before.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
 };
 

@@ -20,9 +20,10 @@ namespace rdtd::proc {
 
 // Some fields of /proc/PID/status.
 struct Status {
-  pid_t process = 0;  // Tgid
-  pid_t parent = 0;   // PPid
-  Identity identity;  // effective ids
+  pid_t process = 0;         // Tgid
+  pid_t parent = 0;          // PPid
+  Identity identity;         // effective ids, and the real user
+  bool first_ended = false;  // of several threads, as a zombie; not set by parse_status()
 };
 // Nothing if one of these fields is missing or malformed.
 [[nodiscard]] std::optional<Status> parse_status(std::string_view text);
