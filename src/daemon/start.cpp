@@ -96,9 +96,13 @@ Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Direct
   const auto mounts = proc.read("self/mounts");
   if (!mounts) return std::unexpected(mounts.error());
   CpuSet possible;
-  if (const UniqueFd fd(::open(possible_cpus.c_str(), O_RDONLY | O_CLOEXEC)); fd)
-    if (const auto text = read_all(fd.get(), possible_cpus))
-      possible = parse_cpu_list(trim(*text)).value_or(CpuSet{});
+  const UniqueFd fd(::open(possible_cpus.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && errno != ENOENT && errno != EACCES) return errno_error("open", possible_cpus);
+  if (fd) {
+    const auto text = read_all(fd.get(), possible_cpus);
+    if (!text) return std::unexpected(text.error());
+    possible = parse_cpu_list(trim(*text)).value_or(CpuSet{});
+  }
   return resctrl::read_machine(filesystem, find_mount_options(*mounts).value_or(MountOptions{}),
                                std::move(possible), pseudo_locking);
 }
@@ -309,7 +313,8 @@ int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int req
   if (classifier != nullptr) classifier->stop();
   if (!status) return fail(status.error());
   // systemd stops a unit that is bound to a mount that has gone, and does not log why.
-  if (*status == 0 && !resctrl::Kernel::open(paths.resctrl))
+  const auto kernel = resctrl::Kernel::open(paths.resctrl);
+  if (*status == 0 && !kernel && resctrl::is_absent(kernel.error()))
     spdlog::warn(
         "{} was unmounted, so rdtd stops; 'systemctl start sys-fs-resctrl.mount' mounts it again "
         "and starts rdtd",

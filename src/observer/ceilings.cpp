@@ -1,16 +1,24 @@
 #include "rdtd/observer/ceilings.hpp"
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
 namespace rdtd {
 
-Ceilings read_ceilings(const std::string& directory) {
-  const auto opened = Directory::open(directory);
-  const auto text = opened ? opened->read(ceilings_file) : std::unexpected(opened.error());
+namespace {
+
+Ceilings ceilings_of(const Result<std::string>& text) {
   const auto recording =
       text ? observe::parse_recording(*text) : std::unexpected(observe::BadRecording{});
   return recording ? recording->header.ceilings : Ceilings{};
+}
+
+}  // namespace
+
+Ceilings read_ceilings(const std::string& directory) {
+  const auto opened = Directory::open(directory);
+  return opened ? ceilings_of(opened->read(ceilings_file)) : Ceilings{};
 }
 
 Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {
@@ -19,8 +27,11 @@ Result<void> write_ceilings(const std::string& directory, const observe::Header&
   if (error) return std::unexpected(Error{"create", directory, error.value(), {}});
   const auto opened = Directory::open(directory);
   if (!opened) return std::unexpected(opened.error());
+  // What cannot be read now is not to be lost.
+  const auto text = opened->read(ceilings_file);
+  if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
   observe::Header all = header;
-  for (const auto& [resource, domains] : read_ceilings(directory))
+  for (const auto& [resource, domains] : ceilings_of(text))
     all.ceilings[resource].insert(domains.begin(), domains.end());
   return opened->replace(ceilings_file, observe::header_line(all));
 }

@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view suffix = ".jsonl.zst";
 // SEQUENCE-TIME: the clock may be set back, and the order stays.
 constexpr size_t sequence_digits = 12, time_digits = 20;
+constexpr uint64_t highest_sequence = 999'999'999'999;
 constexpr size_t stem = sequence_digits + 1 + time_digits;
 constexpr uint64_t least_bytes = 64 << 10, most_file_bytes = 4 << 20;
 constexpr uint64_t files_per_ring = 16;
@@ -66,8 +67,9 @@ Result<std::vector<std::string>> Ring::files(const Directory& directory) {
   if (!entries) return std::unexpected(entries.error());
   std::vector<std::string> out;
   for (const Directory::Entry& entry : *entries)
-    if (entry.name.size() == stem + suffix.size() && entry.name.ends_with(suffix) &&
-        entry.name[sequence_digits] == '-' && sequence_of(entry.name))
+    if (!entry.is_directory && entry.name.size() == stem + suffix.size() &&
+        entry.name.ends_with(suffix) && entry.name[sequence_digits] == '-' &&
+        sequence_of(entry.name))
       out.push_back(entry.name);
   return out;
 }
@@ -94,6 +96,10 @@ Result<void> Ring::begin(uint64_t time_usec) {
   const auto all = files(directory_);
   if (!all) return std::unexpected(all.error());
   const uint64_t last = all->empty() ? 0 : *sequence_of(all->back());
+  // A name with one more digit would be none of the ring's: nothing would remove it.
+  if (last == highest_sequence)
+    return std::unexpected(Error{"number a file after", directory_.path_of(all->back()), ERANGE,
+                                 "no file has a higher number; remove it"});
   name_ = fmt::format("{:0{}}-{:0{}}{}", last + 1, sequence_digits, time_usec, time_digits, suffix);
   auto created =
       directory_.open_file(name_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW, 0640);

@@ -52,9 +52,11 @@ Result<std::unique_ptr<Kernel>> Kernel::open(const std::string& path) {
   auto root = Directory::open_untrusted(path);
   if (!root) return std::unexpected(root.error());
   std::unique_ptr<Kernel> kernel(new Kernel(std::move(*root)));
-  if (!kernel->root_.open_file("schemata", O_RDONLY))
+  const auto file = kernel->root_.open_file("schemata", O_RDONLY);
+  if (!file && is_absent(file.error()))
     return std::unexpected(Error{
         "use", path, ENODEV, "no resctrl is mounted here: systemctl start sys-fs-resctrl.mount"});
+  if (!file) return std::unexpected(file.error());
   return kernel;
 }
 

@@ -119,7 +119,10 @@ Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesy
 Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
                                        const MountOptions& mount) {
   Capabilities out;
-  const std::string size_text = filesystem.read("size").value_or("");
+  const auto size_text = filesystem.read("size");
+  // Without the sizes of ways, amounts in bytes are errors of the policy: a failure must not look
+  // so.
+  if (!size_text && !is_absent(size_text.error())) return std::unexpected(size_text.error());
   ControlReader controls(filesystem);
   for (const auto& [resource, values] : root) {
     if (!parse_resource(resource.name())) {
@@ -130,7 +133,7 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     InfoReader info(filesystem, to_string(resource));
     if (is_cache(resource)) {
       out.caches[resource] = read_cache(info);
-      out.caches[resource].way_bytes = way_sizes(size_text, resource, values);
+      out.caches[resource].way_bytes = way_sizes(size_text.value_or(""), resource, values);
     } else {
       out.bandwidths[resource] = read_bandwidth(info, controls, resource, values, mount);
     }

@@ -1,5 +1,9 @@
 // Loads that fail: what the refusal says, and what is there afterwards.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "world.hpp"
 
@@ -60,6 +64,30 @@ TEST_F(RefusedLoadTest, Kinds) {
     EXPECT_EQ(refusal_of(row.policy).kind, row.kind) << row.name;
     EXPECT_EQ(kernel.resctrl.groups.size(), 2U) << row.name;
   }
+}
+
+// A reading that fails is no error of the policy, after which the daemon would not start again.
+TEST_F(RefusedLoadTest, TheSizeOfACacheThatCannotBeRead) {
+  for (const int code : {EIO, EMFILE}) {
+    fail("read size", code);
+    const Refusal refusal = refusal_of("[group.a]\nl3 = \"256 KiB\"\n");
+    EXPECT_EQ(refusal.text,
+              fmt::format("cannot read /sys/fs/resctrl/size: {}", std::strerror(code)));
+    EXPECT_EQ(refusal.kind, Refusal::Kind::kernel_rejected);
+    kernel.calls.reset();
+  }
+  EXPECT_EQ(refusal_of("[group.a]\nl3 = \"256 KiB\"\n").text, "none");
+}
+
+// Nor does it end a lease.
+TEST_F(RefusedLoadTest, TheSizeOfACacheThatALeaseNeeds) {
+  ASSERT_EQ(lease("job", "[group.b]\nl3 = \"256 KiB\"\n"), "");
+  fail("read size", EIO);
+  (void)refusal_of("[group.a]\nl3 = \"1 way\"\n");
+  kernel.calls.reset();
+  run(std::chrono::minutes(2));
+  EXPECT_EQ(manager->answers().list_leases({.uid = 0, .pid = 1}).size(), 1U);
+  EXPECT_NE(schemata("b"), "none");
 }
 
 TEST_F(RefusedLoadTest, CodeAndDataNeedAnotherMount) {

@@ -239,6 +239,12 @@ TEST_F(Files, TreeErrors) {
           ": No such device (no resctrl is mounted here: systemctl start sys-fs-resctrl.mount)");
   EXPECT_EQ(Tree::open("/nonexistent").error().text(),
             "cannot open /nonexistent: No such file or directory");
+  // A failure does not say that there is none.
+  fs::create_symlink("schemata", root_ / "schemata");
+  EXPECT_EQ(Tree::open(root_.string()).error().text(),
+            "cannot open " + root_.string() +
+                "/schemata: Too many levels of symbolic links (it is a symbolic link)");
+  fs::remove(root_ / "schemata");
   put("mode", "shareable\n");
   put("schemata", "L3:0=zz\n");
   put("cpus_list", "0\n");

@@ -84,6 +84,13 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read_ceilings(directory.string()), measured.ceilings);
   std::ofstream(directory / ceilings_file) << "garbage";
   EXPECT_TRUE(read_ceilings(directory.string()).empty());
+  // What cannot be read is not written over.
+  std::filesystem::remove(directory / ceilings_file);
+  std::filesystem::create_directory(directory / ceilings_file);
+  const auto refused = write_ceilings(directory.string(), other);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().text(),
+            "cannot read " + (directory / ceilings_file).string() + ": Is a directory");
   std::filesystem::remove_all(directory);
 }
 

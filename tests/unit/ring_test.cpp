@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 
 #include "rdtd/observer/reader.hpp"
@@ -136,6 +137,31 @@ TEST_F(RingTest, TheOldestGoes) {
   EXPECT_GT(seen.seconds.front(), 0U);
   EXPECT_GE(seen.seconds.back(), 1990U);
   EXPECT_EQ(seen.seconds, range(seen.seconds.front(), seen.seconds.back() + 1));
+}
+
+// Whoever may write there can make names that are like those of the ring.
+TEST_F(RingTest, NamesThatOthersMade) {
+  const std::string time(20, '0');
+  std::filesystem::create_directory(path_ + "/000000000001-" + time + ".jsonl.zst");
+  {
+    Ring ring(directory(), 64 << 10);
+    EXPECT_TRUE(write(ring, 0, 5));
+  }
+  EXPECT_EQ(files(), 1U);
+  EXPECT_EQ(read().seconds, range(0, 5));
+  const std::string last = path_ + "/999999999999-" + time + ".jsonl.zst";
+  std::ofstream(last).close();
+  auto ring = std::make_unique<Ring>(directory(), 64 << 10);
+  const observe::Sample next = sample(5);
+  const auto done = ring->append(observe::header_line({}), sample_line(next), next.time_usec);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().text(), "cannot number a file after " + last +
+                                     ": Numerical result out of range (no file has a higher "
+                                     "number; remove it)");
+  std::filesystem::remove(last);
+  EXPECT_TRUE(write(*ring, 5, 7));
+  ring.reset();
+  EXPECT_EQ(read().seconds, range(0, 7));
 }
 
 // Small files take whole blocks, and each start begins one.
