@@ -13,6 +13,10 @@ namespace {
 
 // A process that makes threads faster than they can be looked at is left to the next reconcile.
 constexpr int max_passes = 16;
+// Once so many threads were listed in all, two passes are enough: a second look or a sweep follows.
+constexpr size_t max_listed = 1 << 14;
+// To list so many threads takes as long as to look at one of them.
+constexpr size_t listed_per_look = 4;
 // A process that keeps renaming itself is left to the events that its renames send.
 constexpr int max_attempts = 3;
 // A longer command line is left to the loop thread: patterns can make it expensive.
@@ -247,7 +251,8 @@ bool Visit::begin() {
 
 // The threads of the next pass. True if there is nothing more to look at.
 bool Visit::list_threads() {
-  if (threads_.passes++ >= max_passes) return true;
+  if (threads_.passes >= (threads_.all_listed > max_listed ? 2 : max_passes)) return true;
+  threads_.passes++;
   threads_.listed.clear();
   threads_.next = 0;
   threads_.found_new = false;
@@ -267,6 +272,7 @@ bool Visit::list_threads() {
     return true;
   }
   threads_.listed = std::move(*threads);
+  threads_.all_listed += threads_.listed.size();
   return false;
 }
 
@@ -393,6 +399,7 @@ bool Visit::step(size_t limit) {
         if (settle()) return true;
         continue;
       }
+      limit -= std::min(limit, threads_.listed.size() / listed_per_look);
     }
     while (threads_.next < threads_.listed.size() && limit > 0) {
       const pid_t tid = threads_.listed[threads_.next++];

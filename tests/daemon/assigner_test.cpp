@@ -159,6 +159,40 @@ TEST_F(AssignerTest, AProcessThatMakesThreadsAllTheTimeIsLeftAlone) {
 }
 
 // The rules of the group that it is assigned to do not matter.
+// A list costs as a look at some of its threads does, so that no step takes long.
+TEST_F(AssignerTest, AListOfManyThreadsEndsTheStep) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  for (int i = 0; i < 200; i++) (void)processes.clone(pid);
+  size_t lists = 0;
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "threads") return;
+    lists++;
+    (void)processes.clone(pid);
+  };
+  Visit visit(placement(), pid, {});
+  for (bool over = false; !over;) {
+    const size_t before = lists;
+    over = visit.step(64);
+    EXPECT_LE(lists - before, 2U);
+  }
+  EXPECT_EQ(lists, 16U);
+  for (const fake::Thread& thread : processes.find(pid)->threads)
+    EXPECT_EQ(group_of(thread.tid), "redis");
+}
+
+TEST_F(AssignerTest, LongListsAreReadInFewPasses) {
+  const pid_t pid = processes.start({.name = "redis-server"});
+  for (int i = 0; i < 3000; i++) (void)processes.clone(pid);
+  size_t lists = 0;
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "threads") return;
+    lists++;
+    (void)processes.clone(pid);
+  };
+  EXPECT_EQ(place(pid, false).kind, Assignment::Kind::in_group);
+  EXPECT_EQ(lists, 6U);
+}
+
 TEST_F(AssignerTest, AManualAssignmentThatComesMeanwhileWins) {
   for (const char* group : {"b", "c", "default"}) {
     const pid_t pid = processes.start({.name = "redis-server"});

@@ -92,7 +92,8 @@ class Visit {
   Visit(Placement placement, pid_t pid, Options options)
       : placement_(placement), pid_(pid), options_(options) {}
 
-  // Looks at some threads, at most `limit`. True once the visit is finished.
+  // Looks at some threads, at most `limit`; a list of many threads counts too, and may take all of
+  // it. True once the visit is finished.
   [[nodiscard]] bool step(size_t limit);
   [[nodiscard]] const Assignment& result() const { return result_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -136,7 +137,8 @@ class Visit {
     std::unordered_set<pid_t> seen;
     bool found_new = false;  // in this pass
     int passes = 0;
-    int attempts = 0;  // begun again, since the process was renamed
+    size_t all_listed = 0;  // in all passes
+    int attempts = 0;       // begun again, since the process was renamed
   };
   Threads threads_;
 };
