@@ -414,9 +414,14 @@ bool Visit::step(size_t limit) {
   return false;
 }
 
-Result<std::vector<pid_t>> Visit::children() const {
+Result<std::vector<pid_t>> Visit::threads() const {
   if (!process_) return std::vector<pid_t>{};
-  return process_->children();
+  if (process_->thread_count() == 1) return std::vector{pid_};
+  return process_->threads();
+}
+
+Result<std::vector<pid_t>> Visit::children(std::span<const pid_t> threads) const {
+  return process_->children(threads);
 }
 
 int put_all_threads(const Placement& placement, const proc::Process& process,

@@ -136,16 +136,38 @@ bool Visits::turn_of_children(Running& running) {
 // True once the visit is over.
 bool Visits::turn(Running& running) {
   if (!running.visit) return turn_of_children(running);
-  if (!running.visit->step(Looks::threads_per_turn)) return false;
-  finish(*running.visit, running.with_children);
-  running.user = running.visit->user();
-  if (running.with_children) {
-    auto children = running.visit->children();
-    if (children) running.children = std::move(*children);
-    if (!children && !proc::ended(children.error())) looks_.overflowed = true;
+  if (!running.finished) {
+    if (!running.visit->step(Looks::threads_per_turn)) return false;
+    running.finished = true;
+    finish(*running.visit, running.with_children);
+    running.user = running.visit->user();
+    if (running.with_children) list_threads(running);
+    if (running.threads.size() > Looks::threads_per_turn) return false;
   }
+  list_children(running);
+  if (!running.threads.empty()) return false;
   running.visit.reset();
   return running.children.empty();
+}
+
+void Visits::list_threads(Running& running) {
+  const auto threads = running.visit->threads();
+  if (threads) running.threads.assign(threads->begin(), threads->end());
+  if (!threads && !proc::ended(threads.error())) looks_.overflowed = true;
+}
+
+// Those of some threads, for there is a file for each.
+void Visits::list_children(Running& running) {
+  if (running.threads.empty()) return;
+  const size_t count = std::min(running.threads.size(), Looks::threads_per_turn);
+  const auto end = running.threads.begin() + static_cast<std::ptrdiff_t>(count);
+  const std::vector<pid_t> threads(running.threads.begin(), end);
+  running.threads.erase(running.threads.begin(), end);
+  const auto children = running.visit->children(threads);
+  if (children) running.children.insert(running.children.end(), children->begin(), children->end());
+  if (children) return;
+  if (!proc::ended(children.error())) looks_.overflowed = true;
+  running.threads.clear();
 }
 
 void Visits::end(const Running& running, Time now) {

@@ -148,7 +148,7 @@ class OpenProcess final : public Process {
   [[nodiscard]] Result<pid_t> read_process() const override;
   [[nodiscard]] Result<pid_t> read_parent() const override;
   [[nodiscard]] Result<uint64_t> read_start_time() const override;
-  [[nodiscard]] Result<std::vector<pid_t>> children() const override;
+  [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const override;
 
  private:
   [[nodiscard]] Result<std::string> read_text(const ProcPath& path) const;
@@ -356,15 +356,9 @@ Result<uint64_t> OpenProcess::read_start_time() const {
   return *time;
 }
 
-Result<std::vector<pid_t>> OpenProcess::children() const {
-  std::vector<pid_t> tids = {pid_};
-  if (thread_count() != 1) {
-    auto all = threads();
-    if (!all) return all;
-    tids = std::move(*all);
-  }
+Result<std::vector<pid_t>> OpenProcess::children(std::span<const pid_t> threads) const {
   std::vector<pid_t> children;
-  for (const pid_t tid : tids) {
+  for (const pid_t tid : threads) {
     const auto text = read_file(root_, ProcPath(pid_, "/task/", tid, "/children"), Kind::list);
     // The thread has ended, or the kernel has no such file.
     if (!text && ended(text.error())) continue;

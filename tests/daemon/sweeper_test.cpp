@@ -193,6 +193,24 @@ TEST_F(SweeperTest, AllChildrenAreVisited) {
   for (const pid_t child : children) EXPECT_EQ(threads_in(child, "redis"), 71U);
 }
 
+// To look for the children of a thread opens a file: a look at those of very many takes turns too.
+TEST_F(SweeperTest, ChildrenOfManyThreadsAreListedInTurns) {
+  const pid_t large = start_with_threads("redis-large", 200);
+  const pid_t child = processes.fork(large);
+  const pid_t small = processes.start({.name = "redis-small"});
+  std::string calls;
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation == "children") calls += "c";
+    if (call.operation == "open" && call.path == std::to_string(small)) calls += "s";
+    // Something else to do, as soon as the children are being listed.
+    if (calls == "c") sweeper().visit({.pid = small});
+  };
+  sweeper().visit({.pid = large, .children = true});
+  run(milliseconds(15));
+  EXPECT_EQ(calls, "csccc") << "201 threads, 64 at a time";
+  EXPECT_EQ(group_of(child), "redis");
+}
+
 TEST_F(SweeperTest, MoreVisitsThanCanWaitAreReported) {
   size_t lost = 0;
   manager->connect({.visits_lost = [&] { lost++; }});

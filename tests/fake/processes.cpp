@@ -119,10 +119,11 @@ class Processes::Opened final : public proc::Process {
                          [](const ProcessState& process) { return process.start_time; });
   }
 
-  [[nodiscard]] Result<std::vector<pid_t>> children() const override {
+  // All are those of the first thread.
+  [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const override {
     return ask<std::vector<pid_t>>("children", [&](const ProcessState& process) {
       std::vector<pid_t> pids;
-      if (!all_.reports_children) return pids;
+      if (!all_.reports_children || std::ranges::find(threads, pid_) == threads.end()) return pids;
       for (const auto& [pid, other] : all_.processes_)
         if (other.parent == process.pid) pids.push_back(pid);
       return pids;

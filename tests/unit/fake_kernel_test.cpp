@@ -84,7 +84,7 @@ TEST(FakeProcesses, InheritTheGroupOfTheForkingThread) {
   EXPECT_EQ((*opened)->read_thread_group(child), "a");
   EXPECT_EQ((*opened)->read_name(), "io");
   EXPECT_EQ((*opened)->read_parent(), parent);
-  EXPECT_EQ((*processes.open(parent))->children(), std::vector{child});
+  EXPECT_EQ((*processes.open(parent))->children(std::vector{parent, thread}), std::vector{child});
   EXPECT_EQ((*processes.open(parent))->threads(), (std::vector{parent, thread}));
   EXPECT_EQ((*processes.open(thread))->read_process(), parent);
   EXPECT_EQ((*processes.open(parent))->read_thread_group(parent), "");

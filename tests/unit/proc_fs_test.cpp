@@ -100,7 +100,7 @@ TEST(ProcFs, EveryAnswerOfAnEndedProcessIsAnError) {
   EXPECT_TRUE(is_ended(ended_process.read_process()));
   EXPECT_TRUE(is_ended(ended_process.read_parent()));
   EXPECT_TRUE(is_ended(ended_process.read_start_time()));
-  EXPECT_TRUE(is_ended(ended_process.children()));
+  EXPECT_TRUE(is_ended(ended_process.children(std::vector{ended_process.pid()})));
   EXPECT_EQ(ended_process.thread_count(), 0U);
   ProcessFacts facts;
   for (const Fact fact : all_facts) {
@@ -144,7 +144,7 @@ TEST(ProcFs, OtherFailuresKeepTheirErrno) {
   const auto opened = proc.open(::getpid());
   const auto listed = proc.list();
   const auto threads = (*process)->threads();
-  const auto children = (*process)->children();
+  const auto children = (*process)->children(std::vector{::getpid()});
   const auto parent = (*process)->read_parent();
   const auto group = (*process)->read_thread_group(::getpid());
   ProcessFacts facts;
@@ -170,7 +170,7 @@ TEST(ProcFs, MoreChildrenThanAPage) {
   {
     const std::vector<Child> children(1500);
     for (const Child& child : children) expected.push_back(child.pid());
-    auto found = (*proc.open(::getpid()))->children();
+    auto found = (*proc.open(::getpid()))->children(std::vector{::getpid()});
     ASSERT_TRUE(found);
     std::ranges::sort(*found);
     std::ranges::sort(expected);
@@ -193,8 +193,8 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   });
   started.wait();
   const auto process = proc.open(::getpid());
-  const auto children = (*process)->children();
   const auto threads = (*process)->threads();
+  const auto children = (*process)->children(*threads);
   const auto name = (*process)->read_thread_name(tid);
   const size_t count = (*process)->thread_count();
   const auto leader = (*proc.open(tid))->read_process();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -99,8 +100,10 @@ class Visit {
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Threads that `only_report` kept where they are, with the destination that the rules name.
   [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
-  // Once finished: its children now, which may have been forked before it was moved.
-  [[nodiscard]] Result<std::vector<pid_t>> children() const;
+  // Once finished: its threads now, and children of some of these, which may have been forked
+  // before it was moved.
+  [[nodiscard]] Result<std::vector<pid_t>> threads() const;
+  [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const;
   // The monitoring groups that templates want it in, by directory, whether they are there or not.
   [[nodiscard]] const std::set<std::string>& monitored() const { return monitored_; }
   // Whose the process is; nothing if it could not be opened.

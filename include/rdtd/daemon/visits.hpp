@@ -68,7 +68,9 @@ class Visits {
   struct Running {
     Key key;
     bool with_children = false;
-    std::unique_ptr<Visit> visit;  // null once the process itself is finished
+    std::unique_ptr<Visit> visit;    // null once the process itself is finished, and all are listed
+    bool finished = false;           // the visit
+    std::deque<pid_t> threads = {};  // whose children are not listed yet
     std::vector<pid_t> children;
     size_t next_child = 0;
     std::unique_ptr<Visit> child;
@@ -82,6 +84,8 @@ class Visits {
   void take_turn(std::list<Running>::iterator running);
   [[nodiscard]] bool turn(Running& running);
   [[nodiscard]] bool turn_of_children(Running& running);
+  void list_threads(Running& running);
+  void list_children(Running& running);
   void finish(const Visit& visit, bool second_look);
   void end(const Running& running, Time now);
 

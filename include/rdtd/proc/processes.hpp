@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,8 +65,10 @@ class Process {
   [[nodiscard]] virtual Result<pid_t> read_parent() const = 0;
   // When it was forked, in clock ticks since boot: with the pid, one process of this boot.
   [[nodiscard]] virtual Result<uint64_t> read_start_time() const = 0;
-  // Children of all its threads. Empty if the kernel does not say (CONFIG_PROC_CHILDREN).
-  [[nodiscard]] virtual Result<std::vector<pid_t>> children() const = 0;
+  // Children of some of its threads: it takes a file for each. Empty if the kernel does not say
+  // (CONFIG_PROC_CHILDREN).
+  [[nodiscard]] virtual Result<std::vector<pid_t>> children(
+      std::span<const pid_t> threads) const = 0;
 };
 
 class Processes {
