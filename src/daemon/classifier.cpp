@@ -280,7 +280,8 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
                                               shared ? &own_.shares : nullptr, begin, examine_root},
                                              event.pid);
   if (assignment.hidden) own_.hidden_until = begin + std::chrono::seconds(1);
-  if (assignment.kind == Assignment::Kind::deferred && defer(event.pid, *assignment.user, begin))
+  if (assignment.kind == Assignment::Kind::deferred &&
+      defer({event.pid, *assignment.user, exec_at}, begin))
     return;
   charge(assignment, begin);
   finish(event.pid, exec_at, assignment, table);
@@ -288,9 +289,9 @@ void Classifier::handle(const ProcEvent& event, uint64_t exec_at, const RuleTabl
 
 // False if the loop thread has to look at it. It does not for a user who rests: each look takes
 // long, and the next reconcile finds the process. One that waits already may be another user's now.
-bool Classifier::defer(pid_t pid, uid_t user, UserShares::Time now) {
-  const auto rest = own_.shares.resting_until(user);
-  return own_.deferred.push({pid, user}, std::max(now, rest)) || now < rest;
+bool Classifier::defer(const Deferred::Process& process, UserShares::Time now) {
+  const auto rest = own_.shares.resting_until(process.user);
+  return own_.deferred.push(process, std::max(now, rest)) || now < rest;
 }
 
 // Another user's process may have got the pid meanwhile. One that looks like root's may be
@@ -307,13 +308,13 @@ void Classifier::handle_deferred(const RuleTable* table) {
   const auto process = own_.deferred.pop(begin);
   if (!process || table == nullptr) return;
   if (begin < own_.shares.resting_until(process->user) && belongs_to(*process)) {
-    (void)defer(process->pid, process->user, begin);
+    (void)defer(*process, begin);
     return;
   }
   const Assignment assignment =
       place_leader({*table, *processes_, *manual_, &own_.memo}, process->pid);
   charge(assignment, begin);
-  finish(process->pid, 0, assignment, *table);
+  finish(process->pid, process->exec_at, assignment, *table);
 }
 
 void Classifier::charge(const Assignment& assignment, UserShares::Time begin) {
@@ -330,18 +331,21 @@ void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignmen
     request([](Requests& r) { r.table_old = true; });
   using enum Assignment::Kind;
   // What the kernel refused may have failed for the moment only.
-  if (assignment.kind == unknown || assignment.kind == held_up || assignment.kind == deferred ||
-      assignment.kind == refused)
+  const bool unexamined = assignment.kind == unknown || assignment.kind == held_up ||
+                          assignment.kind == deferred || assignment.kind == refused;
+  if (unexamined)
     request([pid](Requests& r) {
       if (r.unexamined.size() < max_queued)
         r.unexamined.push_back(pid);
       else
         r.events_lost = true;
     });
-  if (assignment.moved == 0) return;
-  if (!second_looks_->add({pid, exec_at, monotonic_nanoseconds()}))
+  const bool placed = assignment.moved > 0;
+  // What it forked before it ended is in its old group.
+  if (!placed && !unexamined && assignment.kind != gone) return;
+  if (!second_looks_->add({pid, exec_at, monotonic_nanoseconds(), placed}) && placed)
     request([](Requests& r) { r.events_lost = true; });
-  if (!watched_) return;
+  if (!placed || !watched_) return;
   Assigned assigned{pid, group_label(table.rules.group_of(assignment.rule)),
                     table.rules.rules()[assignment.rule].where.text()};
   request([&](Requests& r) {

@@ -20,6 +20,8 @@ constexpr std::chrono::milliseconds request_interval(20);
 // To read one fork event takes so many times less than to look whether one process is alone.
 constexpr size_t forks_per_look = 50;
 constexpr std::chrono::seconds fork_interval(1);
+// Of one process, that are visited. Those that are missing are found by the next comparison.
+constexpr size_t max_descendants = 64;
 
 }  // namespace
 
@@ -76,21 +78,33 @@ void ClassifierEvents::take_requests() {
 // The processes that the classifier moved a moment ago may have begun threads or children before.
 void ClassifierEvents::look_again() {
   const auto due = classifier_->second_looks().take_due(monotonic_nanoseconds());
+  const bool ask_forks = update_forks(forks_per_look * due.size());
   // Where each of them may belong in a monitoring group, all of them are visited.
-  const bool ask_forks =
-      !manager_.in_force().table->has_templates && update_forks(forks_per_look * due.size());
+  const bool visit_all = manager_.in_force().table->has_templates;
   std::vector<pid_t> unknown;
+  std::unordered_set<pid_t> seen;
   for (const SecondLooks::Process& process : due) {
     using Kind = proc::ForkWatch::Forks::Kind;
     const auto forks = ask_forks ? forks_->forks_of(process.pid, process.exec_at)
                                  : proc::ForkWatch::Forks{Kind::unknown};
-    if (forks.kind == Kind::unknown) unknown.push_back(process.pid);
-    if (forks.kind == Kind::more)
+    if (process.placed && (forks.kind == Kind::unknown || visit_all))
+      unknown.push_back(process.pid);
+    else if (process.placed && forks.kind == Kind::more)
       manager_.core().sweeper.visit({.pid = process.pid, .children = true});
-    // Their parent may have ended by now.
-    for (const pid_t child : forks.children) manager_.core().sweeper.visit({.pid = child});
+    visit_descendants(forks.children, process.exec_at, seen);
   }
   manager_.core().sweeper.look_for_more(unknown);
+}
+
+// The parent of each may have ended by now. `seen`: those that were visited already.
+void ClassifierEvents::visit_descendants(std::vector<pid_t> pids, uint64_t since,
+                                         std::unordered_set<pid_t>& seen) {
+  for (size_t i = 0; i < pids.size() && i < max_descendants; i++) {
+    if (!seen.insert(pids[i]).second) continue;
+    manager_.core().sweeper.visit({.pid = pids[i]});
+    const auto forks = forks_->forks_of(pids[i], since);
+    pids.insert(pids.end(), forks.children.begin(), forks.children.end());
+  }
 }
 
 // False if more fork events wait than are worth reading now. A full buffer is emptied all the same,

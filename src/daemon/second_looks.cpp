@@ -28,7 +28,8 @@ void SecondLooks::arm(uint64_t time) const {
 
 bool SecondLooks::add(const Process& process) {
   const size_t at = added_.load(std::memory_order_relaxed);
-  if (at - taken_.load(std::memory_order_acquire) == capacity) return false;
+  const size_t waiting = at - taken_.load(std::memory_order_acquire);
+  if (waiting >= (process.placed ? capacity : capacity / 2)) return false;
   ring_[at % capacity] = process;
   added_ = at + 1;
   if (!armed_.exchange(true)) arm(process.moved_at + nanoseconds(interval));

@@ -18,10 +18,10 @@ namespace rdtd {
 namespace {
 
 using test::redis_policy;
-// What the classifier asks for, and the processes that it has moved.
+// What the classifier asks for, and the processes that it has moved or could not place.
 struct Requests : Classifier::Requests {
-  std::vector<pid_t> moved;
-  std::vector<uint64_t> exec_at;  // of these
+  std::vector<pid_t> moved, not_placed;
+  std::vector<uint64_t> exec_at;  // of both
 };
 using std::chrono::milliseconds;
 
@@ -74,7 +74,7 @@ class ClassifierTest : public test::World {
   void take(Requests& all) {
     add(all, classifier_->take_requests());
     for (const SecondLooks::Process& process : classifier_->second_looks().take_due(UINT64_MAX)) {
-      all.moved.push_back(process.pid);
+      (process.placed ? all.moved : all.not_placed).push_back(process.pid);
       all.exec_at.push_back(process.exec_at);
     }
   }
@@ -205,6 +205,28 @@ TEST_F(ClassifierTest, UsersShareTheTime) {
   const Requests requests = collect([](const Requests& r) { return r.moved.size() == 5; });
   EXPECT_EQ(requests.moved, (std::vector{pids[0], pids[4], pids[1], pids[2], pids[3]}));
   for (const pid_t pid : pids) EXPECT_EQ(group_of(pid), "redis");
+  EXPECT_EQ(requests.exec_at, std::vector<uint64_t>(5, test::event_time));
+}
+
+// What it has forked is to be found, also if it ended while it was deferred.
+TEST_F(ClassifierTest, OneThatHasEndedIsHandedOver) {
+  std::vector<pid_t> pids;
+  for (int i = 0; i < 5; i++)
+    pids.push_back(processes.start({.name = "redis-server", .identity = {2201, 2201}}));
+  processes.exit(pids[0]);
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "read_name") return;
+    if (call.path == std::to_string(pids[1])) std::this_thread::sleep_for(milliseconds(200));
+    if (call.path == std::to_string(pids[2]) && processes.find(pids[4]) != nullptr)
+      processes.exit(pids[4]);
+  };
+  for (const pid_t pid : pids) events_.exec(pid);
+  (void)classifier_->publish(manager->in_force().table);
+  start(events_.connector(true));
+  const Requests requests = collect([](const Requests& r) { return r.exec_at.size() == 5; });
+  EXPECT_EQ(requests.not_placed, (std::vector{pids[0], pids[4]}));
+  EXPECT_EQ(requests.exec_at, std::vector<uint64_t>(5, test::event_time));
+  EXPECT_EQ(requests.unexamined, std::vector<pid_t>{});
 }
 
 // A pid that waits with those of a user who rests: it may be another user's by now, who need not
@@ -303,7 +325,13 @@ TEST_F(ClassifierTest, AProcessThatCannotBeExaminedIsLeftToTheMainThread) {
                             EMFILE);
   }
   events_.exec(redis);
-  EXPECT_EQ(collect(unexamined(redis)).unexamined, std::vector{redis});
+  Requests requests = collect(unexamined(redis));
+  wait_for([&] {
+    take(requests);
+    return !requests.not_placed.empty();
+  });
+  EXPECT_EQ(requests.unexamined, std::vector{redis});
+  EXPECT_EQ(requests.not_placed, std::vector{redis}) << "its children, should it end before";
   EXPECT_EQ(group_of(redis), "default");
 }
 

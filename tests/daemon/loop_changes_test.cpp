@@ -57,6 +57,32 @@ TEST_F(LoopChangesTest, ForkEventsNameWhomToLookAtAgain) {
   for (const pid_t pid : {alone, parent, threads}) EXPECT_EQ(count_calls("is_alone", pid), 0U);
 }
 
+// A process that forks a child which forks another one and ends, as daemon(3) does, before its own
+// parent was moved; and one that has ended itself before it was looked at.
+TEST_F(LoopChangesTest, ForkEventsLeadToTheChildrenOfThoseThatHaveEnded) {
+  policy = redis_policy + never;
+  pid_t parent = 0, child = 0, grandchild = 0, gone = 0, orphan = 0;
+  Loop::Sources sources = with_classifier();
+  sources.forks.emplace(forks_.connector(false));
+  const auto exec = [&] {
+    for (pid_t* const pid : {&parent, &gone}) *pid = processes.start({.name = "redis-server"});
+    child = processes.fork(parent);
+    grandchild = processes.fork(child);
+    orphan = processes.fork(gone);
+    const uint64_t now = monotonic_nanoseconds();
+    forks_.fork(parent, child, now);
+    forks_.fork(child, grandchild, now + 1000);
+    forks_.fork(gone, orphan, now);
+    for (const pid_t pid : {child, gone}) processes.exit(pid);
+    for (const pid_t pid : {gone, parent}) events_.exec(pid, now);
+  };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), exec},
+                                          {in_group(parent, "redis")},
+                                          {in_group(grandchild, "redis")},
+                                          {in_group(orphan, "redis")}}),
+            0);
+}
+
 // Nobody reads fork events while nothing is moved, so the first second look may find the buffer
 // full. It is emptied for the next ones, although that helps this one nothing.
 TEST_F(LoopChangesTest, AFullBufferOfForkEventsIsEmptied) {

@@ -64,6 +64,18 @@ TEST(SecondLooks, MoreThanCanWaitAreRefused) {
   EXPECT_EQ(pids(looks->take_due(100 * millisecond)), std::vector<pid_t>{3});
 }
 
+// Programs that end at once take no places from those that were moved.
+TEST(SecondLooks, HalfOfThePlacesAreForThoseThatWereNotPlaced) {
+  const auto looks = std::move(*SecondLooks::make());
+  for (size_t i = 0; i < SecondLooks::capacity / 2; i++) EXPECT_TRUE(looks->add({1, 0, 1, false}));
+  EXPECT_FALSE(looks->add({2, 0, 1, false}));
+  EXPECT_TRUE(looks->add({3, 0, 1, true}));
+  const auto due = looks->take_due(100 * millisecond);
+  EXPECT_EQ(due.size(), SecondLooks::capacity / 2 + 1);
+  EXPECT_FALSE(due.front().placed);
+  EXPECT_TRUE(due.back().placed);
+}
+
 // One thread adds while the other one takes and waits for the timer: each process comes once, in
 // its order, and no wake-up is missed.
 TEST(SecondLooks, NothingIsLostBetweenTheThreads) {

@@ -73,7 +73,7 @@ class Classifier {
     size_t dropped = 0;              // of `assigned`: too many
   };
   [[nodiscard]] Requests take_requests();
-  // The processes that it has moved.
+  // The processes that it has moved, and those that it could not place.
   [[nodiscard]] SecondLooks& second_looks() { return *second_looks_; }
   void watch_assignments(bool on) { watched_ = on; }
 
@@ -92,7 +92,7 @@ class Classifier {
   class Pacer;
   // `exec_at`: as in SecondLooks::Process.
   void handle(const ProcEvent& event, uint64_t exec_at, const RuleTable& table, bool others_wait);
-  [[nodiscard]] bool defer(pid_t pid, uid_t user, UserShares::Time now);
+  [[nodiscard]] bool defer(const Deferred::Process& process, UserShares::Time now);
   [[nodiscard]] bool belongs_to(const Deferred::Process& process) const;
   void handle_deferred(const RuleTable* table);
   void charge(const Assignment& assignment, UserShares::Time begin);

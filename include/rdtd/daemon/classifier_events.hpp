@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_set>
+#include <vector>
 
 #include "rdtd/daemon/classifier.hpp"
 #include "rdtd/daemon/event_source.hpp"
@@ -38,6 +40,7 @@ class ClassifierEvents {
  private:
   void take_requests();
   void look_again();
+  void visit_descendants(std::vector<pid_t> pids, uint64_t since, std::unordered_set<pid_t>& seen);
   [[nodiscard]] bool update_forks(size_t worth_reading);
   void set_available(bool available);
 

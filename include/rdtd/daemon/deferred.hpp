@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -21,6 +22,7 @@ class Deferred {
   struct Process {
     pid_t pid = 0;
     uid_t user = 0;
+    uint64_t exec_at = 0;  // as in SecondLooks::Process
   };
 
   // False if there are too many. One that waits already keeps its place, unless it is another

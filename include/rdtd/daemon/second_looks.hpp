@@ -1,5 +1,6 @@
 // SecondLooks: hands the processes that the classifier has moved over to the loop thread, which
-// looks at each once more a moment later. The classifier never waits here: there is no lock, no
+// looks at each once more a moment later; and those that it could not place, of which only the
+// children are looked at. The classifier never waits here: there is no lock, no
 // allocation, and a system call only for the first process after a pause. The loop thread is woken
 // up once for all processes of an interval.
 #pragma once
@@ -31,12 +32,14 @@ class SecondLooks {
     // CLOCK_MONOTONIC, nanoseconds.
     uint64_t exec_at = 0;  // its first exec since it was looked at; 0: unknown
     uint64_t moved_at = 0;
+    bool placed = true;  // false: it has ended, or could not be examined
   };
 
   // Fails if there can be no more descriptors.
   [[nodiscard]] static Result<std::unique_ptr<SecondLooks>> make();
 
-  // For the classifier. False if as many as `capacity` wait.
+  // For the classifier. False if as many as `capacity` wait; of one that was not placed, half of
+  // that: whoever starts and ends programs in a loop takes nothing from others.
   [[nodiscard]] bool add(const Process& process);
 
   // For the loop thread. The descriptor is readable once take_due has something to do.
