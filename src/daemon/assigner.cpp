@@ -101,15 +101,23 @@ void correct_thread(const Placement& placement, const proc::Process& process, pi
 
 namespace {
 
+// Where a manual assignment to this group puts a process. If the monitoring group is not there, its
+// control group limits the process all the same.
+Place assigned_place(const RuleTable& table, const std::string& label) {
+  const std::string directory = group_directory(label);
+  const std::string control_group(control_group_of(directory));
+  const resctrl::Tasks* mon_group = is_mon_group(directory) ? table.tasks_of(directory) : nullptr;
+  return {.directory = mon_group != nullptr ? directory : control_group,
+          .control_group = table.tasks_of(control_group),
+          .mon_group = mon_group};
+}
+
 // The loop thread may have assigned the process manually while the classifier carried out a rule.
 // The manual assignment has the last word.
 void respect_manual(const Placement& placement, pid_t pid) {
   const auto label = placement.manual.group_of(pid);
   if (!label) return;
-  const std::string directory = group_directory(*label);
-  const Place place{
-      .control_group = placement.table.tasks_of(std::string(control_group_of(directory))),
-      .mon_group = is_mon_group(directory) ? placement.table.tasks_of(directory) : nullptr};
+  const Place place = assigned_place(placement.table, *label);
   if (place.exists()) (void)place.add(pid);
 }
 
@@ -227,7 +235,11 @@ bool Visit::finish(const Assignment& result) { return finish(result.kind, result
 
 // True if the visit is finished already.
 bool Visit::begin() {
-  if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
+  assigned_.reset();
+  if (const auto group = placement_.manual.group_of(pid_)) {
+    if (options_.manual_too) assigned_ = {*group, assigned_place(placement_.table, *group)};
+    if (!assigned_ || !assigned_->place.exists()) return finish(Assignment::Kind::unmatched);
+  }
   if (!process_) {
     auto process = placement_.processes.open(pid_);
     if (!process) return finish(failed(process.error()));
@@ -237,7 +249,7 @@ bool Visit::begin() {
   if (!name) return finish(failed(name.error()));
   facts_ = {};
   facts_.name = std::move(*name);
-  if (placement_.table.rules.has_thread_rules()) return false;
+  if (assigned_ || placement_.table.rules.has_thread_rules()) return false;
   const auto decision =
       decide(placement_.table.rules, *process_, facts_, {.memo = placement_.memo});
   if (!decision) return finish(failed(decision.error()));
@@ -367,7 +379,19 @@ std::optional<size_t> Visit::rule_of(pid_t tid) {
   return decision->rule;
 }
 
+void Visit::put_assigned(pid_t tid) {
+  const auto now = process_->read_thread_group(tid);
+  if (now && is_in_group(*now, assigned_->place.directory)) return;
+  const int error = assigned_->place.add(tid);
+  if (error == ESRCH) return;
+  if (error != 0) return (void)finish(kind_of_failure(error), error);
+  result_.moved++;
+  if (!now) result_.unseen++;
+  if (tid != pid_) correct_thread(placement_, *process_, tid);
+}
+
 void Visit::look_at(pid_t tid) {
+  if (assigned_) return put_assigned(tid);
   const auto rule = placement_.table.rules.has_thread_rules() ? rule_of(tid) : std::optional(rule_);
   if (rule) (void)put(tid, *rule);
 }
@@ -389,8 +413,10 @@ bool Visit::settle() {
 
 bool Visit::step(size_t limit) {
   if (!process_ && begin()) return true;
-  // It may have been assigned manually since the last step.
-  if (placement_.manual.group_of(pid_)) return finish(Assignment::Kind::unmatched);
+  // It may have been assigned manually since the last step, or may not be any more.
+  const std::optional<std::string> group = placement_.manual.group_of(pid_);
+  if (assigned_ ? group != assigned_->group : group.has_value())
+    return finish(Assignment::Kind::unmatched);
   while (limit > 0) {
     if (threads_.next == threads_.listed.size()) {
       const bool more = threads_.passes == 0 || (threads_.found_new && threads_.seen.size() > 1) ||
@@ -424,27 +450,8 @@ Result<std::vector<pid_t>> Visit::children(std::span<const pid_t> threads) const
   return process_->children(threads);
 }
 
-int put_all_threads(const Placement& placement, const proc::Process& process,
-                    const resctrl::Tasks& tasks) {
-  std::unordered_set<pid_t> seen;
-  bool found_new = true;
-  for (int pass = 0; pass < max_passes && found_new; pass++) {
-    found_new = false;
-    const auto threads = process.threads();
-    if (!threads) return proc::ended(threads.error()) ? ESRCH : threads.error().code;
-    for (const pid_t tid : *threads) {
-      if (!seen.insert(tid).second) continue;
-      found_new = true;
-      const int error = tasks.add(tid);
-      if (error != 0 && error != ESRCH) return error;
-      if (error == 0 && tid != process.pid()) correct_thread(placement, process, tid);
-    }
-  }
-  const auto name = process.read_name();
-  if (name) return 0;
-  if (!proc::ended(name.error())) return name.error().code;
-  (void)correct_placement(placement, process.pid());
-  return ESRCH;
+bool is_in_group(const std::string& now, const std::string& directory) {
+  return now == directory || control_group_of(now) == directory;
 }
 
 }  // namespace rdtd

@@ -6,21 +6,80 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/counters.hpp"
 
 namespace rdtd {
 
 namespace {
+
+// A process that begins threads faster than they can be moved is left to later looks.
+constexpr int most_passes = 16;
+// Threads that are moved in one go. A visit follows, which takes turns with others.
+constexpr size_t max_at_once = 4096;
 
 // Whether the policy has such a group, and the machine cannot have it now.
 bool waits_for_machine(const InForce& in_force, const std::string& directory) {
   const std::string name = group_label(control_group_of(directory));
   return !in_force.has(directory) &&
          std::ranges::find(in_force.missing, name, &MissingPart::name) != in_force.missing.end();
+}
+
+// Every thread of a process into a group; of very many, the first ones. Returns 0 or errno: EAGAIN
+// if it begins new ones faster than that. A thread in the making is not seen.
+int put_all_threads(const Placement& placement, const proc::Process& process,
+                    const resctrl::Tasks& tasks) {
+  std::unordered_set<pid_t> seen;
+  bool found_new = true;
+  const auto full = [&] { return seen.size() == max_at_once; };
+  for (int pass = 0; pass < most_passes && found_new && !full(); pass++) {
+    found_new = false;
+    const auto threads = process.threads();
+    if (!threads) return proc::ended(threads.error()) ? ESRCH : threads.error().code;
+    for (const pid_t tid : *threads) {
+      if (full()) break;
+      if (!seen.insert(tid).second) continue;
+      found_new = true;
+      const int error = tasks.add(tid);
+      if (error != 0 && error != ESRCH) return error;
+      if (error == 0 && tid != process.pid()) correct_thread(placement, process, tid);
+    }
+  }
+  const auto name = process.read_name();
+  if (name) return found_new && !full() ? EAGAIN : 0;
+  if (!proc::ended(name.error())) return name.error().code;
+  (void)correct_placement(placement, process.pid());
+  return ESRCH;
+}
+
+enum class Strayed { no, yes, unknown };
+
+// Whether threads of a process are in another group. `inside`: those of its group, sorted, as they
+// were a moment ago: others may have been born there since.
+Strayed strayed_from(const std::string& directory, const std::vector<pid_t>& inside,
+                     const proc::Process& process) {
+  std::vector<pid_t> threads = {process.pid()};
+  if (process.thread_count() > 1)
+    if (auto all = process.threads()) threads = std::move(*all);
+  Strayed out = Strayed::no;
+  for (const pid_t tid : threads) {
+    if (std::ranges::binary_search(inside, tid)) continue;
+    const auto now = process.read_thread_group(tid);
+    if (now && !is_in_group(*now, directory)) return Strayed::yes;
+    if (!now && !proc::ended(now.error())) out = Strayed::unknown;
+  }
+  return out;
+}
+
+void warn_of_threads(pid_t pid, const std::string& group) {
+  spdlog::warn("process {} begins threads faster than they can be put in group '{}'; looking again",
+               pid, group);
 }
 
 }  // namespace
@@ -95,18 +154,21 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
                                   facts.identity->uid, group, caller);
 }
 
-// Returns an errno, or 0. The kernel takes a thread into a monitoring group only from its control
-// group.
+// Returns what put_all_threads does, and has a look follow. The kernel takes a thread into a
+// monitoring group only from its control group.
 int Assignments::put_into(const proc::Process& process, const std::string& directory) {
   const Placement placement{*core_.state.in_force->table, core_.system.processes, core_.manual};
   std::vector<std::string> way = {std::string(control_group_of(directory))};
   if (is_mon_group(directory)) way.push_back(directory);
+  int result = 0;
   for (const std::string& group : way) {
     const auto tasks = core_.system.resctrl.open_tasks(group);
     if (!tasks) return tasks.error().code;
-    if (const int error = put_all_threads(placement, process, **tasks); error != 0) return error;
+    result = put_all_threads(placement, process, **tasks);
+    if (result != 0 && result != EAGAIN) return result;
   }
-  return 0;
+  core_.sweeper.visit({.pid = process.pid()}, Visits::second_look_delay);
+  return result;
 }
 
 std::expected<void, Refusal> Assignments::carry_out(
@@ -134,7 +196,8 @@ std::expected<void, Refusal> Assignments::carry_out(
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});
   const auto before = process->read_thread_group(pid);
-  if (const int error = put_into(*process, directory); error != 0) {
+  const int error = put_into(*process, directory);
+  if (error != 0 && error != EAGAIN) {
     // Some threads may be there, or all of them in the control group of a monitoring group.
     if (before) (void)put_into(*process, *before);
     core_.manual.remove(pid);
@@ -145,6 +208,7 @@ std::expected<void, Refusal> Assignments::carry_out(
         fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, refused.text()});
   }
+  if (error == EAGAIN) warn_of_threads(pid, group);
   core_.store();
   core_.observer.on_assigned(pid, group, "");
   return {};
@@ -155,7 +219,8 @@ std::expected<void, Refusal> Assignments::carry_out(
 size_t Assignments::restore(bool only_count) {
   const InForce& in_force = *core_.state.in_force;
   size_t strayed = 0;
-  if (in_force.groups.empty()) return strayed;  // no policy has been in force yet
+  std::map<std::string, std::vector<pid_t>> threads;  // by directory, each group read once
+  if (in_force.groups.empty()) return strayed;        // no policy has been in force yet
   for (const ManualAssignments::Held& held : core_.manual.all()) {
     const pid_t pid = held.process->pid();
     const std::string directory = group_directory(held.group);
@@ -169,16 +234,21 @@ size_t Assignments::restore(bool only_count) {
       continue;
     }
     if (in_force.taken.contains(directory)) continue;
-    const auto now = held.process->read_thread_group(pid);
-    if (now && (*now == directory || control_group_of(*now) == directory)) continue;
+    const auto [inside, is_new] = threads.try_emplace(directory);
+    if (is_new)
+      inside->second =
+          resctrl::read_tasks(core_.system.resctrl, directory).value_or(std::vector<pid_t>{});
+    const Strayed found = strayed_from(directory, inside->second, *held.process);
+    if (found == Strayed::no) continue;
     // An exec may have ended the assignment meanwhile: the rules have the process then.
     const auto holds = [&] { return core_.manual.group_of(pid) == held.group; };
     if (!holds()) continue;
     const int error = only_count ? 0 : put_into(*held.process, directory);
     if (!holds()) core_.sweeper.visit({.pid = pid});
     // A kernel that does not say where a process is does not say that it was elsewhere.
-    if (error == 0 && now) strayed++;
-    if (error != 0 && error != ESRCH)
+    if (error == 0 && found == Strayed::yes) strayed++;
+    if (error == EAGAIN) warn_of_threads(pid, held.group);
+    if (error != 0 && error != ESRCH && error != EAGAIN)
       spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
                    std::strerror(error));
   }

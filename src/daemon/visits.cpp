@@ -213,8 +213,8 @@ void Visits::begin(Key key) {
   if (put_off(key, waiting)) return;
   under_way_.insert(key);
   running_.push_back({.key = key, .with_children = waiting.children});
-  running_.back().visit = std::make_unique<Visit>(looks_.placement(), key.first,
-                                                  Visit::Options{.only_thread = key.second});
+  running_.back().visit = std::make_unique<Visit>(
+      looks_.placement(), key.first, Visit::Options{.only_thread = key.second, .manual_too = true});
   take_turn(std::prev(running_.end()));
 }
 

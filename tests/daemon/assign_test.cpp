@@ -1,6 +1,9 @@
 // Manual assignment: what it outlives, and what is refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <sstream>
 
 #include "world.hpp"
 
@@ -232,6 +235,107 @@ TEST_F(AssignTest, IsPutBackWhereItWasAssigned) {
   run();
   EXPECT_EQ(group_of(pid), "default");
   EXPECT_EQ(drift.back(), "1 process was not in the group of a manual assignment");
+}
+
+// clone(2) copies the group early, and shows the new thread in /proc late.
+TEST_F(AssignTest, AThreadInTheMakingIsFoundAMomentLater) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n[daemon]\nreconcile_interval = \"0\"\n"), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  const pid_t late = processes.clone(pid);
+  (void)kernel.resctrl.write("tasks", std::to_string(late) + "\n");
+  run(std::chrono::milliseconds(120));
+  EXPECT_EQ(group_of(pid), "b");
+  EXPECT_EQ(group_of(late), "b");
+  EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
+TEST_F(AssignTest, AComparisonLooksAtEveryThread) {
+  const std::string two =
+      redis_policy + "[group.b]\n[[rule]]\ngroup = \"b\"\nmonitor = \"web\"\nname = \"web\"\n";
+  ASSERT_EQ(reload(two), "");
+  for (const std::string group : {"b", "b/web"}) {
+    drift.clear();
+    const pid_t pid = processes.start({.name = "bash"});
+    const pid_t thread = processes.clone(pid);
+    ASSERT_TRUE((*manager->changes().prepare_assign(pid, group, {.uid = 0, .pid = 1}))->run());
+    run();
+    (void)kernel.resctrl.write("tasks", std::to_string(thread) + "\n");
+    manager->reconciler().reconcile();
+    run();
+    EXPECT_EQ(group_of(pid), group);
+    EXPECT_EQ(group_of(thread), group);
+    EXPECT_EQ(drift, std::vector<std::string>{
+                         "1 process was not in the group of a manual assignment; restored"});
+    processes.calls.reset();
+    manager->reconciler().reconcile();
+    run();
+    EXPECT_EQ(drift.size(), 1U);
+    for (const fake::Call& call : processes.calls.log())
+      EXPECT_NE(call.operation, "read_thread_group") << "the list of the group says it";
+  }
+}
+
+// Each thread begins the next one and ends just before it would be moved.
+TEST_F(AssignTest, AProcessThatEscapesIsLookedAtAgain) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n[daemon]\nreconcile_interval = \"0\"\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  pid_t last = processes.clone(pid);
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "add" || call.argument != std::to_string(last)) return;
+    const pid_t next = processes.clone(last);
+    processes.exit_thread(last);
+    last = next;
+  };
+  const auto logger = spdlog::default_logger();
+  std::ostringstream log;
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_st>(log)));
+  spdlog::set_pattern("%l: %v");
+  EXPECT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  spdlog::set_default_logger(logger);
+  EXPECT_EQ(log.str(),
+            fmt::format("warning: process {} begins threads faster than they can be put in group "
+                        "'b'; looking again\n",
+                        pid));
+  EXPECT_EQ(group_of(last), "default");
+  kernel.calls.hook = nullptr;
+  run(std::chrono::milliseconds(120));
+  EXPECT_EQ(group_of(pid), "b");
+  EXPECT_EQ(group_of(last), "b");
+}
+
+// What is not moved at once is moved in turns with other looks.
+TEST_F(AssignTest, VeryManyThreadsAreMovedInParts) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  std::vector<pid_t> threads;
+  for (int i = 0; i < 4200; i++) threads.push_back(processes.clone(pid));
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  EXPECT_EQ(group_of(threads[4000]), "b");
+  EXPECT_EQ(group_of(threads.back()), "default");
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(threads.back()), "b");
+}
+
+// It ends while a look at its threads goes on.
+TEST_F(AssignTest, AnAssignmentThatEndsIsNotCarriedOut) {
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  for (int i = 0; i < 100; i++) (void)processes.clone(pid);
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  for (const fake::Thread& thread : processes.find(pid)->threads)
+    (void)kernel.resctrl.write("tasks", std::to_string(thread.tid) + "\n");
+  Visit visit({*manager->in_force().table, processes, manager->core().manual}, pid,
+              {.manual_too = true});
+  EXPECT_FALSE(visit.step(10));
+  EXPECT_EQ(visit.result().moved, 0U) << "a list counts too";
+  EXPECT_FALSE(visit.step(10));
+  EXPECT_EQ(visit.result().moved, 10U);
+  manager->core().manual.remove(pid);
+  EXPECT_TRUE(visit.step(10));
+  EXPECT_EQ(visit.result().moved, 10U);
+  EXPECT_EQ(visit.result().kind, Assignment::Kind::unmatched);
 }
 
 }  // namespace

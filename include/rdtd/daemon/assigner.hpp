@@ -89,6 +89,8 @@ class Visit {
     // Threads that were in their groups at the last look, so that somebody moved them: only
     // reported. By group, as in_place; null: none.
     const TasksByGroup* only_report = nullptr;
+    // Also a process that was assigned manually: its threads are put in that group.
+    bool manual_too = false;
   };
   Visit(Placement placement, pid_t pid, Options options)
       : placement_(placement), pid_(pid), options_(options) {}
@@ -117,6 +119,7 @@ class Visit {
   [[nodiscard]] bool settle();
   [[nodiscard]] std::optional<size_t> rule_of(pid_t tid);
   void look_at(pid_t tid);
+  void put_assigned(pid_t tid);
   [[nodiscard]] bool put(pid_t tid, size_t rule);
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
   [[nodiscard]] bool finish(const Assignment& result);
@@ -134,6 +137,11 @@ class Visit {
   std::map<size_t, Place> by_template_;  // by destination: where this process belongs
   std::set<std::string> monitored_;
   size_t rule_ = 0;  // of the whole process, if no rule is about single threads
+  struct Assigned {
+    std::string group;  // its label
+    Place place;
+  };
+  std::optional<Assigned> assigned_;  // manually
   struct Threads {
     std::vector<pid_t> listed;  // in this pass
     size_t next = 0;            // of these
@@ -146,8 +154,8 @@ class Visit {
   Threads threads_;
 };
 
-// Every thread of a process into a group. Returns 0 or errno.
-[[nodiscard]] int put_all_threads(const Placement& placement, const proc::Process& process,
-                                  const resctrl::Tasks& tasks);
+// Whether a thread in the group `now` is where a manual assignment to `directory` wants it. Others
+// may make monitoring groups there.
+[[nodiscard]] bool is_in_group(const std::string& now, const std::string& directory);
 
 }  // namespace rdtd
