@@ -146,14 +146,18 @@ std::set<std::string> Ownership::names() const {
   return out;
 }
 
-Result<void> Ownership::expect(std::span<const std::string> groups) {
+Result<void> Ownership::expect(std::span<const std::string> groups,
+                               const std::map<std::string, uint64_t>& inodes) {
   const Entries before = entries_;
-  for (const std::string& group : groups)
+  for (const std::string& group : groups) {
+    const auto known = entries_.find(group);
+    if (group == root_group && known != entries_.end()) continue;
+    changed_ = true;
+    const auto now = inodes.find(group);
+    if (known != entries_.end() && now != inodes.end() && known->second == now->second) continue;
     // A group of that name is about to be made, so an inode from an earlier one is out of date.
-    if (group != root_group || !entries_.contains(group)) {
-      entries_[group] = std::nullopt;
-      changed_ = true;
-    }
+    entries_[group] = std::nullopt;
+  }
   // Of these two, the name is all there is to record.
   const auto is_written = [&](const std::string& group) {
     return (group == root_group || group == io_group) && written_.contains(group);
@@ -162,6 +166,12 @@ Result<void> Ownership::expect(std::span<const std::string> groups) {
   if (stored || std::ranges::all_of(groups, is_written)) return {};
   entries_ = before;
   return stored;
+}
+
+void Ownership::expect_now(const std::string& group) {
+  const auto written = written_.find(group);
+  if (written != written_.end() && !written->second) return;
+  (void)expect(std::array{group});
 }
 
 void Ownership::made(const std::string& group, uint64_t inode) {
@@ -181,6 +191,12 @@ void Ownership::forget(const std::string& group) {
   if (entries_.erase(group) > 0) changed_ = true;
 }
 
+bool Ownership::is_stored(const std::string& group) const {
+  const auto known = entries_.find(group), written = written_.find(group);
+  return known == entries_.end() ? written == written_.end()
+                                 : written != written_.end() && written->second == known->second;
+}
+
 Result<void> Ownership::store() {
   if (!changed_) return {};
   std::string text;
@@ -191,7 +207,7 @@ Result<void> Ownership::store() {
   auto stored = directory_.replace(record, text);
   if (!stored) return stored;
   changed_ = false;
-  written_ = names();
+  written_ = entries_;
   return {};
 }
 

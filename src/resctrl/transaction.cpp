@@ -120,6 +120,8 @@ Result<void> Transaction::make(const std::string& group) {
   // Without its inode, it would be another tool's.
   if (const auto known = is_mon_group(group) ? inode_of(group) : Result<uint64_t>(0); !known)
     return std::unexpected(known.error());
+  // One of that name that the steps removed, or another one of theirs.
+  ownership_.expect_now(group);
   if (auto made = filesystem_.make(group); !made) {
     Error error = with_status(std::move(made.error()));
     if (error.code == ENOSPC && is_mon_group(group) && before_.capabilities.rmids_per_closid)
@@ -136,6 +138,11 @@ Result<void> Transaction::make(const std::string& group) {
                                  ENOENT, "another tool removed it at once"});
   ownership_.made(group, *inode);
   return {};
+}
+
+// Before anything is put in the group: if rdtd is killed then, the name alone proves nothing.
+void Transaction::store_inode(const std::string& group) {
+  if (made_.contains(group) && !ownership_.is_stored(group)) (void)ownership_.store();
 }
 
 // 0: there is no such group.
@@ -236,12 +243,16 @@ Result<void> Transaction::carry_out_one(const Step& step) {
       return self.write_schemata(step.group, step.after);
     }
     Result<void> operator()(const WriteCpus& step) const {
+      self.store_inode(step.group);
       return self.write(file_of(step.group, "cpus_list"), format_cpu_list(step.after) + "\n");
     }
     Result<void> operator()(const SetMode& step) const {
       return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
     }
-    Result<void> operator()(const LockRegion& step) const { return self.lock_region(step); }
+    Result<void> operator()(const LockRegion& step) const {
+      self.store_inode(step.group);
+      return self.lock_region(step);
+    }
     Result<void> operator()(const AssignCounters& step) const { return self.assign_counters(step); }
     Result<void> operator()(const SetIoAlloc& step) const { return self.set_io_alloc(step); }
   };
@@ -262,7 +273,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
         (std::holds_alternative<SetIoAlloc>(step) && std::get<SetIoAlloc>(step).enabled))
       expected.push_back(group_of(step));
   known_ = ownership_.entries();
-  if (auto recorded = ownership_.expect(expected); !recorded) {
+  if (auto recorded = ownership_.expect(expected, before_.snapshot.inodes); !recorded) {
     unrecorded_ = recorded.error();
     recorded.error().detail = "nothing was changed";
     return recorded;

@@ -42,6 +42,7 @@ void Transaction::forget_what_was_not_made(bool restored) {
 void Transaction::put_tasks_back(const std::string& group, std::vector<std::string>& problems) {
   const auto known = tasks_.find(group);
   if (known == tasks_.end()) return;
+  store_inode(group);
   const auto tasks = filesystem_.open_tasks(group);
   if (!tasks) return problems.push_back(tasks.error().text());
   int failed = 0;

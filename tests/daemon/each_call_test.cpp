@@ -34,20 +34,9 @@ class EachCallTest : public test::World {
     World::SetUp();
     start_processes();
   }
-  // Groups, how much they have, modes and CPUs, and where the processes are.
+  // With where the processes are.
   [[nodiscard]] std::string tree() const {
-    std::set<std::string> out = {group_of(in_a_) + " " + group_of(in_b_)};
-    for (const fake::Group& group : kernel.resctrl.groups) {
-      std::string line = fmt::format("{}: {} {}", group_label(group.name), to_string(group.mode),
-                                     format_cpu_list(group.cpus));
-      const auto text = kernel.resctrl.read(resctrl::file_of(group.name, "schemata"));
-      const auto parsed = parse_schemata(text.value_or(""));
-      for (const auto& [resource, values] : *parsed)
-        for (const auto& [domain, value] : values)
-          line += fmt::format(" {}", is_cache(resource) ? Cbm{value}.count() : value);
-      out.insert(line);
-    }
-    return fmt::format("{}", fmt::join(out, "\n"));
+    return fmt::format("{} {}\n{}", group_of(in_a_), group_of(in_b_), World::tree());
   }
   // `act` once for each of its calls, which fails. `check` after each.
   void fail_each(const std::function<void()>& arrange, const std::function<void()>& act,

@@ -65,6 +65,7 @@ class Transaction {
   [[nodiscard]] bool is_replaced(const std::string& group) const;
   void leave_replaced(const Snapshot& now, std::vector<std::string>& problems);
   [[nodiscard]] Result<void> make(const std::string& group);
+  void store_inode(const std::string& group);
   [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
