@@ -145,21 +145,9 @@ void Transaction::store_inode(const std::string& group) {
   if (made_.contains(group) && !ownership_.is_stored(group)) (void)ownership_.store();
 }
 
-// 0: there is no such group.
-Result<uint64_t> Transaction::inode_of(const std::string& group) const {
-  const size_t slash = group.rfind('/');
-  const bool in_root = slash == std::string::npos;
-  const auto entries = filesystem_.list(in_root ? "" : group.substr(0, slash));
-  if (!entries && entries.error().code != ENOENT) return std::unexpected(entries.error());
-  if (!entries) return 0;
-  const auto entry = std::ranges::find(*entries, in_root ? group : group.substr(slash + 1),
-                                       &Filesystem::Entry::name);
-  return entry == entries->end() ? 0 : entry->inode;
-}
-
 Result<void> Transaction::remove(const std::string& group) {
   const auto mode_text = filesystem_.read(file_of(group, "mode"));
-  if (!mode_text && !is_mon_group(group) && !is_absent(mode_text.error()))
+  if (!mode_text && !is_mon_group(group) && !is_gone(mode_text.error(), group))
     return std::unexpected(mode_text.error());
   const Mode mode = parse_mode(mode_text.value_or("")).value_or(Mode::shareable);
   const bool locked = mode == Mode::pseudo_locked;
@@ -174,7 +162,10 @@ Result<void> Transaction::remove(const std::string& group) {
   std::vector<std::string> going = {group};
   if (!is_mon_group(group)) {
     const auto mon_groups = filesystem_.list(file_of(group, "mon_groups"));
-    if (!mon_groups && !is_absent(mon_groups.error())) return std::unexpected(mon_groups.error());
+    const bool monitors = before_.capabilities.num_rmids.has_value();
+    if (!mon_groups && (monitors || !is_absent(mon_groups.error())) &&
+        !is_gone(mon_groups.error(), group))
+      return std::unexpected(mon_groups.error());
     if (mon_groups)
       for (const Filesystem::Entry& mon : *mon_groups)
         if (mon.is_directory) going.push_back(mon_group_directory(group, mon.name));
@@ -182,13 +173,13 @@ Result<void> Transaction::remove(const std::string& group) {
   for (const std::string& one : going) {
     // The kernel lets nobody read those of a region: it has none.
     const auto tasks = is_pseudo(mode) ? std::string() : filesystem_.read(file_of(one, "tasks"));
-    if (!tasks && !is_absent(tasks.error())) return std::unexpected(tasks.error());
+    if (!tasks && !is_gone(tasks.error(), one)) return std::unexpected(tasks.error());
     // Of a group whose name another one has had since, the first.
     tasks_.try_emplace(one, tasks.value_or(""));
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
-  if (!removed && !is_absent(removed.error())) {
+  if (!removed && !is_gone(removed.error(), group)) {
     // An undo makes again what is in tasks_: it would lock again a region that is still there.
     if (locked && inode_of(group) != Result<uint64_t>(0)) tasks_.erase(group);
     return std::unexpected(with_status(std::move(removed.error())));

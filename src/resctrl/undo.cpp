@@ -265,8 +265,8 @@ std::vector<std::string> Transaction::undo() {
     const bool makes = std::holds_alternative<MakeGroup>(step);
     if (const auto done = carry_out_one(step); !done) {
       // A monitoring group that another tool has removed meanwhile.
-      if (std::holds_alternative<WriteCpus>(step) && is_absent(done.error()) &&
-          is_mon_group(group_of(step)))
+      if (std::holds_alternative<WriteCpus>(step) && is_mon_group(group_of(step)) &&
+          is_gone(done.error(), group_of(step)))
         return;
       problems.push_back(
           fmt::format("group '{}': {}", group_label(group_of(step)), done.error().text()));
