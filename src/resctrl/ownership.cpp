@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -197,13 +198,41 @@ bool Ownership::is_stored(const std::string& group) const {
                                  : written != written_.end() && written->second == known->second;
 }
 
+namespace {
+
+// Somebody removed the directory and made it again.
+bool is_replaced(const Directory& directory) {
+  struct stat opened{}, now{};
+  return ::fstat(directory.fd(), &opened) == 0 && ::stat(directory.path().c_str(), &now) == 0 &&
+         (opened.st_dev != now.st_dev || opened.st_ino != now.st_ino);
+}
+
+// The file is not as it was written. One that cannot be read is taken to be.
+bool is_lost(const Directory& directory, const std::string& written) {
+  const auto text = directory.read(record);
+  return text ? *text != written : text.error().code == ENOENT && !written.empty();
+}
+
+}  // namespace
+
+// Without the record, the next start would take every group for another tool's.
 Result<void> Ownership::store() {
-  if (!changed_) return {};
+  if (is_replaced(directory_)) {
+    auto opened = Directory::open(directory_.path());
+    if (!opened) return std::unexpected(opened.error());
+    std::swap(directory_, *opened);
+    // Nobody sees a lock in the old one.
+    if (auto locked = lock_ ? lock() : Result<void>(); !locked) {
+      std::swap(directory_, *opened);
+      return locked;
+    }
+  }
   std::string text;
   if (info_time_) text += fmt::format("{}{}\n", mount_line, *info_time_);
   for (const auto& [group, inode] : entries_)
     text += inode ? fmt::format("{} {}\n", name_in_record(group), *inode)
                   : fmt::format("{}\n", name_in_record(group));
+  if (!changed_ && !is_lost(directory_, text)) return {};
   auto stored = directory_.replace(record, text);
   if (!stored) return stored;
   changed_ = false;
