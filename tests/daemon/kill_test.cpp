@@ -13,12 +13,11 @@
 namespace rdtd {
 namespace {
 
-const std::string no_interval = "[daemon]\nreconcile_interval = \"0\"\n";
-
 class KillTest : public test::World {
  protected:
   // The kernel and the record as they are just before a call.
   struct Left {
+    std::string call;
     fake::Resctrl resctrl;
     std::optional<std::string> record;
   };
@@ -29,7 +28,7 @@ class KillTest : public test::World {
     kernel.calls.hook = [&](const fake::Call& call) {
       const bool changes = call.operation == "make" || call.operation == "remove" ||
                            call.operation == "write" || call.operation == "add";
-      if (changes || after_change) out.push_back({kernel.resctrl, record()});
+      if (changes || after_change) out.push_back({call.text(), kernel.resctrl, record()});
       after_change = changes;
     };
     act();
@@ -60,10 +59,9 @@ class KillTest : public test::World {
     const std::vector<Left> kills = left_by(act);
     settle();
     const std::string wanted = tree();
-    const std::vector<std::string> calls = kernel.calls.texts();
-    for (size_t n = 0; n < kills.size(); n++) {
-      SCOPED_TRACE(fmt::format("record:\n{}", kills[n].record.value_or("none")));
-      restart_on(kills[n]);
+    for (const Left& left : kills) {
+      SCOPED_TRACE(fmt::format("{}\n{}", left.call, left.record.value_or("no record")));
+      restart_on(left);
       policy = text;
       EXPECT_EQ(load(), "");
       settle();
