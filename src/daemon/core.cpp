@@ -89,10 +89,10 @@ void Core::report_missing() {
                            : missing.cause == Cause::closids ? LogEvent::out_of_closids
                                                              : LogEvent::kernel_refused;
     const std::string text = fmt::format("{} not in force: {}", missing.what, missing.reason);
-    if (problems.set("missing " + missing.what, text)) log(event, text);
+    if (problems.set(Problems::missing + missing.what, text)) log(event, text);
     names.insert(missing.what);
   }
-  problems.clear_all("missing ", names);
+  problems.clear_all(Problems::missing, names);
 }
 
 bool Core::misses_processes() const { return problems.has("list") || problems.has("unknown"); }
@@ -107,13 +107,9 @@ void Core::retry_soon() {
     return part.cause == Cause::device || part.cause == Cause::machine;
   });
   // What failed once may have changed nothing, so that no event comes either.
-  const bool failed = state.put_off.is_first() || problems.has("read") ||
-                      problems.has_any(Problems::file) || problems.has("restore") ||
-                      problems.has("readers") || problems.has("table") ||
-                      problems.has_any("remove ") || misses_processes();
+  const bool failed = state.put_off.is_first() || state.ended_in_force || problems.has_failure();
   if (!failed || applier.ran_out_of_time()) retry_ = {};
-  if (drift_check.misses_mon_groups() || waits_for_machine || state.ended_in_force)
-    compare_within(GrowingPause::shortest);
+  if (drift_check.misses_mon_groups() || waits_for_machine) compare_within(GrowingPause::shortest);
   const auto now = system.now();
   const auto compare_after = [&](const GrowingPause& pause) {
     compare_within(std::chrono::ceil<std::chrono::milliseconds>(pause.end() - now));

@@ -67,7 +67,7 @@ void DriftCheck::report_unread(const Snapshot& now, Comparison& out) {
   for (const auto& [group, unread] : now.unread) {
     const int code = unread.error.code;
     const bool kept = code == EACCES || code == EPERM || code == not_understood;
-    if (resctrl::is_absent(code) || (kept && !now.owned.contains(group))) continue;
+    if ((resctrl::is_absent(code) && now.torn) || (kept && !now.owned.contains(group))) continue;
     out.unread.insert(group);
     problems_.report(Problems::file + group, unread.error.text());
   }

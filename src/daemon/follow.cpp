@@ -15,6 +15,13 @@ namespace {
 
 const std::string others_key = "others ";
 
+// Whether the table has a file of a group open that is there no more.
+bool has_dead_files(const RuleTable& table, const Snapshot& now) {
+  return std::ranges::any_of(table.tasks, [&](const auto& open) {
+    return open.second && open.first != root_group && !now.inodes.contains(open.first);
+  });
+}
+
 }  // namespace
 
 // A machine that has changed is planned for again, if the policy in force fits it. The groups of
@@ -92,6 +99,8 @@ std::shared_ptr<const InForce> DriftCheck::update(const std::shared_ptr<const In
   const Snapshot& now = machine.snapshot;
   std::shared_ptr<const InForce> current = in_force;
   if (in_force->groups.empty()) return current;
+  // Whoever belongs in a group that is gone asks for a comparison at each exec.
+  if (has_dead_files(*in_force->table, now)) out.tables_old = true;
   const bool others_changed = obstacles(now) != in_force->obstacles;
   if (!others_changed && machine.capabilities == in_force->capabilities) {
     problems_.clear("machine");

@@ -389,6 +389,7 @@ Task<> Loads::run_reset(Done done) {
   for (const Leases::Lease& lease : std::vector(core_.leases.all()))
     lease_ended(lease.name, "rdtd removed all of its groups");
   forget_policy(false, true);
+  core_.report_missing();
   unreleased_.clear();  // with their groups, all processes leave them
   core_.manual.clear();
   core_.store();

@@ -27,13 +27,17 @@ void Problems::forget_policy(bool looked) {
   std::erase_if(problems_, [&](const auto& problem) {
     const std::string& key = problem.first;
     const bool of_look = std::ranges::find(of_looks, key) != std::end(of_looks);
-    return key != lock && key != job && !key.starts_with(file) && (looked || !of_look);
+    return key != lock && key != job && !key.starts_with(file) && !key.starts_with(missing) &&
+           (looked || !of_look);
   });
 }
 
-bool Problems::has_any(const std::string& kind) const {
-  const auto first = problems_.lower_bound(kind);
-  return first != problems_.end() && first->first.starts_with(kind);
+bool Problems::has_failure() const {
+  return std::ranges::any_of(problems_, [](const auto& problem) {
+    return std::ranges::none_of(not_compared, [&](const std::string_view& kind) {
+      return problem.first.starts_with(kind);
+    });
+  });
 }
 
 std::vector<std::string> Problems::texts(bool for_root) const {

@@ -265,12 +265,17 @@ Task<bool> Reconciler::try_what_is_missing() {
                            .ask_for_users = ask_for_users,
                            .restores = first_load};
   const auto loaded = core_.applier.load(request, *state.in_force);
-  core_.problems.clear("retry");
-  if (!loaded) co_return true;
+  if (!loaded) {
+    core_.problems.clear("retry");  // nothing was tried
+    co_return true;
+  }
   const size_t missing = state.in_force->missing.size();
   const bool changed = state.ended_in_force || loaded->users != state.in_force->users;
   renew_reasons(loaded->prepared.missing);
-  if (!first_load && !changed && loaded->prepared.missing.size() >= missing) co_return true;
+  if (!first_load && !changed && loaded->prepared.missing.size() >= missing) {
+    core_.problems.clear("retry");
+    co_return true;
+  }
   request.ask_for_users = true;
   core_.observer.before_reload();
   const Loads::Outcome applied = co_await loads_.load(std::move(request));

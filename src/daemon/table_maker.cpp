@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "rdtd/resctrl/read.hpp"
+
 namespace rdtd {
 
 void TableMaker::note_others(const Snapshot& now) {
@@ -23,7 +25,7 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = resctrl_.open_tasks(group);
     // A group that is gone is missing until the next reconcile makes it again.
-    const bool failed = !tasks && !resctrl::is_absent(tasks.error());
+    const bool failed = !tasks && !resctrl::is_gone(resctrl_, tasks.error(), group, 0);
     if (failed && left_out == nullptr) return std::unexpected(tasks.error());
     if (failed) left_out->push_back(tasks.error());
     if (tasks) known->second = std::move(*tasks);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -146,14 +147,18 @@ std::set<std::string> Ownership::names() const {
   return out;
 }
 
-Result<void> Ownership::expect(std::span<const std::string> groups) {
+Result<void> Ownership::expect(std::span<const std::string> groups,
+                               const std::map<std::string, uint64_t>& inodes) {
   const Entries before = entries_;
-  for (const std::string& group : groups)
+  for (const std::string& group : groups) {
+    const auto known = entries_.find(group);
+    if (group == root_group && known != entries_.end()) continue;
+    changed_ = true;
+    const auto now = inodes.find(group);
+    if (known != entries_.end() && now != inodes.end() && known->second == now->second) continue;
     // A group of that name is about to be made, so an inode from an earlier one is out of date.
-    if (group != root_group || !entries_.contains(group)) {
-      entries_[group] = std::nullopt;
-      changed_ = true;
-    }
+    entries_[group] = std::nullopt;
+  }
   // Of these two, the name is all there is to record.
   const auto is_written = [&](const std::string& group) {
     return (group == root_group || group == io_group) && written_.contains(group);
@@ -162,6 +167,12 @@ Result<void> Ownership::expect(std::span<const std::string> groups) {
   if (stored || std::ranges::all_of(groups, is_written)) return {};
   entries_ = before;
   return stored;
+}
+
+void Ownership::expect_now(const std::string& group) {
+  const auto written = written_.find(group);
+  if (written != written_.end() && !written->second) return;
+  (void)expect(std::array{group});
 }
 
 void Ownership::made(const std::string& group, uint64_t inode) {
@@ -181,17 +192,51 @@ void Ownership::forget(const std::string& group) {
   if (entries_.erase(group) > 0) changed_ = true;
 }
 
+bool Ownership::is_stored(const std::string& group) const {
+  const auto known = entries_.find(group), written = written_.find(group);
+  return known == entries_.end() ? written == written_.end()
+                                 : written != written_.end() && written->second == known->second;
+}
+
+namespace {
+
+// Somebody removed the directory and made it again.
+bool is_replaced(const Directory& directory) {
+  struct stat opened{}, now{};
+  return ::fstat(directory.fd(), &opened) == 0 && ::stat(directory.path().c_str(), &now) == 0 &&
+         (opened.st_dev != now.st_dev || opened.st_ino != now.st_ino);
+}
+
+// The file is not as it was written. One that cannot be read is taken to be.
+bool is_lost(const Directory& directory, const std::string& written) {
+  const auto text = directory.read(record);
+  return text ? *text != written : text.error().code == ENOENT && !written.empty();
+}
+
+}  // namespace
+
+// Without the record, the next start would take every group for another tool's.
 Result<void> Ownership::store() {
-  if (!changed_) return {};
+  if (is_replaced(directory_)) {
+    auto opened = Directory::open(directory_.path());
+    if (!opened) return std::unexpected(opened.error());
+    std::swap(directory_, *opened);
+    // Nobody sees a lock in the old one.
+    if (auto locked = lock_ ? lock() : Result<void>(); !locked) {
+      std::swap(directory_, *opened);
+      return locked;
+    }
+  }
   std::string text;
   if (info_time_) text += fmt::format("{}{}\n", mount_line, *info_time_);
   for (const auto& [group, inode] : entries_)
     text += inode ? fmt::format("{} {}\n", name_in_record(group), *inode)
                   : fmt::format("{}\n", name_in_record(group));
+  if (!changed_ && !is_lost(directory_, text)) return {};
   auto stored = directory_.replace(record, text);
   if (!stored) return stored;
   changed_ = false;
-  written_ = names();
+  written_ = entries_;
   return {};
 }
 

@@ -75,20 +75,24 @@ void append_half(const Filesystem& filesystem, const std::string& group,
 }
 
 // Those of one control group. Without monitoring there is no such directory.
-void append_mon_groups(const Filesystem& filesystem, const std::string& group, Snapshot& snapshot) {
+void append_mon_groups(const Filesystem& filesystem, const Filesystem::Entry& control,
+                       bool monitors, Snapshot& snapshot) {
+  const std::string& group = control.name;
   auto monitored = filesystem.list(file_of(group, "mon_groups"));
-  if (!monitored && !is_absent(monitored.error()))
+  if (!monitored && (monitors || !is_absent(monitored.error())) &&
+      !is_gone(filesystem, monitored.error(), group, control.inode))
     note_unread(snapshot, group, "mon_groups", std::move(monitored.error()));
   if (!monitored) return;
   for (const Filesystem::Entry& mon : *monitored) {
     if (!mon.is_directory) continue;
     const std::string directory = mon_group_directory(group, mon.name);
+    auto cpus = read_cpus(filesystem, directory);
+    if (!cpus && is_gone(filesystem, cpus.error(), directory, mon.inode)) continue;
     snapshot.mon_groups.insert(directory);
     snapshot.inodes[directory] = mon.inode;
-    auto cpus = read_cpus(filesystem, directory);
-    if (!cpus && !is_absent(cpus.error()))
+    if (!cpus)
       note_unread(snapshot, directory, "cpus_list", std::move(cpus.error()));
-    else if (cpus && !cpus->empty())
+    else if (!cpus->empty())
       snapshot.mon_cpus[directory] = *std::move(cpus);
     append_assignments(filesystem, directory, snapshot);
   }
@@ -96,12 +100,13 @@ void append_mon_groups(const Filesystem& filesystem, const std::string& group, S
 
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 // One that cannot be read keeps no other from being read, but without the default group nothing is
-// known. `others`: the rows that are no constants; null: not known yet.
+// known. `others`: the rows that are no constants; null: not known yet. `monitors`: the machine has
+// monitoring groups.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
-                          const std::set<Resource>* others, Snapshot& snapshot) {
+                          const std::set<Resource>* others, bool monitors, Snapshot& snapshot) {
   auto state = read_group(filesystem, entry.name, others);
   if (!state && entry.name == root_group) return std::unexpected(state.error());
-  if (!state && is_absent(state.error())) return {};
+  if (!state && is_gone(filesystem, state.error(), entry.name, entry.inode)) return {};
   if (state) {
     snapshot.groups[entry.name] = std::move(*state);
   } else {
@@ -111,7 +116,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   }
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
   append_assignments(filesystem, entry.name, snapshot);
-  append_mon_groups(filesystem, entry.name, snapshot);
+  append_mon_groups(filesystem, entry, monitors, snapshot);
   return {};
 }
 
@@ -128,6 +133,27 @@ std::string mbm_assignments_file(std::string_view resource) {
 bool is_group(const Filesystem::Entry& entry) {
   return entry.is_directory && entry.name != "info" && entry.name != "mon_groups" &&
          entry.name != "mon_data";
+}
+
+Result<uint64_t> inode_of(const Filesystem& filesystem, const std::string& group) {
+  const size_t slash = group.rfind('/');
+  const bool in_root = slash == std::string::npos;
+  const auto entries = filesystem.list(in_root ? "" : group.substr(0, slash));
+  if (!entries) {
+    const std::string control(control_group_of(group));
+    const bool control_gone = !in_root && is_gone(filesystem, entries.error(), control, 0);
+    return control_gone ? Result<uint64_t>(0) : std::unexpected(entries.error());
+  }
+  const auto entry = std::ranges::find(*entries, in_root ? group : group.substr(slash + 1),
+                                       &Filesystem::Entry::name);
+  return entry == entries->end() ? 0 : entry->inode;
+}
+
+bool is_gone(const Filesystem& filesystem, const Error& error, const std::string& group,
+             uint64_t inode) {
+  if (!is_absent(error) || group == root_group) return false;
+  const auto now = inode_of(filesystem, group);
+  return now && (*now == 0 || (inode != 0 && *now != inode));
 }
 
 MountOptions read_copied_mount_options(const Filesystem& filesystem) {
@@ -240,12 +266,13 @@ Result<Snapshot> read_once(const Filesystem& filesystem,
           filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name)).value_or(""));
     }
   const Filesystem::Entry root{std::string(root_group), true, 0};
-  if (auto read = append_group(filesystem, root, nullptr, snapshot); !read)
+  if (auto read = append_group(filesystem, root, nullptr, !monitoring->empty(), snapshot); !read)
     return std::unexpected(read.error());
   const std::set<Resource> others = other_rows(snapshot.groups.at(root.name).schemata);
   for (const Filesystem::Entry& entry : entries)
     if (is_group(entry))
-      if (auto read = append_group(filesystem, entry, &others, snapshot); !read)
+      if (auto read = append_group(filesystem, entry, &others, !monitoring->empty(), snapshot);
+          !read)
         return std::unexpected(read.error());
   auto io = read_io(filesystem, snapshot.groups.at(std::string(root_group)).schemata);
   if (!io) return std::unexpected(io.error());

@@ -120,6 +120,8 @@ Result<void> Transaction::make(const std::string& group) {
   // Without its inode, it would be another tool's.
   if (const auto known = is_mon_group(group) ? inode_of(group) : Result<uint64_t>(0); !known)
     return std::unexpected(known.error());
+  // One of that name that the steps removed, or another one of theirs.
+  ownership_.expect_now(group);
   if (auto made = filesystem_.make(group); !made) {
     Error error = with_status(std::move(made.error()));
     if (error.code == ENOSPC && is_mon_group(group) && before_.capabilities.rmids_per_closid)
@@ -138,21 +140,14 @@ Result<void> Transaction::make(const std::string& group) {
   return {};
 }
 
-// 0: there is no such group.
-Result<uint64_t> Transaction::inode_of(const std::string& group) const {
-  const size_t slash = group.rfind('/');
-  const bool in_root = slash == std::string::npos;
-  const auto entries = filesystem_.list(in_root ? "" : group.substr(0, slash));
-  if (!entries && entries.error().code != ENOENT) return std::unexpected(entries.error());
-  if (!entries) return 0;
-  const auto entry = std::ranges::find(*entries, in_root ? group : group.substr(slash + 1),
-                                       &Filesystem::Entry::name);
-  return entry == entries->end() ? 0 : entry->inode;
+// Before anything is put in the group: if rdtd is killed then, the name alone proves nothing.
+void Transaction::store_inode(const std::string& group) {
+  if (made_.contains(group) && !ownership_.is_stored(group)) (void)ownership_.store();
 }
 
 Result<void> Transaction::remove(const std::string& group) {
   const auto mode_text = filesystem_.read(file_of(group, "mode"));
-  if (!mode_text && !is_mon_group(group) && !is_absent(mode_text.error()))
+  if (!mode_text && !is_mon_group(group) && !is_gone(mode_text.error(), group))
     return std::unexpected(mode_text.error());
   const Mode mode = parse_mode(mode_text.value_or("")).value_or(Mode::shareable);
   const bool locked = mode == Mode::pseudo_locked;
@@ -167,7 +162,10 @@ Result<void> Transaction::remove(const std::string& group) {
   std::vector<std::string> going = {group};
   if (!is_mon_group(group)) {
     const auto mon_groups = filesystem_.list(file_of(group, "mon_groups"));
-    if (!mon_groups && !is_absent(mon_groups.error())) return std::unexpected(mon_groups.error());
+    const bool monitors = before_.capabilities.num_rmids.has_value();
+    if (!mon_groups && (monitors || !is_absent(mon_groups.error())) &&
+        !is_gone(mon_groups.error(), group))
+      return std::unexpected(mon_groups.error());
     if (mon_groups)
       for (const Filesystem::Entry& mon : *mon_groups)
         if (mon.is_directory) going.push_back(mon_group_directory(group, mon.name));
@@ -175,13 +173,13 @@ Result<void> Transaction::remove(const std::string& group) {
   for (const std::string& one : going) {
     // The kernel lets nobody read those of a region: it has none.
     const auto tasks = is_pseudo(mode) ? std::string() : filesystem_.read(file_of(one, "tasks"));
-    if (!tasks && !is_absent(tasks.error())) return std::unexpected(tasks.error());
+    if (!tasks && !is_gone(tasks.error(), one)) return std::unexpected(tasks.error());
     // Of a group whose name another one has had since, the first.
     tasks_.try_emplace(one, tasks.value_or(""));
     touched_.insert(one);
   }
   auto removed = filesystem_.remove(group);
-  if (!removed && !is_absent(removed.error())) {
+  if (!removed && !is_gone(removed.error(), group)) {
     // An undo makes again what is in tasks_: it would lock again a region that is still there.
     if (locked && inode_of(group) != Result<uint64_t>(0)) tasks_.erase(group);
     return std::unexpected(with_status(std::move(removed.error())));
@@ -236,12 +234,16 @@ Result<void> Transaction::carry_out_one(const Step& step) {
       return self.write_schemata(step.group, step.after);
     }
     Result<void> operator()(const WriteCpus& step) const {
+      self.store_inode(step.group);
       return self.write(file_of(step.group, "cpus_list"), format_cpu_list(step.after) + "\n");
     }
     Result<void> operator()(const SetMode& step) const {
       return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
     }
-    Result<void> operator()(const LockRegion& step) const { return self.lock_region(step); }
+    Result<void> operator()(const LockRegion& step) const {
+      self.store_inode(step.group);
+      return self.lock_region(step);
+    }
     Result<void> operator()(const AssignCounters& step) const { return self.assign_counters(step); }
     Result<void> operator()(const SetIoAlloc& step) const { return self.set_io_alloc(step); }
   };
@@ -262,7 +264,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
         (std::holds_alternative<SetIoAlloc>(step) && std::get<SetIoAlloc>(step).enabled))
       expected.push_back(group_of(step));
   known_ = ownership_.entries();
-  if (auto recorded = ownership_.expect(expected); !recorded) {
+  if (auto recorded = ownership_.expect(expected, before_.snapshot.inodes); !recorded) {
     unrecorded_ = recorded.error();
     recorded.error().detail = "nothing was changed";
     return recorded;

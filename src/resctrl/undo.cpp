@@ -42,6 +42,7 @@ void Transaction::forget_what_was_not_made(bool restored) {
 void Transaction::put_tasks_back(const std::string& group, std::vector<std::string>& problems) {
   const auto known = tasks_.find(group);
   if (known == tasks_.end()) return;
+  store_inode(group);
   const auto tasks = filesystem_.open_tasks(group);
   if (!tasks) return problems.push_back(tasks.error().text());
   int failed = 0;
@@ -264,8 +265,8 @@ std::vector<std::string> Transaction::undo() {
     const bool makes = std::holds_alternative<MakeGroup>(step);
     if (const auto done = carry_out_one(step); !done) {
       // A monitoring group that another tool has removed meanwhile.
-      if (std::holds_alternative<WriteCpus>(step) && is_absent(done.error()) &&
-          is_mon_group(group_of(step)))
+      if (std::holds_alternative<WriteCpus>(step) && is_mon_group(group_of(step)) &&
+          is_gone(done.error(), group_of(step)))
         return;
       problems.push_back(
           fmt::format("group '{}': {}", group_label(group_of(step)), done.error().text()));

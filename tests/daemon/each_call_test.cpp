@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <set>
@@ -34,20 +35,9 @@ class EachCallTest : public test::World {
     World::SetUp();
     start_processes();
   }
-  // Groups, how much they have, modes and CPUs, and where the processes are.
+  // With where the processes are.
   [[nodiscard]] std::string tree() const {
-    std::set<std::string> out = {group_of(in_a_) + " " + group_of(in_b_)};
-    for (const fake::Group& group : kernel.resctrl.groups) {
-      std::string line = fmt::format("{}: {} {}", group_label(group.name), to_string(group.mode),
-                                     format_cpu_list(group.cpus));
-      const auto text = kernel.resctrl.read(resctrl::file_of(group.name, "schemata"));
-      const auto parsed = parse_schemata(text.value_or(""));
-      for (const auto& [resource, values] : *parsed)
-        for (const auto& [domain, value] : values)
-          line += fmt::format(" {}", is_cache(resource) ? Cbm{value}.count() : value);
-      out.insert(line);
-    }
-    return fmt::format("{}", fmt::join(out, "\n"));
+    return fmt::format("{} {}\n{}", group_of(in_a_), group_of(in_b_), World::tree());
   }
   // `act` once for each of its calls, which fails. `check` after each.
   void fail_each(const std::function<void()>& arrange, const std::function<void()>& act,
@@ -56,20 +46,30 @@ class EachCallTest : public test::World {
     kernel.calls.reset();
     act();
     const std::vector<std::string> calls = kernel.calls.texts();
-    for (const When when : {When::before_effect, When::after_effect})
+    // ENODEV and ENOENT are also what the kernel says of a group that is gone. In info/, they say
+    // what the machine has not.
+    for (const int code : {EIO, ENODEV, ENOENT, EMFILE})
       for (size_t n = 1; n <= calls.size(); n++) {
-        if (when == When::after_effect && !calls[n - 1].starts_with("write")) continue;
-        kernel.calls.reset();
-        arrange();
-        kernel.calls.reset();
-        kernel.calls.fail(n, EIO, when);
-        SCOPED_TRACE(fmt::format("call {}, {}{}", n, calls[n - 1],
-                                 when == When::after_effect ? ", after its effect" : ""));
-        act();
-        kernel.calls.reset();
-        check();
+        if (resctrl::is_absent(code) && calls[n - 1].contains(" info")) continue;
+        fail_one(n, code, When::before_effect, calls[n - 1], arrange, act, check);
+        if (code == EIO && calls[n - 1].starts_with("write"))
+          fail_one(n, code, When::after_effect, calls[n - 1], arrange, act, check);
         if (HasFatalFailure()) return;
       }
+  }
+  void fail_one(size_t number, int code, When when, const std::string& call,
+                const std::function<void()>& arrange, const std::function<void()>& act,
+                const std::function<void()>& check) {
+    SCOPED_TRACE(fmt::format("call {}, {}{}: {}", number, call,
+                             when == When::after_effect ? ", after its effect" : "",
+                             std::strerror(code)));
+    kernel.calls.reset();
+    arrange();
+    kernel.calls.reset();
+    kernel.calls.fail(number, code, when);
+    act();
+    kernel.calls.reset();
+    check();
   }
   void start_processes() {
     in_a_ = processes.start({.name = "in-a"});
@@ -100,6 +100,32 @@ TEST_F(EachCallTest, OfTheFirstLoad) {
               EXPECT_EQ(problems(), std::vector<std::string>{}) << said;
               EXPECT_EQ(state(), "running") << said;
             });
+}
+
+// The groups are there, and the new daemon must not take them for those of another tool.
+TEST_F(EachCallTest, OfARestart) {
+  const std::string region = "[pseudo_lock.buffer]\nl2 = { \"1\" = \"2 ways\" }\n";
+  const std::pair<fake::Machine, std::string> rows[] = {
+      {fake::xeon(), first_text}, {fake::atom(), region + "[group.a]\nl2 = \"2 ways\"\n"}};
+  for (const auto& [machine, text] : rows) {
+    kernel.resctrl.machine = machine;
+    start_again(text);
+    ASSERT_EQ(load(), "");
+    const std::string wanted = tree();
+    std::string said;
+    fail_each(
+        [&] {
+          ASSERT_EQ(reset(), "");
+          ASSERT_EQ(reload(text), "");
+          start();
+        },
+        [&] { said = load(); },
+        [&] {
+          run(std::chrono::seconds(60));
+          EXPECT_EQ(tree(), wanted) << said;
+          EXPECT_EQ(problems(), std::vector<std::string>{}) << said;
+        });
+  }
 }
 
 TEST_F(EachCallTest, OfAReload) {

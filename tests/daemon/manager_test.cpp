@@ -269,32 +269,6 @@ TEST_F(ManagerTest, AHeldLockDelaysAChangeAndThenDoesNotHinderIt) {
   EXPECT_EQ(reload(redis_policy), "");
 }
 
-TEST_F(ManagerTest, SurvivesAKillAtEachCall) {
-  const std::string to = redis_policy + "[group.b]\nl3 = \"2 ways\"\ncpus = \"1\"\n";
-  const pid_t redis = processes.start({.name = "redis-server"});
-  for (size_t killed_at = 1; killed_at < 200; killed_at++) {
-    policy = "";
-    ASSERT_EQ(load(), "");
-    ASSERT_EQ(reload("[group.b]\nl3 = \"4 ways\"\n"), "");
-    kernel.calls.reset();
-    // From this call on, nothing has an effect: the daemon is dead.
-    kernel.calls.fail_if([&](const fake::Call& call) { return call.number >= killed_at; }, EIO);
-    const std::string result = reload(to);
-    const bool finished = kernel.calls.count() < killed_at;
-    kernel.calls.reset();
-    start();
-    policy = to;
-    ASSERT_EQ(load(), "") << killed_at;
-    EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100") << killed_at;
-    EXPECT_EQ(group_of(redis), "redis") << killed_at;
-    EXPECT_EQ(state(), "running") << killed_at << result;
-    manager->changes().reset([](const auto&) {});
-    run();
-    ASSERT_EQ(kernel.resctrl.groups.size(), 1U) << killed_at;
-    if (finished) return;
-  }
-}
-
 TEST_F(ManagerTest, AResetThatFailsSaysWhy) {
   ASSERT_EQ(reload(redis_policy), "");
   kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);

@@ -32,6 +32,17 @@ TEST_F(ReconcileTest, DriftIsRestoredOrOnlyReported) {
   }
 }
 
+// Else each process that belongs there has everything compared at its exec.
+TEST_F(ReconcileTest, AGroupThatIsGoneIsNotInTheTable) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  ASSERT_NE(manager->in_force().table->tasks_of("redis"), nullptr);
+  (void)kernel.resctrl.remove("redis");
+  manager->reconciler().resctrl_changed({"redis"});
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(manager->in_force().table->tasks_of("redis"), nullptr);
+  EXPECT_EQ(schemata("redis"), "none");
+}
+
 // What somebody moved away stays there under drift = "report"; what was never placed is placed.
 TEST_F(ReconcileTest, ReportingDriftStillPlacesNewProcesses) {
   const pid_t moved = processes.start({.name = "redis-server"});

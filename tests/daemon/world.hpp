@@ -2,6 +2,7 @@
 // that moves only when somebody looks at it, unless real_clock is set.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
@@ -150,6 +151,25 @@ class World : public Files {
     for (const auto& [resource, control] : kernel.resctrl.machine.controls)
       if (!parse_resource(resource.name())) others.insert(resource);
     return text ? schemata_line(*parse_schemata(*text, others)) : "none";
+  }
+  // Each group, wherever its ways lie: mode, CPUs, how much it has, and monitoring groups. And the
+  // ways of the I/O devices.
+  [[nodiscard]] std::string tree() const {
+    std::set<std::string> out;
+    for (const fake::Group& group : kernel.resctrl.groups) {
+      std::string line = fmt::format("{}: {}", group_label(group.name), to_string(group.mode));
+      if (!is_pseudo(group.mode)) line += fmt::format(" {}", format_cpu_list(group.cpus));
+      const auto text = kernel.resctrl.read(resctrl::file_of(group.name, "schemata"));
+      if (const auto parsed = parse_schemata(text.value_or("")))
+        for (const auto& [resource, values] : *parsed)
+          for (const auto& [domain, value] : values)
+            line += fmt::format(" {}", is_cache(resource) ? Cbm{value}.count() : value);
+      for (const auto& mon : group.mon_groups)
+        line += fmt::format(" {}({})", mon.name, format_cpu_list(mon.cpus));
+      out.insert(line);
+    }
+    out.insert("I/O: " + kernel.resctrl.read("info/L3/io_alloc_cbm").value_or("none"));
+    return fmt::format("{}", fmt::join(out, "\n"));
   }
   [[nodiscard]] std::vector<std::string> problems() const {
     return manager->answers().properties().problems;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <vector>
 
 #include "fake/kernel.hpp"
@@ -209,6 +210,54 @@ TEST_F(OwnershipTest, WithoutARecordNothingIsExpected) {
   EXPECT_TRUE(ownership.names().empty());
   fs::remove_all(root_ / ".groups.new");
   EXPECT_TRUE(ownership.expect(std::vector<std::string>{"redis"}));
+}
+
+// Else the next start takes the groups for those of another tool.
+TEST_F(OwnershipTest, WritesAgainWhatSomebodyRemoved) {
+  Ownership ownership = load();
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "none");
+  ownership.made("redis", 17);
+  ASSERT_TRUE(ownership.store());
+  fs::remove(root_ / "groups");
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "redis 17\n");
+  put("groups", "");
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "redis 17\n");
+}
+
+TEST_F(OwnershipTest, FollowsADirectoryThatWasMadeAgain) {
+  Ownership ownership = load();
+  ASSERT_TRUE(ownership.lock());
+  ownership.made("redis", 17);
+  ASSERT_TRUE(ownership.store());
+  fs::remove_all(root_);
+  EXPECT_FALSE(ownership.store());
+  fs::create_directories(root_);
+  ASSERT_TRUE(ownership.store());
+  EXPECT_EQ(record(), "redis 17\n");
+  EXPECT_EQ(load().lock().error().code, EWOULDBLOCK);
+  ASSERT_TRUE(ownership.expect(std::vector<std::string>{"batch"}));
+  EXPECT_EQ(record(), "batch\nredis 17\n");
+}
+
+// Another one that runs beside it has the groups now.
+TEST_F(OwnershipTest, LeavesADirectoryToWhoHasLockedIt) {
+  Ownership ownership = load();
+  ASSERT_TRUE(ownership.lock());
+  ownership.made("redis", 17);
+  ASSERT_TRUE(ownership.store());
+  fs::remove_all(root_);
+  fs::create_directories(root_);
+  Ownership other = load();
+  ASSERT_TRUE(other.lock());
+  for (int attempt = 0; attempt < 2; attempt++) {
+    const auto stored = ownership.store();
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code, EWOULDBLOCK);
+  }
+  EXPECT_EQ(record(), "none");
 }
 
 }  // namespace

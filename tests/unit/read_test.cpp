@@ -196,8 +196,6 @@ TEST(Read, Groups) {
   files.merge(group_files("locked", "L3:0=f0000\n", "0-3\n", "pseudo-locked\n"));
   files.merge(group_files("setup", "L3:uninitialized\n", "\n", "pseudo-locksetup\n"));
   files.merge(group_files("hidden", "L3:0=f\n", "\n", "shareable\n"));
-  files.merge(group_files("gone", "L3:0=f\n", "\n", "shareable\n"));
-  files.merge(group_files("going", "L3:0=f\n", "\n", "shareable\n"));
   files.merge(group_files("of a later kernel", "L3:0=f\n", "4\n", "coscheduled\n"));
   files.merge(group_files("odd", "L3:0=many\n", "\n", "shareable\n"));
   files["info/last_cmd_status"] = "ok\n";
@@ -205,8 +203,6 @@ TEST(Read, Groups) {
   files["mon_data/mon_MB_01/mbm_total_bytes"] = "1\n";
   FixedTexts texts(files);
   texts.fail("hidden/schemata", EACCES);
-  texts.fail("gone/mode", ENOENT);
-  texts.fail("going/cpus_list", ENODEV);
   texts.fail("setup/cpus_list", EACCES);
   texts.fail("locked/cpus_list", EACCES);
   const auto snapshot = resctrl::read_snapshot(texts);
@@ -237,6 +233,31 @@ TEST(Read, Groups) {
   EXPECT_EQ(snapshot->mon_groups,
             (std::set<std::string>{"a/mon_groups/x", "a/mon_groups/y", "mon_groups/z"}));
   EXPECT_EQ(snapshot->online_cpus(), (CpuSet{0, 1, 2, 3, 4}));
+}
+
+// The directory says whether the group is there.
+TEST(Read, AFileThatSaysThatItsGroupIsGone) {
+  for (const int code : {ENODEV, ENOENT})
+    for (const std::string file : {"mode", "schemata", "cpus_list", "mon_groups"})
+      for (const bool gone : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", file, code, gone));
+        fake::Kernel kernel(fake::xeon());
+        ASSERT_TRUE(kernel.resctrl.make("a") && kernel.resctrl.make("a/mon_groups/x"));
+        kernel.calls.fail_if(
+            [&](const fake::Call& call) {
+              if (call.path != "a/" + file) return false;
+              if (gone) (void)kernel.resctrl.remove("a");
+              return true;
+            },
+            code);
+        const auto snapshot = resctrl::read_snapshot(kernel);
+        ASSERT_TRUE(snapshot) << snapshot.error().text();
+        EXPECT_EQ(snapshot->inodes.contains("a"), !gone);
+        EXPECT_EQ(snapshot->unread.contains("a"), !gone);
+        EXPECT_EQ(snapshot->unreadable.contains("a"), !gone && file != "mon_groups");
+        EXPECT_EQ(snapshot->mon_groups.contains("a/mon_groups/x"), !gone && file != "mon_groups");
+        EXPECT_EQ(snapshot->groups.contains("a"), !gone && file == "mon_groups");
+      }
 }
 
 // A CPU that changes its group during the reading is not offline.

@@ -20,8 +20,9 @@ class Problems {
   bool clear(const std::string& key) { return problems_.erase(key) > 0; }
   // Clears those whose keys begin with `kind`, except what still fails: the rest of the key.
   void clear_all(const std::string& kind, const std::set<std::string>& failed);
-  // Of a policy that is no longer in force. Those of the daemon itself stay; without `looked`, also
-  // what a look at all processes has found, which holds until the next one.
+  // Of a policy that is no longer in force. Those of the daemon itself stay, and what was missing
+  // until it is known what is missing now; without `looked`, also what a look at all processes has
+  // found, which holds until the next one.
   void forget_policy(bool looked);
 
   // Sets it, and logs it if it is new.
@@ -29,7 +30,8 @@ class Problems {
   void report(const std::string& key, const std::string& text, const std::string& public_text);
 
   [[nodiscard]] bool has(const std::string& key) const { return problems_.contains(key); }
-  [[nodiscard]] bool has_any(const std::string& kind) const;  // whose key begins so
+  // Whether something failed that the next comparison tries again: all but `not_compared`.
+  [[nodiscard]] bool has_failure() const;
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   [[nodiscard]] std::vector<std::string> texts(bool for_root) const;
   // Empty if there is no such problem.
@@ -40,6 +42,11 @@ class Problems {
   static constexpr const char* lock = "lock";
   static constexpr const char* job = "job";
   static constexpr const char* file = "file ";
+  // Parts of the policy that the machine cannot have. They are missing until a load brings them.
+  static constexpr const char* missing = "missing ";
+  // What somebody else must change, and what is tried again elsewhere. Keys begin with these.
+  static constexpr std::array<std::string_view, 8> not_compared = {
+      lock, job, missing, "others ", "templates", "refused", "store", "containers"};
   // What a look at all processes finds: they cannot be listed, some cannot be moved, or examined.
   static constexpr std::array<std::string_view, 3> of_looks = {"list", "refused", "unknown"};
 

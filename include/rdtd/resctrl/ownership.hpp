@@ -3,9 +3,10 @@
 // same name. The record is the file `groups` of a directory below /run. It outlives the daemon and
 // ends with the boot, as the groups do.
 //
-// A name is recorded before the group is made, without an inode, and with it afterwards: no moment
-// to be killed at leaves a group that nobody knows. The default group is recorded, as "default",
-// while its schemata are rdtd's, and the I/O devices, as "I/O", while io_alloc is enabled by rdtd.
+// A name is recorded before the group is made, without an inode, and with it before anything is put
+// in the group: no moment to be killed at leaves a group that nobody knows. The default group is
+// recorded, as "default", while its schemata are rdtd's, and the I/O devices, as "I/O", while
+// io_alloc is enabled by rdtd.
 //
 // Names and inodes say nothing about another mount of resctrl, whose inodes begin at the same
 // number: the record also holds the time of `info` of the mount that it is about.
@@ -58,8 +59,12 @@ class Ownership {
 
   // Records groups that are about to be made, the default group, or the I/O devices. An error
   // leaves the record as it was, and then nothing may be made. A record that cannot be written and
-  // says all of this already is no error.
-  [[nodiscard]] Result<void> expect(std::span<const std::string> groups);
+  // says all of this already is no error. A group of that name that is there, with its inode in
+  // the record, keeps it: it is to be removed first.
+  [[nodiscard]] Result<void> expect(std::span<const std::string> groups,
+                                    const std::map<std::string, uint64_t>& inodes = {});
+  // The same for a group that is made now, unless the file says so already.
+  void expect_now(const std::string& group);
   // A group was made. Not written until `store`: until then the name alone identifies it.
   void made(const std::string& group, uint64_t inode);
   // The default group has what a policy leaves it, whether or not that had to be written.
@@ -67,6 +72,8 @@ class Ownership {
   // io_alloc is enabled by rdtd.
   void own_io();
   void forget(const std::string& group);
+  // Whether the file says of the group what is known of it.
+  [[nodiscard]] bool is_stored(const std::string& group) const;
   // Writes the record, if it changed. What is not written now is written by the next call.
   [[nodiscard]] Result<void> store();
 
@@ -74,13 +81,13 @@ class Ownership {
   Ownership(Directory directory, Entries entries, std::optional<uint64_t> info_time)
       : directory_(std::move(directory)),
         entries_(std::move(entries)),
-        written_(names()),
+        written_(entries_),
         info_time_(info_time) {}
   void settle_mount(resctrl::Filesystem& filesystem);
 
   Directory directory_;
   Entries entries_;                    // by directory; the inode, if it is known
-  std::set<std::string> written_;      // names in the file
+  Entries written_;                    // in the file
   std::optional<uint64_t> info_time_;  // of the mount that the record is about, if that is known
   bool changed_ = false;
   UniqueFd lock_;

@@ -3,6 +3,7 @@
 // Documentation/filesystems/resctrl.rst.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +19,13 @@ namespace rdtd::resctrl {
 [[nodiscard]] std::string file_of(const std::string& group, const char* file);
 // Whether an entry of the root is a control group, not a directory that resctrl itself has there.
 [[nodiscard]] bool is_group(const Filesystem::Entry& entry);
+
+// Of the directory of a group of either kind; 0: there is no such group.
+[[nodiscard]] Result<uint64_t> inode_of(const Filesystem& filesystem, const std::string& group);
+// Whether a file of a group could not be read or written since the group is gone: a single file may
+// say so by mistake, so its directory is looked for. `inode`: of that directory; 0: not known.
+[[nodiscard]] bool is_gone(const Filesystem& filesystem, const Error& error,
+                           const std::string& group, uint64_t inode);
 
 // Of a group of either kind, where counters are assigned: "mbm_L3_assignments".
 [[nodiscard]] std::string mbm_assignments_file(std::string_view resource);
@@ -47,8 +55,8 @@ inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 [[nodiscard]] Result<Schemata> read_schemata(const Filesystem& filesystem, const std::string& group,
                                              const std::set<Resource>* others = nullptr);
 
-// One control group, its amounts as read_schemata() has them. ENOENT or ENODEV: the group no longer
-// exists. EACCES: this user may not read it.
+// One control group, its amounts as read_schemata() has them. ENOENT or ENODEV: see is_gone().
+// EACCES: this user may not read it.
 [[nodiscard]] Result<GroupState> read_group(const Filesystem& filesystem, const std::string& group,
                                             const std::set<Resource>* others = nullptr);
 

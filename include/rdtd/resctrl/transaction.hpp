@@ -18,6 +18,7 @@
 #include "rdtd/plan/transition.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
 #include "rdtd/resctrl/ownership.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd::resctrl {
 
@@ -65,7 +66,13 @@ class Transaction {
   [[nodiscard]] bool is_replaced(const std::string& group) const;
   void leave_replaced(const Snapshot& now, std::vector<std::string>& problems);
   [[nodiscard]] Result<void> make(const std::string& group);
-  [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const;
+  void store_inode(const std::string& group);
+  [[nodiscard]] Result<uint64_t> inode_of(const std::string& group) const {
+    return resctrl::inode_of(filesystem_, group);
+  }
+  [[nodiscard]] bool is_gone(const Error& error, const std::string& group) const {
+    return resctrl::is_gone(filesystem_, error, group, known_inode(group));
+  }
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
   [[nodiscard]] Result<void> assign_counters(const AssignCounters& step);

@@ -1,0 +1,192 @@
+// What failed once is tried again until it is as it should be, also if no comparison is due; what
+// fails for ever is logged once.
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "world.hpp"
+
+namespace rdtd {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// Since the logger was replaced.
+class LogLines {
+ public:
+  LogLines() {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+        "test", std::make_shared<spdlog::sinks::ostream_sink_st>(text_)));
+    spdlog::set_level(spdlog::level::info);
+  }
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
+  ~LogLines() { spdlog::set_default_logger(before_); }
+  // Messages: one may have several lines.
+  [[nodiscard]] size_t count() const {
+    size_t out = 0;
+    const std::string text = text_.str(), mark = "[test]";
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at++) out++;
+    return out;
+  }
+  [[nodiscard]] std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
+};
+
+class FailedOnceTest : public test::World {
+ protected:
+  void fail(const std::string& operation, const std::string& path, int code,
+            int times = std::numeric_limits<int>::max()) {
+    kernel.calls.fail_if(
+        [=, left = times](const fake::Call& call) mutable {
+          return call.operation == operation && call.path == path && left-- > 0;
+        },
+        code);
+  }
+  void for_an_hour() {
+    for (int minute = 0; minute < 60; minute++) {
+      manager->reconciler().reconcile();
+      run(std::chrono::minutes(1));
+    }
+  }
+  // Without regular comparisons; another tool changes something, which an event reports.
+  void begin(const fake::Machine& machine, const std::string& text) {
+    use(machine);
+    kernel.calls.reset();
+    ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + text), "");
+    run(std::chrono::minutes(1));
+    wanted_ = tree();
+  }
+  void changed(const std::string& group) {
+    ASSERT_NE(tree(), wanted_);
+    manager->reconciler().resctrl_changed({group});
+    run(std::chrono::hours(1));
+    EXPECT_EQ(tree(), wanted_);
+    EXPECT_EQ(problems(), Texts{});
+    EXPECT_EQ(state(), "running");
+  }
+
+  std::string wanted_;
+};
+
+TEST_F(FailedOnceTest, AModeWithoutAnInterval) {
+  begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n");
+  ASSERT_TRUE(kernel.resctrl.write("a/mode", "shareable\n"));
+  fail("write", "a/mode", EIO, 1);
+  changed("a");
+}
+
+TEST_F(FailedOnceTest, ARegionWithoutAnInterval) {
+  begin(fake::atom(), "[pseudo_lock.buffer]\nl2 = { \"1\" = \"1 MiB\" }\n");
+  ASSERT_TRUE(kernel.resctrl.remove("buffer"));
+  fail("write", "buffer/schemata", ENOMEM, 1);
+  changed("buffer");
+}
+
+TEST_F(FailedOnceTest, IoAllocWithoutAnInterval) {
+  begin(fake::with_io_alloc(fake::amd()), "[io]\nl3 = \"2 ways\"\n");
+  ASSERT_TRUE(kernel.resctrl.write("info/L3/io_alloc", "0\n"));
+  fail("write", "info/L3/io_alloc", EBUSY, 1);
+  changed("info");
+}
+
+TEST_F(FailedOnceTest, AnAdoptionWithoutAnInterval) {
+  begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nadopt = true\n");
+  ASSERT_TRUE(kernel.resctrl.remove("a"));
+  ASSERT_TRUE(kernel.resctrl.make("a"));
+  // The record cannot be written.
+  std::filesystem::create_directories(root_ / ".groups.new/x");
+  manager->reconciler().resctrl_changed({"a"});
+  run(std::chrono::seconds(2));
+  EXPECT_NE(tree(), wanted_);
+  std::filesystem::remove_all(root_ / ".groups.new");
+  run(std::chrono::hours(1));
+  EXPECT_EQ(tree(), wanted_);
+  EXPECT_EQ(problems(), Texts{});
+}
+
+// The group is there: what its `tasks` file says once costs its rules no process for long.
+TEST_F(FailedOnceTest, ATasksFileThatCannotBeOpened) {
+  const std::string text =
+      "[group.a]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"a\"\nname = \"in-a\"\nmonitor = \"probe\"\n";
+  for (const int code : {ENODEV, ENOENT, EMFILE})
+    for (const char* file : {"a/tasks", "tasks", "a/mon_groups/probe/tasks"}) {
+      SCOPED_TRACE(std::string(file) + " " + std::to_string(code));
+      use(fake::xeon());
+      kernel.calls.reset();
+      const pid_t pid = processes.start({.name = "in-a"});
+      fail("open_tasks", file, code, 1);
+      policy = text;
+      EXPECT_EQ(load(), "");
+      run(std::chrono::minutes(1));
+      EXPECT_EQ(group_of(pid), "a/probe");
+      EXPECT_EQ(problems(), Texts{});
+      processes.exit(pid);
+    }
+}
+
+TEST_F(FailedOnceTest, TheEndOfALeaseThatFailsForEver) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n"), "");
+  ASSERT_EQ(lease("x", "[group.a]\noverride = true\nl3 = \"5 ways\"\n[group.y]\nmb = \"20%\"\n"),
+            "");
+  fail("write", "a/schemata", EIO);
+  const LogLines log;
+  lease_fds.clear();
+  manager->leases().end_abandoned();
+  run(std::chrono::seconds(5));
+  for_an_hour();
+  // That it has ended, that it could not be carried out, and why a later attempt failed.
+  EXPECT_EQ(log.count(), 3U) << log.text();
+}
+
+TEST_F(FailedOnceTest, AGroupThatCouldComeIfAnotherCouldBeWritten) {
+  ASSERT_TRUE(kernel.resctrl.make("b"));
+  policy = "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\nexclusive = true\n";
+  ASSERT_EQ(load(), "");
+  ASSERT_TRUE(kernel.resctrl.remove("b"));
+  fail("write", "schemata", EIO);
+  fail("write", "a/schemata", EIO);
+  const LogLines log;
+  for_an_hour();
+  EXPECT_EQ(log.count(), 1U) << log.text();
+}
+
+TEST_F(FailedOnceTest, AGroupThatTheKernelRefusesForEver) {
+  for (const char* file : {"a/schemata", "a/mode"}) {
+    SCOPED_TRACE(file);
+    use(fake::xeon());
+    kernel.calls.reset();
+    fail("write", file, EIO);
+    const LogLines log;
+    policy = "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\n";
+    EXPECT_EQ(load(), "");
+    for_an_hour();
+    // That it is not in force, and what is.
+    EXPECT_EQ(log.count(), 2U) << log.text();
+    EXPECT_EQ(problems().size(), 1U);
+    // A reload of a policy without it ends that.
+    EXPECT_EQ(reload("[group.b]\nl3 = \"3 ways\"\n"), "");
+    EXPECT_EQ(problems(), Texts{});
+  }
+}
+
+// A reset has no policy that anything could be missing of.
+TEST_F(FailedOnceTest, AResetEndsWhatWasMissing) {
+  fail("write", "a/schemata", EIO);
+  policy = "[group.a]\nl3 = \"2 ways\"\n";
+  EXPECT_EQ(load(), "");
+  EXPECT_EQ(problems().size(), 1U);
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
+  EXPECT_EQ(problems(), Texts{});
+}
+
+}  // namespace
+}  // namespace rdtd
