@@ -22,8 +22,8 @@ struct Identity {
   gid_t gid = 0;
   uid_t real_uid = 0;
 
-  // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still its
-  // user's, who chooses its name and gets a child of it that is as before.
+  // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still
+  // its user's, who chooses its name and has the children that it starts.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
 };
 
