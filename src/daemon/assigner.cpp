@@ -238,6 +238,7 @@ bool Visit::begin() {
   assigned_.reset();
   if (const auto group = placement_.manual.group_of(pid_)) {
     if (options_.manual_too) assigned_ = {*group, assigned_place(placement_.table, *group)};
+    result_.manual |= assigned_.has_value();
     if (!assigned_ || !assigned_->place.exists()) return finish(Assignment::Kind::unmatched);
   }
   if (!process_) {

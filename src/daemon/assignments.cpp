@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <memory>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -31,10 +34,11 @@ bool waits_for_machine(const InForce& in_force, const std::string& directory) {
          std::ranges::find(in_force.missing, name, &MissingPart::name) != in_force.missing.end();
 }
 
-// Every thread of a process into a group; of very many, the first ones. Returns 0 or errno: EAGAIN
-// if it begins new ones faster than that. A thread in the making is not seen.
-int put_all_threads(const Placement& placement, const proc::Process& process,
-                    const resctrl::Tasks& tasks) {
+// Every thread of a process that is elsewhere, as `is_there` says of the group of each; of very
+// many, the first ones. Returns 0 or errno: EAGAIN if it begins new ones elsewhere faster than
+// that. A thread in the making is not seen.
+int put_all_threads(const Placement& placement, const proc::Process& process, const Place& place,
+                    const std::function<bool(const std::string& now)>& is_there) {
   std::unordered_set<pid_t> seen;
   bool found_new = true;
   const auto full = [&] { return seen.size() == max_at_once; };
@@ -45,8 +49,9 @@ int put_all_threads(const Placement& placement, const proc::Process& process,
     for (const pid_t tid : *threads) {
       if (full()) break;
       if (!seen.insert(tid).second) continue;
+      if (const auto now = process.read_thread_group(tid); now && is_there(*now)) continue;
       found_new = true;
-      const int error = tasks.add(tid);
+      const int error = place.add(tid);
       if (error != 0 && error != ESRCH) return error;
       if (error == 0 && tid != process.pid()) correct_thread(placement, process, tid);
     }
@@ -75,11 +80,6 @@ Strayed strayed_from(const std::string& directory, const std::vector<pid_t>& ins
     if (!now && !proc::ended(now.error())) out = Strayed::unknown;
   }
   return out;
-}
-
-void warn_of_threads(pid_t pid, const std::string& group) {
-  spdlog::warn("process {} begins threads faster than they can be put in group '{}'; looking again",
-               pid, group);
 }
 
 }  // namespace
@@ -154,21 +154,27 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
                                   facts.identity->uid, group, caller);
 }
 
-// Returns what put_all_threads does, and has a look follow. The kernel takes a thread into a
-// monitoring group only from its control group.
-int Assignments::put_into(const proc::Process& process, const std::string& directory) {
+// Returns what put_all_threads does, and has a look follow. A monitoring group that is not there is
+// an error, but its control group limits the process all the same.
+int Assignments::put_into(const proc::Process& process, const std::string& directory,
+                          bool only_strayed) {
   const Placement placement{*core_.state.in_force->table, core_.system.processes, core_.manual};
-  std::vector<std::string> way = {std::string(control_group_of(directory))};
-  if (is_mon_group(directory)) way.push_back(directory);
-  int result = 0;
-  for (const std::string& group : way) {
-    const auto tasks = core_.system.resctrl.open_tasks(group);
-    if (!tasks) return tasks.error().code;
-    result = put_all_threads(placement, process, **tasks);
-    if (result != 0 && result != EAGAIN) return result;
-  }
+  const auto open = [&](const std::string& group) {
+    return core_.system.resctrl.open_tasks(group);
+  };
+  const auto control = open(std::string(control_group_of(directory)));
+  if (!control) return control.error().code;
+  const bool monitors = is_mon_group(directory);
+  const auto mon_group = monitors ? open(directory) : Result<std::unique_ptr<resctrl::Tasks>>();
+  const int missing = mon_group ? 0 : mon_group.error().code;
+  const Place place{.control_group = control->get(),
+                    .mon_group = mon_group ? mon_group->get() : nullptr};
+  const int result = put_all_threads(placement, process, place, [&](const std::string& now) {
+    return now == directory || (only_strayed && is_in_group(now, directory));
+  });
+  if (result != 0 && result != EAGAIN) return result;
   core_.sweeper.visit({.pid = process.pid()}, Visits::second_look_delay);
-  return result;
+  return missing != 0 ? missing : result;
 }
 
 std::expected<void, Refusal> Assignments::carry_out(
@@ -196,10 +202,10 @@ std::expected<void, Refusal> Assignments::carry_out(
     return std::unexpected(
         Refusal{Refusal::Kind::busy, fmt::format("too many manual assignments of {}", *full)});
   const auto before = process->read_thread_group(pid);
-  const int error = put_into(*process, directory);
+  const int error = put_into(*process, directory, false);
   if (error != 0 && error != EAGAIN) {
     // Some threads may be there, or all of them in the control group of a monitoring group.
-    if (before) (void)put_into(*process, *before);
+    if (before) (void)put_into(*process, *before, false);
     core_.manual.remove(pid);
     core_.sweeper.visit({.pid = pid});
     core_.store();
@@ -208,7 +214,10 @@ std::expected<void, Refusal> Assignments::carry_out(
         fmt::format("put process {} in", pid), fmt::format("group '{}'", group), error, {}};
     return std::unexpected(Refusal{Refusal::Kind::kernel_rejected, refused.text()});
   }
-  if (error == EAGAIN) warn_of_threads(pid, group);
+  if (error == EAGAIN)
+    spdlog::warn(
+        "process {} begins threads faster than they can be put in group '{}'; looking again", pid,
+        group);
   core_.store();
   core_.observer.on_assigned(pid, group, "");
   return {};
@@ -243,11 +252,10 @@ size_t Assignments::restore(bool only_count) {
     // An exec may have ended the assignment meanwhile: the rules have the process then.
     const auto holds = [&] { return core_.manual.group_of(pid) == held.group; };
     if (!holds()) continue;
-    const int error = only_count ? 0 : put_into(*held.process, directory);
+    const int error = only_count ? 0 : put_into(*held.process, directory, true);
     if (!holds()) core_.sweeper.visit({.pid = pid});
     // A kernel that does not say where a process is does not say that it was elsewhere.
-    if (error == 0 && found == Strayed::yes) strayed++;
-    if (error == EAGAIN) warn_of_threads(pid, held.group);
+    if ((error == 0 || error == EAGAIN) && found == Strayed::yes) strayed++;
     if (error != 0 && error != ESRCH && error != EAGAIN)
       spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
                    std::strerror(error));

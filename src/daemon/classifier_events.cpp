@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -78,11 +80,17 @@ void ClassifierEvents::take_requests() {
 // The processes that the classifier moved a moment ago may have begun threads or children before.
 void ClassifierEvents::look_again() {
   const auto due = classifier_->second_looks().take_due(monotonic_nanoseconds());
-  const bool ask_forks = update_forks(forks_per_look * due.size());
+  // There is no other way to the children of those that have ended.
+  const bool some_ended =
+      std::ranges::any_of(due, [](const SecondLooks::Process& one) { return !one.placed; });
+  const bool ask_forks = update_forks(some_ended ? SIZE_MAX : forks_per_look * due.size());
   // Where each of them may belong in a monitoring group, all of them are visited.
   const bool visit_all = manager_.in_force().table->has_templates;
   std::vector<pid_t> unknown;
+  // Those that are looked at for themselves.
   std::unordered_set<pid_t> seen;
+  for (const SecondLooks::Process& process : due)
+    if (process.placed) seen.insert(process.pid);
   for (const SecondLooks::Process& process : due) {
     using Kind = proc::ForkWatch::Forks::Kind;
     const auto forks = ask_forks ? forks_->forks_of(process.pid, process.exec_at)
@@ -96,11 +104,14 @@ void ClassifierEvents::look_again() {
   manager_.core().sweeper.look_for_more(unknown);
 }
 
-// The parent of each may have ended by now. `seen`: those that were visited already.
+// The parent of each may have ended by now. `seen`: those that have a visit already; that leads to
+// their children too.
 void ClassifierEvents::visit_descendants(std::vector<pid_t> pids, uint64_t since,
                                          std::unordered_set<pid_t>& seen) {
-  for (size_t i = 0; i < pids.size() && i < max_descendants; i++) {
+  size_t visited = 0;
+  for (size_t i = 0; i < pids.size() && visited < max_descendants; i++) {
     if (!seen.insert(pids[i]).second) continue;
+    visited++;
     manager_.core().sweeper.visit({.pid = pids[i]});
     const auto forks = forks_->forks_of(pids[i], since);
     pids.insert(pids.end(), forks.children.begin(), forks.children.end());
@@ -137,6 +148,8 @@ void ClassifierEvents::count() {
 
 void ClassifierEvents::beat() {
   if (classifier_ == nullptr) return;
+  // Nothing else reads them while nothing is placed, and those of a full buffer are lost.
+  (void)update_forks(SIZE_MAX);
   const bool alive = classifier_->heartbeat();
   set_available(alive);
   if (alive) return;

@@ -113,7 +113,9 @@ void Visits::finish(const Visit& visit, bool second_look) {
   if (result.kind == Assignment::Kind::refused && !second_look)
     schedule({visit.pid(), 0}, {looks_.system.now() + refused_delay, true});
   // If the kernel does not say where threads are, each look moves them, and there is no third one.
-  if (result.moved == 0 || (second_look && result.moved == result.unseen)) return;
+  // One for a manual assignment is a second look itself.
+  const bool is_last = second_look || result.manual;
+  if (result.moved == 0 || (is_last && result.moved == result.unseen)) return;
   looks_.report(visit.pid(), result);
   schedule({visit.pid(), 0}, {looks_.system.now() + second_look_delay, true});
 }

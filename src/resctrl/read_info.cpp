@@ -119,7 +119,8 @@ Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesy
 Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
                                        const MountOptions& mount) {
   Capabilities out;
-  const auto size_text = filesystem.read("size");
+  auto size_text = filesystem.read("size");
+  if (!size_text && is_absent(size_text.error())) size_text = filesystem.read("size");
   // Without the sizes of ways, amounts in bytes are errors of the policy: a failure must not look
   // so.
   if (!size_text && !is_absent(size_text.error())) return std::unexpected(size_text.error());

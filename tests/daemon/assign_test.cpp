@@ -305,6 +305,59 @@ TEST_F(AssignTest, AProcessThatEscapesIsLookedAtAgain) {
   EXPECT_EQ(group_of(last), "b");
 }
 
+// Into a monitoring group a thread comes by way of its control group, whenever it was begun.
+TEST_F(AssignTest, AProcessThatEscapesAMonitoringGroup) {
+  ASSERT_EQ(reload("[group.b]\n[[rule]]\ngroup = \"b\"\nmonitor = \"web\"\nname = \"web\"\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  pid_t last = processes.clone(pid);
+  size_t escaped = 0;
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "add" || call.argument != std::to_string(last) || escaped++ == 5) return;
+    const pid_t next = processes.clone(last);
+    processes.exit_thread(last);
+    last = next;
+  };
+  EXPECT_TRUE((*manager->changes().prepare_assign(pid, "b/web", {.uid = 0, .pid = 1}))->run());
+  kernel.calls.hook = nullptr;
+  run(std::chrono::milliseconds(120));
+  EXPECT_EQ(group_of(pid), "b/web");
+  EXPECT_EQ(group_of(last), "b/web");
+}
+
+// What another tool counts of an assigned process stays with it when a thread has strayed.
+TEST_F(AssignTest, OneThreadIsPutBackAlone) {
+  ASSERT_EQ(reload("[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  const pid_t thread = processes.clone(pid);
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  ASSERT_TRUE(kernel.resctrl.make("b/mon_groups/theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("b/mon_groups/theirs/tasks", std::to_string(pid) + "\n"));
+  ASSERT_TRUE(kernel.resctrl.write("tasks", std::to_string(thread) + "\n"));
+  manager->reconciler().reconcile();
+  run();
+  EXPECT_EQ(group_of(pid), "b/theirs");
+  EXPECT_EQ(group_of(thread), "b");
+}
+
+// No rule has moved it: there may be none.
+TEST_F(AssignTest, AProcessThatEndsWhileItsThreadsArePutBack) {
+  ASSERT_EQ(reload("[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  const pid_t thread = processes.clone(pid);
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  for (const pid_t tid : {pid, thread})
+    ASSERT_TRUE(kernel.resctrl.write("tasks", std::to_string(tid) + "\n"));
+  bool ended = false;
+  kernel.calls.hook = [&](const fake::Call& call) {
+    if (call.operation != "add" || call.argument != std::to_string(thread)) return;
+    ended = true;
+    processes.exit(pid);
+  };
+  run(std::chrono::milliseconds(120));
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(state(), "running");
+}
+
 // What is not moved at once is moved in turns with other looks.
 TEST_F(AssignTest, VeryManyThreadsAreMovedInParts) {
   ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");

@@ -40,6 +40,7 @@ struct Assignment {
   size_t unseen = 0;               // of these: the kernel did not say where they were
   int error = 0;                   // refused, unknown: errno
   std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
+  bool manual = false;             // threads were moved for a manual assignment, and by no rule
   bool hidden = false;             // it looks like root's, and is another user's
   bool deep = false;  // its cgroup is nested so deeply that to read its path takes long
 };

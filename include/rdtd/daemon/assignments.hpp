@@ -28,7 +28,8 @@ class Assignments {
   [[nodiscard]] std::expected<void, Refusal> carry_out(
       const std::shared_ptr<const proc::Process>& process, const std::string& group,
       const Caller& caller);
-  [[nodiscard]] int put_into(const proc::Process& process, const std::string& directory);
+  [[nodiscard]] int put_into(const proc::Process& process, const std::string& directory,
+                             bool only_strayed);
 
   Core& core_;
 };

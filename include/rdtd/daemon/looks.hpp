@@ -28,7 +28,8 @@ struct Looks {
   [[nodiscard]] Placement placement() { return {*table, system.processes, manual, &memo}; }
   // A process that was assigned manually meanwhile is where no rule has put it.
   void report(pid_t pid, const Assignment& result) const {
-    if (result.moved > 0 && result.kind != Assignment::Kind::unmatched) moved(pid, result, *table);
+    if (result.moved > 0 && !result.manual && result.kind != Assignment::Kind::unmatched)
+      moved(pid, result, *table);
   }
 
   const System& system;
