@@ -24,8 +24,11 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     const auto [known, is_new] = table->tasks.try_emplace(group);
     if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = resctrl_.open_tasks(group);
-    // A group that is gone is missing until the next reconcile makes it again.
-    const bool failed = !tasks && !resctrl::is_gone(resctrl_, tasks.error(), group, 0);
+    // A group that is gone is missing until the next reconcile makes it again. Of one whose
+    // directory is there, the file says so by mistake.
+    const bool absent = !tasks && resctrl::is_absent(tasks.error()) && group != root_group &&
+                        resctrl::inode_of(resctrl_, group).value_or(0) == 0;
+    const bool failed = !tasks && !absent;
     if (failed && left_out == nullptr) return std::unexpected(tasks.error());
     if (failed) left_out->push_back(tasks.error());
     if (tasks) known->second = std::move(*tasks);
