@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "fields.hpp"
 #include "names.hpp"
 #include "rdtd/bus/client.hpp"
 #include "wire.hpp"

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "names.hpp"
+
 namespace rdtd {
 
 namespace {

@@ -14,7 +14,6 @@ namespace rdtd {
 
 using pattern::Check;
 using pattern::Finding;
-using pattern::last_component;
 using pattern::never;
 using pattern::write;
 

@@ -32,7 +32,6 @@ using pattern::Finding;
 using pattern::is_comm;
 using pattern::is_digits;
 using pattern::is_identity;
-using pattern::last_component;
 using pattern::never;
 using pattern::write;
 
