@@ -215,14 +215,15 @@ bool is_lost(const Directory& directory, const std::string& written) {
 
 }  // namespace
 
-// Without the record, the next start would take every group for another tool's.
+// Without the record, the next start would take every group for another tool's. Only who keeps the
+// record follows: a path below a directory of others may lead anywhere by now.
 Result<void> Ownership::store() {
-  if (is_replaced(directory_)) {
+  if (lock_ && is_replaced(directory_)) {
     auto opened = Directory::open(directory_.path());
     if (!opened) return std::unexpected(opened.error());
     std::swap(directory_, *opened);
     // Nobody sees a lock in the old one.
-    if (auto locked = lock_ ? lock() : Result<void>(); !locked) {
+    if (auto locked = lock(); !locked) {
       std::swap(directory_, *opened);
       return locked;
     }

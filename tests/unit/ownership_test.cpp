@@ -242,6 +242,19 @@ TEST_F(OwnershipTest, FollowsADirectoryThatWasMadeAgain) {
   EXPECT_EQ(record(), "batch\nredis 17\n");
 }
 
+// As root, rdtctl records the groups of a copy in a directory that another user may exchange.
+TEST_F(OwnershipTest, WithoutTheLockItStaysInTheDirectoryThatWasOpened) {
+  const fs::path copy = root_ / "copy", moved = root_ / "moved", of_root = root_ / "of-root";
+  fs::create_directories(copy);
+  fs::create_directories(of_root);
+  Ownership ownership = *Ownership::load(*Directory::open(copy.string()));
+  fs::rename(copy, moved);
+  fs::create_directory_symlink(of_root, copy);
+  ASSERT_TRUE(ownership.expect(std::vector<std::string>{"redis"}));
+  EXPECT_TRUE(fs::is_empty(of_root));
+  EXPECT_EQ(Directory::open(moved.string())->read("groups").value_or("none"), "redis\n");
+}
+
 // Another one that runs beside it has the groups now.
 TEST_F(OwnershipTest, LeavesADirectoryToWhoHasLockedIt) {
   Ownership ownership = load();
