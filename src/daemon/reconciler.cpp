@@ -278,7 +278,8 @@ Task<bool> Reconciler::try_what_is_missing() {
   }
   request.ask_for_users = true;
   core_.observer.before_reload();
-  const Loads::Outcome applied = co_await loads_.load(std::move(request));
+  const Loads::Outcome applied = co_await loads_.load(
+      std::move(request), first_load ? Loads::Report::all : Loads::Report::changes);
   if (!applied)
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
   else if (first_load)

@@ -166,16 +166,36 @@ TEST_F(FailedOnceTest, AGroupThatTheKernelRefusesForEver) {
     kernel.calls.reset();
     fail("write", file, EIO);
     const LogLines log;
-    policy = "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\n";
+    policy =
+        "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\n"
+        "[[rule]]\ngroup = \"b\"\nname = \"x\"\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n";
     EXPECT_EQ(load(), "");
     for_an_hour();
-    // That it is not in force, and what is.
-    EXPECT_EQ(log.count(), 2U) << log.text();
+    // The rule that never decides, what is not in force, and what is.
+    EXPECT_EQ(log.count(), 3U) << log.text();
     EXPECT_EQ(problems().size(), 1U);
     // A reload of a policy without it ends that.
     EXPECT_EQ(reload("[group.b]\nl3 = \"3 ways\"\n"), "");
     EXPECT_EQ(problems(), Texts{});
   }
+}
+
+TEST_F(FailedOnceTest, AMonitoringGroupBesideAGroupThatIsRefused) {
+  fail("write", "a/schemata", EIO);
+  fail("make", "b/mon_groups/probe", ENOSPC);
+  const LogLines log;
+  policy =
+      "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n"
+      "[[rule]]\ngroup = \"b\"\nname = \"x\"\nmonitor = \"probe\"\n";
+  EXPECT_EQ(load(), "");
+  run(std::chrono::minutes(10));
+  // Each of the two once, and what is in force.
+  EXPECT_EQ(log.count(), 3U) << log.text();
+  EXPECT_TRUE(log.text().contains(
+      "[test] [error] cannot make group /sys/fs/resctrl/b/mon_groups/probe: No space left on "
+      "device (everything is as it was)\n"))
+      << log.text();
+  EXPECT_EQ(problems().size(), 2U);
 }
 
 // A reset has no policy that anything could be missing of.
