@@ -51,7 +51,9 @@ Result<Ownership> Ownership::load(Directory directory) {
 Result<void> Ownership::lock() {
   // Any user who may read a file may lock it: only root may read this one.
   auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
-  if (!file && file.error().code == EROFS) file = directory_.open_file(lock_file, O_RDONLY);
+  if (!file && file.error().code == EROFS)
+    // If there is none either, the reason is that it cannot be made.
+    if (auto readable = directory_.open_file(lock_file, O_RDONLY)) file = std::move(readable);
   if (!file) return std::unexpected(file.error());
   if (::flock(file->get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno == EWOULDBLOCK)

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <vector>
@@ -253,6 +257,28 @@ TEST_F(OwnershipTest, WithoutTheLockItStaysInTheDirectoryThatWasOpened) {
   ASSERT_TRUE(ownership.expect(std::vector<std::string>{"redis"}));
   EXPECT_TRUE(fs::is_empty(of_root));
   EXPECT_EQ(Directory::open(moved.string())->read("groups").value_or("none"), "redis\n");
+}
+
+// As under its unit, where only the directory itself is writable, and not the one above it.
+TEST_F(OwnershipTest, SaysThatALockCannotBeMade) {
+  const std::string directory = (root_ / "read-only").string();
+  fs::create_directories(directory);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, "") != 0 ||
+        ::mount("tmpfs", directory.c_str(), "tmpfs", MS_RDONLY, "") != 0)
+      ::_exit(2);
+    const auto locked = Ownership::load(*Directory::open(directory))->lock();
+    ::_exit(!locked && locked.error().text() ==
+                           "cannot open " + directory + "/lock: Read-only file system"
+                ? 0
+                : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "no mounts here";
+  EXPECT_EQ(status, 0);
 }
 
 // Another one that runs beside it has the groups now.
