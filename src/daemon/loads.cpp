@@ -253,7 +253,7 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
 
 void Loads::forget_policy(bool left_others, bool looked) {
   if (core_.state.put_off.is_first()) core_.state.put_off.forget();
-  core_.state.ended_in_force = false;
+  core_.state.ended_in_force.reset();
   core_.state.drift.clear();
   core_.problems.forget_policy(looked);
   core_.drift_check.forget(left_others);

@@ -147,6 +147,41 @@ TEST_F(FailedOnceTest, TheEndOfALeaseThatFailsForEver) {
   EXPECT_EQ(log.count(), 3U) << log.text();
 }
 
+// Whatever else asks for comparisons.
+TEST_F(FailedOnceTest, TheEndOfALeaseIsTriedAfterGrowingPauses) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  ASSERT_EQ(lease("x", "[group.a]\noverride = true\nl3 = \"5 ways\"\n"), "");
+  fail("write", "a/schemata", EIO);
+  size_t failed = 0;
+  manager->connect({.after_reload = [&](bool success) { failed += success ? 0 : 1; }});
+  lease_fds.clear();
+  manager->leases().end_abandoned();
+  for (int second = 0; second < 3600; second += 5) {
+    manager->reconciler().reconcile();
+    run(std::chrono::seconds(5));
+  }
+  // Pauses of 5, 10, 20, 40, 80 and 160 s, and then of 300 s.
+  EXPECT_GE(failed, 15U);
+  EXPECT_LE(failed, 17U);
+  EXPECT_EQ(problems().size(), 2U);
+  kernel.calls.reset();
+  run(std::chrono::minutes(5));
+  EXPECT_EQ(problems(), Texts{});
+}
+
+// What has failed for long has nobody wait who comes now.
+TEST_F(FailedOnceTest, AModeBesideAFailureForEver) {
+  no_chmod = true;
+  begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n");
+  run(std::chrono::hours(1));
+  ASSERT_EQ(problems().size(), 1U);
+  ASSERT_TRUE(kernel.resctrl.write("a/mode", "shareable\n"));
+  fail("write", "a/mode", EIO, 1);
+  manager->reconciler().resctrl_changed({"a"});
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(tree(), wanted_);
+}
+
 TEST_F(FailedOnceTest, AGroupThatCouldComeIfAnotherCouldBeWritten) {
   ASSERT_TRUE(kernel.resctrl.make("b"));
   policy = "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\nexclusive = true\n";
