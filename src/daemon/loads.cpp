@@ -386,7 +386,9 @@ void Loads::reset(Done done) {
 Task<> Loads::run_reset(Done done) {
   core_.state.put_off.forget();
   core_.observer.before_reload();
-  auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {});
+  std::vector<Error> left_out;
+  auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {},
+                                           TableMaker::LeaveOut::monitoring, left_out);
   auto nothing = std::make_shared<InForce>();
   nothing->policy.daemon = core_.state.in_force->policy.daemon;
   nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
@@ -420,8 +422,8 @@ Task<> Loads::renew_table() {
   const InForce& before = *core_.state.in_force;
   // What cannot be opened now is left out: the others are not to wait for it.
   std::vector<Error> left_out;
-  auto table =
-      core_.applier.tables().make(before.table->rule_set, before.groups, before.taken, &left_out);
+  auto table = core_.applier.tables().make(before.table->rule_set, before.groups, before.taken,
+                                           TableMaker::LeaveOut::all, left_out);
   if (!table) co_return;
   if (left_out.empty())
     core_.problems.clear("table");

@@ -182,6 +182,44 @@ TEST_F(FailedOnceTest, AModeBesideAFailureForEver) {
   EXPECT_EQ(tree(), wanted_);
 }
 
+// The limits do not wait for what only counts.
+TEST_F(FailedOnceTest, AReloadWhileMonitoringGroupsCannotBeListed) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  fail("list", "a/mon_groups", EIO);
+  const pid_t pid = processes.start({.name = "in-a"});
+  EXPECT_EQ(reload("[group.a]\nl3 = \"3 ways\"\n[[rule]]\ngroup = \"a\"\nname = \"in-a\"\n"
+                   "monitor = \"probe\"\n"),
+            "");
+  EXPECT_EQ(schemata("a"), "L3:0-1=7 MB:0-1=100");
+  EXPECT_EQ(group_of(pid), "a");
+  EXPECT_EQ(
+      problems(),
+      (Texts{"cannot list /sys/fs/resctrl/a/mon_groups: Input/output error",
+             "cannot list /sys/fs/resctrl/a/mon_groups: Input/output error (everything is as it "
+             "was)"}));
+  kernel.calls.reset();
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(group_of(pid), "a/probe");
+  EXPECT_EQ(problems(), Texts{});
+}
+
+// The next load opens it at the latest.
+TEST_F(FailedOnceTest, ATasksFileOfAMonitoringGroupAtAReload) {
+  const std::string text =
+      "[group.a]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"a\"\nname = \"in-a\"\nmonitor = \"probe\"\n";
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  const pid_t pid = processes.start({.name = "in-a"});
+  fail("open_tasks", "a/mon_groups/probe/tasks", EIO);
+  EXPECT_EQ(reload(text), "");
+  EXPECT_EQ(group_of(pid), "a");
+  EXPECT_EQ(problems(),
+            Texts{"cannot open /sys/fs/resctrl/a/mon_groups/probe/tasks: Input/output error"});
+  kernel.calls.reset();
+  EXPECT_EQ(reload(text), "");
+  EXPECT_EQ(group_of(pid), "a/probe");
+  EXPECT_EQ(problems(), Texts{});
+}
+
 TEST_F(FailedOnceTest, AGroupThatCouldComeIfAnotherCouldBeWritten) {
   ASSERT_TRUE(kernel.resctrl.make("b"));
   policy = "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\nexclusive = true\n";
