@@ -35,6 +35,11 @@ bool changes_groups(const Steps& changes) {
          !changes.mon_groups.empty() || !changes.locks.empty();
 }
 
+// Whether all of its files could be opened.
+bool is_whole(const RuleTable& table) {
+  return std::ranges::all_of(table.tasks, [](const auto& open) { return open.second != nullptr; });
+}
+
 std::vector<std::string> adopted_by(const std::vector<Step>& steps) {
   std::vector<std::string> out;
   for (const Step& step : steps)
@@ -270,13 +275,15 @@ void Applier::remember_places(const InForce& in_force, const std::vector<PolicyF
 
 Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded,
                                                             const InForce& before,
-                                                            std::vector<Error>* unopened) {
+                                                            TableMaker::LeaveOut what,
+                                                            std::vector<Error>& unopened) {
   const Prepared& prepared = loaded.prepared;
   if (!loaded.same_rules)
     return tables_.make(std::make_shared<const RuleSet>(prepared.policy, loaded.users),
-                        prepared.plan.groups, {}, unopened);
-  if (before.taken.empty() && !changes_groups(prepared.plan.changes)) return before.table;
-  return tables_.make(before.table->rule_set, prepared.plan.groups, {}, unopened);
+                        prepared.plan.groups, {}, what, unopened);
+  if (before.taken.empty() && !changes_groups(prepared.plan.changes) && is_whole(*before.table))
+    return before.table;
+  return tables_.make(before.table->rule_set, prepared.plan.groups, {}, what, unopened);
 }
 
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
@@ -312,7 +319,9 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   Policy& policy = loaded.prepared.policy;
   std::vector<Error> unopened;
   const bool is_first = request.fit != Fit::whole && before.is_nothing();
-  auto table = table_for(loaded, before, is_first ? &unopened : nullptr);
+  auto table =
+      table_for(loaded, before,
+                is_first ? TableMaker::LeaveOut::all : TableMaker::LeaveOut::monitoring, unopened);
   if (!table) {
     Error error = table.error();
     auto problems = take_back(apart, loaded.machine);
@@ -328,7 +337,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   const size_t steps = plan.changes.size();
   std::vector<std::string> adopted = adopted_by(plan.changes.steps);
   const bool same = before.taken.empty() && !changes_groups(plan.changes) && unmade.empty() &&
-                    (*table)->rules.decides_as(before.table->rules);
+                    is_whole(*before.table) && (*table)->rules.decides_as(before.table->rules);
   std::vector<Step> removals = std::move(plan.changes.removals);
   const bool left_others = leaves_others(request, before);
   return Applied{in_force_of(std::move(loaded), std::move(request), std::move(*table)),

@@ -106,16 +106,21 @@ void Core::retry_soon() {
   const bool waits_for_machine = std::ranges::any_of(missing, [](const MissingPart& part) {
     return part.cause == Cause::device || part.cause == Cause::machine;
   });
-  // What failed once may have changed nothing, so that no event comes either.
-  const bool failed = state.put_off.is_first() || state.ended_in_force || problems.has_failure();
-  if (!failed || applier.ran_out_of_time()) retry_ = {};
+  // What failed once may have changed nothing, so that no event comes either. It does not wait for
+  // what has failed for long.
+  std::set<std::string> failing = problems.failures();
+  const bool failed = state.put_off.is_first() || !failing.empty();
+  const bool is_new = !std::ranges::includes(failing_, failing);
+  if (!failed || is_new || applier.ran_out_of_time()) retry_ = {};
+  failing_ = std::move(failing);
   if (drift_check.misses_mon_groups() || waits_for_machine) compare_within(GrowingPause::shortest);
   const auto now = system.now();
   const auto compare_after = [&](const GrowingPause& pause) {
+    if (pause.is_over(now)) return;
     compare_within(std::chrono::ceil<std::chrono::milliseconds>(pause.end() - now));
   };
-  if (const GrowingPause* const pause = state.put_off.pause(); pause && !pause->is_over(now))
-    compare_after(*pause);
+  if (const GrowingPause* const pause = state.put_off.pause()) compare_after(*pause);
+  if (state.ended_in_force) compare_after(*state.ended_in_force);
   if (!failed) return;
   if (retry_.is_over(now)) retry_.begin(now);
   compare_after(retry_);

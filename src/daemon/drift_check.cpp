@@ -217,7 +217,7 @@ void DriftCheck::lock_regions(const std::vector<Step>& steps, Comparison& out) {
     for (const Step& step : steps) out.refused.insert(group_of(step));
 }
 
-void DriftCheck::make_later(std::map<std::string, Error> unmade) {
+void DriftCheck::make_later(const std::map<std::string, Error>& unmade) {
   for (const auto& [group, error] : unmade) {
     unmade_.insert(group);
     problems_.set(mon_group_key + group, error.text());

@@ -15,10 +15,18 @@ namespace {
 
 const std::string others_key = "others ";
 
-// Whether the table has a file of a group open that is there no more.
-bool has_dead_files(const RuleTable& table, const Snapshot& now) {
-  return std::ranges::any_of(table.tasks, [&](const auto& open) {
-    return open.second && open.first != root_group && !now.inodes.contains(open.first);
+// Whether the table has a file of a group open that is there no more. A group that nobody wants any
+// more is no reason to open all files again, and what cannot be listed may be there.
+bool has_dead_files(const InForce& in_force, const Snapshot& now) {
+  const auto is_listed = [&](const std::string& group) {
+    const auto unread = now.unread.find(std::string(control_group_of(group)));
+    return !is_mon_group(group) || unread == now.unread.end() ||
+           !unread->second.names.contains("mon_groups");
+  };
+  return std::ranges::any_of(in_force.table->tasks, [&](const auto& open) {
+    const auto& [group, tasks] = open;
+    return tasks && group != root_group && !now.inodes.contains(group) && in_force.has(group) &&
+           is_listed(group);
   });
 }
 
@@ -100,7 +108,7 @@ std::shared_ptr<const InForce> DriftCheck::update(const std::shared_ptr<const In
   std::shared_ptr<const InForce> current = in_force;
   if (in_force->groups.empty()) return current;
   // Whoever belongs in a group that is gone asks for a comparison at each exec.
-  if (has_dead_files(*in_force->table, now)) out.tables_old = true;
+  if (has_dead_files(*in_force, now)) out.tables_old = true;
   const bool others_changed = obstacles(now) != in_force->obstacles;
   if (!others_changed && machine.capabilities == in_force->capabilities) {
     problems_.clear("machine");

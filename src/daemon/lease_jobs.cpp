@@ -159,7 +159,7 @@ std::optional<Refusal> LeaseJobs::refuse_to_displace(const std::string& name,
 void LeaseJobs::end_abandoned() {
   const std::set<std::string> names = core_.leases.take_abandoned();
   if (names.empty()) return;
-  core_.state.ended_in_force = true;
+  core_.state.ended_in_force.emplace();
   for (const std::string& name : names)
     loads_.lease_ended(name, "nobody has its descriptor open any more");
   core_.jobs.add("end of a lease", [this] { return run_without_ended(); });
@@ -177,6 +177,7 @@ Task<> LeaseJobs::run_without_ended() {
                          trim(applied.error().text_for(for_root)));
     };
     core_.problems.report("leases", text(true), text(false));
+    if (auto& pause = core_.state.ended_in_force) pause->begin(core_.system.now());
     core_.retry_soon();
   }
   core_.observer.groups_changed();

@@ -146,11 +146,11 @@ Task<Loads::Outcome> Loads::reload_now(Applier::Request request) {
   co_return loaded;
 }
 
-Task<Loads::Outcome> Loads::load(Applier::Request request) {
+Task<Loads::Outcome> Loads::load(Applier::Request request, Report report) {
   ResctrlLock::Right right = co_await core_.jobs.lock();
   const auto unfit = fit_leases(request);
   if (!unfit) co_return std::unexpected(unfit.error());
-  Outcome applied = co_await apply(std::move(request), std::move(right), Report::all);
+  Outcome applied = co_await apply(std::move(request), std::move(right), report);
   if (applied)
     for (const auto& [name, why] : *unfit)
       if (core_.leases.contains(name)) lease_ended(name, why);  // else it has ended by itself
@@ -171,8 +171,10 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   }
   const std::shared_ptr<const InForce> before = core_.state.in_force;
   looked_ = !applied->moves_nobody || !all_examined_;
+  const std::vector<std::string> known =
+      report == Report::all ? std::vector<std::string>{} : core_.problems.texts(true);
   put_in_force(*applied);
-  if (report == Report::all) log_lacks(*applied);
+  log_lacks(*applied, known);
   right = {};
   if (core_.state.in_force->table != before->table) {
     co_await publish();
@@ -251,7 +253,7 @@ void Loads::lease_ended(const std::string& name, const std::string& reason) {
 
 void Loads::forget_policy(bool left_others, bool looked) {
   if (core_.state.put_off.is_first()) core_.state.put_off.forget();
-  core_.state.ended_in_force = false;
+  core_.state.ended_in_force.reset();
   core_.state.drift.clear();
   core_.problems.forget_policy(looked);
   core_.drift_check.forget(left_others);
@@ -274,7 +276,7 @@ void Loads::put_in_force(Applier::Applied& applied) {
   forget_before_load(applied.left_others);
   core_.admit(core_.readers());
   if (!applied.unopened.empty()) core_.problems.report("table", applied.unopened.front().text());
-  core_.drift_check.make_later(std::move(applied.unmade));
+  core_.drift_check.make_later(applied.unmade);
   core_.drift_check.assign_later(applied.without_counters);
   core_.retry_soon();
 }
@@ -326,9 +328,12 @@ void Loads::log_warnings(const InForce* before) const {
     spdlog::warn("{}", trim(text));
 }
 
-void Loads::log_lacks(const Applier::Applied& applied) {
-  for (const auto& [group, error] : applied.unmade) log(LogEvent::kernel_refused, error.text());
-  for (const auto& [group, why] : applied.without_counters) log(LogEvent::kernel_refused, why);
+void Loads::log_lacks(const Applier::Applied& applied, const std::vector<std::string>& known) {
+  const auto log_new = [&](const std::string& text) {
+    if (std::ranges::find(known, text) == known.end()) log(LogEvent::kernel_refused, text);
+  };
+  for (const auto& [group, error] : applied.unmade) log_new(error.text());
+  for (const auto& [group, why] : applied.without_counters) log_new(why);
 }
 
 void Loads::finish(const Applier::Applied& applied,
@@ -381,7 +386,9 @@ void Loads::reset(Done done) {
 Task<> Loads::run_reset(Done done) {
   core_.state.put_off.forget();
   core_.observer.before_reload();
-  auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {});
+  std::vector<Error> left_out;
+  auto table = core_.applier.tables().make(std::make_shared<const RuleSet>(), {}, {},
+                                           TableMaker::LeaveOut::monitoring, left_out);
   auto nothing = std::make_shared<InForce>();
   nothing->policy.daemon = core_.state.in_force->policy.daemon;
   nothing->table = table ? std::move(*table) : std::make_shared<RuleTable>();
@@ -415,8 +422,8 @@ Task<> Loads::renew_table() {
   const InForce& before = *core_.state.in_force;
   // What cannot be opened now is left out: the others are not to wait for it.
   std::vector<Error> left_out;
-  auto table =
-      core_.applier.tables().make(before.table->rule_set, before.groups, before.taken, &left_out);
+  auto table = core_.applier.tables().make(before.table->rule_set, before.groups, before.taken,
+                                           TableMaker::LeaveOut::all, left_out);
   if (!table) co_return;
   if (left_out.empty())
     core_.problems.clear("table");

@@ -32,12 +32,13 @@ void Problems::forget_policy(bool looked) {
   });
 }
 
-bool Problems::has_failure() const {
-  return std::ranges::any_of(problems_, [](const auto& problem) {
-    return std::ranges::none_of(not_compared, [&](const std::string_view& kind) {
-      return problem.first.starts_with(kind);
-    });
-  });
+std::set<std::string> Problems::failures() const {
+  std::set<std::string> out;
+  for (const auto& [key, problem] : problems_)
+    if (std::ranges::none_of(not_compared,
+                             [&](std::string_view kind) { return key.starts_with(kind); }))
+      out.insert(key);
+  return out;
 }
 
 std::vector<std::string> Problems::texts(bool for_root) const {

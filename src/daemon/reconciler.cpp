@@ -239,6 +239,15 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
   core_.observer.state_changed();
 }
 
+// What leases that have ended had put in force is to go now. If that fails, it waits again.
+bool Reconciler::end_is_due() {
+  auto& pause = core_.state.ended_in_force;
+  if (!pause || !pause->has_begun() || !pause->is_over(core_.system.now())) return false;
+  pause->begin(core_.system.now());
+  core_.retry_soon();
+  return true;
+}
+
 // The machine may have changed: other tools' groups come and go, and databases of users answer
 // again. False if it failed.
 Task<bool> Reconciler::try_what_is_missing() {
@@ -251,9 +260,10 @@ Task<bool> Reconciler::try_what_is_missing() {
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
   if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
+  const bool ends_leases = end_is_due();
   if (state.in_force->missing.empty() && !state.put_off.is_first() && !ask_for_users &&
-      !state.ended_in_force) {
-    core_.problems.clear("retry");
+      !ends_leases) {
+    if (!state.ended_in_force) core_.problems.clear("retry");  // else that waits
     co_return true;
   }
   // If the files in force are applied again, a reload of other files has still failed.
@@ -270,15 +280,16 @@ Task<bool> Reconciler::try_what_is_missing() {
     co_return true;
   }
   const size_t missing = state.in_force->missing.size();
-  const bool changed = state.ended_in_force || loaded->users != state.in_force->users;
+  const bool changed = ends_leases || loaded->users != state.in_force->users;
   renew_reasons(loaded->prepared.missing);
   if (!first_load && !changed && loaded->prepared.missing.size() >= missing) {
-    core_.problems.clear("retry");
+    if (!state.ended_in_force) core_.problems.clear("retry");
     co_return true;
   }
   request.ask_for_users = true;
   core_.observer.before_reload();
-  const Loads::Outcome applied = co_await loads_.load(std::move(request));
+  const Loads::Outcome applied = co_await loads_.load(
+      std::move(request), first_load ? Loads::Report::all : Loads::Report::changes);
   if (!applied)
     core_.problems.report("retry", applied.error().text, applied.error().text_for(false));
   else if (first_load)

@@ -18,7 +18,8 @@ void TableMaker::note_others(const Snapshot& now) {
 Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const RuleSet> rules,
                                                           const std::vector<GroupTarget>& groups,
                                                           const std::set<std::string>& taken,
-                                                          std::vector<Error>* left_out) {
+                                                          LeaveOut what,
+                                                          std::vector<Error>& left_out) {
   auto table = std::make_shared<RuleTable>(std::move(rules));
   const auto open = [&](const std::string& group) -> Result<const resctrl::Tasks*> {
     const auto [known, is_new] = table->tasks.try_emplace(group);
@@ -29,8 +30,9 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     const bool absent = !tasks && resctrl::is_absent(tasks.error()) && group != root_group &&
                         resctrl::inode_of(resctrl_, group).value_or(0) == 0;
     const bool failed = !tasks && !absent;
-    if (failed && left_out == nullptr) return std::unexpected(tasks.error());
-    if (failed) left_out->push_back(tasks.error());
+    if (failed && what == LeaveOut::monitoring && !is_mon_group(group))
+      return std::unexpected(tasks.error());
+    if (failed) left_out.push_back(tasks.error());
     if (tasks) known->second = std::move(*tasks);
     return known->second.get();
   };

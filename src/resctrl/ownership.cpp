@@ -51,7 +51,9 @@ Result<Ownership> Ownership::load(Directory directory) {
 Result<void> Ownership::lock() {
   // Any user who may read a file may lock it: only root may read this one.
   auto file = directory_.open_file(lock_file, O_RDWR | O_CREAT, 0600);
-  if (!file && file.error().code == EROFS) file = directory_.open_file(lock_file, O_RDONLY);
+  if (!file && file.error().code == EROFS)
+    // If there is none either, the reason is that it cannot be made.
+    if (auto readable = directory_.open_file(lock_file, O_RDONLY)) file = std::move(readable);
   if (!file) return std::unexpected(file.error());
   if (::flock(file->get(), LOCK_EX | LOCK_NB) < 0) {
     if (errno == EWOULDBLOCK)
@@ -215,14 +217,15 @@ bool is_lost(const Directory& directory, const std::string& written) {
 
 }  // namespace
 
-// Without the record, the next start would take every group for another tool's.
+// Without the record, the next start would take every group for another tool's. Only who keeps the
+// record follows: a path below a directory of others may lead anywhere by now.
 Result<void> Ownership::store() {
-  if (is_replaced(directory_)) {
+  if (lock_ && is_replaced(directory_)) {
     auto opened = Directory::open(directory_.path());
     if (!opened) return std::unexpected(opened.error());
     std::swap(directory_, *opened);
     // Nobody sees a lock in the old one.
-    if (auto locked = lock_ ? lock() : Result<void>(); !locked) {
+    if (auto locked = lock(); !locked) {
       std::swap(directory_, *opened);
       return locked;
     }

@@ -147,6 +147,79 @@ TEST_F(FailedOnceTest, TheEndOfALeaseThatFailsForEver) {
   EXPECT_EQ(log.count(), 3U) << log.text();
 }
 
+// Whatever else asks for comparisons.
+TEST_F(FailedOnceTest, TheEndOfALeaseIsTriedAfterGrowingPauses) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  ASSERT_EQ(lease("x", "[group.a]\noverride = true\nl3 = \"5 ways\"\n"), "");
+  fail("write", "a/schemata", EIO);
+  size_t failed = 0;
+  manager->connect({.after_reload = [&](bool success) { failed += success ? 0 : 1; }});
+  lease_fds.clear();
+  manager->leases().end_abandoned();
+  for (int second = 0; second < 3600; second += 5) {
+    manager->reconciler().reconcile();
+    run(std::chrono::seconds(5));
+  }
+  // Pauses of 5, 10, 20, 40, 80 and 160 s, and then of 300 s.
+  EXPECT_GE(failed, 15U);
+  EXPECT_LE(failed, 17U);
+  EXPECT_EQ(problems().size(), 2U);
+  kernel.calls.reset();
+  run(std::chrono::minutes(5));
+  EXPECT_EQ(problems(), Texts{});
+}
+
+// What has failed for long has nobody wait who comes now.
+TEST_F(FailedOnceTest, AModeBesideAFailureForEver) {
+  no_chmod = true;
+  begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n");
+  run(std::chrono::hours(1));
+  ASSERT_EQ(problems().size(), 1U);
+  ASSERT_TRUE(kernel.resctrl.write("a/mode", "shareable\n"));
+  fail("write", "a/mode", EIO, 1);
+  manager->reconciler().resctrl_changed({"a"});
+  run(std::chrono::seconds(10));
+  EXPECT_EQ(tree(), wanted_);
+}
+
+// The limits do not wait for what only counts.
+TEST_F(FailedOnceTest, AReloadWhileMonitoringGroupsCannotBeListed) {
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  fail("list", "a/mon_groups", EIO);
+  const pid_t pid = processes.start({.name = "in-a"});
+  EXPECT_EQ(reload("[group.a]\nl3 = \"3 ways\"\n[[rule]]\ngroup = \"a\"\nname = \"in-a\"\n"
+                   "monitor = \"probe\"\n"),
+            "");
+  EXPECT_EQ(schemata("a"), "L3:0-1=7 MB:0-1=100");
+  EXPECT_EQ(group_of(pid), "a");
+  EXPECT_EQ(
+      problems(),
+      (Texts{"cannot list /sys/fs/resctrl/a/mon_groups: Input/output error",
+             "cannot list /sys/fs/resctrl/a/mon_groups: Input/output error (everything is as it "
+             "was)"}));
+  kernel.calls.reset();
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(group_of(pid), "a/probe");
+  EXPECT_EQ(problems(), Texts{});
+}
+
+// The next load opens it at the latest.
+TEST_F(FailedOnceTest, ATasksFileOfAMonitoringGroupAtAReload) {
+  const std::string text =
+      "[group.a]\nl3 = \"2 ways\"\n[[rule]]\ngroup = \"a\"\nname = \"in-a\"\nmonitor = \"probe\"\n";
+  ASSERT_EQ(reload("[group.a]\nl3 = \"2 ways\"\n"), "");
+  const pid_t pid = processes.start({.name = "in-a"});
+  fail("open_tasks", "a/mon_groups/probe/tasks", EIO);
+  EXPECT_EQ(reload(text), "");
+  EXPECT_EQ(group_of(pid), "a");
+  EXPECT_EQ(problems(),
+            Texts{"cannot open /sys/fs/resctrl/a/mon_groups/probe/tasks: Input/output error"});
+  kernel.calls.reset();
+  EXPECT_EQ(reload(text), "");
+  EXPECT_EQ(group_of(pid), "a/probe");
+  EXPECT_EQ(problems(), Texts{});
+}
+
 TEST_F(FailedOnceTest, AGroupThatCouldComeIfAnotherCouldBeWritten) {
   ASSERT_TRUE(kernel.resctrl.make("b"));
   policy = "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\nexclusive = true\n";
@@ -166,16 +239,36 @@ TEST_F(FailedOnceTest, AGroupThatTheKernelRefusesForEver) {
     kernel.calls.reset();
     fail("write", file, EIO);
     const LogLines log;
-    policy = "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\n";
+    policy =
+        "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n[group.b]\nl3 = \"3 ways\"\n"
+        "[[rule]]\ngroup = \"b\"\nname = \"x\"\n[[rule]]\ngroup = \"b\"\nname = \"x\"\n";
     EXPECT_EQ(load(), "");
     for_an_hour();
-    // That it is not in force, and what is.
-    EXPECT_EQ(log.count(), 2U) << log.text();
+    // The rule that never decides, what is not in force, and what is.
+    EXPECT_EQ(log.count(), 3U) << log.text();
     EXPECT_EQ(problems().size(), 1U);
     // A reload of a policy without it ends that.
     EXPECT_EQ(reload("[group.b]\nl3 = \"3 ways\"\n"), "");
     EXPECT_EQ(problems(), Texts{});
   }
+}
+
+TEST_F(FailedOnceTest, AMonitoringGroupBesideAGroupThatIsRefused) {
+  fail("write", "a/schemata", EIO);
+  fail("make", "b/mon_groups/probe", ENOSPC);
+  const LogLines log;
+  policy =
+      "[group.a]\nl3 = \"2 ways\"\n[group.b]\nl3 = \"3 ways\"\n"
+      "[[rule]]\ngroup = \"b\"\nname = \"x\"\nmonitor = \"probe\"\n";
+  EXPECT_EQ(load(), "");
+  run(std::chrono::minutes(10));
+  // Each of the two once, and what is in force.
+  EXPECT_EQ(log.count(), 3U) << log.text();
+  EXPECT_TRUE(log.text().contains(
+      "[test] [error] cannot make group /sys/fs/resctrl/b/mon_groups/probe: No space left on "
+      "device (everything is as it was)\n"))
+      << log.text();
+  EXPECT_EQ(problems().size(), 2U);
 }
 
 // A reset has no policy that anything could be missing of.

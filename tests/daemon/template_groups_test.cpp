@@ -78,6 +78,29 @@ TEST_F(TemplateGroupsTest, GoAMinuteAfterTheLastOne) {
   reconcile(std::chrono::seconds(61));
   EXPECT_FALSE(is_there("shop.service"));
   EXPECT_EQ(drift, std::vector<std::string>{});
+  // That it is gone is no reason to look at all processes.
+  const auto table = manager->in_force().table;
+  manager->reconciler().resctrl_changed({"web"});
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(manager->in_force().table, table);
+}
+
+// What cannot be listed may be there.
+TEST_F(TemplateGroupsTest, AListingThatFailsRenewsNoTable) {
+  const pid_t pid = worker("shop.service");
+  ASSERT_EQ(reload(units), "");
+  ASSERT_EQ(group_of(pid), "web/shop.service");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "list" && call.path == "web/mon_groups";
+      },
+      EIO);
+  const auto table = manager->in_force().table;
+  for (int comparison = 0; comparison < 3; comparison++) {
+    manager->reconciler().resctrl_changed({"web"});
+    run(std::chrono::seconds(2));
+  }
+  EXPECT_EQ(manager->in_force().table, table);
 }
 
 TEST_F(TemplateGroupsTest, StayWithAReloadARestartAndGoWithTheirRule) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <vector>
@@ -240,6 +244,41 @@ TEST_F(OwnershipTest, FollowsADirectoryThatWasMadeAgain) {
   EXPECT_EQ(load().lock().error().code, EWOULDBLOCK);
   ASSERT_TRUE(ownership.expect(std::vector<std::string>{"batch"}));
   EXPECT_EQ(record(), "batch\nredis 17\n");
+}
+
+// As root, rdtctl records the groups of a copy in a directory that another user may exchange.
+TEST_F(OwnershipTest, WithoutTheLockItStaysInTheDirectoryThatWasOpened) {
+  const fs::path copy = root_ / "copy", moved = root_ / "moved", of_root = root_ / "of-root";
+  fs::create_directories(copy);
+  fs::create_directories(of_root);
+  Ownership ownership = *Ownership::load(*Directory::open(copy.string()));
+  fs::rename(copy, moved);
+  fs::create_directory_symlink(of_root, copy);
+  ASSERT_TRUE(ownership.expect(std::vector<std::string>{"redis"}));
+  EXPECT_TRUE(fs::is_empty(of_root));
+  EXPECT_EQ(Directory::open(moved.string())->read("groups").value_or("none"), "redis\n");
+}
+
+// As under its unit, where only the directory itself is writable, and not the one above it.
+TEST_F(OwnershipTest, SaysThatALockCannotBeMade) {
+  const std::string directory = (root_ / "read-only").string();
+  fs::create_directories(directory);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, "") != 0 ||
+        ::mount("tmpfs", directory.c_str(), "tmpfs", MS_RDONLY, "") != 0)
+      ::_exit(2);
+    const auto locked = Ownership::load(*Directory::open(directory))->lock();
+    ::_exit(!locked && locked.error().text() ==
+                           "cannot open " + directory + "/lock: Read-only file system"
+                ? 0
+                : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "no mounts here";
+  EXPECT_EQ(status, 0);
 }
 
 // Another one that runs beside it has the groups now.

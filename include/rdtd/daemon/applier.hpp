@@ -116,7 +116,8 @@ class Applier {
                                                  const InForce& before) const;
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
                                                                    const InForce& before,
-                                                                   std::vector<Error>* unopened);
+                                                                   TableMaker::LeaveOut what,
+                                                                   std::vector<Error>& unopened);
   [[nodiscard]] bool note_refused(const InForce& before);
   [[nodiscard]] std::expected<Applied, Refusal> apply_around_others(Request request,
                                                                     const InForce& before);

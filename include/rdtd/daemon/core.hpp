@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,7 +56,8 @@ struct State {
   };
   std::shared_ptr<const InForce> in_force;
   PutOffLoad put_off;
-  bool ended_in_force = false;  // what leases that have ended had put in force still is
+  // Set while what leases that have ended had put in force still is. When that is tried again.
+  std::optional<GrowingPause> ended_in_force;
   LastReload last_reload;
   std::vector<Drift> drift;                               // that the last comparison found
   std::chrono::steady_clock::time_point comparison_due =  // because of a change in resctrl
@@ -81,7 +84,7 @@ struct Core {
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);
   // Has resctrl compared soon, if something is missing that may become possible at any time; after
-  // growing pauses, if something failed.
+  // growing pauses, if something failed. They begin anew with each failure that comes.
   void retry_soon();
   // Whether the last look at all processes could not do all of it, and another one is due.
   [[nodiscard]] bool look_is_due() const {
@@ -106,6 +109,7 @@ struct Core {
  private:
   [[nodiscard]] bool misses_processes() const;
   GrowingPause retry_;
+  std::set<std::string> failing_;  // what it is for
 };
 
 [[nodiscard]] std::string cannot_be_examined(const SweepResult& swept);

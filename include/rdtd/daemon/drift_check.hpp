@@ -44,7 +44,7 @@ class DriftCheck {
 
   // Monitoring groups of the policy that could not be made at its load, and why: they are made when
   // it becomes possible.
-  void make_later(std::map<std::string, Error> unmade);
+  void make_later(const std::map<std::string, Error>& unmade);
   // The same for counters of groups.
   void assign_later(const std::map<std::string, std::string>& without_counters);
   // Monitoring groups that the next comparison is to make: nobody removed them.

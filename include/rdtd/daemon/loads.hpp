@@ -37,11 +37,12 @@ class Loads {
   void adopt(const std::vector<std::string>& groups, Adopted done);
   void reset(Done done);
 
-  // For jobs. Puts the request in force with the leases that still fit; the others end.
-  [[nodiscard]] Task<Outcome> load(Applier::Request request);
-  // The same without looking for leases that do not fit. `right` is given back before processes are
-  // looked at. What is logged: all warnings, or only those that the policy before did not have.
+  // What is logged: all warnings and what is lacking, or only what was not known before.
   enum class Report { all, changes };
+  // For jobs. Puts the request in force with the leases that still fit; the others end.
+  [[nodiscard]] Task<Outcome> load(Applier::Request request, Report report = Report::all);
+  // The same without looking for leases that do not fit. `right` is given back before processes are
+  // looked at.
   [[nodiscard]] Task<Outcome> apply(Applier::Request request, ResctrlLock::Right right,
                                     Report report);
   // The reload that is to be tried again. True if it has come into force.
@@ -76,7 +77,7 @@ class Loads {
   void forget_policy(bool left_others, bool looked);
   void forget_before_load(bool left_others);
   void log_warnings(const InForce* before) const;
-  static void log_lacks(const Applier::Applied& applied);
+  static void log_lacks(const Applier::Applied& applied, const std::vector<std::string>& known);
   void note_look(const Result<SweepResult>& swept,
                  const std::shared_ptr<const RuleTable>& previous);
   void finish(const Applier::Applied& applied, const std::optional<Result<SweepResult>>& swept);

@@ -30,8 +30,8 @@ class Problems {
   void report(const std::string& key, const std::string& text, const std::string& public_text);
 
   [[nodiscard]] bool has(const std::string& key) const { return problems_.contains(key); }
-  // Whether something failed that the next comparison tries again: all but `not_compared`.
-  [[nodiscard]] bool has_failure() const;
+  // The keys of what failed and the next comparison tries again: all but `not_compared`.
+  [[nodiscard]] std::set<std::string> failures() const;
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   [[nodiscard]] std::vector<std::string> texts(bool for_root) const;
   // Empty if there is no such problem.

@@ -48,6 +48,7 @@ class Reconciler {
   void keep_unread_drift(DriftCheck::Comparison& found) const;
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_drift(const std::vector<Drift>& found);
+  [[nodiscard]] bool end_is_due();
   [[nodiscard]] Task<bool> try_what_is_missing();
   void follow_templates(bool all);
   void renew_reasons(const std::vector<MissingPart>& missing);

@@ -19,12 +19,13 @@ class TableMaker {
  public:
   explicit TableMaker(resctrl::Filesystem& resctrl) : resctrl_(resctrl) {}
 
+  // One that cannot be opened is left out, or an error. Monitoring groups limit nobody.
+  enum class LeaveOut { monitoring, all };
   // The rules with the `tasks` files as they are now, except those of groups that another tool has
-  // taken. One that cannot be opened is an error, or with `left_out`, where its error goes,
-  // missing.
+  // taken. `left_out`: the errors of those that were left out.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make(
       std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
-      const std::set<std::string>& taken, std::vector<Error>* left_out = nullptr);
+      const std::set<std::string>& taken, LeaveOut what, std::vector<Error>& left_out);
 
   // Which groups have monitoring groups of other tools now: all tables know it at once.
   void note_others(const Snapshot& now);
