@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <optional>
 #include <set>
@@ -98,6 +99,14 @@ void append_mon_groups(const Filesystem& filesystem, const Filesystem::Entry& co
   }
 }
 
+// A directory without any of a group's files is none: a copy has other directories too.
+bool has_files(const Filesystem& filesystem, const std::string& group) {
+  return std::ranges::any_of(std::array{"schemata", "cpus_list", "mode"}, [&](const char* file) {
+    const auto text = filesystem.read(file_of(group, file));
+    return text || !is_absent(text.error());
+  });
+}
+
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 // One that cannot be read keeps no other from being read, but without the default group nothing is
 // known. `others`: the rows that are no constants; null: not known yet. `monitors`: the machine has
@@ -107,6 +116,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   auto state = read_group(filesystem, entry.name, others);
   if (!state && entry.name == root_group) return std::unexpected(state.error());
   if (!state && is_gone(filesystem, state.error(), entry.name, entry.inode)) return {};
+  if (!state && is_absent(state.error()) && !has_files(filesystem, entry.name)) return {};
   if (state) {
     snapshot.groups[entry.name] = std::move(*state);
   } else {

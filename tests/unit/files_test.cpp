@@ -208,6 +208,19 @@ TEST_F(Files, ReplaceFollowsNoLink) {
   EXPECT_FALSE(std::filesystem::exists(root_ / ".folder.new"));
 }
 
+// As rdtctl snapshot makes one, and whoever keeps one under version control.
+TEST_F(Files, ACopyHasOtherDirectoriesToo) {
+  fs::copy(RDTD_TEST_DATA "/xeon-2s", root_, fs::copy_options::recursive);
+  put(".rdtd/groups", "a\n");
+  put(".git/HEAD", "ref\n");
+  const auto snapshot = Tree::open(root_.string())->read_snapshot({});
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  for (const char* name : {".rdtd", ".git"}) {
+    EXPECT_FALSE(snapshot->groups.contains(name));
+    EXPECT_FALSE(snapshot->unreadable.contains(name));
+  }
+}
+
 TEST(Tree, CapturedMachine) {
   const auto tree = Tree::open(RDTD_TEST_DATA "/xeon-2s");
   ASSERT_TRUE(tree) << tree.error().text();
