@@ -107,7 +107,7 @@ std::shared_ptr<const InForce> DriftCheck::update(const std::shared_ptr<const In
   const Snapshot& now = machine.snapshot;
   std::shared_ptr<const InForce> current = in_force;
   if (in_force->groups.empty()) return current;
-  // Whoever belongs in a group that is gone asks for a comparison at each exec.
+  // Each exec of a process that belongs in a group that is gone asks for a comparison.
   if (has_dead_files(*in_force, now)) out.tables_old = true;
   const bool others_changed = obstacles(now) != in_force->obstacles;
   if (!others_changed && machine.capabilities == in_force->capabilities) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <cstdint>
 #include <sstream>
 
 #include "world.hpp"
@@ -12,7 +13,20 @@ namespace {
 
 using test::redis_policy;
 
-class AssignTest : public test::World {};
+class AssignTest : public test::World {
+ protected:
+  // The thread begins the next one and ends just before it would be moved, and so does that one:
+  // `last` is the one that lives.
+  void escape(pid_t& last, size_t times = SIZE_MAX) {
+    kernel.calls.hook = [this, &last, times](const fake::Call& call) mutable {
+      if (times == 0 || call.operation != "add" || call.argument != std::to_string(last)) return;
+      times--;
+      const pid_t next = processes.clone(last);
+      processes.exit_thread(last);
+      last = next;
+    };
+  }
+};
 
 TEST_F(AssignTest, AManualAssignmentOutlivesReloadAndRestart) {
   const pid_t pid = processes.start({.name = "redis-server"});
@@ -276,17 +290,11 @@ TEST_F(AssignTest, AComparisonLooksAtEveryThread) {
   }
 }
 
-// Each thread begins the next one and ends just before it would be moved.
 TEST_F(AssignTest, AProcessThatEscapesIsLookedAtAgain) {
   ASSERT_EQ(reload(redis_policy + "[group.b]\n[daemon]\nreconcile_interval = \"0\"\n"), "");
   const pid_t pid = processes.start({.name = "bash"});
   pid_t last = processes.clone(pid);
-  kernel.calls.hook = [&](const fake::Call& call) {
-    if (call.operation != "add" || call.argument != std::to_string(last)) return;
-    const pid_t next = processes.clone(last);
-    processes.exit_thread(last);
-    last = next;
-  };
+  escape(last);
   const auto logger = spdlog::default_logger();
   std::ostringstream log;
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
@@ -310,13 +318,7 @@ TEST_F(AssignTest, AProcessThatEscapesAMonitoringGroup) {
   ASSERT_EQ(reload("[group.b]\n[[rule]]\ngroup = \"b\"\nmonitor = \"web\"\nname = \"web\"\n"), "");
   const pid_t pid = processes.start({.name = "bash"});
   pid_t last = processes.clone(pid);
-  size_t escaped = 0;
-  kernel.calls.hook = [&](const fake::Call& call) {
-    if (call.operation != "add" || call.argument != std::to_string(last) || escaped++ == 5) return;
-    const pid_t next = processes.clone(last);
-    processes.exit_thread(last);
-    last = next;
-  };
+  escape(last, 5);
   EXPECT_TRUE((*manager->changes().prepare_assign(pid, "b/web", {.uid = 0, .pid = 1}))->run());
   kernel.calls.hook = nullptr;
   run(std::chrono::milliseconds(120));

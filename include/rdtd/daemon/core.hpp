@@ -84,7 +84,7 @@ struct Core {
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);
   // Has resctrl compared soon, if something is missing that may become possible at any time; after
-  // growing pauses, if something failed. They begin anew with each failure that comes.
+  // growing pauses, if something failed. A new failure begins them again.
   void retry_soon();
   // Whether the last look at all processes could not do all of it, and another one is due.
   [[nodiscard]] bool look_is_due() const {

@@ -39,7 +39,7 @@ class SecondLooks {
   [[nodiscard]] static Result<std::unique_ptr<SecondLooks>> make();
 
   // For the classifier. False if as many as `capacity` wait; of one that was not placed, half of
-  // that: whoever starts and ends programs in a loop takes nothing from others.
+  // that, so that a user who starts and ends programs in a loop leaves places to others.
   [[nodiscard]] bool add(const Process& process);
 
   // For the loop thread. The descriptor is readable once take_due has something to do.
