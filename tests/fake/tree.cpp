@@ -55,6 +55,7 @@ struct Resctrl::Node {
   Group* group = nullptr;
   MonGroup* mon = nullptr;
   std::string name;  // of a file; below info/ the path there; of a directory in mon_data
+  std::string text = {};  // of a file in info/
 
   [[nodiscard]] bool is_directory() const {
     return kind != Kind::info_file && kind != Kind::counter && kind != Kind::file;
@@ -130,7 +131,8 @@ Answer<Resctrl::Node> Resctrl::resolve_info(const std::vector<std::string_view>&
     name += (name.empty() ? "" : "/") + std::string(part);
   if (name.empty()) return Node{.kind = Node::Kind::info};
   const auto files = info_files();
-  if (files.contains(name)) return Node{.kind = Node::Kind::info_file, .name = name};
+  if (const auto file = files.find(name); file != files.end())
+    return Node{.kind = Node::Kind::info_file, .name = name, .text = file->second};
   for (const auto& [file, text] : files) {
     if (name.starts_with(file + "/")) return refused(ENOTDIR);
     if (file.starts_with(name + "/")) return Node{.kind = Node::Kind::info, .name = name};
@@ -250,7 +252,7 @@ Answer<std::string> Resctrl::read(std::string_view path) {
   if (const int code = permission(*node, false); code != 0) return refused(code);
   if (const auto resource = resource_with(node->name, "io_alloc_cbm"))
     return io_alloc_cbm_text(*resource);
-  if (node->kind == Node::Kind::info_file) return info_files().at(node->name);
+  if (node->kind == Node::Kind::info_file) return node->text;
   if (node->kind == Node::Kind::counter) {
     const auto counter = counters.find(std::string(path));
     return counter == counters.end() ? "0\n" : counter->second;

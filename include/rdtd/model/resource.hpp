@@ -36,8 +36,14 @@ class Resource {
   [[nodiscard]] constexpr bool is_bitmap() const { return bitmap_; }
   // Its masks are of the ways of a cache, which rdtd places.
   [[nodiscard]] constexpr bool is_cache() const { return rank_ < first_bandwidth; }
-  // The constants in this order, then the others by name.
-  constexpr auto operator<=>(const Resource&) const = default;
+  // The constants in this order, then the others by name. Planning compares very often, and mostly
+  // constants: their ranks say all.
+  constexpr std::strong_ordering operator<=>(const Resource& that) const {
+    if (rank_ != that.rank_ || rank_ != other) return rank_ <=> that.rank_;
+    if (const auto order = name() <=> that.name(); order != 0) return order;
+    return bitmap_ <=> that.bitmap_;
+  }
+  constexpr bool operator==(const Resource& that) const { return (*this <=> that) == 0; }
 
  private:
   static constexpr uint8_t first_bandwidth = 6, other = 8;
