@@ -1,162 +1,16 @@
 // Assigner: from "this process may have changed" to "it is in its group". place_leader is the path
 // of the real-time thread, in as few system calls as decide it: open, read, close of its comm if
 // nothing matches; with a match also one write to `tasks` and a second read of comm, which proves
-// that the right process was moved. Visit does everything else, in parts of bounded length, for the
-// loop thread.
+// that the right process was moved. Visit (visit.hpp) does everything else.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <unordered_set>
-#include <utility>
-#include <vector>
-
-#include "rdtd/daemon/manual_assignments.hpp"
-#include "rdtd/daemon/rule_table.hpp"
-#include "rdtd/proc/user_shares.hpp"
-#include "rdtd/proc/processes.hpp"
+#include "rdtd/daemon/placement.hpp"
 
 namespace rdtd {
-
-struct Assignment {
-  enum class Kind {
-    unmatched,  // no rule matches: it stays where it is
-    left,       // a rule leaves it where it is
-    in_group,
-    gone,      // it ended meanwhile
-    refused,   // by the kernel
-    unknown,   // /proc could not be read
-    held_up,   // the process keeps its command line from being read: to be tried again
-    no_group,  // the group was removed: the table is out of date
-    deferred,  // its user has taken too much time
-  };
-  Kind kind = Kind::unmatched;
-  size_t rule = 0;                 // in_group, left: index into RuleSet::rules()
-  size_t moved = 0;                // threads written to `tasks`
-  size_t unseen = 0;               // of these: the kernel did not say where they were
-  int error = 0;                   // refused, unknown: errno
-  std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
-  bool manual = false;             // threads were moved for a manual assignment, and by no rule
-  bool hidden = false;             // it looks like root's, and is another user's
-  bool deep = false;  // its cgroup is nested so deeply that to read its path takes long
-};
-
-// What both threads need to place a process.
-struct Placement {
-  const RuleTable& table;
-  const proc::Processes& processes;
-  ManualAssignments& manual;
-  MatchMemo* memo = nullptr;  // of the calling thread
-  // Of place_leader: a user without a share left, or who must rest, is deferred. Null: nobody
-  // waits, and nobody rests.
-  const UserShares* shares = nullptr;
-  UserShares::Time now = {};
-  bool examine_root = true;  // whether processes that look like root's are
-};
-
-// Whose the process is: its effective user, or who started a set-uid program. Nothing once it has
-// ended.
-[[nodiscard]] std::optional<uid_t> responsible_user(const proc::Process& process);
 
 // Puts the first thread of a process that has just called exec where the rules want it, unless it
 // was assigned manually. Its other threads ended with the exec; those that it starts before it is
 // moved are found by a Visit somewhat later.
 [[nodiscard]] Assignment place_leader(const Placement& placement, pid_t pid);
-
-// A thread ended while its id was written to `tasks`, and another may have got that id: that one
-// goes where the rules or, if none matches, its parent's group put it; of another process that has
-// more threads, the first one's. What is known of the first one, unless the other cannot be
-// examined now.
-Assignment correct_placement(const Placement& placement, pid_t tid);
-// The same if the thread, of this process, has ended.
-void correct_thread(const Placement& placement, const proc::Process& process, pid_t tid);
-
-// The threads that are where each destination wants them, by index into RuleSet::destinations();
-// each list sorted.
-using TasksByGroup = std::vector<std::vector<pid_t>>;
-
-// One visit to one process: every thread of it is put where the rules want it. A thread that is
-// born from another one that is not moved yet begins in the old group, so a visit ends with a pass
-// that finds no new thread.
-class Visit {
- public:
-  struct Options {
-    pid_t only_thread = 0;                   // 0: all threads
-    const TasksByGroup* in_place = nullptr;  // threads known to be in their groups
-    // Threads that were in their groups at the last look, so that somebody moved them: only
-    // reported. By group, as in_place; null: none.
-    const TasksByGroup* only_report = nullptr;
-    // Also a process that was assigned manually: its threads are put in that group.
-    bool manual_too = false;
-  };
-  Visit(Placement placement, pid_t pid, Options options)
-      : placement_(placement), pid_(pid), options_(options) {}
-
-  // Looks at some threads, at most `limit`; a list of many threads counts too, and may take all of
-  // it. True once the visit is finished.
-  [[nodiscard]] bool step(size_t limit);
-  [[nodiscard]] const Assignment& result() const { return result_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  // Threads that `only_report` kept where they are, with the destination that the rules name.
-  [[nodiscard]] const std::vector<std::pair<size_t, pid_t>>& reported() const { return reported_; }
-  // Once finished: its threads now, and children of some of these, which may have been forked
-  // before it was moved.
-  [[nodiscard]] Result<std::vector<pid_t>> threads() const;
-  [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const;
-  // The monitoring groups that templates want it in, by directory, whether they are there or not.
-  [[nodiscard]] const std::set<std::string>& monitored() const { return monitored_; }
-  // Whose the process is; nothing if it could not be opened.
-  [[nodiscard]] std::optional<uid_t> user() const {
-    return process_ ? responsible_user(*process_) : std::nullopt;
-  }
-
- private:
-  [[nodiscard]] bool begin();
-  [[nodiscard]] bool list_threads();
-  [[nodiscard]] bool settle();
-  [[nodiscard]] std::optional<size_t> rule_of(pid_t tid);
-  void look_at(pid_t tid);
-  void put_assigned(pid_t tid);
-  [[nodiscard]] bool put(pid_t tid, size_t rule);
-  [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
-  [[nodiscard]] bool finish(const Assignment& result);
-  enum class Where { in_group, elsewhere, unknown };
-  [[nodiscard]] Where where(pid_t tid, size_t destination, const Place& place) const;
-  [[nodiscard]] const Place& place_of(size_t destination);
-
-  Placement placement_;
-  pid_t pid_;
-  Options options_;
-  Assignment result_;
-  std::vector<std::pair<size_t, pid_t>> reported_;
-  std::unique_ptr<proc::Process> process_;
-  ProcessFacts facts_;
-  std::map<size_t, Place> by_template_;  // by destination: where this process belongs
-  std::set<std::string> monitored_;
-  size_t rule_ = 0;  // of the whole process, if no rule is about single threads
-  struct Assigned {
-    std::string group;  // its label
-    Place place;
-  };
-  std::optional<Assigned> assigned_;  // manually
-  struct Threads {
-    std::vector<pid_t> listed;  // in this pass
-    size_t next = 0;            // of these
-    std::unordered_set<pid_t> seen;
-    bool found_new = false;  // in this pass
-    int passes = 0;
-    size_t all_listed = 0;  // in all passes
-    int attempts = 0;       // begun again, since the process was renamed
-  };
-  Threads threads_;
-};
-
-// Whether a thread in the group `now` is where a manual assignment to `directory` wants it. Others
-// may make monitoring groups there.
-[[nodiscard]] bool is_in_group(const std::string& now, const std::string& directory);
 
 }  // namespace rdtd

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "rdtd/daemon/assigner.hpp"
+#include "rdtd/daemon/visit.hpp"
 #include "rdtd/daemon/system.hpp"
 
 namespace rdtd {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rdtd/base/error.hpp"
-#include "rdtd/daemon/assigner.hpp"
+#include "rdtd/daemon/visit.hpp"
 
 namespace rdtd {
 
