@@ -55,6 +55,13 @@ bool is_kind_of_kubernetes(std::string_view word) {
   return std::ranges::find(kinds, word) != kinds.end();
 }
 
+// Whether what follows KIND/ is the name of one pod: that of a pod, or "redis-0" of a statefulset.
+bool names_pod(std::string_view kind, std::string_view name) {
+  const size_t number = name.find_last_not_of("0123456789") + 1;
+  const bool numbered = number > 0 && number < name.size() && name[number - 1] == '-';
+  return kind.starts_with("po") || name.ends_with('*') || (kind.starts_with("st") && numbered);
+}
+
 // "k8s_NAME_POD_NAMESPACE_UID_NUMBER", as docker lists the containers of a kubelet.
 std::vector<std::string_view> parts_of_kubelet(std::string_view text) {
   auto parts = split(text, '_');
@@ -128,12 +135,11 @@ Check check_pod(std::string_view text) {
   if (slash == 0 || slash + 1 == text.size())
     return never(text, "a pod is NAMESPACE/NAME",
                  write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
-  if (is_kind_of_kubernetes(text.substr(0, slash)))
-    return Finding{fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text,
-                               text.substr(0, slash)),
-                   write(fmt::format("*/{}{}", text.substr(slash + 1),
-                                     text.starts_with("po") || text.ends_with('*') ? "" : "-*")),
-                   false};
+  if (const auto kind = text.substr(0, slash), name = text.substr(slash + 1);
+      is_kind_of_kubernetes(kind))
+    return Finding{
+        fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text, kind),
+        write(fmt::format("*/{}{}", name, names_pod(kind, name) ? "" : "-*")), false};
   const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
   if (upper != text.end() && text.find('[') == std::string_view::npos)
     return never(text, "Kubernetes' names have no capital letters", write(lower(text)));

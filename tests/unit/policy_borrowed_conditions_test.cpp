@@ -326,6 +326,12 @@ constexpr ValueAndFinding conditions[] = {
     {"pod = \"deployment/web\"",
      "warning: 'deployment/web' is a pod in the namespace 'deployment'; a pod is NAMESPACE/NAME | "
      "write \"*/web-*\""},
+    {"pod = \"statefulset/redis\"",
+     "warning: 'statefulset/redis' is a pod in the namespace 'statefulset'; a pod is "
+     "NAMESPACE/NAME | write \"*/redis-*\""},
+    {"pod = \"sts/redis-0\"",
+     "warning: 'sts/redis-0' is a pod in the namespace 'sts'; a pod is NAMESPACE/NAME | write "
+     "\"*/redis-0\""},
     {"pod = \"shop_web-0_8f2c1d3e-0000-4abc-9def-0123456789ab\"",
      "error: 'shop_web-0_8f2c1d3e-0000-4abc-9def-0123456789ab' can never match: it is a directory "
      "of /var/log/pods; a pod is NAMESPACE/NAME | write \"shop/web-0\""},
