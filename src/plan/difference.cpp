@@ -144,7 +144,8 @@ Steps steps_to(const std::vector<GroupTarget>& targets, const std::vector<LockTa
   leaving.erase(std::string(root_group));
   for (const GroupTarget& target : targets) {
     if (!is_taken(target.directory, snapshot))
-      wanted.push_back({target.directory, reachable(target.state, in_the_way)});
+      wanted.push_back({target.directory, reachable(target.state, in_the_way),
+                        target.exclusive || !target.partition.empty()});
     leaving.erase(target.directory);
     for (const std::string& group : target.mon_groups) {
       if (!is_taken(group, snapshot)) mon_groups[group] = cpus_of(target.mon_cpus, group);

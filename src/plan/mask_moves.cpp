@@ -1,8 +1,8 @@
 // How the steps are found: the masks are simulated. In each round every group moves each of its
-// domains as close to its goal as the other groups' present masks allow: all the way, or by giving
-// up the ways that the goal lacks. Groups that wait for each other in a circle are resolved by
-// moving one of them to the part of its goal that is free, or else by parking it on a few ways that
-// nobody minds.
+// domains to its goal where the other groups' present masks allow it. Once none can, one gives up
+// the ways that its goal lacks: not sooner, since meanwhile it has less than before and after.
+// Groups that wait for each other in a circle are resolved by moving one of them to the part of its
+// goal that is free, or else by parking it on a few ways that nobody minds.
 #include "mask_moves.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void MaskMoves::write(Moving& group, const Schemata& change) {
   steps_.emplace_back(std::move(step));
 }
 
-bool MaskMoves::move(Moving& group) {
+bool MaskMoves::move(Moving& group, Extent extent) {
   Schemata change;
   for (const auto& [resource, values] : group.goal)
     for (const auto& [domain, goal] : values) {
@@ -67,7 +67,7 @@ bool MaskMoves::move(Moving& group) {
       if (!is_cache(resource) || !blocked(group, resource, domain, Cbm{goal})) {
         change[resource][domain] = goal;
       } else if (const Cbm kept = usable_part(resource, Cbm{now} & Cbm{goal});
-                 !kept.empty() && kept.bits != now) {
+                 extent == Extent::part && !kept.empty() && kept.bits != now) {
         change[resource][domain] = kept.bits;
       }
     }
@@ -158,13 +158,18 @@ bool MaskMoves::resolve_circle() {
          });
 }
 
-void MaskMoves::finish() {
-  while (true) {
-    bool moved = false;
-    for (Moving& group : groups_)
-      if (group.exists && move(group)) moved = true;
-    if (!moved && !resolve_circle()) return;
+// All that can, or the first one that gives up a part.
+bool MaskMoves::move_any(Extent extent) {
+  bool moved = false;
+  for (Moving& group : groups_) {
+    if (group.exists && move(group, extent)) moved = true;
+    if (moved && extent == Extent::part) return true;
   }
+  return moved;
+}
+
+void MaskMoves::finish() {
+  while (move_any(Extent::whole) || move_any(Extent::part) || resolve_circle()) {}
 }
 
 }  // namespace rdtd

@@ -16,9 +16,10 @@ struct Moving {
   Schemata before, now, goal;
   Mode mode = Mode::shareable;  // now
   Mode goal_mode = Mode::shareable;
-  bool own = false;     // rdtd made it or shall make it
-  bool existed = true;  // before the first step
-  bool exists = true;   // at this point
+  bool exclusive = false;  // whatever the mode
+  bool own = false;        // rdtd made it or shall make it
+  bool existed = true;     // before the first step
+  bool exists = true;      // at this point
   bool leaving = false;
   std::set<std::pair<Resource, DomainId>> parked;
 };
@@ -29,14 +30,19 @@ class MaskMoves {
   MaskMoves(const Capabilities& machine, std::vector<Moving>& groups, std::vector<Step>& steps)
       : machine_(machine), groups_(groups), steps_(steps) {}
 
-  // Moves every domain of a group as far as the others allow. False if nothing could be moved.
-  bool move(Moving& group);
+  // Moves the domains of a group to their goals where the others allow it. False if nothing could
+  // be moved.
+  bool move(Moving& group) { return move(group, Extent::whole); }
   // Has a group that rdtd made fill these ways, of which devices may fill some, if one can.
   void fill(Resource resource, DomainId domain, Cbm ways);
   // Moves all groups to their goals.
   void finish();
 
  private:
+  // part: also gives up the ways that the goal lacks, where the rest of it is not free.
+  enum class Extent { whole, part };
+  bool move(Moving& group, Extent extent);
+  bool move_any(Extent extent);
   bool resolve_circle();
   bool approach(Moving& group, Resource resource, DomainId domain, Cbm goal);
   bool park(Moving& group, Resource resource, DomainId domain);

@@ -109,6 +109,7 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
     group.name = want.group;
     group.own = true;
     group.goal_mode = want.state.mode;
+    group.exclusive = want.exclusive;
     const auto found = now.groups.find(want.group);
     group.existed = group.exists = found != now.groups.end() && !unlocked_.contains(want.group);
     if (want.group == io_group) {
@@ -139,10 +140,11 @@ void Transition::add_groups(const Snapshot& now, const std::vector<WantedGroup>&
 }
 
 // A group lives until its processes have left it. Meanwhile it must not be in the way of a group
-// that will be exclusive, nor of a region: then it shares what the default group gets.
+// that will be exclusive, nor of a region: then it shares the ways that the default group gets. It
+// keeps its bandwidth: others would feel its processes without it.
 void Transition::choose_retirement(Moving& group) {
   const auto in_the_way = [&](const Moving& other) {
-    if (&other == &group || other.goal_mode != Mode::exclusive) return false;
+    if (&other == &group || (other.goal_mode != Mode::exclusive && !other.exclusive)) return false;
     for (const auto& [resource, info] : machine_.caches)
       for (const auto& [domain, value] : group.goal[resource])
         if (footprint(other.goal, resource, domain).overlaps(Cbm{value})) return true;
@@ -155,7 +157,8 @@ void Transition::choose_retirement(Moving& group) {
   const auto root = std::ranges::find(groups_, root_group, &Moving::name);
   if ((std::ranges::any_of(groups_, in_the_way) || std::ranges::any_of(locks_, in_a_region)) &&
       root != groups_.end())
-    for (const auto& [resource, values] : root->goal) group.goal[resource] = values;
+    for (const auto& [resource, values] : root->goal)
+      if (is_cache(resource)) group.goal[resource] = values;
 }
 
 // The kernel checks every write to an exclusive group against all others, so a group whose ways

@@ -52,7 +52,12 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
       {"protected", [&](const auto& k,
                         const auto& n) { group.is_protected = in.boolean(k, n).value_or(false); }},
       {"adopt",
-       [&](const auto& k, const auto& n) { group.adopt = in.boolean(k, n).value_or(false); }},
+       [&](const auto& k, const auto& n) {
+         group.adopt = in.boolean(k, n).value_or(false);
+         if (group.adopt && group.name.value == "default")
+           in.error(in.at(k), "'adopt' in [group.default]: the default group is always there",
+                    "remove this line");
+       }},
       {"override",
        [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
       {"cpus",

@@ -14,9 +14,10 @@ namespace rdtd {
 namespace {
 
 // Names that resctrl itself uses in its root.
-constexpr std::array<std::string_view, 12> reserved_names = {
-    "info",      "mon_groups", "mon_data", "schemata",   "tasks",     "cpus",
-    "cpus_list", "mode",       "size",     "ctrl_hw_id", "mon_hw_id", "mon_features"};
+constexpr auto reserved_names = std::to_array<std::string_view>(
+    {"info", "mon_groups", "mon_data", "schemata", "tasks", "cpus", "cpus_list", "mode", "size",
+     "ctrl_hw_id", "mon_hw_id", "mon_features", "mba_MBps_event", "mbm_L3_assignments",
+     "mbm_MB_assignments"});
 
 std::string shortened(std::string_view name) {
   if (name.size() <= longest_name) return std::string(name);

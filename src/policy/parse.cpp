@@ -331,8 +331,6 @@ void Builder::check_group(const Group& group) {
   if (name == "default" && group.cpus)
     error(group.cpus->where,
           "'cpus' in [group.default]: the default group has every CPU that no other group has");
-  if (name == "default" && group.adopt)
-    error(group.name.where, "'adopt' in [group.default]: the default group is always there");
   if (group.partition && !partitions_.contains(group.partition->value))
     error(group.partition->where, fmt::format("unknown partition '{}'", group.partition->value),
           hint_for_partition(group.partition->value));

@@ -322,9 +322,9 @@ p.toml:4:7: warning: the guard cannot use this range
       |                      ^~ write "30s"
 )"},
     {"[group.default]\nadopt = true\n",
-     R"(p.toml:1:8: error: 'adopt' in [group.default]: the default group is always there
-    1 | [group.default]
-      |        ^~~~~~~
+     R"(p.toml:2:1: error: 'adopt' in [group.default]: the default group is always there
+    2 | adopt = true
+      | ^~~~~ remove this line
 )"},
     {"[partition.p]\nmb = \"10%\"\nl3 = \"1 way\"\n",
      R"(p.toml:2:1: error: unknown key 'mb' in [partition.p]

@@ -102,5 +102,51 @@ TEST(Transition, LendsWaysOfDevices) {
   EXPECT_EQ(steps("f0", "c"), "create    a\nschemata  a  L3:0=30\n");
 }
 
+std::string written(const Snapshot& now, const std::vector<WantedGroup>& wanted,
+                    const std::set<std::string>& leaving) {
+  std::string out;
+  const Steps steps = transition(test::machine(12, 1), now, wanted, {}, leaving);
+  for (const Step& step : steps.steps)
+    if (std::holds_alternative<WriteSchemata>(step)) out += format_step(step) + "\n";
+  return out;
+}
+
+// No group has fewer ways on its way than before and after, if another one can move first.
+TEST(Transition, GivesUpNoWaysTooEarly) {
+  const auto l3 = [](const char* mask) {
+    return test::group_state(std::string("L3:0=") + mask + "\n");
+  };
+  Snapshot now;
+  now.groups = {{"", l3("f00")}, {"db", l3("f0")}, {"web", l3("f")}};
+  now.owned = {"", "db", "web"};
+  EXPECT_EQ(written(now, {{"", l3("e0")}, {"db", l3("1f")}, {"web", l3("f00")}}, {}),
+            "schemata  db  L3:0=10 (was 0=f0)\n"
+            "schemata  default  L3:0=e0 (was 0=f00)\n"
+            "schemata  web  L3:0=f00 (was 0=f)\n"
+            "schemata  db  L3:0=1f (was 0=10)\n");
+  now.groups = {{"", l3("f00")}, {"db", l3("f0")}, {"web", l3("f")}};
+  EXPECT_EQ(written(now, {{"", l3("c00")}, {"db", l3("1f")}, {"web", l3("300")}}, {}),
+            "schemata  default  L3:0=c00 (was 0=f00)\n"
+            "schemata  web  L3:0=300 (was 0=f)\n"
+            "schemata  db  L3:0=1f (was 0=f0)\n");
+}
+
+// Its processes are in it until they have been looked at: they leave the ways of an exclusive
+// group, whose mode the kernel may not know, and keep their bandwidth.
+TEST(Transition, AGroupThatLeavesKeepsItsBandwidth) {
+  const auto state = [](const char* mask, const char* percent) {
+    return test::group_state(std::string("L3:0=") + mask + "\nMB:0=" + percent + "\n");
+  };
+  Snapshot now;
+  now.groups = {{"", state("f00", "100")}, {"db", state("f", "100")}, {"noisy", state("f0", "10")}};
+  now.owned = {"", "db", "noisy"};
+  const GroupState db = state("ff", "100");
+  EXPECT_EQ(
+      written(now, {{"", state("f00", "100")}, {.group = "db", .state = db, .exclusive = true}},
+              {"noisy"}),
+      "schemata  noisy  L3:0=f00 (was 0=f0)\n"
+      "schemata  db  L3:0=ff (was 0=f)\n");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -27,6 +27,9 @@ namespace rdtd {
 struct WantedGroup {
   std::string group;  // directory; io_group has schemata only
   GroupState state;   // domains and CPUs that are offline are left out by `transition`
+  // Its ways are promised to it, or to its partition, also where the kernel's exclusive mode is not
+  // set.
+  bool exclusive = false;
 };
 
 struct Steps {
