@@ -157,7 +157,7 @@ enum { MSR_COUNT = 0x1000 };
 static struct msr cpu_msr[MAX_CPUS][MSR_COUNT], l2_msr[MAX_DOMAINS][MSR_COUNT],
     socket_msr[MAX_DOMAINS][MSR_COUNT];
 static uint32_t patch_level[MAX_CPUS];  // of the cache that leaf 4 is about
-static uint32_t patch_leaf[MAX_CPUS];  // 4 or 7: the CPUID just executed is to be amended
+static uint32_t patch_leaf[MAX_CPUS];   // 4 or 7: the CPUID just executed is to be amended
 static FILE *msr_log;
 
 // AMD's registers of a socket, and where they are kept here, where Intel has none.
@@ -197,13 +197,40 @@ static void set(struct qemu_plugin_register *reg, uint64_t value) {
   g_byte_array_free(bytes, TRUE);
 }
 
+// What an instruction that has just been executed is to have put in the registers.
+struct answer {
+  bool is_due, to_all;  // or to RAX and RDX alone
+  uint64_t a, b, c, d;
+};
+static struct answer answers[MAX_CPUS];
+
+static void put_in_registers(struct answer answer) {
+  set(rax, answer.a), set(rdx, answer.d);
+  if (answer.to_all) set(rbx, answer.b), set(rcx, answer.c);
+}
+
 // Goes on behind an instruction of two bytes. `pc` is where it was translated: the kernel has it at
 // one address only, but QEMU shares translations of a page that processes have at different ones.
 // Of these, `rip` is that of an instruction before it in the same block, which is shorter than a
 // page.
+//
+// Only where nothing else helps: QEMU leaves the block without saving how it computes the flags,
+// and an interrupt that comes right then saves wrong ones.
 __attribute__((noreturn)) static void step_over(const void *pc) {
   uint64_t before = get(rip), at = before + (((uint64_t)pc - before) & 0xfff);
   qemu_plugin_set_pc(at + 2);
+}
+
+// QEMU executes the instruction too, which does no harm: it knows none of these leaves and
+// registers (target/i386/tcg/system/misc_helper.c). Then after_instruction() has the last word.
+// `pc` is set if the block ends with the instruction, so that no callback follows it.
+static void give(unsigned cpu, const void *pc, struct answer answer) {
+  if (!pc) {
+    answers[cpu % MAX_CPUS] = answer;
+    return;
+  }
+  put_in_registers(answer);
+  step_over(pc);
 }
 
 static unsigned socket_of(unsigned cpu) { return cpu / hw.cpus_per_socket % MAX_DOMAINS; }
@@ -236,7 +263,7 @@ static bool is_amended(uint32_t leaf, uint32_t sub) {
   return hw.amd && (leaf == 0x80000001 || leaf == 0x80000008);
 }
 
-// Before CPUID: answers leaves 0xF and 0x10, and AMD's 0x80000020, and steps over the instruction.
+// Before CPUID: answers leaves 0xF and 0x10, and AMD's 0x80000020.
 static void on_cpuid(unsigned cpu, void *pc) {
   uint32_t leaf = get(rax), sub = get(rcx), of_cpu = get(rbx), index = get(rdx), a = 0, b = 0,
            c = 0, d = 0;
@@ -276,8 +303,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
   } else {
     return;
   }
-  set(rax, a), set(rbx, b), set(rcx, c), set(rdx, d);
-  step_over(pc);
+  give(cpu, pc, (struct answer){true, true, a, b, c, d});
 }
 
 // After CPUID: leaf 7 gains RDT_A (bit 15) and RDT_M (bit 12); leaf 4, AMD's 0x8000001d, tells the
@@ -285,7 +311,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
 // modelled one (EAX, bits 14 to 25). AMD's
 // 0x80000001 gains the topology extensions (bit 22), which that leaf belongs to, and 0x80000008 MBA
 // (bit 6).
-static void after_cpuid(unsigned cpu, void *unused) {
+static void after_cpuid(unsigned cpu) {
   uint32_t leaf = patch_leaf[cpu % MAX_CPUS];
   patch_leaf[cpu % MAX_CPUS] = 0;
   if (leaf == 7)
@@ -300,6 +326,13 @@ static void after_cpuid(unsigned cpu, void *unused) {
     set(rax, ((uint32_t)get(rax) & ~(0xfffu << 14)) | (hw.cpus_per_l2 - 1) << 14);
 }
 
+static void after_instruction(unsigned cpu, void *unused) {
+  struct answer *answer = &answers[cpu % MAX_CPUS];
+  if (answer->is_due) put_in_registers(*answer);
+  answer->is_due = false;
+  after_cpuid(cpu);
+}
+
 // ABMC_CFG: the RMID in bits 32 to 43, the counter in bits 48 to 52, 62 enables it, 63 says that
 // the rest is to be taken.
 static void assign_counter(unsigned socket, uint64_t value) {
@@ -310,7 +343,8 @@ static void assign_counter(unsigned socket, uint64_t value) {
   mbm_counter[socket][id].enabled = value >> 62 & 1;
 }
 
-static void on_wrmsr(unsigned cpu, void *pc) {
+// QEMU ignores writes to registers that it does not know.
+static void on_wrmsr(unsigned cpu, void *unused) {
   uint32_t index = get(rcx);
   if (index == MISC_FEATURE_CONTROL) locks_region = (uint32_t)get(rax);
   if (!is_rdt_msr(index)) return;
@@ -329,7 +363,6 @@ static void on_wrmsr(unsigned cpu, void *pc) {
     fprintf(msr_log, "cpu%u %#x = %#" PRIx64 "\n", cpu, index, value);
     fflush(msr_log);
   }
-  step_over(pc);
 }
 
 // Monitoring counters, in lines of 64 bytes: 1 is occupancy, 2 and 3 the total and local bandwidth
@@ -355,8 +388,7 @@ static void on_rdmsr(unsigned cpu, void *pc) {
   if (!is_rdt_msr(index)) return;
   uint64_t value = index == QM_CTR ? read_counter(cpu, msr_at(cpu, QM_EVTSEL)->value)
                                    : msr_at(cpu, index)->value;
-  set(rax, (uint32_t)value), set(rdx, value >> 32);
-  step_over(pc);
+  give(cpu, pc, (struct answer){.is_due = true, .a = (uint32_t)value, .d = value >> 32});
 }
 
 static void on_instructions(unsigned cpu, void *unused) {
@@ -368,8 +400,7 @@ static void on_instructions(unsigned cpu, void *unused) {
 static void on_rdtsc(unsigned cpu, void *pc) {
   on_instructions(cpu, NULL);
   uint64_t now = time_now();
-  set(rax, (uint32_t)now), set(rdx, now >> 32);
-  step_over(pc);
+  give(cpu, pc, (struct answer){.is_due = true, .a = (uint32_t)now, .d = now >> 32});
 }
 
 static void on_halt(unsigned cpu, void *unused) { time_halt(); }
@@ -415,11 +446,14 @@ static void on_translate(struct qemu_plugin_tb *tb, void *unused) {
                  : op[1] == 0x31 && hw.memory ? on_rdtsc
                                               : NULL;
     if (!cb) continue;
-    if (cb == on_cpuid && i + 1 < n)
-      qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), after_cpuid,
+    // WRMSR always ends a block.
+    bool steps_over = i + 1 == n && cb != on_wrmsr;
+    if (i + 1 < n)
+      qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i + 1), after_instruction,
                                              CB_RW_REGS, NULL);
-    qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, CB_RW_REGS_PC,
-                                           (void *)qemu_plugin_insn_vaddr(insn));
+    qemu_plugin_register_vcpu_insn_exec_cb(
+        insn, cb, steps_over ? CB_RW_REGS_PC : CB_RW_REGS,
+        steps_over ? (void *)qemu_plugin_insn_vaddr(insn) : NULL);
   }
 }
 
