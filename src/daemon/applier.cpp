@@ -255,7 +255,7 @@ std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
 
 // Under leases, groups of the files may lie elsewhere: then only what the files changed is new.
 void Applier::remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases) {
-  if (leases.empty()) places_.clear();
+  if (!may_displace(leases)) places_.clear();
   std::set<std::string> of_leases;
   for (const Group& group : in_force.policy.groups)
     if (std::ranges::find(leases, group.name.where.file.text(), &PolicyFile::path) != leases.end())

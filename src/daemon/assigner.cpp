@@ -54,15 +54,17 @@ std::optional<Owner> owner_of(const Placement& placement, const proc::Process& p
   return Owner{user, user != 0};
 }
 
-// Whether the process is in a monitoring group of another tool, in the control group that its rule
-// names: runc and cAdvisor make one for each container. Looked at only where there are some.
-bool is_monitored_there(const Placement& placement, const proc::Process& process, pid_t pid,
-                        size_t destination) {
+// Whether the process is in a group of another tool that its rule lets it be in: a monitoring group
+// in the control group that the rule names, as runc and cAdvisor make one for each container, or
+// any group if its own cannot be had. Looked at only where there are some.
+bool may_stay(const Placement& placement, const proc::Process& process, pid_t pid,
+              size_t destination) {
   const Place& place = placement.table.places[destination];
-  if (!place.monitor && !place.counter->others_monitor.load(std::memory_order_relaxed))
+  if (!place.monitor && !place.own_only &&
+      !place.counter->others_monitor.load(std::memory_order_relaxed))
     return false;
   const auto now = process.read_thread_group(pid);
-  return now && is_mon_group(*now) && placement.table.is_at(destination, *now);
+  return now && (place.own_only || is_mon_group(*now)) && placement.table.is_at(destination, *now);
 }
 
 Assignment place_by_facts(const Placement& placement, const proc::Process& process, pid_t pid,
@@ -83,7 +85,7 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
     const Place& place = placement.table.places[destination];
     if (!place.exists()) return out;
     out.kind = Assignment::Kind::in_group;
-    if (is_monitored_there(placement, process, pid, destination)) return out;
+    if (may_stay(placement, process, pid, destination)) return out;
     if (const int error = add_counted(place, pid); error != 0)
       return {.kind = kind_of_failure(error), .rule = out.rule, .error = error};
     out.moved = 1;

@@ -30,6 +30,13 @@ void DriftPace::tried(std::set<std::string> refused, bool load_failed) {
 
 bool DriftPace::too_often(const std::string& group) const { return delay_of(group) > first_delay; }
 
+std::set<std::string> DriftPace::unsettled() const {
+  std::set<std::string> out;
+  for (const auto& [name, group] : groups_)
+    if (group.delay > first_delay) out.insert(name);
+  return out;
+}
+
 std::chrono::milliseconds DriftPace::delay(const std::string& group) const {
   const bool waits = load_failed_ || refused_.contains(group);
   return waits ? std::max(delay_of(group), retry_delay_) : delay_of(group);

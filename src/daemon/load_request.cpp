@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rdtd/daemon/applier.hpp"
+#include "rdtd/model/guard_status.hpp"
 #include "rdtd/policy/amount_change.hpp"
 #include "rdtd/rules/users.hpp"
 
@@ -32,6 +33,11 @@ std::optional<Policy> known_policy(const Applier::Request& request, const InForc
 
 }  // namespace
 
+bool Applier::may_displace(const std::vector<PolicyFile>& leases) {
+  static const std::string guard = lease_file(guard_lease_name, {}).path;
+  return std::ranges::any_of(leases, [](const PolicyFile& lease) { return lease.path != guard; });
+}
+
 std::optional<Applier::Loaded> Applier::load_known(const Request& request, const Machine& machine,
                                                    const InForce& before) const {
   if (machine.capabilities != before.capabilities) return std::nullopt;
@@ -56,7 +62,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
   failure_.out_of_time = false;
   machine.snapshot.to_adopt = request.adopt;
   machine.snapshot.controls_before = controls_before_;
-  if (request.leases.empty()) machine.snapshot.places = places_;
+  if (!may_displace(request.leases)) machine.snapshot.places = places_;
   machine.snapshot.owned = ownership_.owned(machine.snapshot);
   take_own_unread(machine.snapshot, request.fit);
   // First something is to be in force: then is the time to ask again.

@@ -222,6 +222,20 @@ void Reconciler::report_drift(const std::vector<Drift>& found) {
                     core_.reports_only() ? "examines" : "restores",
                     duration_cast<std::chrono::seconds>(DriftPace::longest_delay).count()),
         {{"RDTD_GROUP", group_label(group)}});
+  report_unsettled();
+}
+
+// Each difference is restored, and yet the policy is hardly ever in force.
+void Reconciler::report_unsettled() {
+  const std::set<std::string> groups = drift_pace_.unsettled();
+  for (const std::string& group : groups)
+    core_.problems.set(
+        "pace " + group,
+        fmt::format("others change group '{}' all the time: what the policy says of it is in force "
+                    "for moments only",
+                    group_label(group)));
+  core_.problems.clear_all("pace ", groups);
+  if (!groups.empty()) core_.compare_within(DriftPace::calm);
 }
 
 // The same is missing, perhaps for another reason: it is known now which process has a device open.

@@ -21,9 +21,11 @@ const resctrl::Tasks* RuleTable::tasks_of(const std::string& group) const {
 }
 
 bool RuleTable::is_at(size_t destination, const std::string& directory) const {
-  const std::string& place = places[destination].directory;
-  return directory == place ||
-         (control_group_of(directory) == place && !mon_groups.contains(directory));
+  const Place& place = places[destination];
+  const std::string group(control_group_of(directory));
+  if (place.own_only && tasks_of(group) == nullptr) return true;
+  return directory == place.directory ||
+         (group == place.directory && !mon_groups.contains(directory));
 }
 
 Result<Decision> decide(const RuleSet& rules, const proc::Process& process, ProcessFacts& facts,

@@ -37,7 +37,7 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     return known->second.get();
   };
   Counters counters;
-  for (const auto& [group, mon_group] : table->rules.destinations()) {
+  for (const auto& [group, mon_group, own_only] : table->rules.destinations()) {
     const auto tasks = open(group);
     if (!tasks) return std::unexpected(tasks.error());
     const auto known = counters_.find(group);
@@ -48,6 +48,7 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
             .first->second;
     counter->others_monitor = others_monitoring_.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
+    place.own_only = own_only;
     if (mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {
       place.monitor = *parse_monitor_template(mon_group);

@@ -114,12 +114,13 @@ Policy reduced(const Policy& policy, const Kept& kept) {
   std::erase_if(out.partitions, [&](const Partition& partition) {
     return !has_groups(partition, out.groups) && !kept.partitions.contains(partition.name.value);
   });
-  std::erase_if(out.rules, [&](const Rule& rule) {
-    return rule.group.value != "default" && !rule.leaves() &&
-           !kept.groups.contains(rule.group.value);
-  });
-  for (Rule& rule : out.rules)
-    if (!kept.monitored.contains(rule.group.value)) rule.monitor.reset();
+  for (Rule& rule : out.rules) {
+    // No later rule decides instead.
+    rule.stands_in =
+        rule.group.value != "default" && !rule.leaves() && !kept.groups.contains(rule.group.value);
+    if (rule.stands_in) rule.group.value = "default";
+    if (rule.stands_in || !kept.monitored.contains(rule.group.value)) rule.monitor.reset();
+  }
   for (Group& group : out.groups) {
     if (group.name.value != "default" || !kept.amounts.empty()) continue;
     group.amounts.clear();

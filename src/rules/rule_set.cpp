@@ -40,7 +40,7 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
     compiled.leaves = rule.leaves();
     if (!compiled.leaves) {
       const Destination destination{group_directory(rule.group.value),
-                                    rule.monitor ? rule.monitor->value : ""};
+                                    rule.monitor ? rule.monitor->value : "", rule.stands_in};
       const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
       if (is_new) destinations_.push_back(destination);
       compiled.destination = known->second;

@@ -148,6 +148,13 @@ TEST_F(DriftTest, AToolThatNeverStopsIsReportedOnce) {
             "group 'redis' was changed by others more than 5 times in 10 s; rdtd restores it after "
             "growing pauses now, of 30 s at most");
   EXPECT_LT(drift.size(), 20U);
+  EXPECT_EQ(state(), "degraded");
+  EXPECT_EQ(problems(),
+            std::vector<std::string>{"others change group 'redis' all the time: what the policy "
+                                     "says of it is in force for moments only"});
+  run(seconds(300));
+  EXPECT_EQ(state(), "running");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
 }
 
 // A comparison of resctrl alone does not replace a reconcile, which looks at processes too.

@@ -57,6 +57,34 @@ TEST_F(ForeignTest, ARuleThatGoesReleasesNobodyFromATakenGroup) {
   EXPECT_EQ(group_of(theirs), "redis");
 }
 
+// A wider rule does not get them, and those in another tool's groups stay there.
+TEST_F(ForeignTest, ProcessesOfAGroupThatCannotBeHadAreInTheDefaultGroup) {
+  for (const char* group : {"redis", "theirs"}) (void)kernel.resctrl.make(group);
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t placed = processes.start({.name = "redis-server"});
+  const pid_t other = processes.start({.name = "bash"});
+  (void)kernel.resctrl.write("theirs/tasks", std::to_string(placed) + "\n");
+  policy =
+      "[group.redis]\nl3 = \"4 ways\"\n[group.batch]\nl3 = \"1 way\"\n[[rule]]\ngroup = "
+      "\"redis\"\nname = \"redis-*\"\nmonitor = \"probe\"\n[[rule]]\ngroup = \"batch\"\nname = "
+      "\"*\"\n";
+  start();
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(state(), "degraded");
+  const auto groups = [&] {
+    return group_of(redis) + " " + group_of(placed) + " " + group_of(other);
+  };
+  EXPECT_EQ(groups(), "default theirs batch");
+  // One that is forked by a process of the wider rule, and calls exec.
+  (void)kernel.resctrl.write("batch/tasks", std::to_string(redis) + "\n");
+  for (const pid_t pid : {redis, placed}) place_at_exec(pid);
+  EXPECT_EQ(groups(), "default theirs batch");
+  (void)kernel.resctrl.remove("redis");
+  manager->reconciler().reconcile();
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(groups(), "redis/probe redis/probe batch");
+}
+
 // With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool
 // makes it anew. So is one of its own, if the record was lost.
 TEST_F(ForeignTest, AdoptsAGroup) {

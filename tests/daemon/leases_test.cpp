@@ -303,12 +303,15 @@ TEST_F(LeasesTest, LeaveAllMasksAsTheyWere) {
     // Places that no fresh start would give.
     (void)reload(oracle::policy_text(oracle::random_case(seed + 1'000'000)));
     if (!reload(oracle::policy_text(c)).empty()) continue;
+    // That of the guard can be there for long, and holds no ways.
+    if (seed % 2 == 0) (void)lease("guard", "[group.throttled]\nmb = \"50%\"\n");
     const std::string before = tree();
     oracle::Random random(seed);
+    const size_t others = lease_fds.size();
     for (const std::string name : {"x", "y"})
       (void)lease(name, "[group." + name + "]\nl3 = \"" + std::to_string(1 + random.below(5)) +
                             " ways\"\n" + (random.one_in(2) ? "exclusive = true\n" : ""));
-    const bool moved = !lease_fds.empty() && !tree().starts_with(before);
+    const bool moved = lease_fds.size() > others && !tree().starts_with(before);
     close("x");
     close("y");
     ASSERT_EQ(tree(), before) << "seed " << seed << ": " << oracle::describe(c);

@@ -112,6 +112,8 @@ class Applier {
   void take_own_unread(Snapshot& snapshot, Fit fit);
   [[nodiscard]] std::expected<Loaded, Refusal> load_texts(const Request& request, Machine machine,
                                                           const InForce& before);
+  // The guard's lease holds no ways.
+  [[nodiscard]] static bool may_displace(const std::vector<PolicyFile>& leases);
   [[nodiscard]] std::optional<Loaded> load_known(const Request& request, const Machine& machine,
                                                  const InForce& before) const;
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> table_for(const Loaded& loaded,
@@ -132,7 +134,7 @@ class Applier {
   TableMaker tables_;
   std::set<std::string> last_owned_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force
-  // The masks that the groups of the policy files have without leases.
+  // The masks that the groups of the policy files have without leases that may displace them.
   std::map<std::string, Schemata> places_;
   ControlValues controls_before_;           // of the policy in force
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read

@@ -28,6 +28,8 @@ class DriftPace {
   [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
   // Whether the changes of the group are not worth a line in the log each.
   [[nodiscard]] bool too_often(const std::string& group) const;
+  // All of these that others have not left alone since.
+  [[nodiscard]] std::set<std::string> unsettled() const;
   // A look could not restore something of these groups, or not put all of the policy in force
   // (`load_failed`). What the kernel refuses is undone, which looks like another change: until it
   // succeeds, the next look at these, or at any group, waits longer each time.

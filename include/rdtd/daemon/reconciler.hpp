@@ -47,6 +47,7 @@ class Reconciler {
   [[nodiscard]] Task<std::vector<Drift>> look_at_processes(const DriftCheck::Comparison& found);
   void keep_unread_drift(DriftCheck::Comparison& found) const;
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
+  void report_unsettled();
   void report_drift(const std::vector<Drift>& found);
   [[nodiscard]] bool end_is_due();
   [[nodiscard]] Task<bool> try_what_is_missing();

@@ -41,6 +41,7 @@ struct Place {
   std::shared_ptr<AssignmentCounter> counter;  // the control group's
   // The monitoring group depends on the process: a Visit finds it.
   std::optional<MonitorTemplate> monitor = {};
+  bool own_only = false;  // threads in a group of another tool stay there
 
   [[nodiscard]] bool exists() const { return control_group != nullptr; }
   // Moves one thread there. Returns 0 or errno, as resctrl::Tasks does.
@@ -64,8 +65,8 @@ struct RuleTable {
 
   // The open `tasks` file of a control group, or null.
   [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;
-  // Whether a thread in the group of this directory is where a destination wants it. Monitoring
-  // groups that no rule names do not count: others may make them.
+  // Whether a thread in the group of this directory is where a destination wants it, or lets it be.
+  // Monitoring groups that no rule names do not count: others may make them.
   [[nodiscard]] bool is_at(size_t destination, const std::string& directory) const;
 };
 

@@ -156,6 +156,9 @@ struct Rule {
   std::optional<Located<std::string>> monitor;  // a monitoring group in that group
   std::vector<Condition> conditions;            // all of them
   Location where;
+  // Its group cannot be had for now, and `group` is the default one. Processes that another tool
+  // has put in a group stay there.
+  bool stands_in = false;
 
   [[nodiscard]] bool leaves() const { return group.value == leave_group; }
 };

@@ -39,6 +39,7 @@ struct Decision {
 struct Destination {
   std::string group;      // its directory; empty: the default group
   std::string mon_group;  // empty: none
+  bool own_only = false;  // not from a group of another tool
 
   auto operator<=>(const Destination&) const = default;
   // "redis", "redis/web"
