@@ -27,11 +27,11 @@ const T* value_for_domain(const ByDomain<T>& values, int domain) {
 }
 
 // The domains that one of the two names.
-template <class T>
-std::set<int> domains_in(const ByDomain<T>& a, const ByDomain<T>& b) {
+template <class T, class U>
+std::set<int> domains_in(const ByDomain<T>& a, const ByDomain<U>& b) {
   std::set<int> out;
-  for (const auto* values : {&a, &b})
-    for (const auto& [domain, value] : *values) out.insert(domain);
+  for (const auto& [domain, value] : a) out.insert(domain);
+  for (const auto& [domain, value] : b) out.insert(domain);
   return out;
 }
 

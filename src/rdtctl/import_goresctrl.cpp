@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -148,10 +149,15 @@ class GoresctrlImport {
 
   Refused add_partition(const YamlNode& node);
   Refused add_class(const YamlNode& node, const Partition& partition);
+  void count(const GoresctrlShares& caches);
+  [[nodiscard]] std::string default_group() const;
 
   std::vector<Partition> partitions_;
   std::string partition_tables_, groups_;
   std::set<std::string> names_;  // of groups
+  // What the partitions have together, by cache.
+  std::map<std::string, ByDomain<unsigned>> percent_;
+  bool has_masks_ = false;
 };
 
 Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partition) {
@@ -189,6 +195,7 @@ Refused GoresctrlImport::add_partition(const YamlNode& node) {
     return fmt::format("line {}: {}", node.line, *problem);
   Partition& partition = partitions_.emplace_back(Partition{node.key, {}, {}});
   if (auto refused = read_allocations(node, partition.caches, partition.bandwidths)) return refused;
+  count(partition.caches);
   if (!partition.caches.empty())
     partition_tables_ +=
         fmt::format("\n[partition.{}]\n{}", toml_key(partition.name),
@@ -201,6 +208,43 @@ Refused GoresctrlImport::add_partition(const YamlNode& node) {
     for (const YamlNode& one : classes->children)
       if (auto refused = add_class(one, partition)) return refused;
   return std::nullopt;
+}
+
+void GoresctrlImport::count(const GoresctrlShares& caches) {
+  for (const auto& [cache, shares] : caches) {
+    ByDomain<unsigned> sums;
+    for (const int domain : domains_in(percent_[cache], shares)) {
+      const unsigned* sum = value_for_domain(percent_[cache], domain);
+      const GoresctrlShare* share = value_for_domain(shares, domain);
+      const bool is_mask = share != nullptr && share->ways;
+      has_masks_ = has_masks_ || is_mask;
+      sums[domain] =
+          (sum == nullptr ? 0 : *sum) + (share == nullptr || is_mask ? 0 : share->percent());
+    }
+    percent_[cache] = std::move(sums);
+  }
+}
+
+// goresctrl leaves the whole cache to processes of no class. Here nobody else has the ways of a
+// partition, and the default group needs some.
+std::string GoresctrlImport::default_group() const {
+  constexpr unsigned leaves_ways = 75;  // with more, all may be taken: amounts are rounded to ways
+  unsigned most = 0;
+  for (const std::string cache : {"l2", "l3"})
+    if (const auto found = percent_.find(cache); found != percent_.end())
+      for (const auto& [domain, percent] : found->second) most = std::max(most, percent);
+  const auto last =
+      std::ranges::find_if(partitions_.rbegin(), partitions_.rend(),
+                           [](const Partition& partition) { return !partition.caches.empty(); });
+  if (names_.contains("default") || (most <= leaves_ways && !has_masks_)) return {};
+  const std::string line = "partition = " + toml_string(last->name);
+  if (most < 100)
+    return "\n# If the partitions leave no ways to other processes:\n# [group.default]\n# " + line +
+           "\n";
+  return "\n# The partitions leave no ways to other processes, which may use all ways in "
+         "goresctrl.\n"
+         "[group.default]\n" +
+         line + "\n";
 }
 
 // The map with 'partitions': the whole file, or as cri-resource-manager ("rdt") and the plugins for
@@ -235,7 +279,7 @@ ImportedText GoresctrlImport::run(std::string_view text) {
     }
   for (const YamlNode& partition : configuration->find("partitions")->children)
     if (auto refused = add_partition(partition)) return std::unexpected(std::move(*refused));
-  return out + partition_tables_ + groups_;
+  return out + partition_tables_ + groups_ + default_group();
 }
 
 }  // namespace
