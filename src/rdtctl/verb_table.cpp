@@ -134,6 +134,7 @@ void VerbTable::add_history() {
             if (!given_.replay) return verbs::history(context_, given_.history);
             if (!given_.history.group.empty() || !given_.history.html.empty())
               throw UsageError{"history --replay prints steps: it does not take -g and --html"};
+            given_.history.source.has_group = false;
             return verbs::replay(context_, given_.history.source);
           });
   add_source(history, given_.history.source);
