@@ -198,7 +198,7 @@ int VerbTable::explain() {
   auto& values = given_.process.values;
   std::erase_if(values, [](const auto& value) { return value.second.empty(); });
   const bool unit = values.contains(ConditionKind::unit);
-  if (unit && values.at(ConditionKind::unit).starts_with('/'))
+  if (unit && values.at(ConditionKind::unit).contains('/'))
     throw UsageError{fmt::format(
         "'{}' is the path of an executable (--exe) or of a cgroup (--cgroup), and no unit",
         values.at(ConditionKind::unit))};
