@@ -181,12 +181,15 @@ bool is_within(const Amount& amount, const AmountRange& range) {
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
   if (text.contains(no_break_space)) return with_no_break_space(text);
+  if (auto hint = instead_of_exclusive(text))
+    return refused(fmt::format("'{}' is not a cache amount", text), *std::move(hint));
   if (text.find(range_sign) != std::string_view::npos && !text.starts_with("ways "))
     return parse_range(text, parse_cache_amount, "1..6 ways");
   const auto no_cache = [&] {
     return refused(fmt::format("'{}' is no cache at all: the minimum is 1 way", text),
                    "write \"1 way\"");
   };
+  if (text == "none" || text == "nothing" || text == "zero" || text == "0") return no_cache();
   if (text == "all") return amount(text, All{});
   if (text == "remainder") return amount(text, Remainder{});
   if (text.ends_with('%')) {

@@ -343,6 +343,22 @@ std::optional<std::string> bandwidth_amount_meant(std::string_view text) {
   return candidate;
 }
 
+std::optional<std::string> instead_of_exclusive(std::string_view text) {
+  if (text.size() > 2 * longest_slip) return std::nullopt;
+  const std::string small = lower(text);
+  for (const std::string word : {"exclusive", "exclusively", "dedicated", "reserved"}) {
+    if (small == word)
+      return "write exclusive = true in [group.NAME], and here how much, such as \"4 ways\"";
+    std::string_view amount;
+    if (small.ends_with(" " + word)) amount = trim(text.substr(0, text.size() - word.size()));
+    if (small.starts_with(word + " ")) amount = trim(text.substr(word.size()));
+    if (amount.ends_with(',')) amount.remove_suffix(1);
+    if (!amount.empty() && parse_cache_amount(amount))
+      return fmt::format("write \"{}\", and exclusive = true in [group.NAME]", amount);
+  }
+  return std::nullopt;
+}
+
 // `schemata` has such numbers: MiB/s with the mount option mba_MBps, 1/8 GB/s on AMD's processors.
 std::optional<std::string> rate_without_unit_meant(std::string_view text) {
   constexpr uint32_t whole = 100;

@@ -13,6 +13,8 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> whole_ways_meant(std::string_view text);
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
+// What to write instead of "exclusive" and "4 ways exclusive".
+[[nodiscard]] std::optional<std::string> instead_of_exclusive(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
 // What to write instead of a number without a unit that is no percentage, such as 2048.

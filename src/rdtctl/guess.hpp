@@ -82,6 +82,7 @@ class Guess {
   void rewrite_arguments();
   void rewrite_subject();
   void rewrite_pids();
+  void rewrite_pod(size_t at);
   void move_behind_verb();
   void drop_fillers_of_assign();
   void rewrite_assign();

@@ -13,6 +13,18 @@
 
 namespace rdtd {
 
+namespace {
+
+// "shop/web": a unit has no '/', and a path begins with one.
+bool is_pod(const std::string& word) {
+  const size_t slash = word.find('/');
+  return slash != std::string::npos && slash > 0 && slash + 1 < word.size() &&
+         word.find('/', slash + 1) == std::string::npos && word.front() != '.' &&
+         !has_unit_type(word);
+}
+
+}  // namespace
+
 // "--pid 1" and "--pid=1" of verbs that take PIDs bare.
 void Guess::rewrite_pids() {
   for (size_t i = verb_ + 1; i < words_.size() && words_[i] != "--"; i++) {
@@ -29,6 +41,16 @@ void Guess::rewrite_pids() {
   }
 }
 
+// kubectl has the kind in front of the name.
+void Guess::rewrite_pod(size_t at) {
+  if (const std::string kind = words_[at].substr(0, words_[at].find('/'));
+      is_one_of(kind, {"pod", "pods", "po", "deploy", "deployment", "statefulset", "sts",
+                       "daemonset", "ds", "job"}))
+    advice_ = fmt::format("'{}' has no namespace: rdtctl explain --pod NAMESPACE/NAME", words_[at]);
+  else
+    insert(at, "--pod");
+}
+
 // A bare word that is no PID is a unit; watch has both behind an option, explain and assign take a
 // PID bare.
 void Guess::rewrite_subject() {
@@ -43,6 +65,8 @@ void Guess::rewrite_subject() {
     advice_ = fmt::format("{} takes one PID", verb());
   else if (verb() == "explain" && words_[bare.front()] == "guard")
     words_[bare.front()] = "--guard";
+  else if (verb() == "explain" && is_pod(words_[bare.front()]))
+    rewrite_pod(bare.front());
   else if (!is_number(words_[bare.front()]))
     insert(bare.front(), "--unit");
   else if (pid_needs_option)
@@ -212,6 +236,9 @@ void Guess::rewrite_groups() {
   if (verb() == "list" && bare.size() > 1)
     advice_ = fmt::format("list takes no argument: 'rdtctl show {}' shows one group",
                           words_[bare.front()]);
+  else if (verb() == "show" && bare.size() == 2 &&
+           is_one_of(words_[bare.front()], {"cpu", "core"}) && is_number(words_[bare.back()]))
+    advice_ = "'rdtctl list' shows the CPUs of each group";
   else if (verb() == "show" && bare.size() > 1)
     advice_ = fmt::format("show takes one GROUP: 'rdtctl show {}'; 'rdtctl list' shows all",
                           words_[bare.front()]);

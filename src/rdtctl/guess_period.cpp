@@ -134,7 +134,7 @@ void Guess::rewrite_period() {
       continue;
     } else if (drop_filler(at)) {
       at--;
-    } else if (!has_group && can_be_group(word)) {
+    } else if (!has_group && !given({"--replay"}) && can_be_group(word)) {
       advice_ = refusal_of_group(group, at);
       group = word.substr(0, word.find_last_not_of('/') + 1);
       words_[at] = group;

@@ -76,9 +76,10 @@ void Guess::split_kind() {
 
 // "rdt list", "system info": programs with verbs for several kinds of thing name the kind first.
 void Guess::drop_noun() {
-  static constexpr std::array<std::string_view, 17> nouns = {
-      "rdt",     "rdtd",  "resctrl", "qos",   "system",  "container", "node",   "machine", "daemon",
-      "service", "group", "groups",  "class", "classes", "policy",    "config", "cache"};
+  static constexpr std::array<std::string_view, 18> nouns = {
+      "rdt",   "rdtd",    "resctrl", "qos",     "system", "container",
+      "node",  "machine", "daemon",  "service", "group",  "groups",
+      "class", "classes", "policy",  "config",  "cache",  "systemctl"};
   if (verb_ + 1 >= words_.size() || std::ranges::find(nouns, verb()) == nouns.end()) return;
   const std::string& next = words_[verb_ + 1];
   if (known_(next, "--help") || meaning_of_verb(next)) erase(verb_);

@@ -196,6 +196,9 @@ std::optional<std::string> known_other(std::string_view whole) {
     return "it is pqos's configuration file: write its values behind -e and -a of a command line";
   if (has("resctrlQOS") || has("resctrlStrategy"))
     return "it is koordinator's: catRangeEndPercent and mbaPercent are l3 and mb of a [group.NAME]";
+  if (has("[OSGroup]") || has(".cache]\n") || (has("cache:") && has("max:")))
+    return "it is RMD's, whose min, max and cacheways are ways: write l3 = \"2 ways\" in a "
+           "[group.NAME]";
   if (has("\"types\"") || has("\"type\":"))
     return "it is ananicy's, which has no amounts: write a [[rule]] with name = \"NAME\"";
   if (text.starts_with("L3:") || has("\nL3:") || text.starts_with("MB:") || has("\nMB:"))

@@ -9,9 +9,10 @@
 #include <set>
 #include <vector>
 
+#include "goresctrl_share.hpp"
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/policy/amount.hpp"
+#include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/toml_text.hpp"
 #include "yaml_tree.hpp"
@@ -21,22 +22,19 @@ namespace rdtd {
 namespace {
 
 using Refused = std::optional<std::string>;  // why the file cannot be imported
-// By key of the policy and by list of domains: the TOML text of the amounts.
-using Amounts = std::map<std::string, std::map<std::string, std::string>>;
+using DomainSet = std::set<int>;
 
 struct Bandwidth {
   std::optional<double> percent, megabytes;
 };
-using Bandwidths = std::map<std::string, Bandwidth>;  // by list of domains
 
-std::string domains_of(const std::string& key) { return key == "all" ? "*" : key; }
-
-// A percentage, a mask, or the first and last way.
-std::optional<std::string> cache_amount(std::string_view text) {
-  const std::string amount = text.ends_with('%') || text.starts_with("0x")
-                                 ? std::string(text)
-                                 : fmt::format("ways {}", text);
-  return parse_cache_amount(amount) ? std::optional(toml_string(amount)) : std::nullopt;
+std::expected<DomainSet, std::string> domains_of(const YamlNode& node) {
+  constexpr unsigned highest = 1023;
+  if (node.key == "all") return DomainSet{other_domains};
+  const auto ids = parse_cpu_list(node.key);
+  if (ids && !ids->empty() && *ids->rbegin() <= highest) return DomainSet(ids->begin(), ids->end());
+  return std::unexpected(fmt::format("line {}: '{}' is neither 'all' nor a list of cache ids",
+                                     node.line, printable(node.key)));
 }
 
 std::optional<double> number_before(std::string_view text, std::string_view unit) {
@@ -57,36 +55,43 @@ bool is_empty_mask(std::string_view text) {
 }
 
 // "unified", "code" and "data" of some domains, or one value for all of them.
-Refused read_cache(const std::string& key, const std::string& domains, const YamlNode& node,
-                   Amounts& out) {
+Refused read_cache(const std::string& key, const DomainSet& domains, const YamlNode& node,
+                   GoresctrlShares& out) {
   if (node.children.empty()) {
-    const auto amount = node.values.size() == 1 ? cache_amount(node.values[0]) : std::nullopt;
-    if (!amount && node.values.size() == 1 && is_empty_mask(node.values[0]))
+    const auto share =
+        node.values.size() == 1 ? parse_share(node.values[0], node.line) : std::nullopt;
+    if (!share && node.values.size() == 1 && is_empty_mask(node.values[0]))
       return fmt::format("line {}: '{}' is no way; a group has at least one way in each cache",
                          node.line, printable(node.values[0]));
-    if (!amount) return refused_value(node);
-    out[key][domains] = *amount;
+    if (!share) return refused_value(node);
+    for (const int domain : domains) out[key].insert_or_assign(domain, *share);
     return std::nullopt;
   }
   for (const YamlNode& child : node.children) {
     const bool half = child.key == "code" || child.key == "data";
     const bool part = half || child.key == "unified";
-    if (auto refused = read_cache(key + (half ? child.key : ""),
-                                  part ? domains : domains_of(child.key), child, out))
+    const auto named = part ? domains : domains_of(child);
+    if (!named) return named.error();
+    if (auto refused = read_cache(key + (half ? child.key : ""), *named, child, out))
       return refused;
   }
   return std::nullopt;
 }
 
-Refused read_bandwidth(const std::string& domains, const YamlNode& node, Bandwidths& out) {
-  for (const YamlNode& child : node.children)
-    if (auto refused = read_bandwidth(domains_of(child.key), child, out)) return refused;
+Refused read_bandwidth(const DomainSet& domains, const YamlNode& node, ByDomain<Bandwidth>& out) {
+  for (const YamlNode& child : node.children) {
+    const auto named = domains_of(child);
+    if (!named) return named.error();
+    if (auto refused = read_bandwidth(*named, child, out)) return refused;
+  }
   for (const std::string& value : node.values) {
     const auto percent = number_before(value, "%");
     const auto megabytes = number_before(value, "MBps");
     if (!percent && !megabytes) return refused_value(node);
-    if (percent) out[domains].percent = percent;
-    if (megabytes) out[domains].megabytes = megabytes;
+    for (const int domain : domains) {
+      if (percent) out[domain].percent = percent;
+      if (megabytes) out[domain].megabytes = megabytes;
+    }
   }
   return node.values.empty() && node.children.empty() ? Refused(refused_value(node)) : std::nullopt;
 }
@@ -110,42 +115,14 @@ std::string bandwidth_forms(const Bandwidth& bandwidth) {
   return out.empty() ? rate : fmt::format("[{}, {}]", out, rate);
 }
 
-std::string amounts_text(const Amounts& amounts) {
-  std::string out;
-  for (const auto& [key, domains] : amounts) {
-    std::string table;
-    for (const auto& [ids, amount] : domains)
-      table += fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(ids), amount);
-    // Those of code and data are for mounts with cdp, where "unified" does not count.
-    const std::string whole = key.substr(0, 2);
-    if (key != whole && amounts.contains(whole)) out += "# With cdp, instead of " + whole + ": ";
-    const bool everywhere = domains.size() == 1 && domains.contains("*");
-    out += everywhere ? fmt::format("{} = {}\n", key, domains.begin()->second)
-                      : fmt::format("{} = {{ {} }}\n", key, table);
-  }
-  return out;
-}
-
-class GoresctrlImport {
- public:
-  ImportedText run(std::string_view text);
-
- private:
-  Refused add_partition(const YamlNode& partition);
-  Refused add_class(const YamlNode& node, const std::string& partition, const Amounts& caches,
-                    const Bandwidths& bandwidths);
-
-  std::string partitions_, groups_;
-  std::set<std::string> names_;  // of groups
-};
-
 // Reads the allocations of a partition or a class; the keys that are none are for the caller.
-Refused read_allocations(const YamlNode& node, Amounts& caches, Bandwidths& bandwidths) {
+Refused read_allocations(const YamlNode& node, GoresctrlShares& caches,
+                         ByDomain<Bandwidth>& bandwidths) {
   for (const YamlNode& child : node.children) {
     Refused refused;
-    if (child.key == "l3Allocation") refused = read_cache("l3", "*", child, caches);
-    if (child.key == "l2Allocation") refused = read_cache("l2", "*", child, caches);
-    if (child.key == "mbAllocation") refused = read_bandwidth("*", child, bandwidths);
+    if (child.key == "l3Allocation") refused = read_cache("l3", {other_domains}, child, caches);
+    if (child.key == "l2Allocation") refused = read_cache("l2", {other_domains}, child, caches);
+    if (child.key == "mbAllocation") refused = read_bandwidth({other_domains}, child, bandwidths);
     // An amount must not be lost by a slip: without it, a group may fill everything.
     const std::string key = lower(child.key);
     const bool known =
@@ -159,56 +136,115 @@ Refused read_allocations(const YamlNode& node, Amounts& caches, Bandwidths& band
   return std::nullopt;
 }
 
-Refused GoresctrlImport::add_class(const YamlNode& node, const std::string& partition,
-                                   const Amounts& caches, const Bandwidths& bandwidths) {
+class GoresctrlImport {
+ public:
+  ImportedText run(std::string_view text);
+
+ private:
+  struct Partition {
+    std::string name;
+    GoresctrlShares caches;
+    ByDomain<Bandwidth> bandwidths;
+  };
+
+  Refused add_partition(const YamlNode& node);
+  Refused add_class(const YamlNode& node, const Partition& partition);
+  void count(const GoresctrlShares& caches);
+  [[nodiscard]] std::string default_group() const;
+
+  std::vector<Partition> partitions_;
+  std::string partition_tables_, groups_;
+  std::set<std::string> names_;  // of groups
+  // What the partitions have together, by cache.
+  std::map<std::string, ByDomain<unsigned>> percent_;
+  bool has_masks_ = false;
+};
+
+Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partition) {
   const bool is_default = node.key.empty() || node.key == "DEFAULT" || node.key == "system/default";
   const std::string name = is_default ? "default" : node.key;
   if (const auto problem = is_default ? std::nullopt : group_name_problem(name))
     return fmt::format("line {}: {}", node.line, *problem);
   if (!names_.insert(name).second)
     return fmt::format("line {}: group '{}' is defined twice", node.line, name);
-  Amounts amounts;
-  Bandwidths own;
-  if (auto refused = read_allocations(node, amounts, own)) return refused;
-  // A class without an amount may fill all of its partition.
-  for (const auto& [key, domains] : caches)
-    if (!amounts.contains(key)) amounts[key] = {{"*", "\"all\""}};
-  // On a domain of the partition's own, the class has its share of that.
-  const auto everywhere = own.find("*");
-  const Bandwidth usual = everywhere == own.end() ? Bandwidth{} : everywhere->second;
-  for (const auto& [domains, bandwidth] : bandwidths) own.try_emplace(domains, usual);
-  for (const auto& [domains, bandwidth] : own) {
-    auto found = bandwidths.find(domains);
-    if (found == bandwidths.end()) found = bandwidths.find("*");
-    amounts["mb"][domains] =
-        bandwidth_forms(found == bandwidths.end() ? bandwidth : share_of(bandwidth, found->second));
+  GoresctrlShares caches;
+  ByDomain<Bandwidth> bandwidths;
+  if (auto refused = read_allocations(node, caches, bandwidths)) return refused;
+  auto policy = amounts_of_class(caches, partition.caches);
+  if (!policy)
+    return fmt::format("{} does not fit into partition '{}', from whose lowest way it counts",
+                       policy.error(), partition.name);
+  for (const int domain : domains_in(bandwidths, partition.bandwidths)) {
+    const Bandwidth* found = value_for_domain(bandwidths, domain);
+    const Bandwidth* of = value_for_domain(partition.bandwidths, domain);
+    const Bandwidth own = found == nullptr ? Bandwidth{} : *found;
+    policy->amounts["mb"][domain] = bandwidth_forms(of == nullptr ? own : share_of(own, *of));
   }
   groups_ += fmt::format("\n[group.{}]\n", toml_key(name));
-  if (!caches.empty()) groups_ += fmt::format("partition = {}\n", toml_string(partition));
-  groups_ += amounts_text(amounts);
+  if (!partition.caches.empty())
+    groups_ += fmt::format("partition = {}\n", toml_string(partition.name));
+  groups_ += share_lines(*policy, fmt::format("partition '{}'", partition.name));
   for (const YamlNode& child : node.children)
     if (!child.key.ends_with("Allocation"))
       groups_ += fmt::format("# Lost: '{}'; a policy has nothing like it.\n", printable(child.key));
   return std::nullopt;
 }
 
-Refused GoresctrlImport::add_partition(const YamlNode& partition) {
-  if (const auto problem = group_name_problem(partition.key))
-    return fmt::format("line {}: {}", partition.line, *problem);
-  Amounts caches;
-  Bandwidths bandwidths;
-  if (auto refused = read_allocations(partition, caches, bandwidths)) return refused;
-  if (!caches.empty())
-    partitions_ +=
-        fmt::format("\n[partition.{}]\n{}", toml_key(partition.key), amounts_text(caches));
-  const YamlNode* classes = partition.find("classes");
+Refused GoresctrlImport::add_partition(const YamlNode& node) {
+  if (const auto problem = group_name_problem(node.key))
+    return fmt::format("line {}: {}", node.line, *problem);
+  Partition& partition = partitions_.emplace_back(Partition{node.key, {}, {}});
+  if (auto refused = read_allocations(node, partition.caches, partition.bandwidths)) return refused;
+  count(partition.caches);
+  if (!partition.caches.empty())
+    partition_tables_ +=
+        fmt::format("\n[partition.{}]\n{}", toml_key(partition.name),
+                    share_lines(amounts_of_partition(partition.caches), "the cache"));
+  const YamlNode* classes = node.find("classes");
   if (classes != nullptr && classes->children.empty() && !classes->values.empty())
     return fmt::format("line {}: 'classes' is a list, and a map of classes by name in goresctrl",
                        classes->line);
   if (classes != nullptr)
     for (const YamlNode& one : classes->children)
-      if (auto refused = add_class(one, partition.key, caches, bandwidths)) return refused;
+      if (auto refused = add_class(one, partition)) return refused;
   return std::nullopt;
+}
+
+void GoresctrlImport::count(const GoresctrlShares& caches) {
+  for (const auto& [cache, shares] : caches) {
+    ByDomain<unsigned> sums;
+    for (const int domain : domains_in(percent_[cache], shares)) {
+      const unsigned* sum = value_for_domain(percent_[cache], domain);
+      const GoresctrlShare* share = value_for_domain(shares, domain);
+      const bool is_mask = share != nullptr && share->ways;
+      has_masks_ = has_masks_ || is_mask;
+      sums[domain] =
+          (sum == nullptr ? 0 : *sum) + (share == nullptr || is_mask ? 0 : share->percent());
+    }
+    percent_[cache] = std::move(sums);
+  }
+}
+
+// goresctrl leaves the whole cache to processes of no class. Here nobody else has the ways of a
+// partition, and the default group needs some.
+std::string GoresctrlImport::default_group() const {
+  constexpr unsigned leaves_ways = 75;  // with more, all may be taken: amounts are rounded to ways
+  unsigned most = 0;
+  for (const std::string cache : {"l2", "l3"})
+    if (const auto found = percent_.find(cache); found != percent_.end())
+      for (const auto& [domain, percent] : found->second) most = std::max(most, percent);
+  const auto last =
+      std::ranges::find_if(partitions_.rbegin(), partitions_.rend(),
+                           [](const Partition& partition) { return !partition.caches.empty(); });
+  if (names_.contains("default") || (most <= leaves_ways && !has_masks_)) return {};
+  const std::string line = "partition = " + toml_string(last->name);
+  if (most < 100)
+    return "\n# If the partitions leave no ways to other processes:\n# [group.default]\n# " + line +
+           "\n";
+  return "\n# The partitions leave no ways to other processes, which may use all ways in "
+         "goresctrl.\n"
+         "[group.default]\n" +
+         line + "\n";
 }
 
 // The map with 'partitions': the whole file, or as cri-resource-manager ("rdt") and the plugins for
@@ -243,7 +279,7 @@ ImportedText GoresctrlImport::run(std::string_view text) {
     }
   for (const YamlNode& partition : configuration->find("partitions")->children)
     if (auto refused = add_partition(partition)) return std::unexpected(std::move(*refused));
-  return out + partitions_ + groups_;
+  return out + partition_tables_ + groups_ + default_group();
 }
 
 }  // namespace

@@ -80,12 +80,12 @@ int execute(std::vector<std::string> command) {
 Client::Answer<UniqueFd> make_group(Client& client, const LeaseGroup& group, double wait_seconds) {
   constexpr auto pause = std::chrono::seconds(1);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_seconds);
-  for (bool noted = false;; std::this_thread::sleep_for(pause)) {
+  for (bool said = false;; std::this_thread::sleep_for(pause)) {
     auto lease = client.lease(group.name, lease_text(group));
     if (lease || lease.error().kind != Client::Failure::Kind::no_closid ||
         std::chrono::steady_clock::now() >= end)
       return lease;
-    if (!std::exchange(noted, true)) note("rdtctl: waiting for a free CLOSID\n");
+    if (!std::exchange(said, true)) note("rdtctl: waiting for a free CLOSID\n");
   }
 }
 

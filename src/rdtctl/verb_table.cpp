@@ -134,6 +134,7 @@ void VerbTable::add_history() {
             if (!given_.replay) return verbs::history(context_, given_.history);
             if (!given_.history.group.empty() || !given_.history.html.empty())
               throw UsageError{"history --replay prints steps: it does not take -g and --html"};
+            given_.history.source.has_group = false;
             return verbs::replay(context_, given_.history.source);
           });
   add_source(history, given_.history.source);
@@ -197,7 +198,7 @@ int VerbTable::explain() {
   auto& values = given_.process.values;
   std::erase_if(values, [](const auto& value) { return value.second.empty(); });
   const bool unit = values.contains(ConditionKind::unit);
-  if (unit && values.at(ConditionKind::unit).starts_with('/'))
+  if (unit && values.at(ConditionKind::unit).contains('/'))
     throw UsageError{fmt::format(
         "'{}' is the path of an executable (--exe) or of a cgroup (--cgroup), and no unit",
         values.at(ConditionKind::unit))};

@@ -24,11 +24,12 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"ls, groups, ps, ps aux, list-groups, show-groups, show groups, groups list, partition list, "
      "list-units, get groups, get group, list groups, group list, ls groups, classes, list "
      "classes, "
-     "get classes, list profiles, list tables, lscgroup, systemd-cgls, cgls, -s",
+     "get classes, list profiles, list tables, list table, --list, lscgroup, systemd-cgls, cgls, "
+     "-s",
      "list"},
     {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
      "check-config, "
-     "checkconfig, "
+     "checkconfig, --check, "
      "-t",
      "check"},
     {"diff", "plan --unified"},
@@ -37,7 +38,7 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
      "hw, topology, machine, cluster-info, sinfo, nodedev-list, rmid, closid, "
      "get nodes, get node, describe node, describe nodes, quota, quotas, limits, "
-     "list domains, domains, mba, cdp, l3, llc, -d, -D",
+     "list domains, domains, mba, cdp, l3, llc, numa, nodes, sockets, hardware, -d, -D",
      "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, reconfigure, "
      "reconfig, force-reload, resync, -s reload, reload rdtd, reload "
@@ -50,21 +51,23 @@ constexpr auto same_verbs = std::to_array<Same>({
      "top"},
     {"top nodes, top node, list counters, show usage, top pods, top groups, top all", "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules, list chain, "
+     "rule, rule list, rule show, show rule, list rule, get rule, "
      "list chains",
      "status --rules"},
     {"current, state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, "
      "show all, "
      "lock, locks, regions, pseudo-lock, leases, get all, status rdtd, status rdtd.service, "
      "ping, uptime, is-system-running, active, show daemon, daemon status, is-active rdtd, "
+     "healthz, readyz, ready, --status, "
      "is-active "
      "rdtd.service, is-failed rdtd, is-failed rdtd.service",
      "status"},
     {"drift", "status --verify"},
-    {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions", "layout"},
+    {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions, masks, cbm", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
     {"guard log, guard logs, guard history, guard show, guard events", "explain guard"},
     {"guard replay", "history --replay"},
-    {"schemata, dominfo, profile_info, cgget, group, class", "show"},
+    {"schemata, dominfo, profile_info, cgget, group, class, --show", "show"},
     {"heatmap, hist, recordings, play, report", "history"},
     {"replay", "history --replay"},
     {"rdtset, cgexec, numactl, taskset, srun", "run"},
@@ -74,7 +77,7 @@ constexpr auto same_verbs = std::to_array<Same>({
      "ls, config list, config dump, config get, list-unit-files, list files, list policies, files, "
      "list-files, -T",
      "cat-config"},
-    {"diagnose, diag, debug, troubleshoot, health, checkup", "doctor"},
+    {"diagnose, diag, debug, troubleshoot, health, checkup, selftest", "doctor"},
     {"why, which, match, query, where, whois, explain pid, show pid, explain process, ps -p",
      "explain"},
     {"explain unit, explain service", "explain --unit"},
@@ -127,13 +130,13 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"explain group", "'rdtctl show {}' shows a group"},
     {"explain rule, explain rules, explain groups, explain policy",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
-    {"get pods, list pods, list containers, get containers",
+    {"get pods, list pods, list containers, get containers, pods, containers",
      "'rdtctl explain --pod NAMESPACE/NAME' or --container NAME says which rule decides about one"},
     {"support, sosreport, bug, bugs, report-bug, bug-report, bugreport",
      "a report needs what 'rdtctl doctor', 'rdtctl info' and 'rdtctl cat-config' print"},
     {"monitor, mon, -m",
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
-    {"noisy, contention, interference, episodes",
+    {"noisy, contention, interference, episodes, victims",
      "'rdtctl blame' says who took cache or bandwidth from whom"},
     {"mv, move, attach, join, put, assoc, associate, cgclassify",
      "'rdtctl assign -g GROUP PID' moves a running process"},
@@ -146,7 +149,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top', -p 'rdtctl watch --pid PID'; "
      "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
      "command line"},
-    {"guard on, guard off, guard enable, guard disable",
+    {"guard on, guard off, guard enable, guard disable, guard shadow, guard start, guard stop, "
+     "guard mode, guard set, enable guard, disable guard, start guard, stop guard, shadow",
      "write mode = \"on\", \"shadow\" or \"off\" in [guard], then run 'rdtctl reload'"},
     {"observer, observe",
      "'rdtctl history' shows what rdtd-observer has recorded; systemctl enable --now rdtd-observer "
@@ -155,17 +159,18 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "rdtd manages one machine: see docs/fleets.md for many"},
     {"reset-failed, daemon-reexec, is-enabled, wait",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"nice, renice, chrt, ionice",
+    {"nice, renice, chrt, ionice, pin",
      "rdtd divides caches and memory bandwidth only; 'rdtctl run --cpus LIST' chooses CPUs"},
     {"members, who, tasks, pids, list tasks, list pids, show tasks",
      "'rdtctl show GROUP' counts a group's tasks; cat /sys/fs/resctrl/GROUP/tasks lists them"},
     {"lssubsys, cgroup, cgroups",
      "'rdtctl info' shows what can be divided; a [[rule]] with cgroup = \"/PATH\" sorts processes "
      "by their cgroup"},
-    {"list mon_groups, list monitoring, show mon_groups",
+    {"list mon_groups, list monitoring, show mon_groups, mon_groups",
      "'rdtctl top' shows monitoring groups below their control groups"},
     {"pid, proc", "'rdtctl explain PID' shows the group of a process, and why"},
-    {"kill, pause, freeze", "rdtd divides caches and bandwidth; it ends and stops no process"},
+    {"kill, pause, freeze, thaw",
+     "rdtd divides caches and bandwidth; it ends and stops no process"},
     {"export, dump, backup, save",
      "'rdtctl import' prints the groups as a policy, and 'rdtctl snapshot DIR' saves the resctrl "
      "tree"},
@@ -179,12 +184,27 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "runs"},
     {"install, uninstall, upgrade",
      "rdtd is a package: apt or dnf installs, upgrades and removes it"},
-    {"mount, umount, unmount",
+    {"mount, umount, unmount, remount",
      "resctrl is mounted by systemd: systemctl start sys-fs-resctrl.mount"},
     {"mask, unmask",
      "an empty file of the same name in /etc/rdtd masks a policy file of /usr/lib/rdtd"},
-    {"fix, repair", "'rdtctl doctor' names each problem and what to do about it"},
+    {"fix, repair, heal", "'rdtctl doctor' names each problem and what to do about it"},
     {"fmt, format", "rdtctl formats no files; each formatter of TOML does"},
+    {"problems, errors, warnings",
+     "'rdtctl doctor' names those of the machine, and 'rdtctl check' those of the policy"},
+    {"protect, isolate",
+     "exclusive = true in [group.NAME] gives a group ways of its own; 'rdtctl init --protect UNIT' "
+     "writes a policy for a service"},
+    {"throttle",
+     "write mb = \"20%\" in [group.NAME], then run 'rdtctl reload'; of one command: 'rdtctl run "
+     "--mb 20% -- COMMAND'"},
+    {"lease end, lease stop, lease delete, lease rm, lease release, end lease",
+     "a lease ends when its holder closes its descriptor or ends; 'rdtctl reset' ends all"},
+    {"services, units, list units, list services, get services",
+     "'rdtctl explain UNIT' says which rule decides about one"},
+    {"vms, vm list, list vms, list vm, get vms",
+     "a [[rule]] with vm = \"NAME\" matches a virtual machine; rdtctl lists none"},
+    {"cpus, cores", "'rdtctl list' shows the CPUs of each group"},
     {"exporter, listen",
      "rdtd opens no port; 'rdtctl metrics' prints the metrics for Prometheus, and "
      "rdtd-metrics.timer hands them to node_exporter"},

@@ -33,6 +33,20 @@ TEST(Amount, Cache) {
       {"101%", "'101%' is more than 100%; write \"100%\""},
       {"x%", "'x%' is not a percentage"},
       {"0 ways", "'0 ways' is no cache at all: the minimum is 1 way; write \"1 way\""},
+      {"none", "'none' is no cache at all: the minimum is 1 way; write \"1 way\""},
+      {"0", "'0' is no cache at all: the minimum is 1 way; write \"1 way\""},
+      {"exclusive",
+       "'exclusive' is not a cache amount; write exclusive = true in [group.NAME], and here how "
+       "much, such as \"4 ways\""},
+      {"4 ways exclusive",
+       "'4 ways exclusive' is not a cache amount; write \"4 ways\", and exclusive = true in "
+       "[group.NAME]"},
+      {"Exclusive 6 MiB",
+       "'Exclusive 6 MiB' is not a cache amount; write \"6 MiB\", and exclusive = true in "
+       "[group.NAME]"},
+      {"1..6 ways, dedicated",
+       "'1..6 ways, dedicated' is not a cache amount; write \"1..6 ways\", and exclusive = true in "
+       "[group.NAME]"},
       {"0x0", "'0x0' is a mask without any way"},
       {"0x1ffffffff", "'0x1ffffffff' is not a mask of at most 32 bits"},
       {"ways 7-4", "'ways 7-4' is not a range of the ways 0 to 31; write \"ways 4-7\""},

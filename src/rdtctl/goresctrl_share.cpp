@@ -1,0 +1,150 @@
+// goresctrl's pkg/rdt/config.go: parseCacheAllocation() has the forms, Overlay() says what they
+// mean within a partition.
+#include "goresctrl_share.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
+#include "rdtd/policy/toml_text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// "40%" is from the lowest way on.
+std::optional<GoresctrlShare> parse_percentages(GoresctrlShare share) {
+  const std::string_view numbers = std::string_view(share.text).substr(0, share.text.size() - 1);
+  const size_t dash = numbers.find('-');
+  const bool is_range = dash != std::string_view::npos;
+  const auto low = parse_unsigned<unsigned>(is_range ? numbers.substr(0, dash) : "1");
+  const auto high = parse_unsigned<unsigned>(is_range ? numbers.substr(dash + 1) : numbers);
+  if (!low || !high || *high == 0 || *high > 100 || *low > *high) return std::nullopt;
+  share.low = std::max(*low, 1U);
+  share.high = *high;
+  return share;
+}
+
+// As the share was written.
+std::string text_of_ways(const GoresctrlShare& share, Cbm ways) {
+  return toml_string(share.text.starts_with("0x") ? "0x" + to_string(ways)
+                                                  : fmt::format("ways {}", way_list(ways)));
+}
+
+std::string text_of_size(const GoresctrlShare& share, std::set<std::string>& lost) {
+  if (share.ways ? share.ways->lowest() > 0 : share.low > 1) lost.insert(share.text);
+  if (!share.ways) return fmt::format("\"{}%\"", share.percent());
+  return fmt::format("\"{} way{}\"", share.ways->count(), share.ways->count() == 1 ? "" : "s");
+}
+
+std::string text_in_cache(const GoresctrlShare& share, std::set<std::string>& lost) {
+  return share.ways ? text_of_ways(share, *share.ways) : text_of_size(share, lost);
+}
+
+// The ways are known if those of the partition are; those from its lowest one on need no names.
+std::string text_in_partition(const GoresctrlShare& share, const GoresctrlShare& of,
+                              std::set<std::string>& lost) {
+  if (!of.ways || (!share.ways && share.low == 1)) return text_of_size(share, lost);
+  const unsigned base = of.ways->lowest(), count = of.ways->count();
+  if (share.ways)
+    return text_of_ways(share, Cbm::range(base + share.ways->lowest(), share.ways->count()));
+  const unsigned first = (share.low - 1) * count / 100, last = (share.high - 1) * count / 100;
+  return text_of_ways(share, Cbm::range(base + first, last - first + 1));
+}
+
+bool share_fits(const GoresctrlShare& share, const GoresctrlShare& of) {
+  return !share.ways || !of.ways || share.ways->highest() + of.ways->lowest() <= of.ways->highest();
+}
+
+std::string whole_cache(const std::string& key) { return key.substr(0, 2); }  // of "l3code"
+
+// Code and data have what the whole has unless they have their own.
+const ByDomain<GoresctrlShare>& shares_for_key(const GoresctrlShares& shares,
+                                               const std::string& key) {
+  static const ByDomain<GoresctrlShare> none;
+  auto found = shares.find(key);
+  if (found == shares.end()) found = shares.find(whole_cache(key));
+  return found == shares.end() ? none : found->second;
+}
+
+// One amount, or a table of them by lists of domains.
+std::string table_by_lists(const ByDomain<std::string>& amounts) {
+  const auto others = amounts.find(other_domains);
+  std::map<std::string, CpuSet> domains;  // by amount
+  for (const auto& [domain, amount] : amounts)
+    if (domain != other_domains && (others == amounts.end() || amount != others->second))
+      domains[amount].insert(static_cast<unsigned>(domain));
+  if (domains.empty()) return others->second;
+  std::map<std::string, std::string> lines;
+  if (others != amounts.end()) lines["*"] = others->second;
+  for (const auto& [amount, ids] : domains) lines[format_cpu_list(ids)] = amount;
+  std::string out;
+  for (const auto& [list, amount] : lines)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(list), amount);
+  return fmt::format("{{ {} }}", out);
+}
+
+}  // namespace
+
+std::optional<GoresctrlShare> parse_share(std::string_view text, unsigned line) {
+  GoresctrlShare out{.text = std::string(text), .line = line, .ways = {}};
+  if (text.ends_with('%')) return parse_percentages(std::move(out));
+  if (text.starts_with("0x")) {
+    out.ways = parse_cbm(text);
+  } else if (const auto list = parse_cpu_list(text); list && !list->empty()) {
+    if (*list->rbegin() >= 32) return std::nullopt;
+    out.ways = Cbm{};
+    for (const unsigned way : *list) *out.ways = *out.ways | Cbm::range(way, 1);
+  }
+  return out.ways && out.ways->contiguous() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+PolicyAmounts amounts_of_partition(const GoresctrlShares& shares) {
+  PolicyAmounts out;
+  for (const auto& [key, domains] : shares)
+    for (const auto& [domain, share] : domains)
+      out.amounts[key][domain] = text_in_cache(share, out.lost);
+  return out;
+}
+
+std::expected<PolicyAmounts, std::string> amounts_of_class(const GoresctrlShares& shares,
+                                                           const GoresctrlShares& partition) {
+  std::set<std::string> keys;
+  for (const GoresctrlShares* one : {&shares, &partition})
+    for (const auto& [key, domains] : *one) keys.insert(key);
+  PolicyAmounts out;
+  for (const std::string& key : keys) {
+    const auto& own = shares_for_key(shares, key);
+    const auto& base = shares_for_key(partition, key);
+    for (const int domain : domains_in(own, base)) {
+      const GoresctrlShare* share = value_for_domain(own, domain);
+      const GoresctrlShare* of = value_for_domain(base, domain);
+      if (share != nullptr && of != nullptr && !share_fits(*share, *of))
+        return std::unexpected(fmt::format("line {}: '{}'", share->line, printable(share->text)));
+      // A class without an amount may fill all of its partition.
+      out.amounts[key][domain] = share == nullptr ? "\"all\""
+                                 : of == nullptr  ? text_in_cache(*share, out.lost)
+                                                  : text_in_partition(*share, *of, out.lost);
+    }
+  }
+  return out;
+}
+
+std::string share_lines(const PolicyAmounts& amounts, std::string_view whole) {
+  std::string out;
+  for (const auto& [key, domains] : amounts.amounts) {
+    // Those of code and data are for mounts with cdp, where "unified" does not count.
+    const std::string cache = whole_cache(key);
+    if (key != cache && amounts.amounts.contains(cache))
+      out += "# With cdp, instead of " + cache + ": ";
+    out += fmt::format("{} = {}\n", key, table_by_lists(domains));
+  }
+  for (const std::string& share : amounts.lost)
+    out += fmt::format("# Lost: which ways of {} '{}' is; rdtd chooses them.\n", whole,
+                       printable(share));
+  return out;
+}
+
+}  // namespace rdtd
