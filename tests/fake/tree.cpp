@@ -54,7 +54,7 @@ struct Resctrl::Node {
   Kind kind{};
   Group* group = nullptr;
   MonGroup* mon = nullptr;
-  std::string name;  // of a file; below info/ the path there; of a directory in mon_data
+  std::string name;       // of a file; below info/ the path there; of a directory in mon_data
   std::string text = {};  // of a file in info/
 
   [[nodiscard]] bool is_directory() const {
