@@ -51,7 +51,8 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   if (gap) end_before_gap();
   for (auto& [name, track] : groups_) {
     track.rate.reset();
-    track.seen = track.is_new = false;
+    track.is_new = false;
+    track.missing++;
     if (gap) track.forget();
   }
 }
@@ -85,7 +86,7 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   const auto bytes = number_of(row, traffic_counter);
   // Its RMID is another one, or a monitoring group is gone, whose traffic was part of the sum.
   if (bytes && track.bytes && *bytes < *track.bytes) track.forget();
-  track.seen = true;
+  track.missing = 0;
   take_up(track, amounts);
   if (bytes && track.bytes && seconds_ > 0) track.rate = (*bytes - *track.bytes) / seconds_;
   if (track.rate && track.jumps.is_jump(*track.rate, measured_ceiling_)) track.forget();
@@ -107,8 +108,15 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   if (track.recent.size() > recent_points) track.recent.pop_front();
 }
 
+// A group that cannot be read once, or is made again, is the same one: it only has no number.
+void DomainWatch::forget_who_is_gone() {
+  std::erase_if(groups_, [](const auto& group) { return group.second.missing > pause_samples; });
+  for (auto& [name, track] : groups_)
+    if (track.missing > 0) track.forget();
+}
+
 std::vector<Episode> DomainWatch::end_sample() {
-  std::erase_if(groups_, [](const auto& group) { return !group.second.seen; });
+  forget_who_is_gone();
   forget_old_masks();
   note_ceiling();
   note_quiet();
@@ -228,9 +236,13 @@ std::optional<double> DomainWatch::ceiling() const {
 
 DomainTraffic DomainWatch::domain_traffic() const {
   DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, gap_, {}};
+  const auto is_here = [](const auto& group) { return group.second.missing == 0; };
+  if (std::ranges::none_of(groups_, is_here)) return out;
   for (const auto& [name, track] : groups_)
-    out.groups[name] = {track.rate.value_or(0), "", harmed_.contains(name),
-                        seconds_ > 0 && track.bytes && (track.rate || track.is_new), track.is_new};
+    out.groups[name] = {
+        track.rate.value_or(0), "",
+        harmed_.contains(name), seconds_ > 0 && track.bytes && (track.rate || track.is_new),
+        track.is_new,           track.missing > 0};
   return out;
 }
 

@@ -74,7 +74,7 @@ struct Track {
   double accepted = 0;
   unsigned unsettled = 0;     // samples until its cache shows what the masks of now give it
   uint64_t lowered_usec = 0;  // when its amount of traffic was last lowered, CLOCK_BOOTTIME
-  bool seen = false;          // in this sample
+  unsigned missing = 0;       // samples in a row in which it was not; 0: it is in this one
   Jumps jumps;
   bool is_new = true;  // in this sample, so that it has no rate yet
   // For streams: the figures that later ones are compared with.
@@ -128,6 +128,7 @@ class DomainWatch {
 
   void take_up(Track& track, const Amounts& amounts);
   void forget_old_masks();
+  void forget_who_is_gone();
   void end_before_gap();
   void end_what_ended();
   void note_quiet();

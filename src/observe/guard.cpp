@@ -12,9 +12,11 @@ namespace rdtd::observe {
 
 namespace {
 
-constexpr double gone_seconds = 600;  // then a domain is forgotten
-// A shorter pause takes nothing away from what was seen before it.
-constexpr unsigned pause_samples = 5;
+constexpr double gone_seconds = 600;  // then a domain or a group is forgotten
+
+std::string no_number(const std::string& group) {
+  return fmt::format("the counter of {} has no number", group_label(group));
+}
 
 }  // namespace
 
@@ -54,13 +56,15 @@ std::string sentence(const GuardStep& step) {
                      amount_text(step.range, step.after), step.reason);
 }
 
+void Guard::Pair::rest() {
+  idle = calm = {};
+  recent.clear();
+}
+
 void Guard::Place::rest() {
   high = wait = 0;
   alone = low = {};
-  for (auto& [group, pair] : pairs) {
-    pair.idle = pair.calm = {};
-    pair.recent.clear();
-  }
+  for (auto& [group, pair] : pairs) pair.rest();
   cut.reset();
 }
 
@@ -69,16 +73,8 @@ void Guard::Place::rest() {
 void Guard::Place::after_gap() {
   high = 0;
   alone = low = {};
-  for (auto& [group, pair] : pairs) {
-    pair.idle = pair.calm = {};
-    pair.recent.clear();
-  }
+  for (auto& [group, pair] : pairs) pair.rest();
   if (cut) cut->missed = {};
-}
-
-void Guard::Place::forget() {
-  rest();
-  for (auto& [group, pair] : pairs) pair = Pair{.range = pair.range, .amount = pair.range.most};
 }
 
 // "drift: group 'redis': L3:0=3, granted L3:0=f; restored": only that of bandwidth, or of a group
@@ -126,14 +122,16 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
     place.is_here = true;
     if (place.usable_at == 0) place.usable_at = now_;
     // Before a sample counts as seen: the amounts may be of long ago.
-    if (now_ - place.usable_at > blind_seconds(interval_)) {
+    if (now_ - place.usable_at > blind_seconds(interval_))
       give_all_back({domain.resource, domain.domain}, place, "there was no usable sample for long",
                     out);
-      place.forget();
-    }
     if (domain.gap) place.after_gap();
-    update_pairs(domain, place);
-    if (place.pairs.empty()) continue;
+    update_pairs(domain, place, out);
+    const auto is_here = [](const auto& pair) { return pair.second.is_here; };
+    if (std::ranges::none_of(place.pairs, is_here)) {
+      place.usable_at = now_;  // it holds nothing
+      continue;
+    }
     if (!frozen.empty() || !is_usable(domain, place)) continue;
     auto step = next(domain, place);
     if (!step) continue;
@@ -154,20 +152,25 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
 void Guard::give_all_back(const Key& key, Place& place, const char* why,
                           std::vector<GuardStep>& out) const {
   place.rest();
-  for (auto& [group, pair] : place.pairs) {
-    const double before = std::exchange(pair.amount, pair.range.most);
-    if (before < pair.amount)
-      out.push_back({time_usec_, group, key.first, key.second, GuardStep::Direction::give_back,
-                     pair.range, before, pair.amount, why});
-  }
+  for (auto& [group, pair] : place.pairs) release(key, group, pair, why, out);
 }
 
-// A group whose number the law needs, and that has none.
-std::string Guard::who_is_missing(const DomainTraffic& domain) const {
-  for (const auto& [group, now] : domain.groups)
-    if (!now.counted && (rules_.protected_groups.contains(group) ||
+void Guard::release(const Key& key, const std::string& group, Pair& pair, const char* why,
+                    std::vector<GuardStep>& out) const {
+  const double before = std::exchange(pair.amount, pair.range.most);
+  if (before < pair.amount)
+    out.push_back({time_usec_, group, key.first, key.second, GuardStep::Direction::give_back,
+                   pair.range, before, pair.amount, why});
+}
+
+// That the law needs the number of a group, and it has none.
+std::string Guard::what_is_missing(const DomainTraffic& domain) const {
+  for (const auto& [group, now] : domain.groups) {
+    if (now.counted || !(rules_.protected_groups.contains(group) ||
                          rules_.range_of(group, domain.domain) != nullptr))
-      return group_label(group);
+      continue;
+    return now.missing ? group_label(group) + " has no counters" : no_number(group);
+  }
   return "";
 }
 
@@ -184,35 +187,47 @@ bool Guard::is_usable(const DomainTraffic& domain, Place& place) {
   const bool has_rates = std::ranges::any_of(domain.groups, [](const auto& group) {
     return group.second.counted && !group.second.is_new;
   });
-  const std::string missing = has_rates ? who_is_missing(domain) : "";
+  const std::string missing = has_rates ? what_is_missing(domain) : "";
   if (!has_rates || !missing.empty()) {
     if (++place.blind >= pause_samples) {
       place.high = 0;
       place.alone = place.low = {};
     }
-    return freeze(has_rates ? fmt::format("the counter of {} has no number", missing)
+    return freeze(has_rates ? missing
                   : place.blind < pause_samples
                       ? "there are no rates yet"
                       : "there are no rates: no group has a number of mbm_total_bytes");
   }
   place.blind = 0;
   place.usable_at = now_;
-  const auto other =
-      std::ranges::find_if(domain.groups, [](const auto& group) { return !group.second.counted; });
+  const auto other = std::ranges::find_if(domain.groups, [](const auto& group) {
+    return !group.second.counted && !group.second.missing;
+  });
   place.partial = other == domain.groups.end() ? 0 : place.partial + 1;
   if (place.partial == 0 || place.partial > pause_samples) return true;
-  return freeze(fmt::format("the counter of {} has no number", group_label(other->first)));
+  return freeze(no_number(other->first));
 }
 
-// A group that is gone, and one that comes back, has what the policy gives it. Where the domains of
-// MB are not those of the traffic, there is no amount.
-void Guard::update_pairs(const DomainTraffic& domain, Place& place) const {
-  std::erase_if(place.pairs, [&](const auto& pair) { return !domain.groups.contains(pair.first); });
-  if (place.cut && !place.pairs.contains(place.cut->group)) place.cut.reset();
+// A group that is gone, and one that comes back, has what the policy gives it; what was learned
+// stays. Where the domains of MB are not those of the traffic, there is no amount.
+void Guard::update_pairs(const DomainTraffic& domain, Place& place,
+                         std::vector<GuardStep>& out) const {
   for (const auto& [group, now] : domain.groups)
     if (const Range* range = rules_.range_of(group, domain.domain);
         range != nullptr && !now.mb.empty() && !rules_.protected_groups.contains(group))
       place.pairs.try_emplace(group, Pair{.range = *range, .amount = range->most});
+  for (auto& [group, pair] : place.pairs) {
+    pair.is_here = domain.groups.contains(group);
+    if (pair.is_here) {
+      pair.here_at = now_;
+      continue;
+    }
+    release({domain.resource, domain.domain}, group, pair, "the group is gone", out);
+    pair.rest();
+    if (place.cut && place.cut->group == group) place.cut.reset();
+  }
+  std::erase_if(place.pairs,
+                [&](const auto& pair) { return now_ - pair.second.here_at > gone_seconds; });
 }
 
 std::string Guard::state_of(const Place& place, const std::string& group) const {
@@ -238,8 +253,9 @@ std::vector<Guard::State> Guard::states() const {
   std::vector<State> out;
   for (const auto& [key, place] : places_)
     for (const auto& [group, pair] : place.pairs)
-      out.push_back({group, key.first, key.second, pair.range, pair.amount, state_of(place, group),
-                     pair.seen});
+      if (pair.is_here)
+        out.push_back({group, key.first, key.second, pair.range, pair.amount,
+                       state_of(place, group), pair.seen});
   return out;
 }
 

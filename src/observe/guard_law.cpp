@@ -141,6 +141,7 @@ void Guard::note(const DomainTraffic& domain, Place& place) const {
       domain.ceiling && domain.traffic < (rules_.traffic - quiet_margin) * *domain.ceiling, now_);
   place.high = is_high(domain) ? place.high + 1 : 0;
   for (auto& [group, pair] : place.pairs) {
+    if (!pair.is_here) continue;
     const double rate = rate_in(domain, group);
     pair.idle.add(rate <= active_rate, now_);
     pair.calm.add(alone || rate <= active_rate, now_);

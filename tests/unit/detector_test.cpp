@@ -280,6 +280,26 @@ TEST(Blame, AFallenCounterIsNotAnotherGroup) {
   EXPECT_EQ(film.play(80).sentences, as_it_is);
 }
 
+// Nor is one whose counters are missing in a sample: an episode goes on, and so does what is usual.
+TEST(Blame, AGroupThatIsMissingOnceIsNotAnotherGroup) {
+  for (const char* group : {"redis", "batch"})
+    for (const double at : {20, 45}) {
+      Film film({bystander(), victim(), taker()});
+      const Played as_it_is = film.play(80);
+      film.change = [=](double t, Sample& sample) {
+        if (t == at + 1) sample.schemata[group] = "L3:0-1=ff MB:0-1=100";
+        if (t != at) return;
+        std::erase_if(sample.counters, [&](const auto& row) { return row.group == group; });
+        sample.schemata[group] = "";
+      };
+      const Played played = film.play(80);
+      EXPECT_EQ(played.sentences, as_it_is.sentences) << group << at;
+      ASSERT_EQ(played.ended.size(), 1U);
+      EXPECT_EQ(played.ended.front().begin_usec, as_it_is.ended.front().begin_usec);
+      EXPECT_EQ(played.ended.front().end_usec, as_it_is.ended.front().end_usec);
+    }
+}
+
 // What a domain has carried is not forgotten while it is idle.
 TEST(Blame, AnIdleNightIsNoCeiling) {
   const auto busy = [](double before, double after) {

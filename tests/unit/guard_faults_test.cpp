@@ -125,6 +125,101 @@ TEST(GuardFaults, NoCutOfAGroupWhoseAmountIsNotKnown) {
   EXPECT_EQ(amounts_of(plant.run(80), "batch"), (std::vector<double>{50, 25, 35}));
 }
 
+// Takes the row of a group out of the samples of a time.
+std::function<void(double, Sample&)> missing(std::string group, double from, double to) {
+  return [=](double t, Sample& sample) {
+    if (t < from || t >= to) return;
+    std::erase_if(sample.counters, [&](const DomainCounters& row) { return row.group == group; });
+    sample.schemata[group] = "";
+  };
+}
+
+// It was removed and made again, or could not be read once: nothing was given back meanwhile.
+TEST(GuardFaults, AGroupThatIsMissingOnceKeepsItsCut) {
+  for (const char* group : {"batch", "redis"})
+    for (const double samples : {1, 2, 5}) {
+      Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+      const std::vector<std::string> before = texts(plant.run(100).steps);
+      plant.change = missing(group, 30, 30 + samples);
+      const Ran ran = plant.run(100);
+      EXPECT_EQ(texts(ran.steps), before) << group << samples;
+      EXPECT_EQ(plant.run(30 + samples).guard.amounts(), plant.run(30).guard.amounts());
+    }
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = missing("redis", 30, 31);
+  EXPECT_EQ(plant.run(31).guard.frozen(), "L3 0: redis has no counters");
+}
+
+// Also while the effect of a cut is waited for.
+TEST(GuardFaults, AGroupThatIsMissingOnceHidesNoCutThatDoesNotHelp) {
+  for (const char* group : {"batch", "redis"}) {
+    Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    plant.limits = false;
+    const std::vector<double> before = amounts_of(plant.run(60), "batch");
+    ASSERT_GE(before.size(), 2U);
+    plant.change = missing(group, 6, 7);
+    EXPECT_EQ(amounts_of(plant.run(60), "batch"), before) << group;
+  }
+}
+
+// What is given back is a step, and what was learned stays for ten minutes.
+TEST(GuardFaults, AGroupThatIsGoneGivesItsCutBackInAStep) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.change = missing("batch", 60, 90);
+  const Ran ran = plant.run(70);
+  EXPECT_TRUE(ran.guard.amounts().empty());
+  EXPECT_TRUE(ran.guard.states().empty());
+  EXPECT_EQ(sentence(ran.steps.back()), "L3 0: mb of batch from 35% to 100%: the group is gone");
+  EXPECT_EQ(ran.guard.frozen(), "");
+  const Ran again = plant.run(100);
+  ASSERT_GT(again.steps.size(), ran.steps.size());
+  EXPECT_EQ(sentence(again.steps[ran.steps.size()]).substr(0, 34),
+            "L3 0: mb of batch from 100% to 50%");
+  ASSERT_EQ(again.guard.states().size(), 1U);
+  EXPECT_EQ(again.guard.states().front().seen.count(25), 1U);
+}
+
+TEST(GuardFaults, WhoComesBackIsStillLeftAlone) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  plant.limits = false;
+  const std::vector<double> before = amounts_of(plant.run(60), "batch");
+  for (const double samples : {1, 8, 90}) {
+    plant.change = missing("batch", 60, 60 + samples);
+    EXPECT_EQ(amounts_of(plant.run(500), "batch"), before) << samples;
+    // The domain was offline, or the counter had no number for more than a minute.
+    plant.change = [=](double t, Sample& sample) {
+      if (t >= 60 && t < 60 + samples) sample.counters.clear();
+    };
+    EXPECT_EQ(amounts_of(plant.run(500), "batch"), before) << samples;
+    plant.change = [=](double t, Sample& sample) {
+      if (t >= 60 && t < 60 + samples)
+        sample.counters[1].counters["mbm_total_bytes"] = NoCount::unavailable;
+    };
+    EXPECT_EQ(amounts_of(plant.run(500), "batch"), before) << samples;
+  }
+}
+
+TEST(GuardFaults, FlappingStaysWhereTheGroupIsMissingOnce) {
+  Plant plant({{"redis", wave(4, 30)}, {"batch", steadily(10)}});
+  EXPECT_EQ(steps_between(plant.run(1800), 300, 1800), 0U);
+  for (const char* group : {"batch", "redis"}) {
+    plant.change = missing(group, 400, 401);
+    EXPECT_EQ(steps_between(plant.run(1800), 300, 1800), 0U) << group;
+  }
+}
+
+// What was removed on purpose holds nobody up, nor does another one that comes and goes.
+TEST(GuardFaults, GroupsOfOthersThatGoAreNoReasonToWait) {
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+  const size_t before = plant.run(30).steps.size();
+  plant.change = [](double t, Sample& sample) {
+    sample.counters.push_back(counter_of("job" + std::to_string(static_cast<int>(t)), 5));
+  };
+  const Ran ran = plant.run(30);
+  EXPECT_EQ(ran.steps.size(), before);
+  EXPECT_EQ(ran.guard.frozen(), "");
+}
+
 // The kernel has reset its amounts meanwhile.
 TEST(GuardFaults, ADomainThatComesBackHasThePolicysAmounts) {
   for (const double end : {62.0, 560.0}) {

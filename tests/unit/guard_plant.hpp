@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -69,6 +70,7 @@ class Plant {
     out.guard.use(header);
     Detector detector(header);
     std::map<std::string, double> bytes, amounts;
+    Guard::Amounts said;  // by the steps
     for (double t = 0; t < seconds; ++t) {
       std::map<std::string, double> asked;
       double all = 0;
@@ -94,10 +96,14 @@ class Plant {
       }
       change(t, sample);
       (void)detector.add(sample);
+      if (std::ranges::any_of(sample.marks, resets_guard)) said.clear();
       for (GuardStep& step : out.guard.add(sample, detector.traffic())) {
+        said.erase(step.group);
+        if (step.after < step.range.most) said[step.group][step.domain] = step.after;
         if (obeys && !refused.contains(step.group)) amounts[step.group] = written(step.after);
         out.steps.push_back(std::move(step));
       }
+      EXPECT_EQ(out.guard.amounts(), said) << "an amount changed without a step, at " << t;
       out.samples.push_back(std::move(sample));
     }
     return out;

@@ -24,7 +24,10 @@ struct Stream {
   double least = 0, most = 0;  // bytes that it had, with the same traffic
 };
 
-// A domain at the last sample.
+// A shorter pause takes nothing away from what was seen before it.
+inline constexpr unsigned pause_samples = 5;
+
+// A domain at the last sample. Without groups, it is offline.
 struct DomainTraffic {
   struct Group {
     double rate = 0;       // bytes/s
@@ -32,6 +35,7 @@ struct DomainTraffic {
     bool suffers = false;  // in an episode that runs
     bool counted = true;   // its counter has a number, and a rate unless the group is new
     bool is_new = false;   // in this sample, so that its rate is not known yet
+    bool missing = false;  // in this sample, though it was there not long ago
   };
   std::string resource;
   DomainId domain{};

@@ -76,7 +76,7 @@ class Guard {
   };
 
   explicit Guard(GuardRules rules) : rules_(std::move(rules)) {}
-  // At most one step in each domain, and another one of each group where all is given back. In the
+  // At most one step in each domain, and another one of each group that gets all of it back. In the
   // order of samples. Some marks reset all that it knows.
   [[nodiscard]] std::vector<GuardStep> add(const Sample& sample,
                                            const std::vector<DomainTraffic>& domains);
@@ -106,6 +106,8 @@ class Guard {
   struct Pair {  // a group in a domain
     Range range;
     double amount = 0;
+    bool is_here = true;  // in the last sample, or not long before it
+    double here_at = 0;   // last, seconds
     std::map<double, double> seen;
     Run idle;
     std::deque<Figures> recent;  // of whole samples since the last step
@@ -122,6 +124,7 @@ class Guard {
     bool flapping = false;
     Run calm;
     double calm_seconds = 0, thawed_at = 0;
+    void rest();
   };
   // Of one group, in one step or several, that has not shown yet whether it helps.
   struct Cut {
@@ -142,7 +145,6 @@ class Guard {
     std::optional<Cut> cut;
     std::map<std::string, Pair> pairs;
     void rest();
-    void forget();
     void after_gap();
   };
   struct Verdict {
@@ -157,8 +159,8 @@ class Guard {
       const std::vector<DomainTraffic>& domains);
   [[nodiscard]] bool counts(const std::string& drift) const;
   [[nodiscard]] bool is_usable(const DomainTraffic& domain, Place& place);
-  [[nodiscard]] std::string who_is_missing(const DomainTraffic& domain) const;
-  void update_pairs(const DomainTraffic& domain, Place& place) const;
+  [[nodiscard]] std::string what_is_missing(const DomainTraffic& domain) const;
+  void update_pairs(const DomainTraffic& domain, Place& place, std::vector<GuardStep>& out) const;
   // The law: guard_law.cpp.
   [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
   void note(const DomainTraffic& domain, Place& place) const;
@@ -188,6 +190,8 @@ class Guard {
   [[nodiscard]] double raised(const Pair& pair) const;
   void give_all_back(const Key& key, Place& place, const char* why,
                      std::vector<GuardStep>& out) const;
+  void release(const Key& key, const std::string& group, Pair& pair, const char* why,
+               std::vector<GuardStep>& out) const;
   [[nodiscard]] std::string state_of(const Place& place, const std::string& group) const;
 
   GuardRules rules_;
