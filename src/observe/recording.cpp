@@ -243,7 +243,7 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   if (number == json.end() || *number != schema)
     return "a newer rdtd wrote it: its format is not known here";
   for (const auto& [key, to] : {std::pair("host", &out.host), std::pair("kernel", &out.kernel),
-                                std::pair("version", &out.version)}) {
+                                std::pair("version", &out.version), std::pair("boot", &out.boot)}) {
     auto name = name_of(text_or_empty(json, key));
     if (!name) return name.error();
     *to = std::move(*name);
@@ -272,6 +272,7 @@ std::string header_line(const Header& header) {
     for (const auto& [domain, ways] : domains) out["io_ways"][resource][to_string(domain)] = ways;
   for (const auto& [resource, domains] : header.ceilings)
     for (const auto& [domain, rate] : domains) out["ceilings"][resource][to_string(domain)] = rate;
+  if (!header.boot.empty()) out["boot"] = header.boot;
   if (header.mba_mbps) out["mba_MBps"] = true;
   if (header.mb.step > 0)
     out["mb"] = {{"unit", header.mb.percent ? "percent" : "bytes_per_second"},

@@ -26,6 +26,8 @@ constexpr size_t longest_line = 8 << 20;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 // How much the clocks may differ between two samples of one boot.
 constexpr uint64_t drift_usec = 2'000'000;
+// The year 2017, in which the kernel got resctrl.
+constexpr uint64_t unset_usec = 1'500'000'000'000'000;
 
 // Hands on the samples of the period, of all files.
 class Output {
@@ -34,7 +36,7 @@ class Output {
 
   void begin_file() { new_file_ = new_header_ = true; }
   void add(const observe::Header& header, observe::Sample sample) {
-    place_in_time(sample);
+    place_in_time(header.boot, sample);
     if (!out.all) out.all = {sample.time_usec, sample.time_usec};
     out.all->to_usec = sample.time_usec;
     observe::update_schemata(schemata_, sample);
@@ -57,19 +59,30 @@ class Output {
 
  private:
   // The clock of another boot begins at 0.
-  void place_in_time(observe::Sample& sample) {
+  void place_in_time(const std::string& boot, observe::Sample& sample) {
     const uint64_t raw = sample.monotonic_usec;
-    if (std::exchange(new_file_, false) && last_) {
-      // Unsigned: a file may say anything.
-      const uint64_t passed = raw - last_->raw;
-      const uint64_t by_clock = sample.time_usec - last_->time;
-      const uint64_t apart = std::min(passed - by_clock, by_clock - passed);
-      sample.first = raw < last_->raw || apart > drift_usec;
-      const bool forward = sample.time_usec > last_->time;
-      if (sample.first) offset_ = last_->raw + offset_ + (forward ? by_clock : 1) - raw;
+    if (std::exchange(new_file_, false)) {
+      sample.first = last_ && !is_same_boot(boot, sample);
+      if (sample.first) offset_ = last_->raw + offset_ + passed_until(sample) - raw;
+      boot_ = boot;
     }
     last_ = {raw, sample.time_usec};
     sample.monotonic_usec = raw + offset_;
+  }
+  [[nodiscard]] bool is_same_boot(const std::string& boot, const observe::Sample& sample) const {
+    if (sample.monotonic_usec < last_->raw) return false;
+    if (!boot.empty() && !boot_.empty()) return boot == boot_;
+    // Unsigned: a file may say anything.
+    const uint64_t passed = sample.monotonic_usec - last_->raw;
+    const uint64_t by_clock = sample.time_usec - last_->time;
+    return std::min(passed - by_clock, by_clock - passed) <= drift_usec;
+  }
+  // Since the last sample, which may be of another boot. A clock that is behind, or that nobody had
+  // set yet, does not say how long that is.
+  [[nodiscard]] uint64_t passed_until(const observe::Sample& sample) const {
+    if (last_->time > unset_usec && sample.time_usec > last_->time)
+      return sample.time_usec - last_->time;
+    return sample.monotonic_usec > last_->raw ? sample.monotonic_usec - last_->raw : 1;
   }
 
   struct Last {
@@ -79,6 +92,7 @@ class Output {
   const UseSample& use_;
   std::map<std::string, std::string> schemata_;  // in force at the sample
   std::optional<Last> last_;
+  std::string boot_;     // of the last file
   uint64_t offset_ = 0;  // modulo 2^64
   bool new_file_ = true, new_header_ = true, used_ = false;
 };

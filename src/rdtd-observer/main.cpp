@@ -10,8 +10,14 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "rdtd-observer " RDTD_VERSION);
   // The unit's StateDirectory=.
   const char* state = std::getenv("STATE_DIRECTORY");
-  rdtd::ObserverPaths paths{"/", "/sys/fs/resctrl", "/proc",
-                            state != nullptr ? state : "/var/lib/rdtd/history", "/var/lib/rdtd"};
+  // The unit's Environment=.
+  const char* boot = std::getenv("RDTD_BOOT_ID");
+  rdtd::ObserverPaths paths{"/",
+                            "/sys/fs/resctrl",
+                            "/proc",
+                            state != nullptr ? state : "/var/lib/rdtd/history",
+                            "/var/lib/rdtd",
+                            boot != nullptr ? boot : ""};
   app.add_option("--history", paths.history, "The directory of the recordings")
       ->type_name("DIRECTORY")
       ->capture_default_str();

@@ -176,6 +176,7 @@ void Observer::open_tree() {
     return complain("resctrl", readable.error().text());
   sampler_.emplace(std::move(*tree));
   header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
+  header_.boot = paths_.boot;
   const auto proc = Directory::open(paths_.proc);
   const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
   header_.ceilings = read_ceilings(paths_.ceilings);

@@ -13,6 +13,7 @@ struct ObserverPaths {
   std::string proc;      // proc(5)
   std::string history;   // the ring of recordings; "": none
   std::string ceilings;  // the directory of what was measured
+  std::string boot;      // id of the boot; "": not known
 };
 
 // Until SIGTERM or SIGINT. Returns the exit status.

@@ -52,12 +52,14 @@ TEST(Recording, TheHeaderSaysWhatIsKnownOfTheMachine) {
   full.way_bytes["L3"] = {{DomainId{0}, 1 << 20}, {DomainId{1}, 0}};
   full.ceilings["L3"] = {{DomainId{0}, 2.5e9}, {DomainId{7}, 1}};
   full.mba_mbps = true;
+  full.boot = "8f6b6a3c";
   full.mb = {false, 125e6, 125e6};
   const auto read = parse_recording(header_line(full));
   ASSERT_TRUE(read);
   EXPECT_EQ(read->header.way_bytes, full.way_bytes);
   EXPECT_EQ(read->header.ceilings, full.ceilings);
   EXPECT_TRUE(read->header.mba_mbps);
+  EXPECT_EQ(read->header.boot, full.boot);
   EXPECT_EQ(read->header.mb, full.mb);
   // A ceiling that is none is left out.
   const auto odd = parse_recording(

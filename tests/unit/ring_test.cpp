@@ -288,6 +288,62 @@ TEST_F(RingTest, AfterABoot) {
   EXPECT_EQ(first, std::vector<uint64_t>{100});
 }
 
+// The wall clock is set between two starts in the same boot: 5 s pass, whatever it says.
+TEST_F(RingTest, TheClockIsSetBetweenTwoFilesOfABoot) {
+  struct Row {
+    const char* what;
+    std::string boots[2];
+    int64_t ahead[2];  // seconds
+    std::vector<uint64_t> first;
+  };
+  constexpr int64_t years = -static_cast<int64_t>(start_usec / 1'000'000), month = 2'600'000;
+  for (const Row& row : {Row{"from 1970", {"", ""}, {years, 0}, {14}},
+                         Row{"from 1970, known boot", {"a", "a"}, {years, 0}, {}},
+                         Row{"from a month ago", {"a", "a"}, {-month, 0}, {}},
+                         Row{"to a month ago", {"a", "a"}, {0, -month}, {}},
+                         Row{"to a month ago, unknown boot", {"a", ""}, {0, -month}, {14}},
+                         Row{"not at all", {"", ""}, {0, 0}, {}}}) {
+    for (const size_t start : {size_t{0}, size_t{1}}) {
+      Ring ring(directory(), 1 << 20);
+      for (uint64_t second = 14 * start; second < 10 + 14 * start; ++second) {
+        observe::Sample next = sample(second);
+        next.time_usec += static_cast<uint64_t>(row.ahead[start] * 1'000'000);
+        observe::Header header;
+        header.boot = row.boots[start];
+        ASSERT_TRUE(ring.append(observe::header_line(header), sample_line(next), next.time_usec));
+      }
+    }
+    std::vector<uint64_t> monotonic, first;
+    ASSERT_TRUE(read_ring(directory(), {}, [&](const observe::Header&, const observe::Sample& one) {
+      monotonic.push_back(one.monotonic_usec / 1'000'000);
+      if (one.first) first.push_back(one.monotonic_usec / 1'000'000);
+    }));
+    std::vector<uint64_t> expected = range(0, 10);
+    std::ranges::copy(range(14, 24), std::back_inserter(expected));
+    EXPECT_EQ(monotonic, expected) << row.what;
+    EXPECT_EQ(first, row.first) << row.what;
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directory(path_);
+  }
+}
+
+// Another boot in which the observer starts later than it ended in the one before.
+TEST_F(RingTest, AnotherBootThatRunsForLonger) {
+  for (const uint64_t boot : {uint64_t{0}, uint64_t{1}}) {
+    Ring ring(directory(), 1 << 20);
+    observe::Sample next = sample(10 + boot);
+    next.time_usec += boot * 100'000'000;
+    observe::Header header;
+    header.boot = boot == 0 ? "a" : "b";
+    ASSERT_TRUE(ring.append(observe::header_line(header), sample_line(next), next.time_usec));
+  }
+  std::vector<uint64_t> monotonic;
+  ASSERT_TRUE(read_ring(directory(), {}, [&](const observe::Header&, const observe::Sample& one) {
+    monotonic.push_back(one.monotonic_usec / 1'000'000);
+  }));
+  EXPECT_EQ(monotonic, (std::vector<uint64_t>{10, 111}));
+}
+
 TEST_F(RingTest, ABadFileDoesNotHideTheOthers) {
   {
     Ring ring(directory(), 1 << 20);

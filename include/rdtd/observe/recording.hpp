@@ -33,6 +33,7 @@ struct Header {
     double step = 0, least = 0;
     bool operator==(const MbValues&) const = default;
   } mb;
+  std::string boot;  // id of the boot, so that a clock that was set is not taken for another one
 };
 
 // What a header says of a domain; nothing for 0.
