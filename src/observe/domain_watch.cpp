@@ -93,6 +93,7 @@ void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   track.bytes = bytes;
   // Also if its occupancy is not known: the domain carries it all the same.
   if (track.rate) {
+    track.rated_usec = monotonic_usec_;
     track.all.add(*track.rate);
     total_ += *track.rate;
     counted_++;
@@ -238,11 +239,16 @@ DomainTraffic DomainWatch::domain_traffic() const {
   DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, gap_, {}};
   const auto is_here = [](const auto& group) { return group.second.missing == 0; };
   if (std::ranges::none_of(groups_, is_here)) return out;
-  for (const auto& [name, track] : groups_)
-    out.groups[name] = {
-        track.rate.value_or(0), "",
-        harmed_.contains(name), seconds_ > 0 && track.bytes && (track.rate || track.is_new),
-        track.is_new,           track.missing > 0};
+  for (const auto& [name, track] : groups_) {
+    DomainTraffic::Group& group = out.groups[name];
+    group.rate = track.rate.value_or(0);
+    group.suffers = harmed_.contains(name);
+    group.counted = seconds_ > 0 && track.bytes && (track.rate || track.is_new);
+    group.is_new = track.is_new;
+    group.missing = track.missing > 0;
+    group.lost = !group.counted && !group.missing && track.rated_usec &&
+                 monotonic_usec_ - *track.rated_usec < usual_usec;
+  }
   return out;
 }
 

@@ -76,7 +76,8 @@ struct Track {
   uint64_t lowered_usec = 0;  // when its amount of traffic was last lowered, CLOCK_BOOTTIME
   unsigned missing = 0;       // samples in a row in which it was not; 0: it is in this one
   Jumps jumps;
-  bool is_new = true;  // in this sample, so that it has no rate yet
+  bool is_new = true;                  // in this sample, so that it has no rate yet
+  std::optional<uint64_t> rated_usec;  // when it last had a rate, CLOCK_BOOTTIME
   // For streams: the figures that later ones are compared with.
   std::optional<Point> reference;
   unsigned same = 0;

@@ -133,12 +133,17 @@ bool Guard::is_high(const DomainTraffic& domain) const {
   });
 }
 
+// Without the number of a group that had one, the sum says nothing of how much room there is.
+bool Guard::is_low(const DomainTraffic& domain) const {
+  return domain.ceiling && domain.traffic < (rules_.traffic - quiet_margin) * *domain.ceiling &&
+         std::ranges::none_of(domain.groups, [](const auto& group) { return group.second.lost; });
+}
+
 // What each sample shows, also while a step is waited for.
 void Guard::note(const DomainTraffic& domain, Place& place) const {
   const bool alone = is_alone(domain);
   place.alone.add(alone, now_);
-  place.low.add(
-      domain.ceiling && domain.traffic < (rules_.traffic - quiet_margin) * *domain.ceiling, now_);
+  place.low.add(is_low(domain), now_);
   place.high = is_high(domain) ? place.high + 1 : 0;
   for (auto& [group, pair] : place.pairs) {
     if (!pair.is_here) continue;

@@ -316,6 +316,24 @@ TEST(GuardFaults, ACounterOfOthersDoesNotStopIt) {
   }
 }
 
+// The sum of the others is less than the traffic: that is no room.
+TEST(GuardFaults, ACounterThatIsLostIsNoRoom) {
+  Plant plant({{"redis", steadily(2)}, {"batch", steadily(10)}, {"other", steadily(3)}});
+  const Ran before = plant.run(60);
+  EXPECT_FALSE(before.guard.amounts().empty());
+  plant.change = [](double t, Sample& sample) {
+    if (t >= 60) sample.counters[2].counters["mbm_total_bytes"] = NoCount::unassigned;
+  };
+  EXPECT_EQ(texts(plant.run(650).steps), texts(before.steps));
+  // It may never have one again: then the group counts like one that never had any.
+  EXPECT_GT(plant.run(700).steps.size(), before.steps.size());
+  // The others may still need less.
+  Plant idle({{"redis", until(90, 2)}, {"batch", steadily(10)}, {"other", steadily(3)}});
+  idle.change = plant.change;
+  EXPECT_FALSE(idle.run(90).guard.amounts().empty());
+  EXPECT_TRUE(idle.run(120).guard.amounts().empty());
+}
+
 TEST(GuardFaults, ACounterOfItsOwnThatFailsNowAndThenDoesNotStopIt) {
   Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
   plant.change = [](double t, Sample& sample) {

@@ -36,6 +36,7 @@ struct DomainTraffic {
     bool counted = true;   // its counter has a number, and a rate unless the group is new
     bool is_new = false;   // in this sample, so that its rate is not known yet
     bool missing = false;  // in this sample, though it was there not long ago
+    bool lost = false;     // it is not counted, but was in the last ten minutes
   };
   std::string resource;
   DomainId domain{};

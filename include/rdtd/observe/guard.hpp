@@ -174,6 +174,7 @@ class Guard {
   [[nodiscard]] std::string why_quiet(const DomainTraffic& domain, const Place& place,
                                       const Pair& pair) const;
   [[nodiscard]] bool is_high(const DomainTraffic& domain) const;
+  [[nodiscard]] bool is_low(const DomainTraffic& domain) const;
   [[nodiscard]] bool is_in_force(const DomainTraffic& domain, const Place& place) const;
   [[nodiscard]] static Verdict verdict(const Cut& cut, double part, double errors);
   [[nodiscard]] std::optional<GuardStep> judge(const DomainTraffic& domain, Place& place);
