@@ -30,10 +30,10 @@ void DriftPace::tried(std::set<std::string> refused, bool load_failed) {
 
 bool DriftPace::too_often(const std::string& group) const { return delay_of(group) > first_delay; }
 
-std::set<std::string> DriftPace::unsettled() const {
+std::set<std::string> DriftPace::unsettled(Time now) const {
   std::set<std::string> out;
   for (const auto& [name, group] : groups_)
-    if (group.delay > first_delay) out.insert(name);
+    if (group.delay == longest_delay && now - group.changes.back() <= lately) out.insert(name);
   return out;
 }
 

@@ -227,7 +227,7 @@ void Reconciler::report_drift(const std::vector<Drift>& found) {
 
 // Each difference is restored, and yet the policy is hardly ever in force.
 void Reconciler::report_unsettled() {
-  const std::set<std::string> groups = drift_pace_.unsettled();
+  const std::set<std::string> groups = drift_pace_.unsettled(core_.system.now());
   for (const std::string& group : groups)
     core_.problems.set(
         "pace " + group,
@@ -235,7 +235,7 @@ void Reconciler::report_unsettled() {
                     "for moments only",
                     group_label(group)));
   core_.problems.clear_all("pace ", groups);
-  if (!groups.empty()) core_.compare_within(DriftPace::calm);
+  if (!groups.empty()) core_.compare_within(DriftPace::lately);
 }
 
 // The same is missing, perhaps for another reason: it is known now which process has a device open.

@@ -22,14 +22,16 @@ class DriftPace {
   static constexpr std::chrono::seconds window{10};
   // A group that others leave alone for this long is like any other again.
   static constexpr std::chrono::seconds calm{90};
+  // A change that is looked at after the longest delay comes within this time of the one before.
+  static constexpr std::chrono::seconds lately{40};
 
   // A look has found these groups changed by others, by directory. Returns those that have been
   // changed too often, once for each.
   [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
   // Whether the changes of the group are not worth a line in the log each.
   [[nodiscard]] bool too_often(const std::string& group) const;
-  // All of these that others have not left alone since.
-  [[nodiscard]] std::set<std::string> unsettled() const;
+  // Those that were changed for so long that they wait longest, the last time within `lately`.
+  [[nodiscard]] std::set<std::string> unsettled(Time now) const;
   // A look could not restore something of these groups, or not put all of the policy in force
   // (`load_failed`). What the kernel refuses is undone, which looks like another change: until it
   // succeeds, the next look at these, or at any group, waits longer each time.
