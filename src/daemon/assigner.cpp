@@ -64,7 +64,8 @@ bool may_stay(const Placement& placement, const proc::Process& process, pid_t pi
       !place.counter->others_monitor.load(std::memory_order_relaxed))
     return false;
   const auto now = process.read_thread_group(pid);
-  return now && (place.own_only || is_mon_group(*now)) && placement.table.is_at(destination, *now);
+  if (!now) return place.own_only;
+  return (place.own_only || is_mon_group(*now)) && placement.table.is_at(destination, *now);
 }
 
 Assignment place_by_facts(const Placement& placement, const proc::Process& process, pid_t pid,

@@ -16,7 +16,9 @@ std::vector<std::string> DriftPace::found(const std::set<std::string>& groups, T
     const bool again = group.delay > first_delay;
     if (!again && group.changes.size() <= max_changes) continue;
     group.delay = std::min(2 * group.delay, longest_delay);
-    if (!again) out.push_back(name);
+    if (again) continue;
+    group.since = now;
+    out.push_back(name);
   }
   return out;
 }
@@ -33,7 +35,9 @@ bool DriftPace::too_often(const std::string& group) const { return delay_of(grou
 std::set<std::string> DriftPace::unsettled(Time now) const {
   std::set<std::string> out;
   for (const auto& [name, group] : groups_)
-    if (group.delay == longest_delay && now - group.changes.back() <= lately) out.insert(name);
+    if (group.delay > first_delay && now - group.since > tolerated &&
+        now - group.changes.back() <= lately)
+      out.insert(name);
   return out;
 }
 

@@ -227,7 +227,11 @@ void Reconciler::report_drift(const std::vector<Drift>& found) {
 
 // Each difference is restored, and yet the policy is hardly ever in force.
 void Reconciler::report_unsettled() {
-  const std::set<std::string> groups = drift_pace_.unsettled(core_.system.now());
+  std::set<std::string> groups = drift_pace_.unsettled(core_.system.now());
+  std::erase_if(groups, [this](const std::string& group) {
+    const auto& in_force = core_.state.in_force->groups;
+    return std::ranges::find(in_force, group, &GroupTarget::directory) == in_force.end();
+  });
   for (const std::string& group : groups)
     core_.problems.set(
         "pace " + group,

@@ -117,7 +117,7 @@ Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) con
     return Where::in_group;
   // The lists were read before: a thread may have come into its group since.
   const auto now = process_->read_thread_group(tid);
-  if (!now) return Where::unknown;
+  if (!now) return place.own_only ? Where::in_group : Where::unknown;
   return placement_.table.is_at(destination, *now) ? Where::in_group : Where::elsewhere;
 }
 

@@ -268,6 +268,7 @@ static void on_cpuid(unsigned cpu, void *pc) {
   uint32_t leaf = get(rax), sub = get(rcx), of_cpu = get(rbx), index = get(rdx), a = 0, b = 0,
            c = 0, d = 0;
   patch_leaf[cpu % MAX_CPUS] = is_amended(leaf, sub) ? leaf : 0;
+  answers[cpu % MAX_CPUS].is_due = false;
   patch_level[cpu % MAX_CPUS] = sub;
   if (leaf == 0xf) {
     if (sub == 0 && hw.rmids) b = hw.rmids - 1, d = 2;
@@ -385,6 +386,7 @@ static void on_wbinvd(unsigned cpu, void *unused) {
 
 static void on_rdmsr(unsigned cpu, void *pc) {
   uint32_t index = get(rcx);
+  answers[cpu % MAX_CPUS].is_due = false;  // of one that raised an exception
   if (!is_rdt_msr(index)) return;
   uint64_t value = index == QM_CTR ? read_counter(cpu, msr_at(cpu, QM_EVTSEL)->value)
                                    : msr_at(cpu, index)->value;

@@ -24,13 +24,15 @@ class DriftPace {
   static constexpr std::chrono::seconds calm{90};
   // A change that is looked at after the longest delay comes within this time of the one before.
   static constexpr std::chrono::seconds lately{40};
+  static constexpr std::chrono::minutes tolerated{2};
 
   // A look has found these groups changed by others, by directory. Returns those that have been
   // changed too often, once for each.
   [[nodiscard]] std::vector<std::string> found(const std::set<std::string>& groups, Time now);
   // Whether the changes of the group are not worth a line in the log each.
   [[nodiscard]] bool too_often(const std::string& group) const;
-  // Those that were changed for so long that they wait longest, the last time within `lately`.
+  // Those that have been changed too often for longer than `tolerated`, the last time within
+  // `lately`.
   [[nodiscard]] std::set<std::string> unsettled(Time now) const;
   // A look could not restore something of these groups, or not put all of the policy in force
   // (`load_failed`). What the kernel refuses is undone, which looks like another change: until it
@@ -43,6 +45,7 @@ class DriftPace {
   struct Group {
     std::deque<Time> changes;  // in the window
     std::chrono::milliseconds delay = first_delay;
+    Time since{};  // of a longer delay
   };
   [[nodiscard]] std::chrono::milliseconds delay_of(const std::string& group) const;
 
