@@ -72,7 +72,7 @@ Assignment place_by_facts(const Placement& placement, const proc::Process& proce
                           ProcessFacts& facts) {
   auto name = process.read_name();
   Assignment out;
-  for (int attempt = 0; attempt < max_attempts; attempt++) {
+  for (int attempt = 0; attempt < max_renames; attempt++) {
     if (!name) return cannot_place(name.error());
     facts = {};
     facts.name = *name;

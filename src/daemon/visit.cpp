@@ -199,7 +199,7 @@ bool Visit::settle() {
   if (!name)
     return finish(proc::ended(name.error()) ? correct_placement(placement_, pid_)
                                             : cannot_place(name.error()));
-  if (*name == *facts_.name || ++threads_.attempts >= max_attempts) return true;
+  if (*name == *facts_.name || ++threads_.attempts >= max_renames) return true;
   threads_.passes = 0;
   threads_.seen.clear();
   threads_.listed.clear();

@@ -60,13 +60,13 @@ bool share_fits(const GoresctrlShare& share, const GoresctrlShare& of) {
 
 std::string whole_cache(const std::string& key) { return key.substr(0, 2); }  // of "l3code"
 
-// Code and data have what the whole has unless they have their own.
-const ByDomain<GoresctrlShare>& shares_for_key(const GoresctrlShares& shares,
-                                               const std::string& key) {
-  static const ByDomain<GoresctrlShare> none;
-  auto found = shares.find(key);
-  if (found == shares.end()) found = shares.find(whole_cache(key));
-  return found == shares.end() ? none : found->second;
+// Code and data have what the whole has in each domain in which they have nothing of their own.
+ByDomain<GoresctrlShare> shares_for_key(const GoresctrlShares& shares, const std::string& key) {
+  ByDomain<GoresctrlShare> out;
+  for (const std::string& of : {whole_cache(key), key})
+    if (const auto found = shares.find(of); found != shares.end())
+      for (const auto& [domain, share] : found->second) out.insert_or_assign(domain, share);
+  return out;
 }
 
 // One amount, or a table of them by lists of domains.
@@ -103,8 +103,8 @@ std::optional<GoresctrlShare> parse_share(std::string_view text, unsigned line) 
 
 PolicyAmounts amounts_of_partition(const GoresctrlShares& shares) {
   PolicyAmounts out;
-  for (const auto& [key, domains] : shares)
-    for (const auto& [domain, share] : domains)
+  for (const auto& [key, own] : shares)
+    for (const auto& [domain, share] : shares_for_key(shares, key))
       out.amounts[key][domain] = text_in_cache(share, out.lost);
   return out;
 }
@@ -116,8 +116,8 @@ std::expected<PolicyAmounts, std::string> amounts_of_class(const GoresctrlShares
     for (const auto& [key, domains] : *one) keys.insert(key);
   PolicyAmounts out;
   for (const std::string& key : keys) {
-    const auto& own = shares_for_key(shares, key);
-    const auto& base = shares_for_key(partition, key);
+    const auto own = shares_for_key(shares, key);
+    const auto base = shares_for_key(partition, key);
     for (const int domain : domains_in(own, base)) {
       const GoresctrlShare* share = value_for_domain(own, domain);
       const GoresctrlShare* of = value_for_domain(base, domain);

@@ -230,13 +230,26 @@ void GoresctrlImport::count(const GoresctrlShares& caches) {
 std::string GoresctrlImport::default_group() const {
   constexpr unsigned leaves_ways = 75;  // with more, all may be taken: amounts are rounded to ways
   unsigned most = 0;
+  std::vector<std::pair<std::string, int>> full;  // caches and their domains
   for (const std::string cache : {"l2", "l3"})
     if (const auto found = percent_.find(cache); found != percent_.end())
-      for (const auto& [domain, percent] : found->second) most = std::max(most, percent);
+      for (const auto& [domain, percent] : found->second) {
+        most = std::max(most, percent);
+        if (percent >= 100) full.emplace_back(cache, domain);
+      }
+  const auto has_share = [](const Partition& partition, const auto& at) {
+    const auto shares = partition.caches.find(at.first);
+    return shares != partition.caches.end() && value_for_domain(shares->second, at.second);
+  };
   const auto last =
-      std::ranges::find_if(partitions_.rbegin(), partitions_.rend(),
-                           [](const Partition& partition) { return !partition.caches.empty(); });
+      std::ranges::find_if(partitions_.rbegin(), partitions_.rend(), [&](const Partition& one) {
+        return !one.caches.empty() &&
+               std::ranges::all_of(full, [&](const auto& at) { return has_share(one, at); });
+      });
   if (names_.contains("default") || (most <= leaves_ways && !has_masks_)) return {};
+  if (last == partitions_.rend())
+    return "\n# The partitions leave no ways to other processes, each in another cache or domain: "
+           "make\n# some of them smaller.\n";
   const std::string line = "partition = " + toml_string(last->name);
   if (most < 100)
     return "\n# If the partitions leave no ways to other processes:\n# [group.default]\n# " + line +

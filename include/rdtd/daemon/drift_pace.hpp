@@ -45,7 +45,7 @@ class DriftPace {
   struct Group {
     std::deque<Time> changes;  // in the window
     std::chrono::milliseconds delay = first_delay;
-    Time since{};  // of a longer delay
+    Time since{};  // when the delay grew first
   };
   [[nodiscard]] std::chrono::milliseconds delay_of(const std::string& group) const;
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "rdtd/daemon/visit.hpp"
 #include "rdtd/daemon/system.hpp"
+#include "rdtd/daemon/visit.hpp"
 
 namespace rdtd {
 

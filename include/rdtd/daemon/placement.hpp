@@ -29,7 +29,7 @@ struct Assignment {
   size_t moved = 0;                // threads written to `tasks`
   size_t unseen = 0;               // of these: the kernel did not say where they were
   int error = 0;                   // refused, unknown: errno
-  std::optional<uid_t> user = {};  // whom the time is to be charged to, if there are shares
+  std::optional<uid_t> user = {};  // who pays for the time, if there are shares
   bool manual = false;             // threads were moved for a manual assignment, and by no rule
   bool hidden = false;             // it looks like root's, and is another user's
   bool deep = false;  // its cgroup is nested so deeply that to read its path takes long
@@ -53,7 +53,7 @@ struct Placement {
 [[nodiscard]] std::optional<uid_t> responsible_user(const proc::Process& process);
 
 // A process that keeps renaming itself is left to the events that its renames send.
-inline constexpr int max_attempts = 3;
+inline constexpr int max_renames = 3;
 
 // What an error of /proc says about the assignment.
 [[nodiscard]] Assignment cannot_place(const Error& error);

@@ -7,6 +7,8 @@
 // - two groups that share no way before and after never share one in between. The only exception is
 //   a mask whose old and new ways have nothing in common: on its way it may use free ways, or ways
 //   of groups that may overlap it, and if there are none, it shares ways for the time of one step;
+// - a group that leaves keeps its bandwidth while processes are in it, and shares the default
+//   group's ways where it would be in those of an exclusive group or of a region;
 // - a group that does not change is not written;
 // - a locked region that goes is undone first, and one that comes is locked when its ways are free;
 // - io_alloc is disabled first, and enabled before groups are made: it needs the highest CLOSID,
