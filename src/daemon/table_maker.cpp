@@ -37,7 +37,9 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     return known->second.get();
   };
   Counters counters;
-  for (const auto& [group, mon_group, own_only] : table->rules.destinations()) {
+  for (const auto& [wanted, mon_group, own_only] : table->rules.destinations()) {
+    const bool is_taken = taken.contains(wanted);
+    const std::string group(is_taken ? root_group : wanted);
     const auto tasks = open(group);
     if (!tasks) return std::unexpected(tasks.error());
     const auto known = counters_.find(group);
@@ -48,8 +50,8 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
             .first->second;
     counter->others_monitor = others_monitoring_.contains(group);
     Place& place = table->places.emplace_back(group, *tasks, nullptr, counter);
-    place.own_only = own_only;
-    if (mon_group.empty() || !place.exists()) continue;
+    place.own_only = own_only || is_taken;
+    if (is_taken || mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {
       place.monitor = *parse_monitor_template(mon_group);
       table->has_templates = true;

@@ -29,9 +29,11 @@ JsonValue to_json(pid_t pid, const Explanation& explanation) {
 
 void print_explanation(const Context& context, pid_t pid, const Explanation& explanation) {
   print("{}\n", emphasized(context, fmt::format("{} ({})", printable(explanation.name), pid)));
-  for (const auto& trial : explanation.trials)
-    print("  {}  {}  {}\n", trial.place, trial.matched ? "matches" : "no:",
+  for (const auto& trial : explanation.trials) {
+    print("  {}  {}  {}", trial.place, trial.matched ? "matches" : "no:",
           trial.matched ? destination_text(trial.group) : printable(trial.reason));
+    print("{}\n", trial.matched && !trial.reason.empty() ? fmt::format(": {}", trial.reason) : "");
+  }
   if (explanation.trials.empty() || !explanation.trials.back().matched)
     print("  no rule matches: it stays in the group that it started in\n");
   std::map<std::string, std::vector<std::string>> by_group;

@@ -79,10 +79,38 @@ TEST_F(ForeignTest, ProcessesOfAGroupThatCannotBeHadAreInTheDefaultGroup) {
   (void)kernel.resctrl.write("batch/tasks", std::to_string(redis) + "\n");
   for (const pid_t pid : {redis, placed}) place_at_exec(pid);
   EXPECT_EQ(groups(), "default theirs batch");
+  const auto why = [&] { return manager->answers().explain(redis, {})->trials.at(0).reason; };
+  EXPECT_EQ(why(), "its own group cannot be had now");
   (void)kernel.resctrl.remove("redis");
   manager->reconciler().reconcile();
   run(std::chrono::minutes(1));
   EXPECT_EQ(groups(), "redis/probe redis/probe batch");
+  EXPECT_EQ(why(), "");
+}
+
+// The same for a group that another tool takes while rdtd runs.
+TEST_F(ForeignTest, ProcessesOfATakenGroupAreInTheDefaultGroup) {
+  ASSERT_EQ(
+      reload("[group.redis]\nl3 = \"4 ways\"\n[group.batch]\nl3 = \"1 way\"\n[[rule]]\ngroup = "
+             "\"redis\"\nname = \"redis-*\"\nmonitor = \"probe\"\n[[rule]]\ngroup = \"batch\"\n"
+             "name = \"*\"\n"),
+      "");
+  (void)kernel.resctrl.remove("redis");
+  (void)kernel.resctrl.make("redis");
+  const pid_t theirs = processes.start({.name = "redis-server"});
+  ASSERT_TRUE(kernel.resctrl.write("redis/tasks", std::to_string(theirs) + "\n"));
+  const pid_t redis = processes.start({.name = "redis-server"});
+  (void)kernel.resctrl.write("batch/tasks", std::to_string(redis) + "\n");
+  manager->reconciler().reconcile();
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(group_of(theirs) + " " + group_of(redis), "redis default");
+  (void)kernel.resctrl.write("batch/tasks", std::to_string(redis) + "\n");
+  for (const pid_t pid : {theirs, redis}) place_at_exec(pid);
+  EXPECT_EQ(group_of(theirs) + " " + group_of(redis), "redis default");
+  (void)kernel.resctrl.remove("redis");
+  manager->reconciler().reconcile();
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(group_of(theirs) + " " + group_of(redis), "redis/probe redis/probe");
 }
 
 // With `adopt`, a group that rdtd did not make is taken over at the load, and again if another tool

@@ -118,7 +118,10 @@ class FakeManager final : public Changes, public Reads, public LogControl {
     if (pid == 409) return std::unexpected(Refusal{.kind = Refusal::Kind::busy, .text = "held up"});
     if (owner && *owner != process_owner)
       return std::unexpected(Refusal{.kind = Refusal::Kind::not_permitted, .text = "not yours"});
-    return Explanation{"redis", {{"a.toml:1", "web", true, owner ? "" : "pattern"}}, {{1, "web"}}};
+    return Explanation{"redis",
+                       {{"a.toml:1", "web", false, owner ? "" : "pattern"},
+                        {"a.toml:2", "default", true, "its own group cannot be had now"}},
+                       {{1, "web"}}};
   }
   std::expected<std::vector<DomainCounters>, Refusal> counters() override {
     return std::vector{

@@ -117,7 +117,9 @@ struct Explanation {
     std::string place;  // FILE:LINE
     std::string group;
     bool matched = false;
-    std::string reason;  // why the rule does not match
+    // Why the rule does not match; of one that does: why it leads to the default group instead of
+    // its own.
+    std::string reason;
   };
   std::string name;                                       // of the process
   std::vector<Trial> trials;                              // up to the rule that matched

@@ -29,7 +29,7 @@ struct InForce {
   std::vector<PolicyFile> files, leases;
   std::vector<MissingPart> missing;  // what of the policy the machine cannot have now
   // Groups of the policy that another tool has removed and made again: directories. They are not
-  // touched, and no rule puts a process there.
+  // touched, and no rule puts a process there: it leads to the default group meanwhile.
   std::set<std::string> taken;
   std::shared_ptr<const RuleTable> table;
   std::vector<Diagnostic> warnings;

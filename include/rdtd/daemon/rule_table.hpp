@@ -34,8 +34,7 @@ struct AssignmentCounter {
 // there, is left out: its control group limits the threads all the same.
 struct Place {
   std::string directory;  // of the group
-  // Null if the control group is another tool's or is not there: then its rules leave processes
-  // where they are.
+  // Null if the control group is not there: then its rules leave processes where they are.
   const resctrl::Tasks* control_group = nullptr;
   const resctrl::Tasks* mon_group = nullptr;   // null: none
   std::shared_ptr<AssignmentCounter> counter;  // the control group's

@@ -21,8 +21,9 @@ class TableMaker {
 
   // One that cannot be opened is left out, or an error. Monitoring groups limit nobody.
   enum class LeaveOut { monitoring, all };
-  // The rules with the `tasks` files as they are now, except those of groups that another tool has
-  // taken. `left_out`: the errors of those that were left out.
+  // The rules with the `tasks` files as they are now. Instead of a group that another tool has
+  // taken, its rules lead to the default group: without them, a wider rule's group would get the
+  // processes that are started there. `left_out`: the errors of those that were left out.
   [[nodiscard]] Result<std::shared_ptr<const RuleTable>> make(
       std::shared_ptr<const RuleSet> rules, const std::vector<GroupTarget>& groups,
       const std::set<std::string>& taken, LeaveOut what, std::vector<Error>& left_out);
