@@ -115,6 +115,28 @@ Result<std::string> Directory::read(const std::string& name) const {
   return read_all(fd->get(), path_of(name));
 }
 
+Result<std::string> Directory::find_line(
+    const std::string& name, const std::function<bool(std::string_view)>& wanted) const {
+  const auto file = open_file(name, O_RDONLY);
+  if (!file) return std::unexpected(file.error());
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  while (true) {
+    const ssize_t count = ::read(file->get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno_error("read", path_of(name));
+    if (count == 0) return "";
+    text.append(buffer.data(), static_cast<size_t>(count));
+    size_t begin = 0;
+    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+      const auto line = std::string_view(text).substr(begin, end - begin);
+      if (wanted(line)) return std::string(line);
+      begin = end + 1;
+    }
+    text.erase(0, begin);
+  }
+}
+
 Result<void> Directory::write(const std::string& name, std::string_view text) const {
   auto fd = open_file(name, O_WRONLY);
   if (!fd) return std::unexpected(fd.error());

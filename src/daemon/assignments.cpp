@@ -193,6 +193,7 @@ std::expected<void, Refusal> Assignments::carry_out(
   // Before it is recorded: a group that is missing now is no reason to leave the rules.
   if (const auto tasks = core_.system.resctrl.open_tasks(directory); !tasks)
     return std::unexpected(refusal(tasks.error()));
+  const auto earlier = core_.manual.held(pid);
   // From here on the rules leave it alone, so that they do not undo what follows.
   if (const auto full = core_.manual.add({.process = process,
                                           .group = group,
@@ -206,7 +207,8 @@ std::expected<void, Refusal> Assignments::carry_out(
   if (error != 0 && error != EAGAIN) {
     // Some threads may be there, or all of them in the control group of a monitoring group.
     if (before) (void)put_into(*process, *before, false);
-    core_.manual.remove(pid);
+    // Where threads could not be put back, the next comparison does it.
+    if (!earlier || core_.manual.add(*earlier)) core_.manual.remove(pid);
     core_.sweeper.visit({.pid = pid});
     core_.store();
     if (error == ESRCH) return std::unexpected(no_such_process(pid));

@@ -404,6 +404,8 @@ Task<> Loads::run_reset(Done done) {
   co_await publish();
   core_.observer.rules_changed();
   ResctrlLock::Right right = co_await core_.jobs.lock();
+  // A reset that failed may have given the root the mode under which it may remove no groups.
+  (void)core_.system.admit(core_.readers());
   const Result<void> removed = core_.applier.remove_all();
   right = {};
   State::LastReload& last = core_.state.last_reload;

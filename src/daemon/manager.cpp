@@ -24,6 +24,7 @@ Result<void> Manager::remove_all() {
   Result<void> removed;
   {
     const auto lock = core_.system.resctrl.lock();
+    (void)core_.system.admit(core_.readers());  // as a reset that failed may have left another mode
     removed = core_.applier.remove_all();
   }
   core_.admit(resctrl::Admit::before);  // last: under the kernel's mode, root may not remove groups

@@ -159,6 +159,11 @@ std::optional<std::string> ManualAssignments::group_of(pid_t pid) {
   return entry ? std::optional(entry->held.group) : std::nullopt;
 }
 
+std::optional<ManualAssignments::Held> ManualAssignments::held(pid_t pid) {
+  const auto entry = find(pid);
+  return entry ? std::optional(entry->held) : std::nullopt;
+}
+
 bool ManualAssignments::exec(pid_t pid, uint64_t timestamp) {
   const auto entry = find(pid);
   if (!entry) return false;

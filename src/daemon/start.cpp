@@ -73,11 +73,14 @@ void block_signals() {
 // "1: FLOCK  ADVISORY  WRITE 812 00:15:1 0 EOF".
 std::string lock_holder(const Directory& proc, const std::string& path) {
   struct stat status{};
-  const auto locks = proc.read("locks");
+  // Any user may have very many locks, and each read makes the kernel pass those before.
+  constexpr size_t limit = 256 << 10;
+  const auto file_of_locks = proc.open_file("locks", O_RDONLY);
+  const auto locks = file_of_locks ? read_all(file_of_locks->get(), proc.path_of("locks"), limit)
+                                   : std::unexpected(file_of_locks.error());
   if (!locks || ::stat(path.c_str(), &status) < 0) return "another process";
   const std::string file =
       fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
-  // Any user may have very many locks.
   for (size_t at = locks->find(file); at != std::string::npos; at = locks->find(file, at + 1)) {
     const size_t begin = locks->rfind('\n', at) + 1;
     const auto line = std::string_view(*locks).substr(begin, locks->find('\n', at) - begin);
@@ -93,8 +96,8 @@ std::string lock_holder(const Directory& proc, const std::string& path) {
 
 Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Directory& proc,
                              const std::string& possible_cpus, std::optional<bool> pseudo_locking) {
-  const auto mounts = proc.read("self/mounts");
-  if (!mounts) return std::unexpected(mounts.error());
+  const auto mounted = resctrl::read_mount_options(proc);
+  if (!mounted) return std::unexpected(mounted.error());
   CpuSet possible;
   const UniqueFd fd(::open(possible_cpus.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd && errno != ENOENT && errno != EACCES) return errno_error("open", possible_cpus);
@@ -103,8 +106,7 @@ Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Direct
     if (!text) return std::unexpected(text.error());
     possible = parse_cpu_list(trim(*text)).value_or(CpuSet{});
   }
-  return resctrl::read_machine(filesystem, find_mount_options(*mounts).value_or(MountOptions{}),
-                               std::move(possible), pseudo_locking);
+  return resctrl::read_machine(filesystem, *mounted, std::move(possible), pseudo_locking);
 }
 
 // The first directory that is a unified cgroup hierarchy.

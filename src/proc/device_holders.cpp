@@ -44,17 +44,16 @@ Result<dev_t> number_of(const std::string& devices, const std::string& name) {
 // The device number of the filesystem that has the devices, as /proc/PID/maps writes it; empty if
 // there is none.
 Result<std::string> number_of_devtmpfs(const Directory& proc) {
-  const auto mounts = proc.read("1/mountinfo");  // proc_pid_mountinfo(5)
-  if (!mounts) return std::unexpected(mounts.error());
-  for (const std::string_view line : split(*mounts, '\n')) {
-    const auto words = split(line, ' ');
-    if (!line.contains(" - devtmpfs ") || words.size() < 3) continue;
-    const auto numbers = split(words[2], ':');
-    const auto high = parse_unsigned<unsigned>(numbers.front());
-    const auto low = parse_unsigned<unsigned>(numbers.back());
-    if (high && low) return fmt::format("{:02x}:{:02x}", *high, *low);
-  }
-  return "";
+  const auto line = proc.find_line("1/mountinfo", [](std::string_view mount) {
+    return mount.contains(" - devtmpfs ");  // proc_pid_mountinfo(5)
+  });
+  if (!line) return std::unexpected(line.error());
+  const auto words = split(*line, ' ');
+  if (words.size() < 3) return "";
+  const auto numbers = split(words[2], ':');
+  const auto high = parse_unsigned<unsigned>(numbers.front());
+  const auto low = parse_unsigned<unsigned>(numbers.back());
+  return high && low ? fmt::format("{:02x}:{:02x}", *high, *low) : "";
 }
 
 // A line of /proc/PID/fdinfo/FD.
@@ -100,24 +99,11 @@ bool maps_device(std::string_view line, std::string_view filesystem, std::string
   return words.size() > 5 && (filesystem.empty() || words[3] == filesystem) && line.ends_with(path);
 }
 
-// The line that maps the device, or nothing. There may be more lines than memory.
+// The line that maps the device, or nothing.
 Result<std::string> find_map(const Directory& process, const std::string& filesystem,
                              const std::string& path) {
-  const auto file = process.open_file("maps", O_RDONLY);
-  if (!file) return std::unexpected(file.error());
-  std::string text;
-  std::array<char, 1 << 16> buffer{};
-  while (true) {
-    const ssize_t count = ::read(file->get(), buffer.data(), buffer.size());
-    if (count < 0) return errno_error("read", process.path_of("maps"));
-    if (count == 0) return "";
-    text.append(buffer.data(), static_cast<size_t>(count));
-    const size_t end = text.rfind('\n');
-    for (const std::string_view line :
-         split(std::string_view(text).substr(0, end == std::string::npos ? 0 : end), '\n'))
-      if (maps_device(line, filesystem, path)) return std::string(line);
-    if (end != std::string::npos) text.erase(0, end + 1);
-  }
+  return process.find_line(
+      "maps", [&](std::string_view line) { return maps_device(line, filesystem, path); });
 }
 
 // Capabilities and access control lists aside.

@@ -72,8 +72,8 @@ std::vector<Diagnostic> unknown_users(const Context& context, const Policy& poli
 MountOptions mount_options(const Context& context, const Tree& tree) {
   if (context.snapshot_given) return resctrl::read_copied_mount_options(tree.filesystem());
   const auto proc = Directory::open(context.proc);
-  const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
-  return mounts ? find_mount_options(*mounts).value_or(MountOptions{}) : MountOptions{};
+  const auto mounted = proc ? resctrl::read_mount_options(*proc) : std::unexpected(proc.error());
+  return mounted.value_or(MountOptions{});
 }
 
 // Nothing if the kernel does not say.

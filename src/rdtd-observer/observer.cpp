@@ -28,6 +28,7 @@
 #include "rdtd/observer/sampler.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/policy/search.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -178,9 +179,9 @@ void Observer::open_tree() {
   header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
   header_.boot = paths_.boot;
   const auto proc = Directory::open(paths_.proc);
-  const auto mounts = proc ? proc->read("self/mounts") : std::unexpected(proc.error());
+  const auto mounted = proc ? resctrl::read_mount_options(*proc) : std::unexpected(proc.error());
   header_.ceilings = read_ceilings(paths_.ceilings);
-  header_.mba_mbps = mounts && find_mount_options(*mounts).value_or(MountOptions{}).mba_MBps;
+  header_.mba_mbps = mounted && mounted->mba_MBps;
   guarding_->use(header_);
   // What it has learned is not lost with a failed reading, which a recording does not show.
   if (detector_)

@@ -166,6 +166,14 @@ bool is_gone(const Filesystem& filesystem, const Error& error, const std::string
   return now && (*now == 0 || (inode != 0 && *now != inode));
 }
 
+Result<MountOptions> read_mount_options(const Directory& proc) {
+  // Each user who can mount something adds lines, which may be long.
+  const auto line = proc.find_line(
+      "self/mounts", [](std::string_view mount) { return find_mount_options(mount).has_value(); });
+  if (!line) return std::unexpected(line.error());
+  return find_mount_options(*line).value_or(MountOptions{});
+}
+
 MountOptions read_copied_mount_options(const Filesystem& filesystem) {
   return parse_mount_options(filesystem.read(mount_options_file).value_or(""));
 }

@@ -312,6 +312,25 @@ TEST_F(ManagerTest, ThePolicyInForceSaysWhoMayRead) {
   EXPECT_EQ(state(), "running");
 }
 
+// Under the mode of before, root may not remove groups.
+TEST_F(ManagerTest, AResetThatFailedCanBeTriedAgain) {
+  using resctrl::Admit;
+  ASSERT_EQ(reload(redis_policy), "");
+  const auto reset = [this] {
+    return wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); });
+  };
+  kernel.calls.fail_if([](const fake::Call& call) { return call.operation == "remove"; }, EBUSY);
+  EXPECT_NE(reset(), "");
+  kernel.calls.reset();
+  admissions.clear();
+  EXPECT_EQ(reset(), "");
+  EXPECT_EQ(admissions, (std::vector{Admit::all, Admit::before}));
+  EXPECT_EQ(kernel.resctrl.groups.size(), 1U);
+  admissions.clear();
+  ASSERT_TRUE(manager->remove_all());
+  EXPECT_EQ(admissions, (std::vector{Admit::all, Admit::before}));
+}
+
 // At its end the daemon waits for no lock, and leaves nothing behind.
 TEST_F(ManagerTest, RemovesAllAtTheEnd) {
   const pid_t pid = processes.start({.name = "bash"});

@@ -62,6 +62,18 @@ TEST_F(ManualAndRulesTest, ARefusedOneIsForgotten) {
   EXPECT_TRUE(manager->core().manual.all().empty());
 }
 
+TEST_F(ManualAndRulesTest, ARefusedOneLeavesTheEarlierOneInForce) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(assign(redis, "default"), "");
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.operation == "add" && call.path == "web/tasks"; },
+      EINVAL);
+  EXPECT_NE(assign(redis, "web"), "");
+  run();
+  EXPECT_EQ(group_of(redis), "default");
+  EXPECT_EQ(manager->core().manual.group_of(redis), "default");
+}
+
 // Between the request and its authorization.
 TEST_F(ManualAndRulesTest, AGroupOrProcessThatGoesMeanwhileRefusesIt) {
   const auto to_web = manager->changes().prepare_assign(bash_, "web", {});

@@ -80,6 +80,7 @@ class World : public Files {
                 return std::unexpected(Error{"change the mode of", "resctrl", EROFS, {}});
               admitted = who;
               groups_at_admission = kernel.resctrl.groups.size();
+              admissions.push_back(who);
               return {};
             },
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
@@ -184,6 +185,7 @@ class World : public Files {
   std::map<std::string, std::string> holders;  // of the devices of regions
   std::vector<PseudoLock> access;              // to these devices, as stored
   std::optional<resctrl::Admit> admitted;      // to reading, by the last change
+  std::vector<resctrl::Admit> admissions;      // all of them
   std::size_t groups_at_admission = 0;         // with the default group, at that change
   bool no_chmod = false;                       // of the root of resctrl
   bool no_users = false;                       // the user database does not answer

@@ -28,6 +28,22 @@ TEST_F(Files, ReplaceKeepsTheOldFileIfAWriteFails) {
   EXPECT_FALSE(fs::exists(root_ / ".out.new"));
 }
 
+TEST_F(Files, FindsALineInAFileLargerThanARead) {
+  const std::string long_line(200'000, 'x');
+  put("lines", "first\n" + long_line + "\nwanted 1\nwanted 2\nwanted without an end");
+  const auto directory = Directory::open(root_.string());
+  const auto find = [&](std::string_view begin) {
+    return directory->find_line("lines",
+                                [begin](std::string_view line) { return line.starts_with(begin); });
+  };
+  EXPECT_EQ(find("first"), "first");
+  EXPECT_EQ(find("xx"), long_line);
+  EXPECT_EQ(find("wanted"), "wanted 1");
+  EXPECT_EQ(find("wanted w"), "");
+  EXPECT_EQ(directory->find_line("none", [](std::string_view) { return true; }).error().text(),
+            "cannot open " + root_.string() + "/none: No such file or directory");
+}
+
 TEST_F(Files, ReplaceIsReadableByAll) {
   const auto directory = Directory::open(root_.string());
   const mode_t mask = ::umask(0077);

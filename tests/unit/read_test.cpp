@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fake/kernel.hpp"
+#include "files.hpp"
 #include "rdtd/resctrl/counters.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "fixed_texts.hpp"
@@ -37,6 +38,18 @@ TEST(MountOptions, Table) {
   };
   for (const auto& row : rows)
     EXPECT_EQ(find_mount_options(row.mounts), row.expected) << row.mounts;
+}
+
+// A user may add lines of any length, by mounts of their own.
+TEST_F(Files, MountOptionsAmongVeryManyMounts) {
+  const std::string mount = "fuse /mnt" + std::string(32'000, 'x') + " fuse rw 0 0\n";
+  std::string mounts;
+  while (mounts.size() < 17U << 20) mounts += mount;
+  put("self/mounts", mounts + "resctrl /sys/fs/resctrl resctrl rw,cdp 0 0\n");
+  const auto proc = Directory::open(root_.string());
+  EXPECT_EQ(resctrl::read_mount_options(*proc), MountOptions{.cdp = true});
+  put("self/mounts", mounts);
+  EXPECT_EQ(resctrl::read_mount_options(*proc), MountOptions{});
 }
 
 // A group takes an RMID for the counters of both.

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ class Directory {
   [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags,
                                            mode_t mode = 0600) const;
   [[nodiscard]] Result<std::string> read(const std::string& name) const;
+  // The first complete line that is wanted, without its end; empty if there is none. There may be
+  // more lines than memory, as others may add some.
+  [[nodiscard]] Result<std::string> find_line(
+      const std::string& name, const std::function<bool(std::string_view)>& wanted) const;
   // Writes the text with one write(2), as the kernel's control files require.
   [[nodiscard]] Result<void> write(const std::string& name, std::string_view text) const;
   // Creates a regular file of this mode, or replaces it by rename: a reader sees the old text or

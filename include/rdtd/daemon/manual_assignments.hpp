@@ -48,6 +48,8 @@ class ManualAssignments {
   // The label of a full limit, "this user" or "all users", or nothing if it was added.
   [[nodiscard]] std::optional<std::string> add(Held held);
   void remove(pid_t pid);
+  // What was assigned last, for `add`.
+  [[nodiscard]] std::optional<Held> held(pid_t pid);
   void clear();
 
   // The label of the group that the process was put in, if the rules are to leave it alone. Costs

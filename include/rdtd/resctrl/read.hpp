@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rdtd/base/directory.hpp"
 #include "rdtd/model/machine.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
 
@@ -29,6 +30,10 @@ namespace rdtd::resctrl {
 
 // Of a group of either kind, where counters are assigned: "mbm_L3_assignments".
 [[nodiscard]] std::string mbm_assignments_file(std::string_view resource);
+
+// The options that resctrl is mounted with, from this directory of /proc; none if it is not
+// mounted.
+[[nodiscard]] Result<MountOptions> read_mount_options(const Directory& proc);
 
 // A file that copies of resctrl have in their root and resctrl itself does not: the options that
 // the original was mounted with, as in /proc/mounts.
