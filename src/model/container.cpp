@@ -61,8 +61,10 @@ ContainerIds of_mixed_drivers(std::string_view path) {
   return {};
 }
 
+constexpr std::string_view podman_parent = "libpod_parent";
+
 bool made_by_runtime(std::string_view directory) {
-  return directory == "docker" || directory == "libpod_parent" || directory == "kubepods";
+  return directory == "docker" || directory == podman_parent || directory == "kubepods";
 }
 
 }  // namespace
@@ -79,6 +81,8 @@ ContainerIds container_of_cgroup(std::string_view path) {
     if (!slice && !without_units) break;
     if (in_pods && out.pod.empty()) out.pod = pod_in(parts[i]).value_or("");
     if (in_pods && out.pod.empty()) continue;
+    // The cgroup of a pod of podman has the pod's ID as its name, which looks like a container's.
+    if (parts.front() == podman_parent && !parts[i].starts_with("libpod-")) continue;
     out.container = container_in(parts[i]).value_or("");
   }
   return out;

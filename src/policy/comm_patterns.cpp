@@ -47,6 +47,7 @@ std::string_view program_of_title(std::string_view text) {
 
 // "kworker/0:1*" of "kworker/0:1-events": what a worker does changes.
 std::string kernel_thread(std::string_view name) {
+  if (name == "kworker") return "kworker/*";
   const size_t dash = name.starts_with("kworker/") ? name.find('-') : std::string_view::npos;
   if (dash != std::string_view::npos) return fmt::format("{}*", name.substr(0, dash));
   return can_be_comm(name) ? std::string(name) : comm_of(name);

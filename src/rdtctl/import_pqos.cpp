@@ -74,13 +74,17 @@ std::optional<uint64_t> parse_number(std::string_view text) {
   return parse_unsigned<uint64_t>(std::string_view(number).substr(2), 16);
 }
 
-// What this amount of pqos is in the policy language. AMD's bandwidths are in 1/8 GB/s.
+// AMD's bandwidths are in 1/8 GB/s.
+std::string rate_of(uint64_t eighths) {
+  return fmt::format("{} GB/s", static_cast<double>(eighths) / 8);
+}
+
+// What this amount of pqos is in the policy language.
 std::string amount_of(const std::string& what, uint64_t value) {
   constexpr uint64_t most_percent = 100;
   if (what == "llc" || what == "l3" || what == "l2") return fmt::format("0x{:x}", value);
   if (what == "mba_max") return fmt::format("{} MB/s", value);
-  if (what == "smba" || value > most_percent)
-    return fmt::format("{} GB/s", static_cast<double>(value) / 8);
+  if (what == "smba" || value > most_percent) return rate_of(value);
   return fmt::format("{}%", value);
 }
 
@@ -96,6 +100,7 @@ class PqosImport {
                                            const CpuSet& cpus);
 
   std::optional<std::string> add(std::string_view value, bool defines);
+  void unify_bandwidths();
   void note_lost(const std::vector<std::string>& words, size_t at);
 
   void note_command(const std::vector<std::string>& words, size_t at);
@@ -279,6 +284,27 @@ void PqosImport::note_command(const std::vector<std::string>& words, size_t at) 
                          rdtset ? "which 'rdtctl run' does" : "which is no command of pqos");
 }
 
+// One machine counts either percentages or rates: what cannot be a percentage says so of all.
+void PqosImport::unify_bandwidths() {
+  const auto is_rate = [](const auto& one) { return one.second.ends_with("GB/s"); };
+  const bool rates = std::ranges::any_of(classes_, [&](const auto& one) {
+    const auto& amounts = one.second.amounts;
+    const auto mb = amounts.find("mb");
+    return amounts.contains("smba") ||
+           (mb != amounts.end() && std::ranges::any_of(mb->second, is_rate));
+  });
+  if (!rates) return;
+  for (auto& [number, of] : classes_) {
+    const auto mb = of.amounts.find("mb");
+    if (mb == of.amounts.end()) continue;
+    for (auto& [domains, amount] : mb->second)
+      if (amount.ends_with('%'))
+        amount =
+            rate_of(parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
+                        .value_or(0));
+  }
+}
+
 ImportedText PqosImport::run(std::string_view text) {
   const std::vector<std::string> words = shell_words(text);
   // The options of other programs are not pqos's. Without its name, all are.
@@ -315,6 +341,7 @@ ImportedText PqosImport::run(std::string_view text) {
   if (const std::string options = mount_options_in(text); classes_.empty() && !options.empty())
     return std::unexpected("it has neither -e nor -a of pqos; " + options);
   if (classes_.empty()) return std::unexpected("it has neither -e nor -a of pqos");
+  unify_bandwidths();
   std::string out =
       "# From a command line of pqos. Its classes are groups of the names that it uses.\n";
   std::map<unsigned, CpuSet> cpus;

@@ -61,7 +61,7 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
   const char* rest = ::strptime(text.c_str(), "%a ", &ignored);
   if (rest == nullptr) rest = text.c_str();
   for (const char* format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S",
-                             "%H:%M:%S", "%H:%M"}) {
+                             "%Y-%m-%dT%H:%M", "%H:%M:%S", "%H:%M"}) {
     std::tm fields = day;
     const char* end = ::strptime(rest, format, &fields);
     if (end == nullptr || *end != '\0') continue;

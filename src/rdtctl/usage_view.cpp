@@ -212,8 +212,12 @@ void UsageView::print_rows() {
   }
   std::vector<rdtd::Column> heads;
   for (const Column& column : columns_) heads.push_back({column.title, !heads.empty()});
-  if (context_.json != Json::off)
+  if (context_.json != Json::off && tree_)
     print_json(context_, {{"interval_seconds", options_.interval}, {"groups", json}});
+  else if (context_.json != Json::off)
+    print_json(context_, {{"time_usec", played_.time_usec},
+                          {"interval_seconds", played_.seconds},
+                          {"groups", json}});
   else
     print_table(context_, heads, rows);
 }
@@ -230,6 +234,8 @@ void UsageView::play_sample(const observe::Sample& sample) {
   const auto passed = first ? clock::duration{} : at - now_.at;
   take({at, sample.counters});
   played_.time = time_text(sample.time_usec);
+  played_.time_usec = sample.time_usec;
+  played_.seconds = std::chrono::duration<double>(passed).count();
   if (played_.window) {
     const auto most = std::chrono::duration<double>(options_.interval);
     played_.ended = !wait_for_key(std::chrono::duration_cast<std::chrono::milliseconds>(

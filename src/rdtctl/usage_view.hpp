@@ -97,6 +97,8 @@ class UsageView {
   // Of a recording.
   struct Played {
     std::string time;  // of the sample
+    uint64_t time_usec = 0;
+    double seconds = 0;  // since the one before
     bool window = false, ended = false;
     unsigned tables = 0;  // printed
   } played_;

@@ -196,6 +196,8 @@ TEST(Container, OfCgroup) {
       {"/machine.slice/libpod-" + id + ".scope/container", "", id},
       {"/machine.slice/machine-libpod_pod_1.slice/libpod-" + id + ".scope", "", id},
       {"/libpod_parent/libpod-" + id, "", id},
+      {"/libpod_parent/" + std::string(64, 'a') + "/libpod-" + id + "/container", "", id},
+      {"/libpod_parent/" + id, "", ""},
       {burstable + slice + "/cri-containerd-" + id + ".scope", uid, id},
       {burstable + slice + "/crio-" + id + ".scope/container", uid, id},
       {burstable + slice + "/crio-conmon-" + id + ".scope", uid, ""},
