@@ -126,9 +126,11 @@ Result<std::string> Directory::find_line(
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno_error("read", path_of(name));
     if (count == 0) return "";
+    const size_t seen = text.size();  // no end of a line in it
     text.append(buffer.data(), static_cast<size_t>(count));
     size_t begin = 0;
-    for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    for (size_t end = text.find('\n', seen); end != std::string::npos;
+         end = text.find('\n', begin)) {
       const auto line = std::string_view(text).substr(begin, end - begin);
       if (wanted(line)) return std::string(line);
       begin = end + 1;

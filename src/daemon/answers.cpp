@@ -38,10 +38,9 @@ ThreadsByRule threads_by_rule(const RuleSet& rules, ProcessFacts facts,
   return out;
 }
 
-// Of a rule that matches. Nothing if it leads to its own group.
-std::string why_elsewhere(const RuleTable& table, const CompiledRule& rule) {
-  if (rule.leaves || !table.places[rule.destination].own_only) return {};
-  return "its own group cannot be had now";
+// Whether the rule leads to the default group for now, because its own cannot be had.
+bool leads_elsewhere(const RuleTable& table, const CompiledRule& rule) {
+  return !rule.leaves && table.places[rule.destination].own_only;
 }
 
 std::string matching_threads(const ThreadsByRule& threads, size_t rule) {
@@ -190,8 +189,11 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
     for (RuleTrial& trial : rdtd::explain(rules, facts, !owner)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
       if (!trial.matched && rule.per_thread) trial.reason += matching_threads(decided, trial.rule);
-      if (trial.matched) trial.reason = why_elsewhere(*in_force().table, rule);
-      out.trials.push_back({rule.where.text(), rules.destination_of(trial.rule).label(),
+      const bool elsewhere = leads_elsewhere(*in_force().table, rule);
+      if (trial.matched && elsewhere) trial.reason = "its own group cannot be had now";
+      out.trials.push_back({rule.where.text(),
+                            elsewhere ? group_label(std::string(root_group))
+                                      : rules.destination_of(trial.rule).label(),
                             trial.matched, std::move(trial.reason)});
     }
   }

@@ -207,8 +207,10 @@ std::expected<void, Refusal> Assignments::carry_out(
   if (error != 0 && error != EAGAIN) {
     // Some threads may be there, or all of them in the control group of a monitoring group.
     if (before) (void)put_into(*process, *before, false);
-    // Where threads could not be put back, the next comparison does it.
-    if (!earlier || core_.manual.add(*earlier)) core_.manual.remove(pid);
+    // Where threads could not be put back, the next comparison does it. An exec meanwhile has ended
+    // the earlier one too.
+    const bool ended = core_.manual.group_of(pid) != group;
+    if (!earlier || ended || core_.manual.add(*earlier)) core_.manual.remove(pid);
     core_.sweeper.visit({.pid = pid});
     core_.store();
     if (error == ESRCH) return std::unexpected(no_such_process(pid));

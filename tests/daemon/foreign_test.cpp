@@ -104,6 +104,7 @@ TEST_F(ForeignTest, ProcessesOfATakenGroupAreInTheDefaultGroup) {
   manager->reconciler().reconcile();
   run(std::chrono::seconds(1));
   EXPECT_EQ(group_of(theirs) + " " + group_of(redis), "redis default");
+  EXPECT_EQ(manager->answers().explain(redis, {})->trials.at(0).group, "default");
   (void)kernel.resctrl.write("batch/tasks", std::to_string(redis) + "\n");
   for (const pid_t pid : {theirs, redis}) place_at_exec(pid);
   EXPECT_EQ(group_of(theirs) + " " + group_of(redis), "redis default");

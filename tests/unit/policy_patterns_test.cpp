@@ -251,6 +251,9 @@ constexpr ValueAndFinding values_and_findings[] = {
     // Pods and containers.
     {"pod = ['default/web-*', '*/redis-0', 'kube-system/*', '*/*']", ""},
     {"container = ['redis', 'web_1', 'k8s*', '*']", ""},
+    {"name = '[kworker]'",
+     "warning: '[kworker]' is one of the characters in the brackets; ps has a kernel thread in "
+     "brackets | write \"kworker/*\""},
     {"name = '[kworker/0:1]'",
      "warning: '[kworker/0:1]' is one of the characters in the brackets; ps has a kernel thread in "
      "brackets | write \"kworker/0:1\""},
