@@ -45,10 +45,7 @@ bool Detector::is_gap(const Sample& sample) {
 
 void Detector::use(const Header& header) {
   header_ = header;
-  for (const auto& [place, watch] : domains_) {
-    watch->set_ceiling(of_domain(header_.ceilings, place.first, place.second));
-    watch->set_io_ways(of_domain(header_.io_ways, place.first, place.second).value_or(0));
-  }
+  for (const auto& [place, watch] : domains_) watch->use(header_);
 }
 
 // No machine has so many: a file may.
@@ -60,10 +57,8 @@ bool Detector::knows(const DomainCounters& row) const {
 DomainWatch& Detector::watch_of(const DomainCounters& row) {
   auto& watch = domains_[{row.resource, row.domain}];
   if (watch != nullptr) return *watch;
-  watch = std::make_unique<DomainWatch>(
-      row.resource, row.domain, of_domain(header_.way_bytes, row.resource, row.domain),
-      of_domain(header_.io_ways, row.resource, row.domain).value_or(0));
-  watch->set_ceiling(of_domain(header_.ceilings, row.resource, row.domain));
+  watch = std::make_unique<DomainWatch>(row.resource, row.domain);
+  watch->use(header_);
   return *watch;
 }
 

@@ -34,9 +34,11 @@ bool was_seen(const Episode& episode) { return episode.end_usec > episode.begin_
 
 }  // namespace
 
-DomainWatch::DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
-                         uint64_t io_ways)
-    : resource_(std::move(resource)), domain_(domain), way_bytes_(way_bytes), io_ways_(io_ways) {}
+void DomainWatch::use(const Header& header) {
+  way_bytes_ = of_domain(header.way_bytes, resource_, domain_);
+  io_ways_ = of_domain(header.io_ways, resource_, domain_).value_or(0);
+  measured_ceiling_ = of_domain(header.ceilings, resource_, domain_);
+}
 
 void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   seconds_ = gap || monotonic_usec_ == 0

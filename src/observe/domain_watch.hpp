@@ -96,9 +96,10 @@ struct Track {
 
 class DomainWatch {
  public:
-  // `io_ways`: that I/O devices fill too.
-  DomainWatch(std::string resource, DomainId domain, std::optional<uint64_t> way_bytes,
-              uint64_t io_ways);
+  DomainWatch(std::string resource, DomainId domain)
+      : resource_(std::move(resource)), domain_(domain) {}
+  // What the header says of this domain.
+  void use(const Header& header);
   // `gap`: no rate is between this sample and the one before.
   void begin_sample(const Sample& sample, bool gap);
   void add(const DomainCounters& row, const Amounts& amounts);
@@ -106,10 +107,6 @@ class DomainWatch {
   std::vector<Episode> end_sample();
   [[nodiscard]] std::vector<Episode> running() const;
   void append_streams(std::vector<Stream>& out) const;
-  // Bytes/s that the domain can carry, if that was measured.
-  void set_ceiling(std::optional<double> rate) { measured_ceiling_ = rate; }
-  // That I/O devices fill too.
-  void set_io_ways(uint64_t ways) { io_ways_ = ways; }
   // Without the groups' amounts.
   [[nodiscard]] DomainTraffic domain_traffic() const;
 
@@ -164,7 +161,7 @@ class DomainWatch {
   std::string resource_;
   DomainId domain_;
   std::optional<uint64_t> way_bytes_;
-  uint64_t io_ways_;
+  uint64_t io_ways_ = 0;  // that I/O devices fill too
   Groups groups_;
   std::vector<Running> running_;
   std::vector<Episode> ended_;  // at this sample

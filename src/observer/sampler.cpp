@@ -12,6 +12,9 @@ namespace rdtd {
 
 namespace {
 
+using resctrl::Filesystem;
+using IoWays = decltype(observe::Header::io_ways);
+
 observe::Header::MbValues mb_values_of(const Capabilities& capabilities) {
   const auto found = capabilities.bandwidths.find(Resource::MB);
   if (found == capabilities.bandwidths.end()) return {};
@@ -24,43 +27,42 @@ observe::Header::MbValues mb_values_of(const Capabilities& capabilities) {
 // Occupancy is counted by cache, not for instructions and data apart.
 std::string cache_of(const Resource& resource) { return std::string(resource.name().substr(0, 2)); }
 
+// Those of all devices by the hardware, and those that io_alloc gives them.
+Result<IoWays> read_io_ways(const Filesystem& filesystem, const Capabilities& capabilities) {
+  IoWays out;
+  for (const auto& [resource, cache] : capabilities.caches)
+    if (const uint64_t ways = cache.shareable_bits.bits; ways != 0)
+      for (const auto& [domain, bytes] : cache.way_bytes) out[cache_of(resource)][domain] |= ways;
+  const auto root = resctrl::read_schemata(filesystem, std::string(root_group));
+  if (!root) return std::unexpected(root.error());
+  const auto io = resctrl::read_io(filesystem, *root);
+  if (!io) return std::unexpected(io.error());
+  for (const auto& [resource, masks] : *io)
+    for (const auto& [domain, ways] : masks)
+      if (ways != 0) out[cache_of(resource)][domain] |= ways;
+  return out;
+}
+
 }  // namespace
 
 observe::Header Sampler::header(double interval) const {
   utsname system{};
   (void)::uname(&system);
   observe::Header out{system.nodename, system.release, RDTD_VERSION, interval, {}};
-  // Without them, little is known.
-  if (const auto capabilities = tree_.read_capabilities({})) {
-    out.mb = mb_values_of(*capabilities);
-    for (const auto& [resource, cache] : capabilities->caches) {
-      for (const auto& [domain, bytes] : cache.way_bytes)
-        if (bytes > 0) out.way_bytes[cache_of(resource)][domain] = bytes;
-    }
-    out.io_ways = io_ways_of(*capabilities);
-  }
+  update(out);
   return out;
 }
 
-Sampler::IoWays Sampler::io_ways() const {
+void Sampler::update(observe::Header& header) const {
   const auto capabilities = tree_.read_capabilities({});
-  return capabilities ? io_ways_of(*capabilities) : IoWays{};
-}
-
-// Those of all devices by the hardware, and those that io_alloc gives them.
-Sampler::IoWays Sampler::io_ways_of(const Capabilities& capabilities) const {
-  IoWays out;
-  for (const auto& [resource, cache] : capabilities.caches)
-    if (const uint64_t ways = cache.shareable_bits.bits; ways != 0)
-      for (const auto& [domain, bytes] : cache.way_bytes) out[cache_of(resource)][domain] |= ways;
-  const auto root = resctrl::read_schemata(tree_.filesystem(), std::string(root_group));
-  const auto io =
-      root ? resctrl::read_io(tree_.filesystem(), *root) : std::unexpected(root.error());
-  if (!io) return out;
-  for (const auto& [resource, masks] : *io)
-    for (const auto& [domain, ways] : masks)
-      if (ways != 0) out[cache_of(resource)][domain] |= ways;
-  return out;
+  if (!capabilities) return;
+  header.mb = mb_values_of(*capabilities);
+  // A domain that is offline keeps the size of its ways.
+  for (const auto& [resource, cache] : capabilities->caches)
+    for (const auto& [domain, bytes] : cache.way_bytes)
+      if (bytes > 0) header.way_bytes[cache_of(resource)][domain] = bytes;
+  if (auto ways = read_io_ways(tree_.filesystem(), *capabilities))
+    header.io_ways = std::move(*ways);
 }
 
 Result<observe::Sample> Sampler::sample() {

@@ -36,6 +36,8 @@ namespace {
 
 // After something failed: resctrl, the bus, or the disk may come back.
 constexpr uint64_t retry_usec = 10'000'000;
+// What a header says of the machine is at most so old.
+constexpr uint64_t renew_usec = 10'000'000;
 
 class Observer {
  public:
@@ -57,6 +59,7 @@ class Observer {
   static int on_timer(sd_event_source*, uint64_t, void* self);
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
   void read_settings();
+  void renew(observe::Header header);
   void load_again() {
     marks_.add(observe::loaded_mark);
     read_settings();
@@ -88,7 +91,9 @@ class Observer {
   Memory memory_;
   Marks marks_;
   std::set<std::string> complaints_;
-  uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0;  // CLOCK_MONOTONIC
+  // CLOCK_MONOTONIC
+  uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0, header_due_usec_ = 0;
+  uint64_t settings_due_usec_ = UINT64_MAX;
 };
 
 void Observer::complain(const std::string& what, const std::string& text) {
@@ -103,20 +108,16 @@ void Observer::settled(const std::string& what) {
 
 // What the daemon refuses does not end the observer: it goes on as before, without a guard.
 void Observer::read_settings() {
-  // It may have been measured meanwhile, and a policy changes the ways of devices. The header of a
-  // file holds for all of its samples.
-  auto ceilings = read_ceilings(paths_.ceilings);
-  auto io_ways = sampler_ ? sampler_->io_ways() : header_.io_ways;
-  if (ceilings != header_.ceilings || io_ways != header_.io_ways) {
-    header_.ceilings = std::move(ceilings);
-    header_.io_ways = std::move(io_ways);
-    ring_.reset();
-  }
-  if (detector_) detector_->use(header_);
+  header_due_usec_ = 0;
+  settings_due_usec_ = UINT64_MAX;
   ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
   if (has_errors(parsed.diagnostics)) {
     const auto error =
         std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
+    // The file itself may be fine.
+    if (std::ranges::find(parsed.diagnostics, Cause::machine, &Diagnostic::cause) !=
+        parsed.diagnostics.end())
+      settings_due_usec_ = clock_usec(CLOCK_MONOTONIC) + retry_usec;
     const std::string why = fmt::format("{}: {}", error->where.text(), error->message);
     complain("policy", "the policy files have no settings for rdtd-observer: " + why);
     return guarding_->refuse(why);
@@ -127,9 +128,25 @@ void Observer::read_settings() {
   if (before == settings_) return;
   ring_.reset();
   ring_due_usec_ = 0;
-  header_.interval = static_cast<double>(settings_.interval.count()) / 1e6;
-  if (detector_) detector_->use(header_);
+}
+
+// Somebody may have measured what a domain carries, given devices other ways, or set a processor
+// online.
+void Observer::renew(observe::Header header) {
+  header_due_usec_ = clock_usec(CLOCK_MONOTONIC) + renew_usec;
+  header.interval = static_cast<double>(settings_.interval.count()) / 1e6;
+  header.ceilings = read_ceilings(paths_.ceilings);
+  sampler_->update(header);
+  if (detector_ && header == header_) return;
+  header_ = std::move(header);
+  // The header of a file holds for all of its samples.
+  ring_.reset();
   guarding_->use(header_);
+  // What it has learned is not lost with a failed reading, which a recording does not show.
+  if (detector_)
+    detector_->use(header_);
+  else
+    detector_.emplace(header_);
 }
 
 void Observer::connect() {
@@ -175,26 +192,23 @@ void Observer::open_tree() {
   if (!tree) return complain("resctrl", tree.error().text());
   if (const auto readable = tree->filesystem().list("info"); !readable)
     return complain("resctrl", readable.error().text());
-  sampler_.emplace(std::move(*tree));
-  header_ = sampler_->header(static_cast<double>(settings_.interval.count()) / 1e6);
-  header_.boot = paths_.boot;
   const auto proc = Directory::open(paths_.proc);
   const auto mounted = proc ? resctrl::read_mount_options(*proc) : std::unexpected(proc.error());
-  header_.ceilings = read_ceilings(paths_.ceilings);
-  header_.mba_mbps = mounted && mounted->mba_MBps;
-  guarding_->use(header_);
-  // What it has learned is not lost with a failed reading, which a recording does not show.
-  if (detector_)
-    detector_->use(header_);
-  else
-    detector_.emplace(header_);
+  if (!mounted) return complain("resctrl", mounted.error().text());
+  sampler_.emplace(std::move(*tree));
+  observe::Header header = detector_ ? header_ : sampler_->header(0);
+  header.boot = paths_.boot;
+  header.mba_mbps = mounted->mba_MBps;
+  renew(std::move(header));
 }
 
 void Observer::tick() {
   connect();
   guarding_->check(clock_usec(CLOCK_BOOTTIME));
+  if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_) read_settings();
   if (!sampler_) open_tree();
   if (!sampler_) return;
+  if (clock_usec(CLOCK_MONOTONIC) >= header_due_usec_) renew(header_);
   if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();
   auto sample = sampler_->sample();
   if (!sample) {

@@ -127,6 +127,25 @@ TEST(Blame, DevicesAreNotNobody) {
   EXPECT_EQ(read->header.io_ways, film.header().io_ways);
 }
 
+// A group has no right to what is left in ways that it lost, also if their size is known only
+// later.
+TEST(Blame, SizesOfWaysThatAreKnownLater) {
+  const auto kept = [](double t) { return t < 10 ? 4.0 : t < 30 ? 3.5 : 1.0; };
+  const Actor narrow{"redis", "1", kept, between(30, 60, 5, 40)};
+  Film film({narrow, taker(), bystander()});
+  const std::vector<Sample> samples = film.shoot(50);
+  Header unknown = film.header();
+  unknown.way_bytes.clear();
+  for (const bool told : {false, true}) {
+    Detector detector(unknown);
+    for (const Sample& sample : samples) {
+      if (told && sample.monotonic_usec == samples[20].monotonic_usec) detector.use(film.header());
+      (void)detector.add(sample);
+    }
+    EXPECT_EQ(detector.running().empty(), told);
+  }
+}
+
 TEST(Blame, SchemataAsText) {
   const SchemataText text(
       "L3CODE:0-3,8=f;9=1 L3DATA:0=f0;8=x MB:0-1=100;1=50;2=40;5-4=7 L2:1=3 x=3");

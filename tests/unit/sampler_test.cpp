@@ -47,7 +47,7 @@ TEST_F(SamplerTest, HeaderSaysWhatTheMachineIs) {
 // A device may have filled what a group lost there.
 TEST_F(SamplerTest, TheWaysOfDevices) {
   const auto ways = [&] { return Sampler(*Tree::open(root_.string())).header(1).io_ways; };
-  using Ways = Sampler::IoWays;
+  using Ways = decltype(observe::Header::io_ways);
   put("schemata", "L3:0=ff;1=ff\n");
   put("size", "L3:0=4194304;1=4194304\n");
   put("cpus_list", "0-3\n");
@@ -61,14 +61,41 @@ TEST_F(SamplerTest, TheWaysOfDevices) {
   EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xc0}, {DomainId{1}, 0xc0}}}}));
   put("info/L3/io_alloc", "enabled\n");
   EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xc3}, {DomainId{1}, 0xc0}}}}));
-  const Sampler sampler(*Tree::open(root_.string()));
   put("info/L3/io_alloc_cbm", "0=10;1=40\n");
-  EXPECT_EQ(sampler.io_ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
+  EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
   // The caches of instructions and of data are one.
   put("schemata", "L3CODE:0=ff;1=ff\nL3DATA:0=ff;1=ff\n");
   fs::rename(root_ / "info/L3", root_ / "info/L3CODE");
   fs::copy(root_ / "info/L3CODE", root_ / "info/L3DATA");
-  EXPECT_EQ(sampler.io_ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
+  EXPECT_EQ(ways(), (Ways{{"L3", {{DomainId{0}, 0xd0}, {DomainId{1}, 0xc0}}}}));
+}
+
+// A failed reading, or a domain that is offline, takes nothing away.
+TEST_F(SamplerTest, WhatCannotBeReadStays) {
+  put("schemata", "L3:0=ff;1=ff\nMB:0=100;1=100\n");
+  put("size", "L3:0=4194304;1=4194304\nMB:0=100;1=100\n");
+  put("cpus_list", "0-3\n");
+  for (const auto& [file, text] :
+       {std::pair("L3/cbm_mask", "ff\n"), std::pair("L3/min_cbm_bits", "1\n"),
+        std::pair("L3/num_closids", "4\n"), std::pair("L3/shareable_bits", "c0\n"),
+        std::pair("MB/bandwidth_gran", "10\n"), std::pair("MB/min_bandwidth", "20\n"),
+        std::pair("MB/num_closids", "4\n"), std::pair("MB/delay_linear", "1\n")})
+    put(std::string("info/") + file, text);
+  const Sampler sampler(*Tree::open(root_.string()));
+  const observe::Header whole = sampler.header(1);
+  EXPECT_EQ(whole.way_bytes.at("L3").size(), 2U);
+  observe::Header header = whole;
+  fs::rename(root_ / "schemata", root_ / "hidden");
+  sampler.update(header);
+  EXPECT_EQ(header, whole);
+  fs::rename(root_ / "hidden", root_ / "schemata");
+  put("schemata", "L3:1=ff\nMB:1=100\n");
+  put("size", "L3:1=4194304\nMB:1=100\n");
+  sampler.update(header);
+  EXPECT_EQ(header.way_bytes, whole.way_bytes);
+  put("info/L3/shareable_bits", "80\n");
+  sampler.update(header);
+  EXPECT_EQ(header.io_ways.at("L3").at(DomainId{1}), 0x80U);
 }
 
 // Amounts stand in a recording where they change.

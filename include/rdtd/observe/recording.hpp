@@ -34,6 +34,7 @@ struct Header {
     bool operator==(const MbValues&) const = default;
   } mb;
   std::string boot;  // id of the boot, so that a clock that was set is not taken for another one
+  bool operator==(const Header&) const = default;
 };
 
 // What a header says of a domain; nothing for 0.

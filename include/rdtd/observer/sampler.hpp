@@ -13,19 +13,18 @@ namespace rdtd {
 
 class Sampler {
  public:
-  using IoWays = decltype(observe::Header::io_ways);
   explicit Sampler(Tree tree) : tree_(std::move(tree)) {}
   // Of this machine. `interval`: seconds between samples.
   [[nodiscard]] observe::Header header(double interval) const;
-  // As of the header, now: a load of a policy may change them.
-  [[nodiscard]] IoWays io_ways() const;
+  // Takes up what a load of a policy or another tool may have changed, and domains that are new.
+  // What cannot be read stays as it was.
+  void update(observe::Header& header) const;
   [[nodiscard]] Result<observe::Sample> sample();
   [[nodiscard]] const Tree& tree() const { return tree_; }
   // The next sample has the amounts of all groups: a recording begins with it.
   void begin_recording() { schemata_.clear(); }
 
  private:
-  [[nodiscard]] IoWays io_ways_of(const Capabilities& capabilities) const;
   [[nodiscard]] std::string schemata_of(const std::string& group) const;
   Tree tree_;
   std::map<std::string, std::string> schemata_;  // in the last sample
