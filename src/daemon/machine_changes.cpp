@@ -31,7 +31,9 @@ int MachineChanges::attach(sd_event* event, std::unique_ptr<resctrl::ChangeWatch
   });
   if (r >= 0 && resctrl_) {
     r = resctrl_changed_.attach(event, resctrl_->fd(), [this] {
-      manager_.reconciler().resctrl_changed(resctrl_->read_changes());
+      const auto [groups, others] = resctrl_->read_changes();
+      manager_.reconciler().resctrl_changed(groups);
+      if (others) manager_.reconciler().others_changed();
     });
     if (r >= 0) r = resctrl_changed_.limit_to_one_in(resctrl_interval);
   }
@@ -66,6 +68,7 @@ void MachineChanges::follow_groups() {
   std::set<std::string> groups;
   for (const GroupTarget& group : manager_.in_force().groups)
     if (!manager_.in_force().taken.contains(group.directory)) groups.insert(group.directory);
+  for (const LockTarget& lock : manager_.in_force().locks) groups.insert(lock.region.group);
   if (const IoTarget& io = manager_.in_force().io) groups.insert(io->directory);
   const auto watched = resctrl_->watch(groups);
   if (!watched && !std::exchange(unwatched_logged_, true))

@@ -21,6 +21,8 @@ constexpr std::chrono::seconds renewal_interval{1};
 // Between two makings of monitoring groups of templates: what comes together is made together.
 constexpr std::chrono::milliseconds template_interval{200};
 constexpr size_t max_named = 8;
+// Some tools write to their groups all the time.
+constexpr std::chrono::milliseconds others_delay{2000};
 
 }  // namespace
 
@@ -39,6 +41,8 @@ void Reconciler::resctrl_changed(const std::set<std::string>& groups) {
   for (const std::string& group : groups)
     core_.compare_within(duration_cast<std::chrono::milliseconds>(drift_pace_.delay(group)));
 }
+
+void Reconciler::others_changed() { core_.compare_within(others_delay); }
 
 // One that has gone offline may be back before the comparison.
 void Reconciler::cpu_changed() {

@@ -10,6 +10,7 @@
 #include <climits>
 #include <cstring>
 
+#include "rdtd/base/inotify.hpp"
 #include "rdtd/proc/parse.hpp"
 
 namespace rdtd {
@@ -80,22 +81,11 @@ void CgroupWatch::skip(Error error) {
   if (skipped_.count++ == 0) skipped_.first = std::move(error);
 }
 
-// Watches a directory, or a file in it. inotify takes a path only; /proc/self/fd is independent of
-// where the hierarchy is mounted and of the length of the path.
-Result<int> CgroupWatch::add_watch(const Directory& directory, const char* file, uint32_t events) {
-  const std::string path = "/proc/self/fd/" + std::to_string(directory.fd()) + file;
-  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events);
-  if (watch >= 0) return watch;
-  const int code = errno;
-  return std::unexpected(Error{"watch", directory.path() + file, code,
-                               code == ENOSPC ? "raise fs.inotify.max_user_watches" : ""});
-}
-
 // The kernel reports a change of cgroup.events in the directory's watch, but only while it has an
 // inode for that file. A watch on the file keeps the inode; it needs no events of its own.
 void CgroupWatch::watch_populated(const Directory& directory, Watched& cgroup) {
   if (!cgroup.interest.itself) return;
-  const auto watch = add_watch(directory, "/cgroup.events", IN_DELETE_SELF);
+  const auto watch = add_watch(inotify_, directory, "cgroup.events", IN_DELETE_SELF);
   if (watch) cgroup.events_watch = *watch;
   if (!watch && !gone(watch.error())) skip(watch.error());
 }
@@ -107,7 +97,7 @@ void CgroupWatch::visit(Pending& cgroup, Changes& changes) {
   const auto directory = open_cgroup(cgroup.path);
   const auto watch =
       directory
-          ? add_watch(*directory, "",
+          ? add_watch(inotify_, *directory, "",
                       IN_ONLYDIR | IN_MODIFY | (cgroup.interest.below ? IN_CREATE | IN_DELETE : 0U))
           : std::unexpected(directory.error());
   if (!watch) {

@@ -3,25 +3,34 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <span>
 #include <utility>
 
+#include "rdtd/base/inotify.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd::resctrl {
 
 namespace {
 
-constexpr unsigned directory_events = IN_CREATE | IN_DELETE | IN_ONLYDIR;
+// Anybody may rename a monitoring group into another control group.
+constexpr unsigned directory_events =
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR;
 constexpr std::array<std::pair<const char*, unsigned>, 5> watched_files = {{
     {"schemata", IN_MODIFY},
     {"mode", IN_MODIFY},
     {"cpus", IN_MODIFY},
     {"cpus_list", IN_MODIFY},
     {"mon_groups", directory_events},
+}};
+// Which ways another tool's group may fill, and whether alone.
+constexpr std::array<std::pair<const char*, unsigned>, 2> watched_files_of_others = {{
+    {"schemata", IN_MODIFY},
+    {"mode", IN_MODIFY},
 }};
 // Below info/, which stands for the I/O devices. Under CDP, those of code and data are the same.
 constexpr std::array<std::pair<const char*, unsigned>, 6> watched_io_files = {{
@@ -40,35 +49,44 @@ std::span<const std::pair<const char*, unsigned>> files_of(const std::string& gr
 
 }  // namespace
 
-Result<ChangeWatch> ChangeWatch::open(std::string path) {
+Result<ChangeWatch> ChangeWatch::open(const std::string& path) {
+  auto root = Directory::open(path);
+  if (!root) return std::unexpected(Error{"watch", path, root.error().code, {}});
   UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!inotify) return errno_error("watch", path);
-  ChangeWatch out(std::move(path), std::move(inotify));
-  if (auto added = out.add("", directory_events); !added) return std::unexpected(added.error());
+  ChangeWatch out(std::move(*root), std::move(inotify));
+  if (auto added = add_watch(out.inotify_, out.root_, "", directory_events); !added)
+    return std::unexpected(added.error());
   return out;
 }
 
-// A file that is watched already keeps its descriptor.
-Result<int> ChangeWatch::add(const std::string& file, unsigned events) {
-  const std::string path = file.empty() ? path_ : path_ + "/" + file;
-  const int watch = ::inotify_add_watch(inotify_.get(), path.c_str(), events);
-  if (watch >= 0) return watch;
-  const int code = errno;
-  return std::unexpected(
-      Error{"watch", path, code, code == ENOSPC ? "raise fs.inotify.max_user_watches" : ""});
+// The control groups that are there beside these.
+std::set<std::string> ChangeWatch::others(const std::set<std::string>& groups) const {
+  constexpr std::array no_groups = {"info", "mon_data", "mon_groups"};
+  std::set<std::string> out;
+  for (const auto& [name, is_directory] : root_.list().value_or(std::vector<Directory::Entry>{}))
+    if (is_directory && !groups.contains(name) &&
+        std::ranges::find(no_groups, name) == no_groups.end())
+      out.insert(name);
+  return out;
 }
 
 Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
-  std::map<int, std::string> watched;
+  std::map<int, std::optional<std::string>> watched;
   Result<void> result;
-  for (const std::string& group : groups)
-    for (const auto& [file, events] : files_of(group)) {
-      const auto added = add(file_of(group, file), events);
+  const auto watch_files = [&](const std::string& group, const auto& files,
+                               const std::optional<std::string>& name) {
+    for (const auto& [file, events] : files) {
+      const auto added = add_watch(inotify_, root_, file_of(group, file), events);
       if (added)
-        watched[*added] = group;
+        watched[*added] = name;
       else if (added.error().code != ENOENT && added.error().code != ENODEV && result)
         result = std::unexpected(added.error());
     }
+  };
+  for (const std::string& group : groups) watch_files(group, files_of(group), group);
+  for (const std::string& group : others(groups))
+    watch_files(group, watched_files_of_others, std::nullopt);
   // Also of a group that was removed and made again: the kernel says nothing of the end of its old
   // files, and keeps what they have.
   for (const auto& [descriptor, group] : groups_)
@@ -77,8 +95,8 @@ Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
   return result;
 }
 
-std::set<std::string> ChangeWatch::read_changes() {
-  std::set<std::string> changed;
+ChangeWatch::Changes ChangeWatch::read_changes() {
+  Changes changed;
   alignas(inotify_event) std::array<char, 16384> buffer;
   while (true) {
     const ssize_t n = ::read(inotify_.get(), buffer.data(), buffer.size());
@@ -93,12 +111,14 @@ std::set<std::string> ChangeWatch::read_changes() {
       // The watch of a group that was removed has ended; the number may be used again.
       if ((event.mask & IN_IGNORED) != 0)
         groups_.erase(event.wd);
+      else if (group != groups_.end() && !group->second)
+        changed.others = true;
       else if (group != groups_.end())
-        changed.insert(group->second);
+        changed.groups.insert(*group->second);
       else if (event.len > 0)
-        changed.insert(name);
+        changed.groups.insert(name);
       else if ((event.mask & IN_Q_OVERFLOW) != 0)
-        changed.emplace();
+        changed.groups.emplace();
     }
   }
 }

@@ -104,9 +104,31 @@ void Ownership::settle_mount(resctrl::Filesystem& filesystem) {
   changed_ = true;
 }
 
+// Anybody may rename a monitoring group into another control group. It stays rdtd's, so that its
+// RMID comes back.
+void Ownership::follow_renames(const Snapshot& snapshot) {
+  std::map<uint64_t, std::string> missing;
+  for (const auto& [group, inode] : entries_)
+    if (inode && is_mon_group(group) && !is_unlisted(snapshot, group)) {
+      const auto now = snapshot.inodes.find(group);
+      if (now == snapshot.inodes.end() || now->second != *inode) missing.emplace(*inode, group);
+    }
+  if (missing.empty()) return;
+  for (const std::string& group : snapshot.mon_groups) {
+    const auto now = snapshot.inodes.find(group);
+    if (now == snapshot.inodes.end()) continue;
+    const auto renamed = missing.find(now->second);
+    if (renamed == missing.end()) continue;
+    forget(renamed->second);
+    made(group, now->second);
+    missing.erase(renamed);
+  }
+}
+
 std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
                                            resctrl::Filesystem& filesystem) {
   settle_mount(filesystem);
+  follow_renames(snapshot);
   std::vector<std::string> left;
   for (const auto& [group, inode] : Entries(entries_)) {
     const auto now = snapshot.inodes.find(group);
@@ -128,6 +150,7 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
 
 std::set<std::string> Ownership::owned(const Snapshot& snapshot) {
   std::set<std::string> out;
+  follow_renames(snapshot);
   // Who enables io_alloc again after another tool disabled it, owns it.
   if (snapshot.io.empty()) forget(std::string(io_group));
   for (auto& [group, inode] : entries_) {

@@ -161,6 +161,36 @@ TEST_F(MonitorTest, AnotherToolsMonitoringGroupIsLeftAlone) {
   EXPECT_EQ(state(), "running");
 }
 
+// Its processes come back to their limits, and its RMID is free again.
+TEST_F(MonitorTest, AMonitoringGroupThatWasRenamedIsStillOurs) {
+  const std::string two = web_and_others + "[group.batch]\nl3 = \"4 ways\"\n";
+  const pid_t pid = processes.start({.name = "web"});
+  ASSERT_EQ(reload(two), "");
+  for (const std::string place : {"batch/mon_groups/front", "mon_groups/other"}) {
+    drift.clear();
+    ASSERT_TRUE(kernel.resctrl.rename("redis/mon_groups/front", place));
+    EXPECT_NE(group_of(pid), "redis/front");
+    reconcile();
+    EXPECT_FALSE(kernel.resctrl.list(place)) << place;
+    EXPECT_EQ(group_of(pid), "redis/front") << place;
+    EXPECT_EQ(drift,
+              std::vector<std::string>{"monitoring group 'redis/front' is not there; restored"});
+    EXPECT_EQ(state(), "running");
+  }
+  // Another tool's may have its name meanwhile.
+  ASSERT_TRUE(kernel.resctrl.rename("redis/mon_groups/front", "batch/mon_groups/front"));
+  ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/front"));
+  reconcile();
+  EXPECT_FALSE(kernel.resctrl.list("batch/mon_groups/front"));
+  EXPECT_EQ(group_of(pid), "redis");
+  // Nor are those left behind that are renamed when rdtd ends.
+  ASSERT_TRUE(kernel.resctrl.remove("redis/mon_groups/front"));
+  reconcile();
+  ASSERT_TRUE(kernel.resctrl.rename("redis/mon_groups/front", "mon_groups/front"));
+  ASSERT_EQ(reload(""), "");
+  EXPECT_FALSE(kernel.resctrl.list("mon_groups/front"));
+}
+
 // What others observe in their own monitoring groups stays there: it is in the right control group.
 TEST_F(MonitorTest, OthersMayMonitorToo) {
   ASSERT_EQ(reload(web_and_others), "");

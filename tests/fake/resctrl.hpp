@@ -101,6 +101,8 @@ class Resctrl {
   // Paths are relative to the root, as in resctrl::Filesystem.
   [[nodiscard]] Answer<void> make(std::string_view path);
   [[nodiscard]] Answer<void> remove(std::string_view path);
+  // Only of a monitoring group without CPUs: its threads get the limits of the other control group.
+  [[nodiscard]] Answer<void> rename(std::string_view from, std::string_view to);
   [[nodiscard]] Answer<std::string> read(std::string_view path);
   [[nodiscard]] Answer<void> write(std::string_view path, std::string_view text);
   [[nodiscard]] Answer<std::vector<Entry>> list(std::string_view path);

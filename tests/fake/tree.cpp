@@ -244,6 +244,27 @@ Answer<void> Resctrl::remove(std::string_view path) {
   return {};
 }
 
+Answer<void> Resctrl::rename(std::string_view from, std::string_view to) {
+  const auto source = resolve(from);
+  if (!source) return std::unexpected(source.error());
+  const size_t slash = to.rfind('/');
+  if (slash == std::string_view::npos) return refused(EPERM);
+  const auto parent = resolve(to.substr(0, slash));
+  if (!parent) return std::unexpected(parent.error());
+  if (resolve(to)) return refused(EEXIST);
+  if (source->kind != Node::Kind::mon_group || parent->kind != Node::Kind::mon_groups ||
+      !source->mon->cpus.empty())
+    return refused(EPERM);
+  MonGroup moved = *source->mon;
+  std::erase_if(source->group->mon_groups,
+                [&](const MonGroup& group) { return group.inode == moved.inode; });
+  moved.name = to.substr(slash + 1);
+  for (auto& [tid, task] : tasks)
+    if (task.rmid == moved.rmid) task.closid = parent->group->closid;
+  parent->group->mon_groups.push_back(std::move(moved));
+  return {};
+}
+
 Answer<std::string> Resctrl::read(std::string_view path) {
   if (path.empty()) return refused(ENOENT);
   const auto node = resolve(path);

@@ -29,6 +29,8 @@ class Reconciler {
   // Somebody, perhaps rdtd itself, has changed these groups, by directory: soon, finds what is
   // different in resctrl.
   void resctrl_changed(const std::set<std::string>& groups);
+  // A group of another tool has other ways or another mode.
+  void others_changed();
   // A CPU has gone offline or come online: soon, restores what the kernel has reset.
   void cpu_changed();
   // Looks at all processes, then calls `done`. `why` is for the log.

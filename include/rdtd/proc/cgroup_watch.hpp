@@ -106,8 +106,6 @@ class CgroupWatch {
         charged_({limits.cgroups_per_user, limits.cgroups, false}) {}
   [[nodiscard]] Result<Directory> open_cgroup(const std::string& path) const;
   void enqueue(std::string path, uid_t creator, bool is_new);
-  [[nodiscard]] Result<int> add_watch(const Directory& directory, const char* file,
-                                      uint32_t events);
   void watch_populated(const Directory& directory, Watched& cgroup);
   void visit(Pending& cgroup, Changes& changes);
   [[nodiscard]] Entry enter(const Pending& cgroup, int watch);

@@ -50,7 +50,8 @@ class Ownership {
   [[nodiscard]] std::vector<std::string> settle(const Snapshot& snapshot,
                                                 resctrl::Filesystem& filesystem);
   // The groups of a snapshot that rdtd made: recorded, and still with the recorded inode. A group
-  // that was recorded without an inode takes the present one.
+  // that was recorded without an inode takes the present one, and a monitoring group that was
+  // renamed is recorded under its new name.
   [[nodiscard]] std::set<std::string> owned(const Snapshot& snapshot);
   // The names in the record; whether they exist is another question.
   [[nodiscard]] std::set<std::string> names() const;
@@ -84,6 +85,7 @@ class Ownership {
         written_(entries_),
         info_time_(info_time) {}
   void settle_mount(resctrl::Filesystem& filesystem);
+  void follow_renames(const Snapshot& snapshot);
 
   Directory directory_;
   Entries entries_;                    // by directory; the inode, if it is known
