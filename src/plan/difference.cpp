@@ -97,7 +97,8 @@ std::map<std::string, Schemata> obstacles(const Snapshot& snapshot) {
   std::map<std::string, Schemata> out;
   for (const auto& [name, state] : snapshot.groups)
     if (state.mode != Mode::shareable && name != root_group && !snapshot.owned.contains(name))
-      out[name] = state.schemata;
+      std::ranges::copy_if(state.schemata, std::inserter(out[name], out[name].end()),
+                           [](const auto& row) { return is_cache(row.first); });
   return out;
 }
 

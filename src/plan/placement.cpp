@@ -167,8 +167,13 @@ std::expected<ExclusiveMasks, std::vector<PlacementRefusal>> place_halves(
   }
   Halves halves(request);
   auto masks = place_exclusive(halves.request());
-  while (!masks && halves.next()) masks = place_exclusive(halves.request());
-  if (!masks) return std::unexpected(explain_refusal(request, halves.request()));
+  // Of those with the most halves together, the first one needs the fewest ways.
+  DomainRequest least = masks ? DomainRequest{} : halves.request();
+  while (!masks && halves.next()) {
+    masks = place_exclusive(halves.request());
+    if (halves.request().exclusive.size() < least.exclusive.size()) least = halves.request();
+  }
+  if (!masks) return std::unexpected(explain_refusal(request, least));
   return ExclusiveMasks{halves.split(*masks), make_board(halves.request()).usable};
 }
 

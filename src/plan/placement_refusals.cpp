@@ -181,6 +181,14 @@ std::vector<std::string> limits(const DomainRequest& request) {
 constexpr std::string_view whole_cache_hint =
     "write less, or partitions, one of which [group.default] is in";
 
+// Whether the ways that shared parties name are enough for the remainder, which has them too.
+bool named_ways_leave(const DomainRequest& request, unsigned least) {
+  Cbm named{};
+  for (const Party& party : request.shared)
+    if (const Cbm* mask = named_ways(party)) named = named | *mask;
+  return request.sparse_masks ? named.count() >= least : lowest_run(named, least).has_value();
+}
+
 // The exclusive parties together are too many, or do not fit around what is fixed.
 PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& board,
                                    const std::vector<Piece>& pieces) {
@@ -192,6 +200,7 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
   }
   const unsigned to_leave = request.least_remainder();
   const bool enough = enough_ways(board, pieces, to_leave);
+  const bool named_are_left = named_ways_leave(request, to_leave);
   const std::string remainder =
       fmt::format(", and {} must be left to {}", to_leave, request.remainder_for);
   const std::string head =
@@ -207,7 +216,7 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
     after = " " + ways(request.all.count()) + after;
     const bool strict = std::ranges::all_of(request.exclusive, &Exclusive::strict);
     const unsigned left = strict ? request.shareable.count() : 0;  // in any case
-    const bool leaves_too_few = left < to_leave && !parties.empty();
+    const bool leaves_too_few = left < to_leave && !named_are_left && !parties.empty();
     if (leaves_too_few) after += remainder;
     // Shares that add up to the whole cache: a part of it may be the default group's too.
     const bool whole = leaves_too_few && sum == request.all.count() && parties.size() > 1 &&
@@ -216,7 +225,8 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
   }
   return {where, head + "in ",
           fmt::format(" the {} free ways are not side by side: {}{}{}", board.exclusive.count(),
-                      these_ways(board.exclusive), after, to_leave > 0 ? remainder : "")};
+                      these_ways(board.exclusive), after,
+                      to_leave > 0 && !named_are_left ? remainder : "")};
 }
 
 // Whose ways are missing in the remainder: "b (6 ways)".

@@ -233,7 +233,9 @@ Parsed parse_cache_amount(std::string_view text) {
                     *meant));
   if (const auto whole = whole_ways_meant(text))
     return refused(fmt::format("'{}' is not a cache amount", text),
-                   fmt::format("a number of ways is whole: write \"{}\"", *whole));
+                   text.find_first_of(".,eE-") == std::string_view::npos
+                       ? "a cache has at most 32 ways"
+                       : fmt::format("a number of ways is whole: write \"{}\"", *whole));
   return refused(fmt::format("'{}' is not a cache amount", text),
                  meant ? fmt::format("write \"{}\"", *meant)
                        : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");

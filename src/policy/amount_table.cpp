@@ -57,6 +57,10 @@ AmountError no_range(const Amount& amount) {
           "write one amount"};
 }
 
+bool takes_range(AmountReader::Holder holder, const Resource& resource) {
+  return holder != AmountReader::Holder::other && !is_code_or_data(resource);
+}
+
 struct Value {
   const toml::key& key;
   const toml::node& node;
@@ -93,7 +97,7 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
   }
   auto amount =
       is_cache(resource) ? parse_cache_amount(text->get()) : parse_bandwidth_amount(text->get());
-  if (amount && amount->least && holder == AmountReader::Holder::other)
+  if (amount && amount->least && !takes_range(holder, resource))
     amount = std::unexpected(no_range(*amount));
   if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
   AmountError& error = amount.error();
@@ -178,8 +182,7 @@ std::string instead_of_words(std::string_view word, std::string_view key,
       word.find_first_of("-,") == std::string_view::npos)
     return fmt::format("write \"{}\"", word.substr(digits));
   if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
-  const bool has_range =
-      holder != AmountReader::Holder::other && !key.ends_with("code") && !key.ends_with("data");
+  const bool has_range = takes_range(holder, *of);
   const bool cache = is_cache(*of);
   if (has_range && is({"min", "max", "least", "most", "from", "to"}))
     return fmt::format("write a range: {} = \"{}\"", key, cache ? "2..4 ways" : "10%..100%");

@@ -90,8 +90,9 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
     const auto* const known =
         std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
     if (!number || known == units.end()) return bad();
+    if (*number > (longest - total) / known->second)
+      return std::unexpected(fmt::format("'{}' is longer than 100 days", text));
     total += *number * known->second;
-    if (total > longest) return std::unexpected(fmt::format("'{}' is longer than 100 days", text));
   }
   return std::chrono::microseconds(total);
 }

@@ -86,6 +86,7 @@ TEST(Amount, Cache) {
       {"4 Ways", "'4 Ways' is not a cache amount; write \"4 ways\""},
       {"f0", "'f0' is not a cache amount; write \"0xf0\""},
       {"ALL", "'ALL' is not a cache amount; write \"all\""},
+      {"4294967297 ways", "'4294967297 ways' is not a cache amount; a cache has at most 32 ways"},
       {"-1 ways", "'-1 ways' is not a cache amount; a number of ways is whole: write \"1 way\""},
       {"",
        "'' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
@@ -219,7 +220,11 @@ TEST(Duration, AsSystemdWritesThem) {
   EXPECT_EQ(parse_duration("").error(), "'' is not a time span; write \"30s\", \"5min\" or \"0\"");
   EXPECT_EQ(parse_duration("1 fortnight").error(),
             "'1 fortnight' is not a time span; write \"30s\", \"5min\" or \"0\"");
-  EXPECT_EQ(parse_duration("200d").error(), "'200d' is longer than 100 days");
+  // Also spans that have too many microseconds for a number.
+  for (const std::string text :
+       {"200d", "101d", "30500569w", "30500570w", "4294967295w", "1d 4294967295weeks"})
+    EXPECT_EQ(parse_duration(text).error(), fmt::format("'{}' is longer than 100 days", text));
+  EXPECT_EQ(parse_duration("99d 24h"), std::chrono::days(100));
 }
 
 }  // namespace

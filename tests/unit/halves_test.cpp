@@ -90,14 +90,18 @@ TEST(Halves, Layouts) {
        "p.toml:6:10: error: 8 ways asked for exclusively (a 5, b 3), but L3 domain 0 has 8 ways, "
        "and 1 must be left to default\n    6 | l3code = \"1 way\"\n      |          ^~~~~~~ "
        "write less, or partitions, one of which [group.default] is in\n"},
+      // The code of a can contain its data.
+      {halves("a", "4 ways", "ways 5-6", alone) + exclusive("b", "4 ways"),
+       "p.toml:6:6: error: 8 ways asked for exclusively (a 4, b 4), but L3 domain 0 has 8 ways, "
+       "and 1 must be left to default\n    6 | l3 = \"4 ways\"\n      |      ^~~~~~~~ write less, "
+       "or partitions, one of which [group.default] is in\n"},
       {halves("a", "ways 0-1", "ways 2-3", alone) + halves("b", "ways 3-4", "1 way", alone),
        "p.toml:6:10: error: b: 'ways 3-4' overlaps way 3 of L3 domain 0, exclusive to a "
        "(p.toml:2)\n    6 | l3code = \"ways 3-4\"\n      |          ^~~~~~~~~~\n"},
       {halves("a", "2 ways", "ways 2", alone) + halves("b", "3 ways", "ways 0-1", alone) +
            group("c", "2 ways"),
-       "p.toml:6:10: error: 8 ways asked for exclusively (a 3, b 5), but L3 domain 0 has 8 ways, "
-       "and 1 must be left to default\n    6 | l3code = \"3 ways\"\n      |          ^~~~~~~~ "
-       "write less, or partitions, one of which [group.default] is in\n"},
+       "p.toml:10:6: error: c: '2 ways' does not fit in L3 domain 0: 1 way is left beside a (2 "
+       "ways), b (5 ways)\n   10 | l3 = \"2 ways\"\n      |      ^~~~~~~~\n"},
       {halves("a", "3 ways", "ways 2", alone) + halves("b", "ways 3", "2 ways", alone) +
            group("c", "ways 4-7"),
        "p.toml:7:10: error: the code and data of a, b cannot be placed around the ways that are "

@@ -228,6 +228,21 @@ TEST(MonGroups, RmidsOfClosids) {
   }
 }
 
+// A CLOSID has two PARTIDs then, and the kernel still counts the RMIDs of all of them.
+TEST(MonGroups, RmidsOfClosidsWithCodeAndData) {
+  Capabilities capabilities = machine(20, 1);
+  EXPECT_EQ(capabilities.rmids_of_closid(), std::nullopt);
+  capabilities.rmids_per_closid = true;
+  const unsigned closids = capabilities.num_closids();
+  capabilities.num_rmids = 4 * closids;
+  EXPECT_EQ(capabilities.rmids_of_closid(), 4U);
+  auto cache = capabilities.caches.extract(Resource::L3);
+  capabilities.caches[Resource::L3CODE] = capabilities.caches[Resource::L3DATA] = cache.mapped();
+  EXPECT_EQ(capabilities.rmids_of_closid(), 2U);
+  capabilities.num_rmids = 2 * closids - 1;
+  EXPECT_EQ(capabilities.rmids_of_closid(), std::nullopt);
+}
+
 TEST(MonGroups, Differences) {
   const Capabilities capabilities = machine(20, 1);
   const std::string policy = redis + rule("redis", "web");

@@ -23,8 +23,12 @@ TEST(PlacementRefusals, Ways) {
   const PolicyAndLayout rows[] = {
       {exclusive("a", "4 ways") + group("b", "ways 3-5"),
        "p.toml:2:6: error: 4 ways asked for exclusively (a 4), but in L3 domains 0-1 the 5 free "
-       "ways are not side by side: ways 0-2 and 6-7, 3 named by b, and 1 must be left to default\n "
+       "ways are not side by side: ways 0-2 and 6-7, 3 named by b\n "
        "   2 | l3 = \"4 ways\"\n      |      ^~~~~~~~\n"},
+      // The default group has the ways that b names too.
+      {exclusive("a", "5 ways") + group("b", "ways 0-3"),
+       "p.toml:2:6: error: 5 ways asked for exclusively (a 5), but each of L3 domains 0-1 has 8 "
+       "ways, 4 named by b\n    2 | l3 = \"5 ways\"\n      |      ^~~~~~~~\n"},
       {exclusive("a", "4294967295 ways") + exclusive("b", "4294967295 ways"),
        "p.toml:5:6: error: 8589934590 ways asked for exclusively (a 4294967295, b 4294967295), but "
        "each of L3 domains 0-1 has 8 ways, and 1 must be left to default\n    5 | l3 = "

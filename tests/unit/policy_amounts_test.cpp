@@ -324,6 +324,11 @@ p.toml:2:24: error: 'max' is not a list of domains: 'max' is not a number
     2 | mb = { min = 10 }
       |        ^~~ write a range: mb = "10%..100%"
 )"},
+    {"[group.a]\nl3code = \"1..3 ways\"\n",
+     R"(p.toml:2:10: error: '1..3 ways' is a range, which only the l3, l2, mb and smba of a group can have
+    2 | l3code = "1..3 ways"
+      |          ^~~~~~~~~~~ write one amount
+)"},
     {"[group.a]\nl3 = { code = \"0xf\", data = \"0xf0\" }\n",
      R"(p.toml:2:8: error: 'code' is not a list of domains: 'code' is not a number
     2 | l3 = { code = "0xf", data = "0xf0" }

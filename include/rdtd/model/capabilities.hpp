@@ -86,8 +86,12 @@ struct Capabilities {
   // The RMIDs of one CLOSID, if it has its own and the kernel says how many: older kernels do not
   // count those of all CLOSIDs.
   [[nodiscard]] std::optional<unsigned> rmids_of_closid() const {
-    if (!rmids_per_closid || !num_rmids || *num_rmids < num_closids()) return std::nullopt;
-    return *num_rmids / num_closids();
+    // `num_rmids` counts those of all PARTIDs. With code and data apart, a CLOSID has two of these.
+    const bool codes =
+        std::ranges::any_of(caches, [](const auto& cache) { return is_code_or_data(cache.first); });
+    const uint64_t partids = uint64_t{num_closids()} * (codes ? 2 : 1);
+    if (!rmids_per_closid || !num_rmids || *num_rmids < partids) return std::nullopt;
+    return static_cast<unsigned>(*num_rmids / partids);
   }
   // percent_slack() of a row of `schemata`; 0 if it does not count percent.
   [[nodiscard]] uint32_t slack_of(const Resource& resource) const;

@@ -78,6 +78,11 @@ inline constexpr std::array all_resources = {Resource::L3, Resource::L3CODE, Res
 [[nodiscard]] std::optional<Resource> parse_resource(std::string_view name);
 // Caches are divided by capacity bit masks that rdtd places.
 [[nodiscard]] constexpr bool is_cache(const Resource& resource) { return resource.is_cache(); }
+// Of a cache that is divided for instructions and for data apart.
+[[nodiscard]] constexpr bool is_code_or_data(const Resource& resource) {
+  return resource == Resource::L3CODE || resource == Resource::L3DATA ||
+         resource == Resource::L2CODE || resource == Resource::L2DATA;
+}
 
 enum class DomainId : uint32_t {};
 
