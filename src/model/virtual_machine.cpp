@@ -1,5 +1,7 @@
 #include "rdtd/model/virtual_machine.hpp"
 
+#include <cctype>
+
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -71,6 +73,20 @@ std::optional<std::string> vm_of_cgroup(std::string_view path) {
   std::string_view name = first_of(rest);
   if (rest.size() < path.size() && take(name, "qemu-", ".libvirt-qemu")) return without_count(name);
   return std::nullopt;
+}
+
+std::string vm_name_in_scope(std::string_view name) {
+  const auto is_separator = [](char c) { return c == '-' || c == '.'; };
+  std::string out;
+  bool separates = true;  // a '-' comes before the name
+  for (const char c : name) {
+    const bool kept =
+        is_separator(c) ? !separates : std::isalnum(static_cast<unsigned char>(c)) != 0;
+    separates = is_separator(c);
+    if (kept) out += c;
+  }
+  while (!out.empty() && is_separator(out.back())) out.pop_back();
+  return out;
 }
 
 bool may_hold_vms(std::string_view path) {

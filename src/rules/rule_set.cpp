@@ -63,13 +63,22 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
 CompiledCondition RuleSet::compile(const Condition& condition, const Users& users) {
   CompiledCondition out{condition.kind, {}};
   const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
+  std::vector<std::string> patterns;
   for (const Located<std::string>& pattern : condition.patterns) {
-    CompiledPattern& compiled = out.patterns.emplace_back(pattern.value);
+    patterns.push_back(pattern.value);
+    if (condition.kind != ConditionKind::vm) continue;
+    if (const auto name = glob_only_match(pattern.value))
+      if (std::string short_name = vm_name_in_scope(*name);
+          short_name != *name && !short_name.empty())
+        patterns.push_back(std::move(short_name));
+  }
+  for (const std::string& pattern : patterns) {
+    CompiledPattern& compiled = out.patterns.emplace_back(pattern);
     if (is_identity(condition.kind)) {
-      const auto name = names.find(pattern.value);
-      compiled.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(pattern.value);
+      const auto name = names.find(pattern);
+      compiled.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(pattern);
       compiled.literal = true;
-    } else if (auto text = glob_only_match(pattern.value)) {
+    } else if (auto text = glob_only_match(pattern)) {
       compiled.text = std::move(*text);
       compiled.literal = true;
     }

@@ -181,6 +181,21 @@ TEST(VirtualMachine, OfCgroup) {
   for (const auto& row : rows) EXPECT_EQ(vm_of_cgroup(row.path), row.name) << row.path;
 }
 
+TEST(VirtualMachine, NameInItsScope) {
+  for (const auto& [name, in_scope] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"web-1", "web-1"},
+                                                                  {"a.b", "a.b"},
+                                                                  {"web_1", "web1"},
+                                                                  {"a--b", "a-b"},
+                                                                  {"a.-b", "a.b"},
+                                                                  {"-a-", "a"},
+                                                                  {"a_-b", "a-b"},
+                                                                  {"a-_-b", "a--b"},
+                                                                  {"\xc3\xa4 x", "x"},
+                                                                  {"_", ""}})
+    EXPECT_EQ(vm_name_in_scope(name), in_scope) << name;
+}
+
 TEST(Container, OfCgroup) {
   const std::string id(64, 'a');
   const std::string uid = "8f2c1d3e-0000-4abc-9def-0123456789ab";

@@ -95,6 +95,29 @@ TEST(RuleSet, MaySpeakBelowCgroup) {
         << row.condition << row.path;
 }
 
+// libvirt leaves out characters in the name of the cgroup.
+TEST(RuleSet, NamesOfVirtualMachinesInTheirCgroups) {
+  const struct {
+    const char* vm;
+    const char* in_cgroup;
+    bool matches;
+  } rows[] = {
+      {"web_1", "web1", true},  {"web_1", "web_1", true}, {"web_1", "web-1", false},
+      {"a--b", "a-b", true},    {"web_*", "web1", false}, {"web*", "web1", true},
+      {"a\\\\*_", "a*_", true}, {"_", "", false},
+  };
+  for (const auto& row : rows) {
+    ProcessFacts facts;
+    facts.cgroup = fmt::format("/machine.slice/machine-qemu\\x2d1\\x2d{}.scope", row.in_cgroup);
+    EXPECT_EQ(rules(rule(fmt::format("vm = \"{}\"\n", row.vm))).match(facts).kind ==
+                  Decision::Kind::matched,
+              row.matches)
+        << row.vm;
+    EXPECT_EQ(rules(rule(fmt::format("vm = \"{}\"\n", row.vm))).speaks_of_cgroup(*facts.cgroup),
+              row.matches);
+  }
+}
+
 TEST(RuleSet, ReadsTheFactsOfItsConditions) {
   const RuleSet set = rules(rule("name = \"x\"\nuser = 1\n") + rule("unit = \"x\"\n"));
   EXPECT_TRUE(set.reads(Fact::name));

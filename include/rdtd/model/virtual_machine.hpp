@@ -14,6 +14,11 @@ namespace rdtd {
 // "web"; nothing if it belongs to none.
 [[nodiscard]] std::optional<std::string> vm_of_cgroup(std::string_view path);
 
+// The name in the scope of a machine of this name: of what no host name has, libvirt leaves out
+// characters, and of '-' and '.' in a row all but the first. It cuts names of more than some 57
+// bytes too, which is not done here: how many stay depends on the number of the start.
+[[nodiscard]] std::string vm_name_in_scope(std::string_view name);
+
 // Whether the cgroup of a machine can be directly or further below this one.
 [[nodiscard]] bool may_hold_vms(std::string_view path);
 
