@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "names.hpp"
+#include "rdtd/base/quota.hpp"
 #include "wire.hpp"
 
 namespace rdtd {
@@ -15,8 +16,9 @@ namespace {
 // Somebody may have to enter a password.
 constexpr uint64_t polkit_timeout = 120'000'000;  // microseconds
 constexpr uint64_t quiet_timeout = 5'000'000;     // nobody has
-// Calls that wait for polkit: of all users, and of one.
-constexpr size_t max_pending = 64;
+// Calls that wait for polkit: of all users, of one, and those that ordinary users leave free: the
+// guard's observer is a user of the system.
+constexpr size_t max_pending = 64, places_of_system = 16;
 constexpr auto max_pending_per_user = 4;
 // What a question costs its user: polkit has more work with it than this daemon.
 constexpr uint64_t price_of_question = 10'000;  // microseconds
@@ -44,7 +46,8 @@ int Authority::authorize(sd_bus_message* call, const Caller& caller, const char*
   if (caller.root()) return carry(call);
   const bool too_many_of_user =
       std::ranges::count(pending_, caller.uid, &Pending::uid) >= max_pending_per_user;
-  if (too_many_of_user || pending_.size() >= max_pending) {
+  const size_t places = max_pending - (is_ordinary_user(caller.uid) ? places_of_system : 0);
+  if (too_many_of_user || pending_.size() >= places) {
     if (otherwise) accounts_.charge(caller.uid, price_of_question);
     if (otherwise) return otherwise(call);
     return refuse(call, busy,

@@ -31,6 +31,9 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
   const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
   if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
   Gate& gate = *static_cast<Gate*>(userdata);
+  // Before anything is kept: a path may be long.
+  if (!is_possible_path(sd_bus_message_get_path(message)))
+    return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "there is no object with such a path");
   const auto caller = gate.callers.find(message);
   if (!caller && gate.callers.ask(message)) return handled;
   if (caller && !gate.accounts.allows(caller->uid))
@@ -41,8 +44,6 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
   if (!caller)
     return refuse(message, error_name(Refusal::Kind::busy),
                   "too many requests wait until the bus says who sent them; try again");
-  if (!is_possible_path(sd_bus_message_get_path(message)))
-    return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "there is no object with such a path");
   return pass_on;
 }
 

@@ -120,6 +120,7 @@ ObserverService::~ObserverService() {
 
 int ObserverService::serve(sd_event* event) {
   int r = sd_bus_set_exit_on_disconnect(bus_, 0);
+  if (r >= 0) r = sd_bus_set_close_on_exit(bus_, 0);  // it would flush
   if (r >= 0) r = gate_->attach(bus_, event);
   if (r >= 0)
     r = sd_bus_add_object_vtable(bus_, nullptr, observer_path, observer_interface,

@@ -152,7 +152,7 @@ std::optional<uid_t> Answers::owner_of(pid_t pid) {
   const auto process = core_.system.processes.open(pid);
   ProcessFacts facts;
   if (!process || !(*process)->read(Fact::identity, facts)) return std::nullopt;
-  return facts.identity->uid;
+  return facts.identity->owner();
 }
 
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
@@ -162,7 +162,7 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
   ProcessFacts facts;
   if (const auto read = (*process)->read(Fact::identity, facts); !read)
     return std::unexpected(cannot_examine(pid, read.error()));
-  if (owner && (*owner != facts.identity->uid || *owner == UINT32_MAX))
+  if (owner && (*owner != facts.identity->owner() || *owner == UINT32_MAX))
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.

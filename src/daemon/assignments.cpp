@@ -106,7 +106,7 @@ class Assignments::Opened final : public PreparedAssign {
     ProcessFacts facts;
     if (const auto read = process_->read(Fact::identity, facts); !read)
       return std::unexpected(cannot_examine(process_->pid(), read.error()));
-    if (facts.identity->uid != owner_ && !caller_.root())
+    if (facts.identity->owner() != owner_ && !caller_.root())
       return std::unexpected(
           Refusal{Refusal::Kind::not_permitted,
                   fmt::format("process {} belongs to another user now", process_->pid())});
@@ -148,10 +148,11 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
   ProcessFacts facts;
   if (const auto read = (*process)->read(Fact::identity, facts); !read)
     return std::unexpected(cannot_examine(pid, read.error()));
-  PreparedAssign::Details details = {
-      {"pid", std::to_string(pid)}, {"uid", std::to_string(facts.identity->uid)}, {"group", group}};
+  PreparedAssign::Details details = {{"pid", std::to_string(pid)},
+                                     {"uid", std::to_string(facts.identity->owner())},
+                                     {"group", group}};
   return std::make_shared<Opened>(*this, std::move(details), std::move(*process),
-                                  facts.identity->uid, group, caller);
+                                  facts.identity->owner(), group, caller);
 }
 
 // Returns what put_all_threads does, and has a look follow. A monitoring group that is not there is

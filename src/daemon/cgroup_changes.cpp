@@ -67,8 +67,7 @@ void CgroupChanges::read() {
 }
 
 void CgroupChanges::resume() {
-  readable_.enable(true);
-  if (more_) read();
+  if (!readable_.enable(true) || more_) read();
 }
 
 // Any user may cause this, so it is no problem of the daemon's, and logged once an hour at most.

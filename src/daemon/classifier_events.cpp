@@ -42,7 +42,8 @@ int ClassifierEvents::attach(sd_event* event, int requests_fd, Classifier* class
 
 uint64_t ClassifierEvents::publish(std::shared_ptr<const RuleTable> table) {
   if (classifier_ == nullptr) return 0;
-  requests_.enable(true);  // a load waits for the answer
+  // A load waits for the answer.
+  if (!requests_.enable(true)) pause_.set(request_interval);
   return classifier_->publish(std::move(table));
 }
 
@@ -55,7 +56,7 @@ void ClassifierEvents::take_requests() {
   (void)::eventfd_read(requests_fd_, &ignored);
   const Classifier::Requests requests = classifier_->take_requests();
   // The next one wakes this up at once.
-  if (!requests.any) return requests_.enable(true);
+  if (!requests.any && requests_.enable(true)) return;
   Core& core = manager_.core();
   if (requests.table_in_use != 0) core.publisher.taken(requests.table_in_use);
   for (const pid_t pid : requests.unexamined)
@@ -150,7 +151,9 @@ void ClassifierEvents::beat() {
   if (classifier_ == nullptr) return;
   // Nothing else reads them while nothing is placed, and those of a full buffer are lost.
   (void)update_forks(SIZE_MAX);
-  const bool alive = classifier_->heartbeat();
+  // Its own event may be one of those that a flood has cost.
+  const bool beat_seen = classifier_->heartbeat();
+  const bool alive = std::exchange(seen_before_, seen()) != seen() || beat_seen;
   set_available(alive);
   if (alive) return;
   if (const auto subscribed = classifier_->resubscribe(); !subscribed)

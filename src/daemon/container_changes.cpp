@@ -11,6 +11,8 @@ namespace {
 constexpr std::chrono::milliseconds longest_wait{5};
 // A container that starts writes its files about now, and others start with it.
 constexpr std::chrono::milliseconds start_delay{50};
+// Storage that does not answer for so long is looked after less often.
+constexpr std::chrono::seconds patience{2}, slow_delay{1};
 constexpr const char* names_problem = "containers";
 
 }  // namespace
@@ -41,19 +43,32 @@ void ContainerChanges::refresh() {
 
 void ContainerChanges::read() {
   if (!wanted()) return;  // until a rule is about them again
-  if (reader_.busy()) return due_.set(start_delay);
+  if (reader_.busy()) return wait();
   auto refreshed = std::exchange(late_, nullptr);
   if (!refreshed) {
     refreshed = std::make_shared<proc::Containers::Refreshed>();
     const bool done =
         reader_.run([refreshed, containers = containers_] { *refreshed = containers->refresh(); });
     if (!done && reader_.busy()) late_ = refreshed;
-    if (!done) return due_.set(start_delay);
+    if (!done) return wait();
   }
+  waiting_since_.reset();
   if (const uint64_t changes = containers_->changes(); changes != std::exchange(seen_, changes))
     losses_.look_at_all("containers have got names");
-  wanted_.enable(true);
   report(*refreshed);
+  if (!wanted_.enable(true)) due_.set(slow_delay);
+}
+
+// For the thread that reads, or until there can be one.
+void ContainerChanges::wait() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!waiting_since_) waiting_since_ = now;
+  const bool is_slow = now - *waiting_since_ > patience;
+  due_.set(is_slow ? slow_delay : start_delay);
+  if (is_slow)
+    manager_.core().problems.report(names_problem,
+                                    "names of containers cannot be read: their files do not "
+                                    "answer");
 }
 
 void ContainerChanges::report(const proc::Containers::Refreshed& refreshed) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/guard_status.hpp"
 #include "rdtd/policy/guard_lease.hpp"
 #include "rdtd/policy/policy.hpp"
 
@@ -35,7 +36,7 @@ void LeaseJobs::lease(const std::string& name, const std::string& policy, const 
                       Changes::Leased done) {
   // A holder may close one and ask for the next, of the same name or with the same groups.
   end_abandoned();
-  if (too_many()) return done(std::unexpected(too_many_wait()));
+  if (too_many(name)) return done(std::unexpected(too_many_wait()));
   waiting_++;
   const Leases::Lease lease{name, policy, caller.uid, core_.system.realtime_usec()};
   core_.jobs.add("lease", [this, lease, done = std::move(done)] { return run_lease(lease, done); });
@@ -62,7 +63,7 @@ Task<> LeaseJobs::run_lease(Leases::Lease lease, Changes::Leased done) {
 
 void LeaseJobs::update(const std::string& name, const std::string& policy, const Caller& caller,
                        Changes::Done done) {
-  if (too_many()) return done(std::unexpected(too_many_wait()));
+  if (too_many(name)) return done(std::unexpected(too_many_wait()));
   waiting_++;
   core_.jobs.add("lease", [this, name, policy, caller, done = std::move(done)] {
     return run_update(name, policy, caller, done);
@@ -108,7 +109,11 @@ std::optional<Refusal> LeaseJobs::refuse(const std::string& name) const {
   if (auto problem = lease_name_problem(name)) return Refusal{invalid_policy, printable(*problem)};
   if (core_.leases.contains(name))
     return Refusal{busy, fmt::format("there is a lease '{}' already", name)};
-  if (core_.leases.all().size() >= Leases::max_leases)
+  // The guard is refused for no other lease.
+  const auto others = std::ranges::count_if(core_.leases.all(), [](const Leases::Lease& lease) {
+    return lease.name != guard_lease_name;
+  });
+  if (name != guard_lease_name && std::cmp_greater_equal(others, Leases::max_leases))
     return Refusal{
         busy, fmt::format("there are {} leases, and no more are possible", Leases::max_leases)};
   if (core_.state.put_off.is_first())

@@ -51,8 +51,8 @@ void Leases::remove(const std::string& name) {
 }
 
 std::set<std::string> Leases::take_abandoned() {
-  std::array<epoll_event, max_leases> events{};
-  const int count = ::epoll_wait(watched_.get(), events.data(), max_leases, 0);
+  std::array<epoll_event, max_leases + 1> events{};
+  const int count = ::epoll_wait(watched_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::set<std::string> out;
   for (size_t i = 0; i < own_ends_.size(); i++)
     for (int event = 0; event < count; event++)

@@ -23,7 +23,12 @@ int ProcessChanges::attach(sd_event* event, std::optional<Connector> connector) 
   connector_ = std::move(connector);
   if (!connector_) return 0;
   const int r = readable_.attach(event, connector_->fd(), [this] { read(); });
-  return r < 0 ? r : pause_.attach(event, [this] { readable_.enable(true); });
+  return r < 0 ? r
+               : pause_.attach(
+                     event,
+                     [this] {
+                       if (!readable_.enable(true)) read();
+                     });
 }
 
 void ProcessChanges::take(const ProcEvent& event) {

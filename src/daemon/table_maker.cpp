@@ -1,5 +1,6 @@
 #include "rdtd/daemon/table_maker.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include "rdtd/resctrl/read.hpp"
@@ -25,12 +26,17 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     const auto [known, is_new] = table->tasks.try_emplace(group);
     if (!is_new || taken.contains(group)) return known->second.get();
     auto tasks = resctrl_.open_tasks(group);
+    // Somebody has given the file to a user. The other groups are not to wait for that.
+    const bool not_roots = !tasks && tasks.error().code == EACCES;
+    if (not_roots)
+      tasks.error().detail =
+          "rdtd writes only files of root: give it back, and let others write by chgrp and chmod";
     // A group that is gone is missing until the next reconcile makes it again. Of one whose
     // directory is there, the file says so by mistake.
     const bool absent = !tasks && resctrl::is_absent(tasks.error()) && group != root_group &&
                         resctrl::inode_of(resctrl_, group).value_or(0) == 0;
     const bool failed = !tasks && !absent;
-    if (failed && what == LeaveOut::monitoring && !is_mon_group(group))
+    if (failed && !not_roots && what == LeaveOut::monitoring && !is_mon_group(group))
       return std::unexpected(tasks.error());
     if (failed) left_out.push_back(tasks.error());
     if (tasks) known->second = std::move(*tasks);

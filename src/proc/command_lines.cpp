@@ -12,21 +12,20 @@
 #include <utility>
 
 #include "rdtd/base/inheriting_mutex.hpp"
+#include "rdtd/base/quota.hpp"
 
 namespace rdtd::proc {
 
 namespace {
 
-constexpr uid_t first_ordinary_user = 1000;  // login.defs(5)
-
 // Users of a kind share places that others cannot take.
 size_t places_of_kind(uid_t user) {
   if (user == 0) return CommandLines::max_of_root;
-  return user < first_ordinary_user ? CommandLines::max_of_system : CommandLines::max_held_up;
+  return is_ordinary_user(user) ? CommandLines::max_held_up : CommandLines::max_of_system;
 }
 
 bool are_of_one_kind(uid_t one, uid_t other) {
-  return (one == 0) == (other == 0) && (one < first_ordinary_user) == (other < first_ordinary_user);
+  return (one == 0) == (other == 0) && is_ordinary_user(one) == is_ordinary_user(other);
 }
 
 }  // namespace

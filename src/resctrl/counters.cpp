@@ -1,6 +1,7 @@
 #include "rdtd/resctrl/counters.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <string_view>
 
@@ -26,32 +27,68 @@ std::optional<MonDirectory> parse_mon_directory(std::string_view name) {
   return MonDirectory{std::string(name.substr(prefix.size(), last - prefix.size())), DomainId{*id}};
 }
 
+// Nothing is counted there, or not any more. The directories of a region that is locked are closed.
+bool counts_nothing(const Error& error) { return is_absent(error) || error.code == EACCES; }
+
 // The counters of a directory, and those of the parts of its domain.
-void append_domain(const Filesystem& filesystem, const std::string& path, const std::string& group,
-                   const std::string& name, std::vector<DomainCounters>& out) {
+Result<void> append_domain(const Filesystem& filesystem, const std::string& path,
+                           const std::string& group, const std::string& name,
+                           std::vector<DomainCounters>& out) {
   const auto place = parse_mon_directory(name);
-  const auto entries = place ? filesystem.list(path) : Result<std::vector<Filesystem::Entry>>();
-  if (!place || !entries) return;
+  if (!place) return {};
+  const auto entries = filesystem.list(path);
+  if (!entries && counts_nothing(entries.error())) return {};
+  if (!entries) return std::unexpected(entries.error());
   DomainCounters counters{group, place->resource, place->domain, {}};
   for (const Filesystem::Entry& entry : *entries)
-    if (!entry.is_directory)
-      if (const auto text = filesystem.read(path + "/" + entry.name))
-        if (const auto value = parse_counter(*text)) counters.counters.emplace(entry.name, *value);
+    if (!entry.is_directory) {
+      const auto text = filesystem.read(path + "/" + entry.name);
+      if (const auto value = text ? parse_counter(*text) : std::nullopt)
+        counters.counters.emplace(entry.name, *value);
+      else if (!text && !counts_nothing(text.error()))
+        counters.counters.emplace(entry.name, NoCount::error);
+    }
   // A monitor that counts nothing here has an empty directory.
   if (!counters.counters.empty()) out.push_back(std::move(counters));
   for (const Filesystem::Entry& entry : *entries)
     if (entry.is_directory)
-      append_domain(filesystem, path + "/" + entry.name, group, entry.name, out);
+      if (auto done = append_domain(filesystem, path + "/" + entry.name, group, entry.name, out);
+          !done)
+        return done;
+  return {};
+}
+
+// What a directory has; nothing if that is not there.
+Result<std::vector<Filesystem::Entry>> list_counted(const Filesystem& filesystem,
+                                                    const std::string& path) {
+  auto entries = filesystem.list(path);
+  if (!entries && counts_nothing(entries.error())) return {};
+  return entries;
 }
 
 // All domains of one group. A group that is removed meanwhile has none.
-void append_counters(const Filesystem& filesystem, const std::string& group,
-                     std::vector<DomainCounters>& out) {
+Result<void> append_counters(const Filesystem& filesystem, const std::string& group,
+                             std::vector<DomainCounters>& out) {
   const std::string data = file_of(group, "mon_data");
-  const auto domains = filesystem.list(data);
-  if (!domains) return;
+  const auto domains = list_counted(filesystem, data);
+  if (!domains) return std::unexpected(domains.error());
   for (const Filesystem::Entry& entry : *domains)
-    append_domain(filesystem, data + "/" + entry.name, group, entry.name, out);
+    if (auto done = append_domain(filesystem, data + "/" + entry.name, group, entry.name, out);
+        !done)
+      return done;
+  return {};
+}
+
+// A control group, and the monitoring groups in it.
+Result<void> append_groups(const Filesystem& filesystem, const std::string& group,
+                           std::vector<DomainCounters>& out) {
+  if (auto done = append_counters(filesystem, group, out); !done) return done;
+  const auto mon_groups = list_counted(filesystem, file_of(group, "mon_groups"));
+  if (!mon_groups) return std::unexpected(mon_groups.error());
+  for (const Filesystem::Entry& entry : *mon_groups)
+    if (auto done = append_counters(filesystem, mon_group_directory(group, entry.name), out); !done)
+      return done;
+  return {};
 }
 
 }  // namespace
@@ -60,16 +97,10 @@ Result<std::vector<DomainCounters>> read_counters(const Filesystem& filesystem) 
   std::vector<DomainCounters> out;
   const auto entries = filesystem.list("");
   if (!entries) return std::unexpected(entries.error());
-  std::vector<std::string> groups = {std::string(root_group)};
+  Result<void> done = append_groups(filesystem, std::string(root_group), out);
   for (const Filesystem::Entry& entry : *entries)
-    if (is_group(entry)) groups.push_back(entry.name);
-  for (const std::string& group : groups) {
-    append_counters(filesystem, group, out);
-    const auto mon_groups = filesystem.list(file_of(group, "mon_groups"));
-    if (!mon_groups) continue;
-    for (const Filesystem::Entry& entry : *mon_groups)
-      append_counters(filesystem, mon_group_directory(group, entry.name), out);
-  }
+    if (done && is_group(entry)) done = append_groups(filesystem, entry.name, out);
+  if (!done) return std::unexpected(done.error());
   return out;
 }
 

@@ -280,8 +280,9 @@ Result<Snapshot> read_once(const Filesystem& filesystem,
     if (const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
         snapshot.mbm_resource.empty() && mode && mode->contains("[mbm_event]")) {
       snapshot.mbm_resource = name.substr(0, name.size() - monitoring_suffix.size());
-      snapshot.free_mbm_counters = parse_mbm_counters(
-          filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name)).value_or(""));
+      const auto free = filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name));
+      if (!free && !is_absent(free.error())) return std::unexpected(free.error());
+      snapshot.free_mbm_counters = parse_mbm_counters(free.value_or(""));
     }
   const Filesystem::Entry root{std::string(root_group), true, 0};
   if (auto read = append_group(filesystem, root, nullptr, !monitoring->empty(), snapshot); !read)

@@ -66,7 +66,7 @@ TEST_F(AnswersTest, CountsTheProcessesOfEachRule) {
 }
 
 TEST_F(AnswersTest, ExplainsAProcess) {
-  const pid_t pid = processes.start({.name = "redis-server", .identity = {1000, 1000}});
+  const pid_t pid = processes.start({.name = "redis-server", .identity = {1000, 1000, 1000}});
   const pid_t thread = processes.clone(pid, "bio_close");
   manager->core().sweeper.visit({.pid = pid});
   run();
@@ -77,7 +77,7 @@ TEST_F(AnswersTest, ExplainsAProcess) {
   EXPECT_TRUE(explained->trials[0].matched);
   EXPECT_EQ(explained->trials[0].place, "p.toml:4");
   EXPECT_EQ(explained->threads.size(), 2U);
-  const pid_t other = processes.start({.name = "bash", .identity = {1000, 1000}});
+  const pid_t other = processes.start({.name = "bash", .identity = {1000, 1000, 1000}});
   const pid_t others = processes.clone(other, "bio");
   const auto unmatched = manager->answers().explain(other, std::nullopt);
   ASSERT_TRUE(unmatched);
@@ -99,10 +99,39 @@ TEST_F(AnswersTest, ExplainsAProcess) {
   EXPECT_EQ(manager->answers().explain(77777, std::nullopt).error().text,
             "there is no process 77777");
   EXPECT_EQ(manager->answers().owner_of(other), 1000U);
+  // A service of root acts for a user, or the user has started a program that is set-uid.
+  for (const Identity identity : {Identity{1000, 1000, 0}, Identity{0, 0, 1000}}) {
+    const pid_t roots = processes.start({.name = "smbd", .identity = identity});
+    EXPECT_EQ(manager->answers().owner_of(roots), 0U);
+    EXPECT_FALSE(manager->answers().explain(roots, 1000));
+  }
   EXPECT_EQ(manager->answers().owner_of(77777), std::nullopt);
   EXPECT_EQ(manager->answers().tasks_in("redis"), 2U);
   EXPECT_EQ(manager->answers().tasks_in("none"), 0U);
   EXPECT_NE(thread, 0);
+}
+
+// Nobody is to take a group for removed that could not be listed.
+TEST_F(AnswersTest, CountersThatCannotBeListed) {
+  for (const std::string path :
+       {"redis/mon_data", "redis/mon_groups", "redis/mon_data/mon_L3_00", "mon_data"}) {
+    run(std::chrono::seconds(10));
+    const auto whole = manager->answers().counters();
+    ASSERT_TRUE(whole);
+    run(std::chrono::seconds(10));
+    kernel.calls.fail_if([&](const fake::Call& call) { return call.path == path; }, EMFILE);
+    const auto failed = manager->answers().counters();
+    ASSERT_FALSE(failed) << path;
+    EXPECT_EQ(failed.error().text, "cannot list /sys/fs/resctrl/" + path + ": Too many open files");
+    kernel.calls.reset();
+    // It is gone, or closed.
+    for (const int code : {ENOENT, ENODEV, EACCES}) {
+      run(std::chrono::seconds(10));
+      kernel.calls.fail_if([&](const fake::Call& call) { return call.path == path; }, code);
+      EXPECT_TRUE(manager->answers().counters()) << path;
+      kernel.calls.reset();
+    }
+  }
 }
 
 TEST_F(AnswersTest, ExplainsAManualAssignment) {
@@ -160,7 +189,7 @@ TEST_F(AnswersTest, TellsItsState) {
 
 // A process can hold up who reads its command line.
 TEST_F(AnswersTest, ReadsNoCommandLineThatNoRuleIsAbout) {
-  const pid_t pid = processes.start({.name = "bash", .identity = {1000, 1000}});
+  const pid_t pid = processes.start({.name = "bash", .identity = {1000, 1000, 1000}});
   const auto read_it = [&] {
     processes.calls.reset();
     (void)manager->answers().explain(pid, 1000);

@@ -71,7 +71,7 @@ TEST_F(AssignTest, WhereItIsMayNotBeKnown) {
 // Polkit may have permitted it for a process of one user.
 TEST_F(AssignTest, AProcessThatBecomesAnotherUsersBeforeTheAnswerIsLeftAlone) {
   ASSERT_EQ(reload(redis_policy), "");
-  const pid_t pid = processes.start({.name = "bash", .identity = {2001, 2001}});
+  const pid_t pid = processes.start({.name = "bash", .identity = {2001, 2001, 2001}});
   const auto prepared = manager->changes().prepare_assign(pid, "redis", {.uid = 2002, .pid = 1});
   ASSERT_TRUE(prepared);
   EXPECT_EQ((*prepared)->details().at("uid"), "2001");
@@ -81,7 +81,7 @@ TEST_F(AssignTest, AProcessThatBecomesAnotherUsersBeforeTheAnswerIsLeftAlone) {
   EXPECT_EQ(result.error().text, fmt::format("process {} belongs to another user now", pid));
   EXPECT_EQ(result.error().kind, Refusal::Kind::not_permitted);
   EXPECT_EQ(group_of(pid), "default");
-  processes.find(pid)->program.identity = {2001, 2001};
+  processes.find(pid)->program.identity = {2001, 2001, 2001};
   EXPECT_TRUE((*prepared)->run());
   EXPECT_EQ(group_of(pid), "redis");
 }

@@ -63,10 +63,31 @@ TEST_F(FaultsTest, OneGroupThatCannotBeOpenedKeepsNoOther) {
   run(std::chrono::seconds(5));
   EXPECT_EQ(group_of(pid), "b");
   EXPECT_EQ(problems(),
-            (std::vector<std::string>{"cannot open /sys/fs/resctrl/a/tasks: Permission denied"}));
+            (std::vector<std::string>{
+                "cannot open /sys/fs/resctrl/a/tasks: Permission denied (rdtd writes only files of "
+                "root: give it back, and let others write by chgrp and chmod)"}));
   kernel.calls.reset();
   run(std::chrono::seconds(20));
   EXPECT_EQ(problems(), std::vector<std::string>{});
+}
+
+// Somebody let a user write to the file by giving it away.
+TEST_F(FaultsTest, AReloadGoesOnWithoutAGroupWhoseTasksAreAUsers) {
+  ASSERT_EQ(reload(two), "");
+  fail("open_tasks", "a/tasks", EACCES, for_ever);
+  const pid_t pid = processes.start({.name = "in-b"});
+  EXPECT_EQ(
+      reload(two + "[[rule]]\ngroup = \"a\"\nname = \"in-a\"\n[[rule]]\ngroup = \"b\"\nname = "
+                   "\"in-b\"\n"),
+      "");
+  EXPECT_EQ(group_of(pid), "b");
+  EXPECT_EQ(state(), "degraded");
+  kernel.calls.reset();
+  run(std::chrono::seconds(40));
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  const pid_t other = processes.start({.name = "in-a"});
+  place_at_exec(other);
+  EXPECT_EQ(group_of(other), "a");
 }
 
 TEST_F(FaultsTest, OneGroupThatTheKernelRefusesKeepsNoOtherFromBeingRestored) {

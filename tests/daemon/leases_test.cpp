@@ -192,6 +192,9 @@ TEST_F(LeasesTest, AreSixteenAtMost) {
               "");
   EXPECT_EQ(lease("more", bench), "there are 16 leases, and no more are possible");
   EXPECT_EQ(kind, Refusal::Kind::busy);
+  // The guard is not one of them.
+  EXPECT_EQ(lease("guard", bench), "");
+  EXPECT_EQ(lease("more", bench), "there are 16 leases, and no more are possible");
   lease_fds.clear();
   poll_leases();
   EXPECT_EQ(names(), "");

@@ -336,6 +336,29 @@ TEST_F(LoopContainersTest, AReaderThatIsLate) {
             0);
 }
 
+// Storage may not answer at all.
+TEST_F(LoopContainersTest, AReaderThatWaitsForLongIsAProblem) {
+  const pid_t pid = processes.start({.cgroup = cgroup});
+  const fs::path file = root_ / "var/lib/docker/containers" / id / "config.v2.json";
+  fs::create_directories(file.parent_path());
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  const auto ask = [&] { (void)containers->names_of(cgroup); };
+  const auto reported = [&] {
+    return std::ranges::count(problems(),
+                              "names of containers cannot be read: their files do not answer") > 0;
+  };
+  const auto answer = [&] {
+    const UniqueFd end(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    ASSERT_TRUE(end);
+    fs::remove(file);
+    name(pid, R"({"Name":"/web"})");
+  };
+  EXPECT_EQ(run_loop(sources(), {{ready(), ask}, {reported, answer}, {in_group(pid, "one")}, {[&] {
+                                   return !reported();
+                                 }}}),
+            0);
+}
+
 // On a tree of ordinary directories: inotify reports changes in it as it does for cgroups.
 class LoopCgroupsTest : public LoopTest {
  protected:

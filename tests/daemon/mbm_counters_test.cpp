@@ -140,6 +140,21 @@ TEST_F(MbmTest, AFailureLeavesWhatWasRestored) {
   EXPECT_EQ(schemata("b"), granted);
 }
 
+// What is missing is still missing, and known.
+TEST_F(MbmTest, AFailedReadingOfFreeCountersForgetsNothing) {
+  with_counters(3, false);
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + two_groups), "");
+  const auto before = problems();
+  ASSERT_FALSE(before.empty());
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.path == "info/L3_MON/available_mbm_cntrs"; }, EIO);
+  reconcile();
+  kernel.calls.reset();
+  reconcile();
+  EXPECT_EQ(problems(), before);
+  EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
 // Monitoring groups and counters are not part of the transaction.
 TEST_F(MbmTest, AFailedLoadTakesThemBack) {
   with_counters(10, false);

@@ -1,11 +1,13 @@
 // How much one user may ask of the service: calls, their size, and what waits.
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <pwd.h>
 
 #include <regex>
 #include <sstream>
 
 #include "bus_world.hpp"
+#include "rdtd/base/quota.hpp"
 
 namespace rdtd {
 namespace {
@@ -178,6 +180,35 @@ TEST_F(BusTest, LimitsTheRequestsThatWaitForPolkit) {
   wait_for([&] { return cancelled_.size() == 4; });
   EXPECT_EQ(call(connect(stranger), "Reload").error(), "");
   EXPECT_EQ(manager_.reloads, 2);
+}
+
+// The bus takes only users that have an entry.
+std::vector<uid_t> users_of_the_system() {
+  std::vector<uid_t> out;
+  ::setpwent();
+  while (const passwd* entry = ::getpwent())
+    if (entry->pw_uid > 0 && !is_ordinary_user(entry->pw_uid)) out.push_back(entry->pw_uid);
+  ::endpwent();
+  return out;
+}
+
+// The guard's observer has a place whatever others ask.
+TEST_F(BusTest, OrdinaryUsersLeavePlacesForThoseOfTheSystem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as other users";
+  const std::vector<uid_t> users = users_of_the_system();
+  if (users.size() < 13) GTEST_SKIP() << "there are too few users of the system";
+  start_all();
+  start_polkit();
+  authorized_.reset();
+  std::vector<Reply> replies;
+  for (size_t i = 0; i < 12; i++) {
+    sd_bus* client = connect(users[i]);
+    for (int j = 0; j < 4; j++) send(client, new_call(client, bus_interface, "Reload"), replies);
+  }
+  wait_for([&] { return asked_.size() == 48; });
+  authorized_ = true;
+  EXPECT_EQ(call(connect(stranger), "Reload").error_text(), "too many requests wait for polkit");
+  EXPECT_EQ(call(connect(users[12]), "Reload").error(), "");
 }
 
 TEST_F(BusTest, LimitsTheSubscriptionsOfOneUser) {

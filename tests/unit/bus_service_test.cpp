@@ -174,6 +174,27 @@ TEST_F(StoppedBusTest, FewCallsOfAnUnknownSenderWait) {
   EXPECT_EQ(manager_.reloads, 8);
 }
 
+// A long path is refused before the call is kept.
+TEST_F(StoppedBusTest, NoCallWithALongPathWaits) {
+  start_all();
+  sd_bus* client = connect(stranger);
+  sd_bus_message* made = nullptr;
+  const std::string path = "/" + std::string(65'000, 'a');
+  ASSERT_GE(sd_bus_message_new_method_call(client, &made, bus_name, path.c_str(), bus_interface,
+                                           "Reload"),
+            0);
+  const Message request(made);
+  std::vector<Reply> replies;
+  send(client, request, replies);
+  send_and_stop(client, 8, replies);
+  wait_for([&] { return replies.size() == 9; });
+  EXPECT_EQ(replies[0].error(), "UnknownObject");
+  // It has taken no place.
+  for (size_t i = 1; i < 9; i++)
+    EXPECT_NE(replies[i].error_text(),
+              "too many requests wait until the bus says who sent them; try again");
+}
+
 TEST_F(StoppedBusTest, AssignmentsDoNotFillTheMemory) {
   start_all();
   sd_bus* client = connect(::geteuid());

@@ -128,6 +128,22 @@ TEST(Read, CountersOfAnyResource) {
   EXPECT_EQ(text, "MB 0\nNODE 65536\n");
 }
 
+// That one cannot be read is not taken for a counter that is not there.
+TEST(Read, ACounterThatCannotBeRead) {
+  auto files = group_files("", "", "0-3\n", "shareable\n");
+  const std::string counter = "mon_data/mon_L3_00/llc_occupancy";
+  files[counter] = "5\n";
+  for (const auto& [code, counted] : {std::pair{EIO, true}, {EMFILE, true}, {ENOENT, false}}) {
+    FixedTexts texts(files);
+    texts.fail(counter, code);
+    const auto counters = resctrl::read_counters(texts);
+    ASSERT_TRUE(counters) << counters.error().text();
+    EXPECT_EQ(!counters->empty(), counted);
+    for (const DomainCounters& of : *counters)
+      EXPECT_EQ(of.counters.at("llc_occupancy"), CounterValue(NoCount::error));
+  }
+}
+
 TEST(Read, AssignedCountersOfAnyResource) {
   auto files = group_files("", "", "0-3\n", "shareable\n");
   files["info/L3_MON/num_rmids"] = "64\n";

@@ -8,6 +8,9 @@
 
 namespace rdtd {
 
+// The ids below are those of the system: login.defs(5).
+[[nodiscard]] constexpr bool is_ordinary_user(uid_t user) { return user >= 1000; }
+
 class Quota {
  public:
   struct Limits {

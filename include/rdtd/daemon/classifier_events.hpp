@@ -52,6 +52,7 @@ class ClassifierEvents {
   Readable requests_, second_looks_;
   Timer pause_;  // until requests are taken again
   std::chrono::steady_clock::time_point next_fork_update_{};
+  uint64_t seen_before_ = 0;  // events, at the heartbeat before
 };
 
 }  // namespace rdtd

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "rdtd/daemon/event_source.hpp"
 #include "rdtd/daemon/losses.hpp"
@@ -26,6 +27,7 @@ class ContainerChanges {
  private:
   [[nodiscard]] bool wanted() const;
   void read();
+  void wait();
   void report(const proc::Containers::Refreshed& refreshed);
 
   Manager& manager_;
@@ -35,6 +37,7 @@ class ContainerChanges {
   std::shared_ptr<proc::Containers::Refreshed> late_;  // by a reader that takes long
   Readable wanted_;
   Timer due_;
+  std::optional<std::chrono::steady_clock::time_point> waiting_since_;
   uint64_t seen_ = 0;  // changes of names
 };
 

@@ -11,6 +11,7 @@
 #include "rdtd/bus/changes.hpp"
 #include "rdtd/daemon/core.hpp"
 #include "rdtd/daemon/loads.hpp"
+#include "rdtd/model/guard_status.hpp"
 
 namespace rdtd {
 
@@ -42,7 +43,9 @@ class LeaseJobs {
                                                      const Caller& caller) const;
   [[nodiscard]] std::optional<Refusal> refuse_to_displace(const std::string& name,
                                                           const Applier::Request& request);
-  [[nodiscard]] bool too_many() const { return waiting_ >= Leases::max_leases; }
+  [[nodiscard]] bool too_many(const std::string& name) const {
+    return waiting_ >= Leases::max_leases + (name == guard_lease_name ? 1 : 0);
+  }
 
   Core& core_;
   Loads& loads_;

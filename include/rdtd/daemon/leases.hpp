@@ -19,7 +19,7 @@ namespace rdtd {
 
 class Leases {
  public:
-  static constexpr size_t max_leases = 16;
+  static constexpr size_t max_leases = 16;  // beside the guard's
 
   struct Lease {
     std::string name;

@@ -25,6 +25,8 @@ struct Identity {
   // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still
   // its user's, who chooses its name and has the children that it starts.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
+  // Who may be told of it, and have it moved: no user as whom a service of root acts for a while.
+  [[nodiscard]] uid_t owner() const { return uid == real_uid ? uid : 0; }
 };
 
 // The names that a container's runtime gave; empty if the process is in none, or in one whose names

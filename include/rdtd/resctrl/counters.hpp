@@ -12,7 +12,9 @@
 
 namespace rdtd::resctrl {
 
-// Of all control and monitoring groups, by name, then domain. Empty if resctrl does not monitor.
+// Of all control and monitoring groups, by name, then domain. Empty if resctrl does not monitor. A
+// group that is removed meanwhile has none; one whose directories cannot be listed is an error, so
+// that nobody takes it for removed.
 [[nodiscard]] Result<std::vector<DomainCounters>> read_counters(const Filesystem& filesystem);
 // Thread ids, sorted.
 [[nodiscard]] Result<std::vector<pid_t>> read_tasks(const Filesystem& filesystem,
