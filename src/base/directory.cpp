@@ -146,17 +146,25 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 }
 
 Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t mode) const {
-  return replace(name, text, 0600, mode);
+  return replace(name, text, 0600, mode, Sync::no);
+}
+
+Result<void> Directory::replace_durably(const std::string& name, std::string_view text,
+                                        mode_t mode) const {
+  auto done = replace(name, text, 0600, mode, Sync::yes);
+  // Of the name. Some file systems have nothing to sync.
+  if (done && ::fsync(fd_.get()) < 0 && errno != EINVAL) done = errno_error("sync", path_);
+  return done;
 }
 
 Result<void> Directory::replace_by_umask(const std::string& name, std::string_view text,
                                          mode_t mode) const {
-  return replace(name, text, mode, std::nullopt);
+  return replace(name, text, mode, std::nullopt, Sync::no);
 }
 
 // `set`: the mode that it has in the end, whatever the umask is.
 Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t created,
-                                std::optional<mode_t> set) const {
+                                std::optional<mode_t> set, Sync sync) const {
   const std::string temporary = "." + name + ".new";
   // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
   // overwritten.
@@ -168,6 +176,8 @@ Result<void> Directory::replace(const std::string& name, std::string_view text, 
   Result<void> done = write_all(fd->get(), text, path_of(name));
   if (done && set && ::fchmod(fd->get(), *set) < 0)
     done = errno_error("change the mode of", path_of(name));
+  if (done && sync == Sync::yes && ::fsync(fd->get()) < 0)
+    done = errno_error("write", path_of(name));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
     done = errno_error("replace", path_of(name));
   if (!done) (void)::unlinkat(fd_.get(), temporary.c_str(), 0);

@@ -116,6 +116,7 @@ Result<void> Loop::prepare(Sources sources) {
   processes_ = std::make_unique<Processes>(manager_);
   machine_ = std::make_unique<MachineChanges>(manager_);
   timers_ = std::make_unique<Timers>();
+  unmounted_ = std::move(sources.unmounted);
   if (const int r = attach(std::move(sources)); r < 0)
     return std::unexpected(Error{"set up", "the event loop", -r, {}});
   timers_->heartbeat.set(heartbeat_interval_);
@@ -220,6 +221,14 @@ void Loop::return_memory() {
 
 void Loop::beat() {
   timers_->heartbeat.set(heartbeat_interval_);
+  // Nobody else sees this tree, and while it is open, no other one can be mounted. systemd ends the
+  // daemon itself: elsewhere, as in a container, nobody does.
+  if (unmounted_()) {
+    spdlog::error(
+        "resctrl was unmounted: rdtd ends, and has to be started again once it is mounted");
+    (void)sd_event_exit(event_, exit_try_again);
+    return;
+  }
   machine_->beat();
   manager_.store();
   return_memory();

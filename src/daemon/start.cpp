@@ -71,14 +71,14 @@ void block_signals() {
 
 // The process that holds a lock on a directory, from /proc/locks (proc_locks(5)):
 // "1: FLOCK  ADVISORY  WRITE 812 00:15:1 0 EOF".
-std::string lock_holder(const Directory& proc, const std::string& path) {
+std::string lock_holder(const Directory& proc, const Directory& root) {
   struct stat status{};
   // Any user may have very many locks, and each read makes the kernel pass those before.
   constexpr size_t limit = 256 << 10;
   const auto file_of_locks = proc.open_file("locks", O_RDONLY);
   const auto locks = file_of_locks ? read_all(file_of_locks->get(), proc.path_of("locks"), limit)
                                    : std::unexpected(file_of_locks.error());
-  if (!locks || ::stat(path.c_str(), &status) < 0) return "another process";
+  if (!locks || ::fstat(root.fd(), &status) < 0) return "another process";
   const std::string file =
       fmt::format("{:02x}:{:02x}:{}", major(status.st_dev), minor(status.st_dev), status.st_ino);
   for (size_t at = locks->find(file); at != std::string::npos; at = locks->find(file, at + 1)) {
@@ -253,7 +253,7 @@ System system_of(const Opened& opened, const Paths& paths) {
           [&opened, group = find_once(readers_group)](resctrl::Admit who) {
             return resctrl::admit(who, opened.resctrl->root(), *opened.state_files, group());
           },
-      .lock_holder = [&opened, path = paths.resctrl] { return lock_holder(*opened.proc, path); },
+      .lock_holder = [&opened] { return lock_holder(*opened.proc, opened.resctrl->root()); },
       .now = [] { return std::chrono::steady_clock::now(); },
       .realtime_usec =
           [] {
@@ -261,6 +261,14 @@ System system_of(const Opened& opened, const Paths& paths) {
                                              std::chrono::system_clock::now().time_since_epoch())
                                              .count());
           }};
+}
+
+// Something else may be mounted over the path, while resctrl is still there.
+bool is_unmounted(const Opened& opened, const std::string& path) {
+  struct stat own{}, now{};
+  if (::fstat(opened.resctrl->root().fd(), &own) < 0) return false;
+  if (::stat(path.c_str(), &now) == 0 && now.st_dev == own.st_dev) return false;
+  return !resctrl::is_mounted(*opened.proc).value_or(true);
 }
 
 // The events of processes. What is missing is reported, and made up for by each reconcile.
@@ -271,7 +279,8 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
       .cgroups = watch_cgroups(paths.cgroups),
       .containers = opened.containers,
       .resctrl = watch_resctrl(paths.resctrl),
-      .in_kernel = [&opened] { return opened.resctrl->in_call() || opened.processes->in_call(); }};
+      .in_kernel = [&opened] { return opened.resctrl->in_call() || opened.processes->in_call(); },
+      .unmounted = [&opened, path = paths.resctrl] { return is_unmounted(opened, path); }};
   if (paths.watch) out.policy_directories = policy_directories(paths.policy_root);
   auto exec = classifier != nullptr
                   ? subscribe(Connector::Events::exec, paths.receive_buffer, true)

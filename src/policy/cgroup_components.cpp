@@ -5,6 +5,7 @@
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "runtime_units.hpp"
 
 namespace rdtd {
 
@@ -66,6 +67,10 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
 Check check_place(std::string_view text, std::string_view above, std::string_view name) {
   const bool is_instance =
       name.contains('@') && above == "system.slice" && name.ends_with(".service");
+  if (name.starts_with("user@") && name.ends_with(".service") && above == "user.slice")
+    return Finding{
+        fmt::format("'{}' may not match: systemd puts {} into a slice of its user", text, name),
+        text.ends_with(name) ? write_unit(name) : "", false};
   const bool is_alone = above.empty() && name != "init.scope" &&
                         (name.ends_with(".service") || name.ends_with(".scope"));
   if (!is_instance && !is_alone) return std::nullopt;
@@ -125,6 +130,7 @@ Check check_cgroup_components(std::string_view text) {
     const std::string_view name = components[i], above = components[i - 1];
     if (name.empty() || !is_literal_name(name)) continue;
     if (auto found = check_type(text, above, name)) return found;
+    if (auto found = check_runtime_unit(text, name)) return found;
     if (name.ends_with(dot_slice)) {
       if (auto found = check_slice(text, above, name)) return found;
     } else if (auto found = check_place(text, above, name)) {

@@ -104,6 +104,13 @@ void Builder::add(const PolicyFile& file) {
                                 {},
                                 file.transient ? Cause::machine : Cause::policy});
   }
+  // An editor, a full disk or a crash may have left it so.
+  if (file.state == PolicyFile::State::masked && !file.problem.empty())
+    out_.diagnostics.push_back({Severity::warning,
+                                {.file = file.path},
+                                file.problem + ", and masks no other file: remove it, or make it a "
+                                               "link to /dev/null",
+                                {}});
   if (file.state != PolicyFile::State::active) return;
   out_.policy.sources[file.path] = file.text;
   const FileReader in(file.path, out_.diagnostics);

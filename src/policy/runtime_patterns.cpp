@@ -141,9 +141,16 @@ Check check_pod(std::string_view text) {
         fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text, kind),
         write(fmt::format("*/{}{}", name, names_pod(kind, name) ? "" : "-*")), false};
   const auto upper = std::ranges::find_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
-  if (upper != text.end() && text.find('[') == std::string_view::npos)
+  const bool has_capitals = upper != text.end() && text.find('[') == std::string_view::npos;
+  const bool has_underscores = text.contains('_');
+  if (has_capitals && has_underscores) {
+    std::string meant = lower(text);
+    std::ranges::replace(meant, '_', '-');
+    return never(text, "Kubernetes' names have no capital letters and no '_'", write(meant));
+  }
+  if (has_capitals)
     return never(text, "Kubernetes' names have no capital letters", write(lower(text)));
-  if (text.find('_') != std::string_view::npos) return never(text, "Kubernetes' names have no '_'");
+  if (has_underscores) return never(text, "Kubernetes' names have no '_'");
   return std::nullopt;
 }
 

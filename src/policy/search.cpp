@@ -78,7 +78,7 @@ PolicyFile read_policy_file(const std::string& path) {
   if (!text && text.error().code == EFBIG)
     return unreadable(path, "is larger than 1 MiB, which no policy is");
   if (!text) return failed(path, "read", text.error().code);
-  if (text->empty()) return {path, PolicyFile::State::masked, {}, {}};
+  if (text->empty()) return {path, PolicyFile::State::masked, {}, "is empty"};
   return {.path = path,
           .text = std::move(*text),
           .problem = {},
@@ -115,6 +115,9 @@ std::vector<PolicyFile> find_policy_files(const std::string& root) {
                               : PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}});
     }
   }
+  for (auto& [name, same_name] : by_name)
+    if (same_name.size() > 1 && same_name.front().state == PolicyFile::State::masked)
+      same_name.front().problem.clear();
   for (auto& [name, same_name] : by_name)
     for (PolicyFile& file : same_name) files.push_back(std::move(file));
   return files;

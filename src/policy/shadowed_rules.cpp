@@ -239,16 +239,8 @@ class Search {
   size_t comparisons_ = 0;
 };
 
-// Whether the rule is for all of system.slice.
-bool is_of_system_slice(const Rule& rule) {
-  if (rule.conditions.size() != 1) return false;
-  const Condition& condition = rule.conditions.front();
-  const std::string_view slice = condition.kind == ConditionKind::unit     ? "system.slice"
-                                 : condition.kind == ConditionKind::cgroup ? "/system.slice"
-                                                                           : "";
-  return !slice.empty() &&
-         std::ranges::find(condition.patterns, slice, &Located<std::string>::value) !=
-             condition.patterns.end();
+bool has_condition(const Rule& rule, ConditionKind kind) {
+  return std::ranges::find(rule.conditions, kind, &Condition::kind) != rule.conditions.end();
 }
 
 // Whether the rule is for services of the system's manager, which are in system.slice unless their
@@ -262,27 +254,74 @@ bool is_of_services(const Rule& rule) {
   });
 }
 
+// Where what a rule is about most often lies.
+struct UsualPlace {
+  std::string_view slice, what;
+  bool (*is_about)(const Rule& rule);
+};
+constexpr std::array usual_places = {
+    UsualPlace{"system.slice", "services", is_of_services},
+    UsualPlace{"machine.slice", "virtual machines",
+               [](const Rule& rule) { return has_condition(rule, ConditionKind::vm); }},
+    UsualPlace{"kubepods.slice", "pods",
+               [](const Rule& rule) { return has_condition(rule, ConditionKind::pod); }},
+    UsualPlace{"user.slice", "units of users' managers",
+               [](const Rule& rule) { return has_condition(rule, ConditionKind::user_unit); }},
+};
+
+// Whether the rule is for all that is in the slice.
+bool is_of_slice(const Rule& rule, std::string_view slice) {
+  if (rule.conditions.size() != 1) return false;
+  const Condition& condition = rule.conditions.front();
+  return std::ranges::any_of(condition.patterns, [&](const Located<std::string>& pattern) {
+    std::string_view text = pattern.value;
+    if (condition.kind == ConditionKind::unit) return text == slice;
+    if (condition.kind != ConditionKind::cgroup || !text.starts_with('/')) return false;
+    text.remove_prefix(1);
+    if (!text.starts_with(slice)) return false;
+    text.remove_prefix(slice.size());
+    return text.empty() || text == "/*" || text == "/**";
+  });
+}
+
+// The rules for all of a slice that come first.
+class Slices {
+ public:
+  void add(const Rule& rule) {
+    for (size_t i = 0; i < usual_places.size(); i++)
+      if (first_[i] == nullptr && is_of_slice(rule, usual_places[i].slice)) first_[i] = &rule;
+  }
+  // Why a rule after them probably never decides; "" if it may.
+  [[nodiscard]] std::string shadow(const Rule& rule) const {
+    for (size_t i = 0; i < usual_places.size(); i++)
+      if (const auto& [slice, what, is_about] = usual_places[i]; first_[i] && is_about(rule))
+        return fmt::format("most {} are in {}, and the rule at {} comes first", what, slice,
+                           first_[i]->where.text());
+    return {};
+  }
+
+ private:
+  std::array<const Rule*, usual_places.size()> first_{};
+};
+
 }  // namespace
 
 void warn_of_shadowed_rules(std::span<const Rule> rules, std::vector<Diagnostic>& diagnostics) {
   Search search(rules);
-  std::optional<size_t> of_system_slice;
+  Slices slices;
   for (size_t i = 0; i < rules.size(); i++) {
-    if (!of_system_slice && is_of_system_slice(rules[i])) of_system_slice = i;
+    const std::string shadow = slices.shadow(rules[i]);
+    slices.add(rules[i]);
     if (const auto earlier = search.find(i))
       diagnostics.push_back(
           {Severity::warning, rules[i].where,
            fmt::format("this rule never decides: the rule at {} matches everything that it matches",
                        rules[*earlier].where.text()),
            "remove it, or move it before the other"});
-    else if (of_system_slice && is_of_services(rules[i]))
-      diagnostics.push_back(
-          {Severity::warning, rules[i].where,
-           fmt::format(
-               "this rule probably never decides: most services are in system.slice, and the "
-               "rule at {} comes first",
-               rules[*of_system_slice].where.text()),
-           "move it before the other"});
+    else if (!shadow.empty())
+      diagnostics.push_back({Severity::warning, rules[i].where,
+                             "this rule probably never decides: " + shadow,
+                             "move it before the other"});
   }
 }
 

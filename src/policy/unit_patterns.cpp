@@ -13,6 +13,7 @@
 #include "path_patterns.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "runtime_units.hpp"
 
 namespace rdtd {
 
@@ -63,7 +64,8 @@ bool is_of_system_manager(std::string_view unit) {
       unit.ends_with(after) &&
       unit.substr(0, unit.size() - after.size())
               .find_first_not_of(numbers_and_wildcards, before.size()) == std::string_view::npos;
-  return is_slice || (unit.starts_with("user@") && unit.ends_with(".service")) ||
+  const bool is_root = unit == "user.slice" || unit == "system.slice" || unit == "machine.slice";
+  return is_root || is_slice || (unit.starts_with("user@") && unit.ends_with(".service")) ||
          (unit.starts_with("session-") && unit.ends_with(".scope"));
 }
 
@@ -157,6 +159,8 @@ Check check_unit(ConditionKind kind, std::string_view text) {
   const std::string unit = complete_unit_name(std::string(text));
   const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
   if (auto found = check_whose(kind, unit, text)) return found;
+  if (unit.find_first_of("*?[\\") == std::string::npos)
+    if (auto found = check_runtime_unit(text, unit)) return found;
   if (stem.ends_with('@'))
     return never(text, "a template has no processes, only its instances have",
                  write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));

@@ -111,7 +111,8 @@ std::string bandwidth_forms(const Bandwidth& bandwidth) {
   std::string out;
   if (bandwidth.percent) out = fmt::format("\"{:.4g}%\"", std::min(*bandwidth.percent, 100.0));
   if (!bandwidth.megabytes) return out;
-  const std::string rate = fmt::format("\"{:.0f} MB/s\"", *bandwidth.megabytes);
+  // It writes the number as it is, and the kernel's MBps are MiB/s.
+  const std::string rate = fmt::format("\"{:.0f} MiB/s\"", *bandwidth.megabytes);
   return out.empty() ? rate : fmt::format("[{}, {}]", out, rate);
 }
 

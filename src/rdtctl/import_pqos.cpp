@@ -83,7 +83,8 @@ std::string rate_of(uint64_t eighths) {
 std::string amount_of(const std::string& what, uint64_t value) {
   constexpr uint64_t most_percent = 100;
   if (what == "llc" || what == "l3" || what == "l2") return fmt::format("0x{:x}", value);
-  if (what == "mba_max") return fmt::format("{} MB/s", value);
+  // It is written as it is, and the kernel's MBps are MiB/s.
+  if (what == "mba_max") return fmt::format("{} MiB/s", value);
   if (what == "smba" || value > most_percent) return rate_of(value);
   return fmt::format("{}%", value);
 }

@@ -23,7 +23,7 @@ namespace {
 
 Result<void> restore(const Directory& directory, const std::string& file,
                      const std::optional<std::string>& before, mode_t mode) {
-  if (before) return directory.replace(file, *before, mode);
+  if (before) return directory.replace_durably(file, *before, mode);
   if (::unlinkat(directory.fd(), file.c_str(), 0) != 0 && errno != ENOENT)
     return errno_error("remove", directory.path_of(file));
   return {};
@@ -81,7 +81,7 @@ int put_in_force(Client& client, const Directory& directory, const std::string& 
                  const std::string& text, mode_t mode) {
   const auto before = read_present(directory, file);
   if (!before) return report_file(before.error());
-  if (const auto written = directory.replace(file, text, mode); !written)
+  if (const auto written = directory.replace_durably(file, text, mode); !written)
     return report_file(written.error());
   const auto reloaded = client.reload();
   if (reloaded) return Exit::ok;
@@ -144,7 +144,7 @@ int install_policy_file(const std::string& name, const std::string& text) {
     print("{} is in force.\n", directory->path_of(name));
     return Exit::ok;
   }
-  if (const auto written = directory->replace(name, text, mode); !written)
+  if (const auto written = directory->replace_durably(name, text, mode); !written)
     return report_file(written.error());
   note("rdtctl: {} is written; {}\n", directory->path_of(name), running.error().text);
   return Exit::ok;

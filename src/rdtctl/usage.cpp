@@ -86,6 +86,7 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
                               ? counted
                               : rate(earlier.find(of, name), *counted, seconds, kind.unit);
       if (amount) used.amount = used.amount.value_or(0) + *amount;
+      used.missing = used.missing || !amount;
     }
   }
   return out;
@@ -102,16 +103,23 @@ std::string domain_text(const Usage& usage) {
   return usage.domain->first == "L3" ? id : usage.domain->first + " " + id;
 }
 
-std::string used_text(std::string_view counter, const Used& used) {
-  if (!used.amount) return used.reason ? std::string(to_string(*used.reason)) : "-";
+namespace {
+
+std::string amount_text(std::string_view counter, double amount) {
   const CounterKind kind = kind_of_counter(counter);
-  const double amount = *used.amount;
   if (kind.unit == CounterKind::Unit::bytes)
     return kind.cumulative ? fmt::format("{:.1f} MiB/s", amount / (1 << 20))
                            : size_text(whole(amount));
   if (kind.unit == CounterKind::Unit::joules) return fmt::format("{:.1f} W", amount);
   if (kind.unit == CounterKind::Unit::farads) return fmt::format("{:.3f} F/s", amount);
   return fmt::format("{:.0f}/s", amount);
+}
+
+}  // namespace
+
+std::string used_text(std::string_view counter, const Used& used) {
+  if (!used.amount) return used.reason ? std::string(to_string(*used.reason)) : "-";
+  return amount_text(counter, *used.amount) + (used.missing ? "+" : "");
 }
 
 }  // namespace rdtd

@@ -26,6 +26,7 @@ struct Reading {
 struct Used {
   std::optional<double> amount;   // absent: not known
   std::optional<NoCount> reason;  // the kernel's, if it said so; of several domains, the first one
+  bool missing = false;           // of some domain there is no amount
 };
 
 // Of one group, on one domain or on all of them.
@@ -41,7 +42,7 @@ struct Usage {
 enum class Domains { summed, apart };
 
 // Rates from `before`, where the group was there already. Rows in the order of the later reading.
-// Summed over domains, what some of them do not tell is missing.
+// Summed over domains, what some of them do not tell is missing in the sum.
 [[nodiscard]] std::vector<Usage> usage_between(const Reading& before, const Reading& now,
                                                Domains domains);
 
@@ -49,7 +50,8 @@ enum class Domains { summed, apart };
 [[nodiscard]] uint64_t whole(double amount);
 // "0" for a domain of L3, "sub_L3 1", "all".
 [[nodiscard]] std::string domain_text(const Usage& usage);
-// "4.5 MiB", "12.5 MiB/s", "30.2 W", the kernel's word for why there is no number, or "-".
+// "4.5 MiB", "12.5 MiB/s", "30.2 W", the kernel's word for why there is no number, or "-". With a
+// "+" behind it, it is the sum of some domains only.
 [[nodiscard]] std::string used_text(std::string_view counter, const Used& used);
 
 }  // namespace rdtd

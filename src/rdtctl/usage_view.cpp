@@ -134,8 +134,7 @@ JsonValue UsageView::to_json(const Row& row) {
       out[json_key(counter)] = *used.amount;
     else if (used.amount)
       out[json_key(counter)] = whole(*used.amount);
-    else if (used.reason)
-      out["not_counted"][counter] = to_string(*used.reason);
+    if (used.reason) out["not_counted"][counter] = to_string(*used.reason);
   }
   return out;
 }

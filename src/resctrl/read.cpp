@@ -130,6 +130,13 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   return {};
 }
 
+// The line of the mount; "" if there is none. Each user who can mount something adds lines, which
+// may be long.
+Result<std::string> find_mount(const Directory& proc) {
+  return proc.find_line(
+      "self/mounts", [](std::string_view mount) { return find_mount_options(mount).has_value(); });
+}
+
 }  // namespace
 
 std::string file_of(const std::string& group, const char* file) {
@@ -167,11 +174,15 @@ bool is_gone(const Filesystem& filesystem, const Error& error, const std::string
 }
 
 Result<MountOptions> read_mount_options(const Directory& proc) {
-  // Each user who can mount something adds lines, which may be long.
-  const auto line = proc.find_line(
-      "self/mounts", [](std::string_view mount) { return find_mount_options(mount).has_value(); });
+  const auto line = find_mount(proc);
   if (!line) return std::unexpected(line.error());
   return find_mount_options(*line).value_or(MountOptions{});
+}
+
+Result<bool> is_mounted(const Directory& proc) {
+  const auto line = find_mount(proc);
+  if (!line) return std::unexpected(line.error());
+  return !line->empty();
 }
 
 MountOptions read_copied_mount_options(const Filesystem& filesystem) {

@@ -53,6 +53,19 @@ TEST_F(LoopTest, TheStatusSaysWhetherAnotherStartMayHelp) {
   }
 }
 
+// The next one opens what is mounted then.
+TEST_F(LoopTest, EndsOnceResctrlIsUnmounted) {
+  heartbeat_interval = milliseconds(20);
+  end_signal = SIGURG;  // ignored
+  bool unmounted = false;
+  Loop::Sources sources;
+  sources.unmounted = [&] { return unmounted; };
+  EXPECT_EQ(run_loop(std::move(sources), {{ready(), [&] { unmounted = true; }}}), 1);
+  EXPECT_TRUE(
+      logged("error: resctrl was unmounted: rdtd ends, and has to be started again once it "
+             "is mounted\n")());
+}
+
 // The machine may permit the policy later.
 TEST_F(LoopTest, AMachineThatRefusesThePolicyIsNoReasonToEnd) {
   policy = redis_policy;

@@ -46,6 +46,22 @@ class OthersTest : public test::World {
       "'redis'";
 };
 
+// A script makes a group, and narrows it a moment later.
+TEST_F(OthersTest, ANarrowedGroupIsNoticedSoon) {
+  ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + redis_policy), "");
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  write("redis/mode", "shareable");
+  write("theirs/schemata", "L3:1=f");
+  manager->reconciler().resctrl_changed({"theirs", "redis"});
+  run(std::chrono::seconds(1));
+  EXPECT_EQ(problems(), std::vector<std::string>{shared});
+  write("theirs/schemata", "L3:1=c0000");
+  manager->reconciler().others_changed();
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(mode("redis"), "exclusive");
+}
+
 // The kernel gives the other tool's group all ways too, and refuses the exclusive mode.
 TEST_F(OthersTest, WhatTheKernelResetIsRestoredBesideAPlainGroup) {
   ASSERT_EQ(reload(redis_policy), "");

@@ -320,6 +320,48 @@ constexpr ValueAndFinding conditions[] = {
     {"unit = \"kubepods-guaranteed.slice\"",
      "warning: 'kubepods-guaranteed.slice' holds nothing: guaranteed pods lie directly below "
      "kubepods.slice | write unit = \"kubepods.slice\", after rules for burstable and besteffort"},
+    {"unit = \"kubepods-burstable-pod8f2c1d3e-0000-4abc-9def-0123456789ab.slice\"",
+     "warning: 'kubepods-burstable-pod8f2c1d3e-0000-4abc-9def-0123456789ab.slice' may not match: "
+     "where systemd makes the slice of a pod, its UID has '_' instead of '-' | write "
+     "\"kubepods-burstable-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice\""},
+    {"cgroup = "
+     "\"/kubepods.slice/kubepods-pod8f2c1d3e-0000-4abc-9def-0123456789ab.slice/*\"",
+     "warning: '/kubepods.slice/kubepods-pod8f2c1d3e-0000-4abc-9def-0123456789ab...' may not "
+     "match: where systemd makes the slice of a pod, its UID has '_' instead of '-' | write "
+     "\"/kubepods.slice/kubepods-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice/*\""},
+    {"cgroup = \"/kubepods.slice/kubepods-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice\"", ""},
+    {"unit = \"kubepods-guaranteed-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice\"",
+     "warning: 'kubepods-guaranteed-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slic...' holds "
+     "nothing: "
+     "guaranteed pods lie directly below kubepods.slice | write "
+     "\"kubepods-pod8f2c1d3e_0000_4abc_9def_0123456789ab.slice\""},
+    {"unit = \"docker-redis.scope\"",
+     "warning: 'docker-redis.scope' may not match: a container's scope has its whole ID | write "
+     "container = \"redis\""},
+    {"cgroup = \"/system.slice/docker-8f2c1d3e0000.scope\"",
+     "warning: '/system.slice/docker-8f2c1d3e0000.scope' may not match: a container's scope has "
+     "its whole ID | write \"/system.slice/docker-8f2c1d3e0000*.scope\""},
+    {"unit = \"docker-*.scope\"", ""},
+    {"unit = \"user-alice.slice\"",
+     "warning: 'user-alice.slice' may not match: systemd has the number of the user there | write "
+     "user = \"alice\", or the number that 'id -u alice' shows"},
+    {"cgroup = \"/user.slice/user-alice.slice\"",
+     "warning: '/user.slice/user-alice.slice' may not match: systemd has the number of the user "
+     "there | write user = \"alice\", or the number that 'id -u alice' shows"},
+    {"unit = \"user@alice.service\"",
+     "warning: 'user@alice.service' may not match: systemd has the number of the user there | "
+     "write user = \"alice\", or the number that 'id -u alice' shows"},
+    {"unit = \"user-1000.slice\"", ""},
+    {"user_unit = \"user-libpod_pod_8f2c1d3e.slice\"", ""},
+    {"cgroup = \"/user.slice/user@1000.service\"",
+     "warning: '/user.slice/user@1000.service' may not match: systemd puts user@1000.service into "
+     "a slice of its user | write unit = \"user@1000.service\""},
+    {"user_unit = \"user.slice\"",
+     "error: 'user.slice' can never match: user_unit names a unit of a user's own service manager "
+     "| write unit = \"user.slice\""},
+    {"pod = \"shop/Redis_0\"",
+     "error: 'shop/Redis_0' can never match: Kubernetes' names have no capital letters and no '_' "
+     "| write \"shop/redis-0\""},
     {"pod = \"pod/web\"",
      "warning: 'pod/web' is a pod in the namespace 'pod'; a pod is NAMESPACE/NAME | write "
      "\"*/web\""},

@@ -167,6 +167,33 @@ constexpr PolicyAndErrors rules[] = {
      "and the rule at p.toml:1 comes first\n"
      "    4 | [[rule]]\n"
      "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\ncgroup = \"/system.slice/*\"\n[[rule]]\ngroup = "
+     "\"leave\"\nunit = \"nginx\"\n",
+     "p.toml:4:1: warning: this rule probably never decides: most services are in system.slice, "
+     "and the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"machine.slice\"\n[[rule]]\ngroup = \"leave\"\nvm = "
+     "\"web\"\n",
+     "p.toml:4:1: warning: this rule probably never decides: most virtual machines are in "
+     "machine.slice, and the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\ncgroup = \"/kubepods.slice\"\n[[rule]]\ngroup = "
+     "\"leave\"\npod = \"shop/*\"\n",
+     "p.toml:4:1: warning: this rule probably never decides: most pods are in kubepods.slice, and "
+     "the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"user.slice\"\n[[rule]]\ngroup = "
+     "\"leave\"\nuser_unit = \"redis\"\n",
+     "p.toml:4:1: warning: this rule probably never decides: most units of users' managers are in "
+     "user.slice, and the rule at p.toml:1 comes first\n"
+     "    4 | [[rule]]\n"
+     "      | ^~~~~~~~ move it before the other\n"},
+    {"[[rule]]\ngroup = \"default\"\nunit = \"machine.slice\"\n[[rule]]\ngroup = \"leave\"\npod = "
+     "\"shop/*\"\n",
+     ""},
     {"[[rule]]\ngroup = \"default\"\nunit = \"system.slice\"\nuser = 0\n[[rule]]\ngroup = "
      "\"leave\"\nunit = \"nginx.service\"\n",
      ""},

@@ -58,7 +58,7 @@ TEST(Usage, Rates) {
             "a/m 0 | llc_occupancy 256 KiB | mbm_total_bytes -\n");
   EXPECT_EQ(shown(usage_between(before, now, Domains::summed)),
             "default all | llc_occupancy 2.00 MiB | mbm_total_bytes 1.0 MiB/s\n"
-            "a all | llc_occupancy 3.00 MiB | mbm_total_bytes 4.0 MiB/s\n"
+            "a all | llc_occupancy 3.00 MiB+ | mbm_total_bytes 4.0 MiB/s+\n"
             "a/m all | llc_occupancy 256 KiB | mbm_total_bytes -\n");
 }
 

@@ -241,7 +241,7 @@ TEST(Match, Units) {
               {"user_unit = \"redis*\"\n", session, true},
               {"user_unit = \"app.slice\"\n", session, true},
               {"user_unit = \"nginx\"\n", session, false},
-              {"user_unit = \"user.slice\"\n", session, false},
+              {"user_unit = \"session.slice\"\n", session, false},
               {"user_unit = \"redis\"\n", "/system.slice/redis.service", false},
               {"vm = \"web\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb.scope)", true},
               {"vm = \"web*\"\n", R"(/machine.slice/machine-qemu\x2d1\x2dweb\x2d2.scope/a)", true},

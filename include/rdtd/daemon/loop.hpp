@@ -44,6 +44,8 @@ class Loop {
     MachineChanges::Suspended suspended = suspended_nanoseconds;
     // Whether the loop thread is in a call of the kernel that may wait. Any thread may ask.
     std::function<bool()> in_kernel = [] { return false; };
+    // Whether the resctrl that is open is mounted nowhere any more.
+    std::function<bool()> unmounted = [] { return false; };
   };
   // `heartbeat_interval`: how often it checks that process events arrive.
   explicit Loop(Manager& manager,
@@ -103,6 +105,7 @@ class Loop {
   WatchdogSource watchdog_;
   uint64_t seen_at_trim_ = 0;  // process events
   bool rules_changed_since_trim_ = false;
+  std::function<bool()> unmounted_;
 };
 
 }  // namespace rdtd

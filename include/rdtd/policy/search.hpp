@@ -13,7 +13,7 @@ struct PolicyFile {
   std::string path;  // printable()
   State state = State::active;
   std::string text;        // of an active file
-  std::string problem;     // of an unreadable one: why
+  std::string problem;     // of an unreadable one: why; of a masked one, if it masks nothing
   bool transient = false;  // of an unreadable one: reading it may succeed later, without an edit
   bool lease = false;      // no file: the text of a lease, see lease_file
   bool for_all = false;    // every user may read it

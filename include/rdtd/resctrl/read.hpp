@@ -34,6 +34,8 @@ namespace rdtd::resctrl {
 // The options that resctrl is mounted with, from this directory of /proc; none if it is not
 // mounted.
 [[nodiscard]] Result<MountOptions> read_mount_options(const Directory& proc);
+// Whether resctrl is mounted anywhere, from the same directory.
+[[nodiscard]] Result<bool> is_mounted(const Directory& proc);
 
 // A file that copies of resctrl have in their root and resctrl itself does not: the options that
 // the original was mounted with, as in /proc/mounts.

@@ -1,0 +1,90 @@
+#include "runtime_units.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace rdtd {
+
+using pattern::Check;
+using pattern::Finding;
+using pattern::is_digits;
+using pattern::write;
+
+namespace {
+
+constexpr std::string_view dot_slice = ".slice", dot_scope = ".scope", dot_service = ".service";
+
+// What is between the two; "" if the name is not so.
+std::string_view between(std::string_view name, std::string_view begin, std::string_view end) {
+  const bool has_both =
+      name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end);
+  return has_both ? name.substr(begin.size(), name.size() - begin.size() - end.size()) : "";
+}
+
+std::string with(std::string_view text, std::string_view name, std::string_view instead) {
+  std::string out(text);
+  return out.replace(out.rfind(name), name.size(), instead);
+}
+
+// "kubepods-burstable-pod8f2c1d3e-0000-4abc-9def-0123456789ab.slice"
+Check check_pod_slice(std::string_view text, std::string_view name) {
+  constexpr size_t uid_size = 36;
+  const size_t pod = name.rfind("-pod");
+  if (!name.starts_with("kubepods-") || !name.ends_with(dot_slice) || pod == name.npos)
+    return std::nullopt;
+  const std::string_view uid = name.substr(pod + 4, name.size() - pod - 4 - dot_slice.size());
+  std::string meant(name);
+  if (uid.size() == uid_size && uid.contains('-'))
+    std::ranges::replace(meant.begin() + static_cast<std::ptrdiff_t>(pod) + 4, meant.end(), '-',
+                         '_');
+  if (meant != name)
+    return Finding{fmt::format("'{}' may not match: where systemd makes the slice of a pod, its "
+                               "UID has '_' instead of '-'",
+                               text),
+                   write(with(text, name, meant)), false};
+  if (name.substr(0, pod) != "kubepods-guaranteed") return std::nullopt;
+  return Finding{
+      fmt::format("'{}' holds nothing: guaranteed pods lie directly below kubepods.slice", text),
+      write(fmt::format("kubepods-pod{}{}", uid, dot_slice)), false};
+}
+
+// "docker-redis.scope": the runtimes write the whole ID there.
+Check check_container_scope(std::string_view text, std::string_view name) {
+  constexpr size_t id_size = 64;
+  for (const std::string_view runtime : {"docker-", "libpod-", "crio-", "cri-containerd-"}) {
+    const std::string_view id = between(name, runtime, dot_scope);
+    const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
+    if (id.empty() || (is_hex && id.size() == id_size) || id.starts_with("conmon-")) continue;
+    constexpr size_t least_digits = 8;
+    return Finding{fmt::format("'{}' may not match: a container's scope has its whole ID", text),
+                   is_hex && id.size() >= least_digits
+                       ? write(with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope)))
+                       : fmt::format("write container = {}", rdtd::quoted(id)),
+                   false};
+  }
+  return std::nullopt;
+}
+
+// "user-alice.slice", "user@alice.service"
+Check check_user_unit(std::string_view text, std::string_view name) {
+  std::string_view user = between(name, "user-", dot_slice);
+  if (user.empty()) user = between(name, "user@", dot_service);
+  // podman makes user-libpod_pod_ID.slice.
+  if (user.empty() || is_digits(user) || user.contains('-') || user.starts_with("libpod_"))
+    return std::nullopt;
+  return Finding{
+      fmt::format("'{}' may not match: systemd has the number of the user there", text),
+      fmt::format("write user = {}, or the number that 'id -u {}' shows", rdtd::quoted(user), user),
+      false};
+}
+
+}  // namespace
+
+Check check_runtime_unit(std::string_view text, std::string_view name) {
+  for (const auto check : {check_pod_slice, check_container_scope, check_user_unit})
+    if (auto found = check(text, name)) return found;
+  return std::nullopt;
+}
+
+}  // namespace rdtd

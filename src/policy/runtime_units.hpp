@@ -1,0 +1,14 @@
+// Names of systemd's units that container runtimes, kubelets and user managers make.
+#pragma once
+
+#include <string_view>
+
+#include "pattern_finding.hpp"
+
+namespace rdtd {
+
+// What is wrong with a pattern in which a component is the name of such a unit, if anything is.
+// `name`: the component, without wildcards; `text`: the whole pattern.
+[[nodiscard]] pattern::Check check_runtime_unit(std::string_view text, std::string_view name);
+
+}  // namespace rdtd
