@@ -253,6 +253,7 @@ void check_tree(const MachineFacts& facts, std::vector<Finding>& out) {
   check_names(facts, out);
   out.push_back(count_closids(facts));
   count_rmids(facts, out);
+  check_counted_traffic(facts, out);
   const bool explained = std::any_of(out.begin() + before, out.end(), [](const Finding& finding) {
     return finding.kind == problem;
   });

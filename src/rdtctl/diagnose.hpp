@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtimes.hpp"
@@ -46,6 +47,9 @@ struct MachineFacts {
   size_t own_rmids = 0;
   size_t rmids_needed = 0;  // by the policy, without the default group
   std::vector<std::string> foreign_rmids;
+  // What mbm_total_bytes counts, where AMD's processors let anybody choose it and it is not all
+  // traffic: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
+  std::vector<std::string> partly_counted;
 
   // Of the policy files.
   bool no_policy = false;
@@ -71,6 +75,10 @@ struct MachineFacts {
   std::string last_reload_error;
   std::vector<std::string> problems;  // as the daemon reports them
 };
+
+// The entries of mbm_total_bytes_config (Documentation/filesystems/resctrl.rst) in which some kind
+// of traffic is missing.
+[[nodiscard]] std::vector<std::string> partly_counted(std::string_view config);
 
 struct Finding {
   enum class Kind { fine, warning, problem };

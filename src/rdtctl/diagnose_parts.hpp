@@ -24,5 +24,7 @@ void check_names(const MachineFacts& facts, std::vector<Finding>& out);
 [[nodiscard]] Finding count_closids(const MachineFacts& facts);
 // Nothing where the groups do not share them.
 void count_rmids(const MachineFacts& facts, std::vector<Finding>& out);
+// Domains whose traffic is counted only in part.
+void check_counted_traffic(const MachineFacts& facts, std::vector<Finding>& out);
 
 }  // namespace rdtd

@@ -134,6 +134,8 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
   for (const auto& [resource, info] : machine.capabilities.caches)
     if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
   read_rmids(machine, own, policy, facts);
+  facts.partly_counted = partly_counted(
+      machine.tree.filesystem().read("info/L3_MON/mbm_total_bytes_config").value_or(""));
 }
 
 // Of the unit that mounts resctrl, if it has failed.
