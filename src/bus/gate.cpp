@@ -31,14 +31,18 @@ int on_message(sd_bus_message* message, void* userdata, sd_bus_error*) {
   const bool expects_reply = sd_bus_message_get_expect_reply(message) > 0;
   if (!expects_reply && !has_effect(sd_bus_message_get_member(message))) return handled;
   Gate& gate = *static_cast<Gate*>(userdata);
-  // Before anything is kept: a path may be long.
-  if (!is_possible_path(sd_bus_message_get_path(message)))
+  const auto refuse_path = [&] {
     return refuse(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "there is no object with such a path");
+  };
+  const bool possible = is_possible_path(sd_bus_message_get_path(message));
   const auto caller = gate.callers.find(message);
+  // Before anything is kept: a path may be long.
+  if (!caller && !possible) return refuse_path();
   if (!caller && gate.callers.ask(message)) return handled;
   if (caller && !gate.accounts.allows(caller->uid))
     return refuse(message, error_name(Refusal::Kind::busy), no_time_left);
   if (caller) gate.accounts.begin(caller->uid);
+  if (!possible) return refuse_path();
   if (!wire::fits(message, max_call_size))
     return refuse(message, SD_BUS_ERROR_LIMITS_EXCEEDED, "a request has at most 80 KiB");
   if (!caller)

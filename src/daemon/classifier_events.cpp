@@ -66,6 +66,7 @@ void ClassifierEvents::take_requests() {
   if (requests.dropped > 0) spdlog::debug("{} more assignments", requests.dropped);
   if (requests.table_old) manager_.reconciler().reconcile();
   if (requests.failed) {
+    failed_ = true;
     log(LogEvent::events_lost, requests.failed->text() + "; trying again");
     set_available(false);
   }
@@ -151,9 +152,11 @@ void ClassifierEvents::beat() {
   if (classifier_ == nullptr) return;
   // Nothing else reads them while nothing is placed, and those of a full buffer are lost.
   (void)update_forks(SIZE_MAX);
-  // Its own event may be one of those that a flood has cost.
   const bool beat_seen = classifier_->heartbeat();
-  const bool alive = std::exchange(seen_before_, seen()) != seen() || beat_seen;
+  // Its own event may be one of those that a flood has cost, if others were received.
+  const uint64_t overruns = classifier_->event_overruns();
+  const bool flooded = overruns != std::exchange(overruns_before_, overruns);
+  const bool alive = (flooded && !std::exchange(failed_, false)) || beat_seen;
   set_available(alive);
   if (alive) return;
   if (const auto subscribed = classifier_->resubscribe(); !subscribed)

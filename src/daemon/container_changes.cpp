@@ -38,11 +38,12 @@ void ContainerChanges::refresh() {
   if (!containers_) return;
   if (wanted()) return read();
   due_.enable(false);
+  waiting_since_.reset();
   manager_.core().problems.clear(names_problem);
 }
 
 void ContainerChanges::read() {
-  if (!wanted()) return;  // until a rule is about them again
+  if (!wanted()) return waiting_since_.reset();  // until a rule is about them again
   if (reader_.busy()) return wait();
   auto refreshed = std::exchange(late_, nullptr);
   if (!refreshed) {
@@ -66,9 +67,11 @@ void ContainerChanges::wait() {
   const bool is_slow = now - *waiting_since_ > patience;
   due_.set(is_slow ? slow_delay : start_delay);
   if (is_slow)
-    manager_.core().problems.report(names_problem,
-                                    "names of containers cannot be read: their files do not "
-                                    "answer");
+    manager_.core().problems.report(
+        names_problem, reader_.busy() ? "names of containers cannot be read: their files do not "
+                                        "answer"
+                                      : "names of containers cannot be read: no thread can be "
+                                        "started");
 }
 
 void ContainerChanges::report(const proc::Containers::Refreshed& refreshed) {

@@ -71,6 +71,7 @@ void MachineChanges::follow_groups() {
   for (const LockTarget& lock : manager_.in_force().locks) groups.insert(lock.region.group);
   if (const IoTarget& io = manager_.in_force().io) groups.insert(io->directory);
   const auto watched = resctrl_->watch(groups);
+  if (watched && *watched) manager_.reconciler().others_changed();
   if (!watched && !std::exchange(unwatched_logged_, true))
     spdlog::warn("{}; changes by other tools are found at each reconcile only",
                  watched.error().text());

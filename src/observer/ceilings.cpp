@@ -16,9 +16,11 @@ Ceilings ceilings_of(const Result<std::string>& text) {
 
 }  // namespace
 
-Ceilings read_ceilings(const std::string& directory) {
+Result<Ceilings> read_ceilings(const std::string& directory) {
   const auto opened = Directory::open(directory);
-  return opened ? ceilings_of(opened->read(ceilings_file)) : Ceilings{};
+  const auto text = opened ? opened->read(ceilings_file) : std::unexpected(opened.error());
+  if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
+  return ceilings_of(text);
 }
 
 Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {

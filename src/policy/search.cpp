@@ -78,7 +78,7 @@ PolicyFile read_policy_file(const std::string& path) {
   if (!text && text.error().code == EFBIG)
     return unreadable(path, "is larger than 1 MiB, which no policy is");
   if (!text) return failed(path, "read", text.error().code);
-  if (text->empty()) return {path, PolicyFile::State::masked, {}, "is empty"};
+  if (text->empty()) return {path, PolicyFile::State::masked, {}, {}};
   return {.path = path,
           .text = std::move(*text),
           .problem = {},
@@ -115,9 +115,12 @@ std::vector<PolicyFile> find_policy_files(const std::string& root) {
                               : PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}});
     }
   }
+  // A link to /dev/null is meant.
   for (auto& [name, same_name] : by_name)
-    if (same_name.size() > 1 && same_name.front().state == PolicyFile::State::masked)
-      same_name.front().problem.clear();
+    if (PolicyFile& file = same_name.front();
+        same_name.size() == 1 && file.state == PolicyFile::State::masked &&
+        !std::filesystem::is_symlink(std::filesystem::path(file.path)))
+      file.problem = "is empty";
   for (auto& [name, same_name] : by_name)
     for (PolicyFile& file : same_name) files.push_back(std::move(file));
   return files;

@@ -47,8 +47,8 @@ struct MachineFacts {
   size_t own_rmids = 0;
   size_t rmids_needed = 0;  // by the policy, without the default group
   std::vector<std::string> foreign_rmids;
-  // What mbm_total_bytes counts, where AMD's processors let anybody choose it and it is not all
-  // traffic: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
+  // What mbm_total_bytes counts, where AMD's processors let somebody choose it and reads are left
+  // out: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
   std::vector<std::string> partly_counted;
 
   // Of the policy files.
@@ -76,8 +76,7 @@ struct MachineFacts {
   std::vector<std::string> problems;  // as the daemon reports them
 };
 
-// The entries of mbm_total_bytes_config (Documentation/filesystems/resctrl.rst) in which some kind
-// of traffic is missing.
+// The entries of mbm_total_bytes_config (Documentation/filesystems/resctrl.rst) without all reads.
 [[nodiscard]] std::vector<std::string> partly_counted(std::string_view config);
 
 struct Finding {

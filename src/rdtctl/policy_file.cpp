@@ -81,8 +81,11 @@ int put_in_force(Client& client, const Directory& directory, const std::string& 
                  const std::string& text, mode_t mode) {
   const auto before = read_present(directory, file);
   if (!before) return report_file(before.error());
-  if (const auto written = directory.replace_durably(file, text, mode); !written)
+  if (const auto written = directory.replace_durably(file, text, mode); !written) {
+    // It may be there all the same, and somebody may load it.
+    (void)restore(directory, file, *before, mode);
     return report_file(written.error());
+  }
   const auto reloaded = client.reload();
   if (reloaded) return Exit::ok;
   const int exit = report(reloaded.error());

@@ -135,6 +135,7 @@ JsonValue UsageView::to_json(const Row& row) {
     else if (used.amount)
       out[json_key(counter)] = whole(*used.amount);
     if (used.reason) out["not_counted"][counter] = to_string(*used.reason);
+    if (used.amount && used.missing) out["partial"].push_back(counter);
   }
   return out;
 }

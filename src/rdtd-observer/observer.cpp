@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
+#include <sys/stat.h>
 #include <systemd/sd-event.h>
 
 #include <algorithm>
@@ -37,7 +38,12 @@ namespace {
 // After something failed: resctrl, the bus, or the disk may come back.
 constexpr uint64_t retry_usec = 10'000'000;
 // What a header says of the machine is at most so old.
-constexpr uint64_t renew_usec = 10'000'000;
+constexpr uint64_t renew_usec = 10'000'000, changed_usec = 50'000'000;
+
+std::optional<dev_t> device_of(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 ? std::optional(status.st_dev) : std::nullopt;
+}
 
 class Observer {
  public:
@@ -60,6 +66,7 @@ class Observer {
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
   void read_settings();
   void renew(observe::Header header);
+  [[nodiscard]] bool unmounted() const;
   void load_again() {
     marks_.add(observe::loaded_mark);
     read_settings();
@@ -94,6 +101,7 @@ class Observer {
   // CLOCK_MONOTONIC
   uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0, header_due_usec_ = 0;
   uint64_t settings_due_usec_ = UINT64_MAX;
+  std::optional<dev_t> device_;  // of the tree
 };
 
 void Observer::complain(const std::string& what, const std::string& text) {
@@ -130,14 +138,23 @@ void Observer::read_settings() {
   ring_due_usec_ = 0;
 }
 
+// While it is open, no other one can be mounted. Something else may be mounted over the path.
+bool Observer::unmounted() const {
+  if (device_of(paths_.resctrl) == device_) return false;
+  const auto proc = Directory::open(paths_.proc);
+  return proc && !resctrl::is_mounted(*proc).value_or(true);
+}
+
 // Somebody may have measured what a domain carries, given devices other ways, or set a processor
 // online.
 void Observer::renew(observe::Header header) {
   header_due_usec_ = clock_usec(CLOCK_MONOTONIC) + renew_usec;
   header.interval = static_cast<double>(settings_.interval.count()) / 1e6;
-  header.ceilings = read_ceilings(paths_.ceilings);
+  if (auto ceilings = read_ceilings(paths_.ceilings)) header.ceilings = std::move(*ceilings);
   sampler_->update(header);
   if (detector_ && header == header_) return;
+  // What changes to and fro must not fill the ring with files.
+  header_due_usec_ += changed_usec;
   header_ = std::move(header);
   // The header of a file holds for all of its samples.
   ring_.reset();
@@ -196,6 +213,7 @@ void Observer::open_tree() {
   const auto mounted = proc ? resctrl::read_mount_options(*proc) : std::unexpected(proc.error());
   if (!mounted) return complain("resctrl", mounted.error().text());
   sampler_.emplace(std::move(*tree));
+  device_ = device_of(paths_.resctrl);
   observe::Header header = detector_ ? header_ : sampler_->header(0);
   header.boot = paths_.boot;
   header.mba_mbps = mounted->mba_MBps;
@@ -208,7 +226,10 @@ void Observer::tick() {
   if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_) read_settings();
   if (!sampler_) open_tree();
   if (!sampler_) return;
-  if (clock_usec(CLOCK_MONOTONIC) >= header_due_usec_) renew(header_);
+  if (clock_usec(CLOCK_MONOTONIC) >= header_due_usec_) {
+    if (unmounted()) return sampler_.reset();
+    renew(header_);
+  }
   if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();
   auto sample = sampler_->sample();
   if (!sample) {

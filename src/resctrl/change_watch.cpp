@@ -61,19 +61,21 @@ Result<ChangeWatch> ChangeWatch::open(const std::string& path) {
 }
 
 // The control groups that are there beside these.
-std::set<std::string> ChangeWatch::others(const std::set<std::string>& groups) const {
+Result<std::set<std::string>> ChangeWatch::others(const std::set<std::string>& groups) const {
   constexpr std::array no_groups = {"info", "mon_data", "mon_groups"};
+  const auto entries = root_.list();
+  if (!entries) return std::unexpected(entries.error());
   std::set<std::string> out;
-  for (const auto& [name, is_directory] : root_.list().value_or(std::vector<Directory::Entry>{}))
+  for (const auto& [name, is_directory] : *entries)
     if (is_directory && !groups.contains(name) &&
         std::ranges::find(no_groups, name) == no_groups.end())
       out.insert(name);
   return out;
 }
 
-Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
+Result<bool> ChangeWatch::watch(const std::set<std::string>& groups) {
   std::map<int, std::optional<std::string>> watched;
-  Result<void> result;
+  Result<bool> result = false;
   const auto watch_files = [&](const std::string& group, const auto& files,
                                const std::optional<std::string>& name) {
     for (const auto& [file, events] : files) {
@@ -85,8 +87,17 @@ Result<void> ChangeWatch::watch(const std::set<std::string>& groups) {
     }
   };
   for (const std::string& group : groups) watch_files(group, files_of(group), group);
-  for (const std::string& group : others(groups))
-    watch_files(group, watched_files_of_others, std::nullopt);
+  if (const auto there = others(groups)) {
+    for (const std::string& group : *there)
+      watch_files(group, watched_files_of_others, std::nullopt);
+  } else {
+    result = std::unexpected(there.error());
+    for (const auto& [descriptor, group] : groups_)
+      if (!group) watched.emplace(descriptor, group);
+  }
+  if (result)
+    result = std::ranges::any_of(
+        watched, [&](const auto& one) { return !one.second && !groups_.contains(one.first); });
   // Also of a group that was removed and made again: the kernel says nothing of the end of its old
   // files, and keeps what they have.
   for (const auto& [descriptor, group] : groups_)

@@ -114,15 +114,17 @@ void Ownership::follow_renames(const Snapshot& snapshot) {
       if (now == snapshot.inodes.end() || now->second != *inode) missing.emplace(*inode, group);
     }
   if (missing.empty()) return;
+  std::map<std::string, uint64_t> found;
   for (const std::string& group : snapshot.mon_groups) {
     const auto now = snapshot.inodes.find(group);
     if (now == snapshot.inodes.end()) continue;
     const auto renamed = missing.find(now->second);
     if (renamed == missing.end()) continue;
+    // Before any is recorded: one may have the name that another had.
     forget(renamed->second);
-    made(group, now->second);
-    missing.erase(renamed);
+    found.emplace(group, now->second);
   }
+  for (const auto& [group, inode] : found) made(group, inode);
 }
 
 std::vector<std::string> Ownership::settle(const Snapshot& snapshot,

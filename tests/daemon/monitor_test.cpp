@@ -183,12 +183,32 @@ TEST_F(MonitorTest, AMonitoringGroupThatWasRenamedIsStillOurs) {
   reconcile();
   EXPECT_FALSE(kernel.resctrl.list("batch/mon_groups/front"));
   EXPECT_EQ(group_of(pid), "redis");
-  // Nor are those left behind that are renamed when rdtd ends.
+  // Nor are those left behind that are renamed before they go.
   ASSERT_TRUE(kernel.resctrl.remove("redis/mon_groups/front"));
   reconcile();
   ASSERT_TRUE(kernel.resctrl.rename("redis/mon_groups/front", "mon_groups/front"));
   ASSERT_EQ(reload(""), "");
   EXPECT_FALSE(kernel.resctrl.list("mon_groups/front"));
+}
+
+// One may get the name that another one had.
+TEST_F(MonitorTest, MonitoringGroupsThatChangeNamesAreStillOurs) {
+  ASSERT_EQ(reload(redis_text + rule("web", "front") + rule("db", "back")), "");
+  const auto move = [&](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(kernel.resctrl.rename("redis/mon_groups/" + from, "redis/mon_groups/" + to));
+  };
+  const size_t free_rmids = kernel.resctrl.free_rmids.size() + kernel.resctrl.limbo.size();
+  move("front", "between");
+  move("back", "front");
+  move("between", "back");
+  reconcile();
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  move("back", "last");
+  move("front", "back");
+  reconcile();
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_FALSE(kernel.resctrl.list("redis/mon_groups/last"));
+  EXPECT_EQ(kernel.resctrl.free_rmids.size() + kernel.resctrl.limbo.size(), free_rmids);
 }
 
 // What others observe in their own monitoring groups stays there: it is in the right control group.

@@ -369,18 +369,19 @@ TEST(Diagnose, TrafficThatIsCountedInPart) {
   using Entries = std::vector<std::string>;
   EXPECT_EQ(partly_counted(""), Entries{});
   EXPECT_EQ(partly_counted("0=0x7f;2=0x7f\n"), Entries{});
-  EXPECT_EQ(partly_counted("0=0x30;2=0x7f;4=0x15\n"), (Entries{"0=0x30", "4=0x15"}));
+  EXPECT_EQ(partly_counted("0=0x30;2=0x33;4=0x15\n"), (Entries{"0=0x30", "4=0x15"}));
   expect_findings({
       {"one domain", [](MachineFacts& facts) { facts.partly_counted = {"2=0x30"}; },
-       "warning mbm_total_bytes counts only a part of the traffic of L3 domain 2=0x30: somebody "
-       "has written to mbm_total_bytes_config -> echo 2=0x7f "
-       ">/r/info/L3_MON/mbm_total_bytes_config makes it count all of it, as top, blame and the "
-       "guard expect\n"},
+       "warning mbm_total_bytes does not count all reads of L3 domain 2=0x30: somebody has written "
+       "to mbm_total_bytes_config -> echo '2=0x7f' >/r/info/L3_MON/mbm_total_bytes_config, or what "
+       "the kernel says is its maximum, makes it count all traffic, as top, blame and the guard "
+       "expect\n"},
       {"two domains", [](MachineFacts& facts) { facts.partly_counted = {"0=0x30", "2=0x15"}; },
-       "warning mbm_total_bytes counts only a part of the traffic of L3 domains 0=0x30, 2=0x15: "
-       "somebody has written to mbm_total_bytes_config -> echo 0=0x7f "
-       ">/r/info/L3_MON/mbm_total_bytes_config makes it count all of it, as top, blame and the "
-       "guard expect\n"},
+       "warning mbm_total_bytes does not count all reads of L3 domains 0=0x30, 2=0x15: somebody "
+       "has "
+       "written to mbm_total_bytes_config -> echo '0=0x7f;2=0x7f' "
+       ">/r/info/L3_MON/mbm_total_bytes_config, or what the kernel says is its maximum, makes it "
+       "count all traffic, as top, blame and the guard expect\n"},
   });
 }
 

@@ -371,5 +371,19 @@ TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {
             "      | choose another name, remove that group, or take it over with adopt = true\n");
 }
 
+// Their ways are in the way; what bandwidth they have changes nothing for others.
+TEST(ForeignGroups, ObstaclesAreWays) {
+  Snapshot snapshot;
+  snapshot.groups["x"] = group_state("L3:0=38\nMB:0=50\n", Mode::exclusive);
+  snapshot.groups["plain"] = group_state("L3:0=7\nMB:0=50\n", Mode::shareable);
+  const auto before = obstacles(snapshot);
+  ASSERT_EQ(before.size(), 1U);
+  EXPECT_EQ(schemata_line(before.at("x")), "L3:0=38");
+  snapshot.groups["x"].schemata.at(Resource::MB).at(DomainId{0}) = 20;
+  EXPECT_EQ(obstacles(snapshot), before);
+  snapshot.groups["x"].schemata.at(Resource::L3).at(DomainId{0}) = 0x30;
+  EXPECT_NE(obstacles(snapshot), before);
+}
+
 }  // namespace
 }  // namespace rdtd

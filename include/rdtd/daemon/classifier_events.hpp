@@ -52,7 +52,9 @@ class ClassifierEvents {
   Readable requests_, second_looks_;
   Timer pause_;  // until requests are taken again
   std::chrono::steady_clock::time_point next_fork_update_{};
-  uint64_t seen_before_ = 0;  // events, at the heartbeat before
+  // Since the heartbeat before it.
+  uint64_t overruns_before_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace rdtd

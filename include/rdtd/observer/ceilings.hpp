@@ -12,7 +12,7 @@ inline constexpr const char* ceilings_file = "ceilings";
 using Ceilings = decltype(observe::Header::ceilings);
 
 // `directory`: /var/lib/rdtd. None if there is no such file, or if it is none.
-[[nodiscard]] Ceilings read_ceilings(const std::string& directory);
+[[nodiscard]] Result<Ceilings> read_ceilings(const std::string& directory);
 // For everybody to read. What is there of other domains is kept.
 [[nodiscard]] Result<void> write_ceilings(const std::string& directory,
                                           const observe::Header& header);

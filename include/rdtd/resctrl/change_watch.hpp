@@ -24,11 +24,13 @@ class ChangeWatch {
   // Watches the files of these groups, by directory, "" the default group, and the ways of all
   // other control groups that are there now. A group that was removed and made again must be given
   // again. One that does not exist is left out.
-  [[nodiscard]] Result<void> watch(const std::set<std::string>& groups);
+  // True if some of the others were not watched before: they may have changed meanwhile.
+  [[nodiscard]] Result<bool> watch(const std::set<std::string>& groups);
   // Readable if something was changed.
   [[nodiscard]] int fd() const { return inotify_.get(); }
   struct Changes {
-    // That were changed, if they were given, made, removed, or had a monitoring group renamed.
+    // Given groups that were changed, also by a monitoring group, and groups that were made or
+    // removed.
     std::set<std::string> groups;
     bool others = false;  // one that was not given has other ways, or another mode
   };
@@ -38,7 +40,7 @@ class ChangeWatch {
  private:
   ChangeWatch(Directory root, UniqueFd inotify)
       : root_(std::move(root)), inotify_(std::move(inotify)) {}
-  [[nodiscard]] std::set<std::string> others(const std::set<std::string>& groups) const;
+  [[nodiscard]] Result<std::set<std::string>> others(const std::set<std::string>& groups) const;
 
   Directory root_;
   UniqueFd inotify_;
