@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "domain_watch.hpp"
@@ -21,12 +22,21 @@ constexpr size_t most_takers = 16;
 
 bool is_sure(const Track& track) { return track.recent.size() >= 3; }
 
-// The last point before the last two at which the group had about the most cache.
-std::deque<Track::Point>::const_iterator peak_of(const Track& track) {
-  const auto end = track.recent.end() - 2;
-  const double most = std::ranges::max_element(track.recent.begin(), end, {}, occupancy)->occupancy;
-  auto peak = end - 1;
-  while (peak != track.recent.begin() && peak->occupancy < 0.95 * most) --peak;
+using PointAt = std::deque<Track::Point>::const_iterator;
+
+// What the group had at this point and at the one before it. Who begins to work may fill more for a
+// moment than it can keep: that was never its own.
+double held(PointAt point) { return std::min((point - 1)->occupancy, point->occupancy); }
+
+// The last point before the last two at which the group held about the most cache, if there are
+// two of them.
+std::optional<PointAt> peak_of(const Track& track) {
+  const PointAt first = track.recent.begin() + 1, end = track.recent.end() - 2;
+  if (first >= end) return std::nullopt;
+  double most = 0;
+  for (PointAt point = first; point != end; ++point) most = std::max(most, held(point));
+  PointAt peak = end - 1;
+  while (peak != first && held(peak) < 0.95 * most) --peak;
   return peak;
 }
 
@@ -90,10 +100,12 @@ void DomainWatch::find_cache() {
   find_gainers();
   for (const auto& [name, track] : groups_) {
     if (!is_sure(track) || track.unsettled > 0 || !suffers(track) || is_sufferer(name)) continue;
-    const auto peak = peak_of(track);
+    const auto found_peak = peak_of(track);
+    if (!found_peak) continue;
+    const PointAt peak = *found_peak;
     // What a group has in ways that its mask no longer has stays there until others fill them: it
     // has no right to that.
-    const double granted = this->granted(track), had = std::min(peak->occupancy, granted);
+    const double granted = this->granted(track), had = std::min(held(peak), granted);
     const double lost = had - track.most(occupancy);
     const double least = std::isfinite(granted) ? lost_part * granted : lost_bytes;
     if (lost <= least) continue;

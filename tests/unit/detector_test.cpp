@@ -127,6 +127,24 @@ TEST(Blame, DevicesAreNotNobody) {
   EXPECT_EQ(read->header.io_ways, film.header().io_ways);
 }
 
+// Who begins to work fills for a moment more than it can keep. After a gap, nothing is known of who
+// had it before.
+TEST(Blame, WhatWasFilledForAMomentIsNotLost) {
+  const auto at_first = [](double before, double first, double later) {
+    return [=](double t) { return t < 30 ? before : t < 32 ? first : later; };
+  };
+  Film film({{"batch", "ff", at_first(0, 5, 3.9), at_first(0, 250, 250)},
+             {"redis", "ff", at_first(4, 0.5, 1.6), at_first(6, 40, 40)}});
+  film.change = [](double t, Sample& sample) {
+    if (t < 30) return;
+    sample.monotonic_usec += 60'000'000;
+    sample.time_usec += 60'000'000;
+  };
+  const Played played = film.play(50);
+  EXPECT_EQ(played.sentences, std::vector<std::string>{});
+  EXPECT_TRUE(played.running.empty());
+}
+
 // A group has no right to what is left in ways that it lost, also if their size is known only
 // later.
 TEST(Blame, SizesOfWaysThatAreKnownLater) {
