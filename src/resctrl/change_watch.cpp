@@ -62,14 +62,11 @@ Result<ChangeWatch> ChangeWatch::open(const std::string& path) {
 
 // The control groups that are there beside these.
 Result<std::set<std::string>> ChangeWatch::others(const std::set<std::string>& groups) const {
-  constexpr std::array no_groups = {"info", "mon_data", "mon_groups"};
   const auto entries = root_.list();
   if (!entries) return std::unexpected(entries.error());
   std::set<std::string> out;
   for (const auto& [name, is_directory] : *entries)
-    if (is_directory && !groups.contains(name) &&
-        std::ranges::find(no_groups, name) == no_groups.end())
-      out.insert(name);
+    if (is_group({name, is_directory, 0}) && !groups.contains(name)) out.insert(name);
   return out;
 }
 

@@ -21,8 +21,8 @@ class EventSource {
 
   void detach() { source_ = sd_event_source_disable_unref(source_); }
 
-  // False if it stays off: the kernel may have no memory to watch a descriptor again, or its owner
-  // too many watches of epoll(7). Whoever enables one has to try again.
+  // False if it stays off: the kernel may have no memory to watch a descriptor again, or root may
+  // have as many watches of epoll(7) as it permits. The caller has to try again.
   bool enable(bool on) {
     return sd_event_source_set_enabled(source_, on ? SD_EVENT_ON : SD_EVENT_OFF) >= 0;
   }

@@ -25,8 +25,8 @@ struct Identity {
   // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still
   // its user's, who chooses its name and has the children that it starts.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
-  // Who may be told of it, and have it moved. Root, if the two users differ: a service of root may
-  // be acting for this user, or the user has started a program that is set-uid.
+  // The user who may see it and have it assigned. Root if the two users differ: a service of root
+  // may be acting for this user, or the user has started a program that is set-uid.
   [[nodiscard]] uid_t owner() const { return uid == real_uid ? uid : 0; }
 };
 
