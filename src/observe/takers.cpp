@@ -102,7 +102,7 @@ void DomainWatch::find_cache() {
     if (!is_sure(track) || track.unsettled > 0 || !suffers(track) || is_sufferer(name)) continue;
     const auto found_peak = peak_of(track);
     if (!found_peak) continue;
-    const PointAt peak = *found_peak;
+    const PointAt& peak = *found_peak;
     // What a group has in ways that its mask no longer has stays there until others fill them: it
     // has no right to that.
     const double granted = this->granted(track), had = std::min(held(peak), granted);
