@@ -330,6 +330,7 @@ Cbm best_mask(Cbm free, const Piece& piece) {
 std::optional<std::vector<Cbm>> arrange(const Board& board, const std::vector<Piece>& pieces,
                                         unsigned gap) {
   if (total_ways(pieces) > board.exclusive.count()) return std::nullopt;
+  if (total_ways(pieces) + uint64_t{gap} > board.usable.count()) return std::nullopt;
   const Value value = Search(board, pieces, gap).value();
   if (value == impossible) return std::nullopt;
   const Board low = lower(board, pieces, gap, value);

@@ -26,8 +26,9 @@ std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInf
   else
     return std::nullopt;
   // Nobody asks for no bandwidth at all, which 0 would mean on AMD.
-  value = round_up(std::max<uint64_t>(value, 1), info.bandwidth_gran);
+  value = std::max<uint64_t>(value, 1);
   if (info.unit != BandwidthUnit::mbps) value = std::max<uint64_t>(value, info.min_bandwidth);
+  value = round_up(value, info.bandwidth_gran);
   const auto rounded = static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
   // What the kernel takes for all of it.
   if (percent_here && percent_as_read(rounded, info.bandwidth_gran) >= unlimited) return unlimited;

@@ -24,9 +24,10 @@ std::unexpected<ControlRefusal> other_form(const Amount& amount, std::string_vie
                                                   : control.unit;
   return std::unexpected(ControlRefusal{
       fmt::format("'{}' is {}, and {} counts {} here", amount.text, what, name.name(), unit),
-      name.is_bitmap() ? "write \"0xf0\""
-      : percent        ? "write a percentage such as \"50%\""
-                       : "write the number for schemata",
+      name.is_bitmap()             ? "write \"0xf0\""
+      : percent                    ? "write a percentage such as \"50%\""
+      : rate_of_unit(control) != 0 ? "write \"8 GB/s\", or the number for schemata"
+                                   : "write the number for schemata",
       true});
 }
 
@@ -51,18 +52,21 @@ ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
   return mask.bits;
 }
 
+// More than any control takes stays so.
+uint64_t whole_number(double value) {
+  constexpr double above_all = 1e18;
+  return static_cast<uint64_t>(std::ceil(std::min(value, above_all) - 1e-9));
+}
+
 // A number in `schemata`, not yet rounded; nothing if the control does not count so.
 std::optional<uint64_t> number_of(const Amount& amount, const Control& control) {
   if (const auto* number = std::get_if<Number>(&amount.value)) return number->value;
   if (const auto* percent = std::get_if<Percent>(&amount.value))
-    if (const auto whole = whole_of(control))
-      return static_cast<uint64_t>(std::ceil(*whole * percent->value / 100 - 1e-9));
+    if (const auto whole = whole_of(control)) return whole_number(*whole * percent->value / 100);
   if (const auto* rate = std::get_if<Rate>(&amount.value))
     if (const uint64_t unit = rate_of_unit(control); unit != 0)
-      return static_cast<uint64_t>(std::ceil(static_cast<double>(rate->bytes_per_second) /
-                                                 static_cast<double>(unit) * control.resolution /
-                                                 control.scale -
-                                             1e-9));
+      return whole_number(static_cast<double>(rate->bytes_per_second) / static_cast<double>(unit) *
+                          control.resolution / control.scale);
   if (std::holds_alternative<Unlimited>(amount.value))
     return control.maximum ? control.maximum : whole_of(control);
   return std::nullopt;

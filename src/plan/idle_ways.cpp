@@ -49,11 +49,10 @@ void Planner::note_idle(const CacheDomain& domain, const PlannedRequest& planned
   const bool for_now =
       other && idle_ways(request, default_takes_all, *other).count() < idle.count();
   (for_now ? warnings.idle_for_now : warnings.idle)
-      .push_back({{request.exclusive.front().party.where,
-                   fmt::format("nobody fills {} of ", these_ways(idle)),
-                   for_now ? ": the groups keep their places, which leaves the other ways in pieces"
-                           : ": the ways that are not exclusive are in pieces"},
-                  domain.id});
+      [{request.exclusive.front().party.where, fmt::format("nobody fills {} of ", these_ways(idle)),
+        for_now ? ": the groups keep their places, which leaves the other ways in pieces"
+                : ": the ways that are not exclusive are in pieces"}]
+          .insert(domain.id);
 }
 
 }  // namespace rdtd

@@ -45,6 +45,12 @@ void Planner::check_names() {
   }
 }
 
+std::string names_asked(const std::vector<std::string>& groups) {
+  constexpr size_t most = 64;  // more than a person writes
+  if (groups.empty()) return {};
+  return fmt::format(" ({})", groups.size() > most ? first_names(groups) : join(groups, ", "));
+}
+
 std::string taken_by(const std::vector<std::string>& others, std::string_view first) {
   if (others.empty()) return fmt::format("1 is {}", first);
   const auto monitoring = std::ranges::count_if(others, is_mon_group);
@@ -128,9 +134,8 @@ void Planner::check_closids() {
   if (last != nullptr && needed > capabilities_.num_closids())
     error(*last,
           fmt::format("{} asked for{}, {} here: {}{}{}", counted(asked.size(), "group"),
-                      asked.empty() ? "" : fmt::format(" ({})", join(asked, ", ")),
-                      counted(capabilities_.num_closids(), "CLOSID"), taken_by(others), devices,
-                      locking),
+                      names_asked(asked), counted(capabilities_.num_closids(), "CLOSID"),
+                      taken_by(others), devices, locking),
           {}, Cause::closids);
 }
 
@@ -159,16 +164,15 @@ void Planner::check_new_groups() {
         free = free.without(footprint(state->schemata, resource, domain));
         holders.push_back(fmt::format("'{}'", name));
       }
-      if (free.empty() || first_run(free).count() >= info.min_ways()) continue;
-      refusals.push_back(
-          {{group->name.where,
-            fmt::format("group '{}' cannot be created: the kernel gives a new group the lowest "
-                        "ways that are free in ",
-                        group->name.value),
-            fmt::format(", and below the exclusive groups that rdtd did not make ({}) these are "
-                        "fewer than the {} ways of a mask (min_cbm_bits)",
-                        first_names(holders), info.min_ways())},
-           domain});
+      if (holders.empty() || free.empty() || first_run(free).count() >= info.min_ways()) continue;
+      refusals[{group->name.where,
+                fmt::format("group '{}' cannot be created: the kernel gives a new group the lowest "
+                            "ways that are free in ",
+                            group->name.value),
+                fmt::format(", and below the exclusive groups that rdtd did not make ({}) these "
+                            "are fewer than the {} ways of a mask (min_cbm_bits)",
+                            first_names(holders), info.min_ways())}]
+          .insert(domain);
     }
     report(resource, refusals, Severity::error);
   }

@@ -308,12 +308,12 @@ void Planner::check_new_regions() {
     const auto check = [&](const Location& where, const std::string& what) {
       for (const auto& [domain, bytes] : cache.info.way_bytes)
         if (!can_make_group({cache, domain}, footprint(locked, cache.resource, domain)))
-          refusals.push_back(
-              {{where, what + ": the kernel gives a new group the lowest ways that are free in ",
-                fmt::format(", and below exclusive groups and regions these are fewer than the {} "
-                            "ways of a mask (min_cbm_bits)",
-                            cache.info.min_cbm_bits)},
-               domain});
+          refusals[{where,
+                    what + ": the kernel gives a new group the lowest ways that are free in ",
+                    fmt::format(", and below exclusive groups and regions these are fewer than the "
+                                "{} ways of a mask (min_cbm_bits)",
+                                cache.info.min_cbm_bits)}]
+              .insert(domain);
     };
     if (new_group != policy_.groups.end())
       check(new_group->name.where,

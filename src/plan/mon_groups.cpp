@@ -140,8 +140,7 @@ void Planner::check_rmids() {
     what = (control_groups == 0 ? "" : what + " and ") +
            counted(mon_groups_.size(), "monitoring group");
   error(*last,
-        fmt::format("{} asked for{}, {} here: {}", what,
-                    asked.empty() ? "" : fmt::format(" ({})", join(asked, ", ")),
+        fmt::format("{} asked for{}, {} here: {}", what, names_asked(asked),
                     counted(*capabilities_.num_rmids, "RMID"), taken_by(others)) +
             (regions.empty()
                  ? ""

@@ -164,11 +164,11 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
       const Cbm theirs =
           is_foreign(name) ? footprint(state.schemata, cache.resource, domain) & mask : Cbm{};
       if (!theirs.empty())
-        found.push_back({{where,
-                          fmt::format("group '{}', which rdtd did not make, can fill {} of ", name,
-                                      these_ways(theirs)),
-                          ", exclusive to " + owner},
-                         domain});
+        found[{where,
+               fmt::format("group '{}', which rdtd did not make, can fill {} of ", name,
+                           these_ways(theirs)),
+               ", exclusive to " + owner}]
+            .insert(domain);
     }
   };
   for (const auto& [domain, bytes] : cache.info.way_bytes) {
@@ -195,6 +195,16 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
 }
 
 // One warning for each, at the first thing of the policy that claims ways for itself.
+void Planner::warn_of_idle_guard() {
+  const bool by_kernel = std::ranges::any_of(capabilities_.bandwidths, [](const auto& bandwidth) {
+    return bandwidth.second.unit == BandwidthUnit::mbps;
+  });
+  if (policy_.guard.mode != GuardMode::off && by_kernel)
+    warning(policy_.guard.where,
+            "the guard does nothing here: resctrl is mounted with mba_MBps, and the kernel changes "
+            "the bandwidth by itself");
+}
+
 void Planner::warn_of_unreadable_groups() {
   const auto exclusive = std::ranges::find_if(policy_.groups, &Group::exclusive);
   const bool claims = exclusive != policy_.groups.end();
@@ -234,7 +244,10 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     check_new_groups();
     for (const Partition& partition : policy_.partitions) check_resources(partition.amounts);
     for (const Group& group : policy_.groups) check_resources(group.amounts);
-    for (const Cache& cache : caches_) place_cache(cache);
+    // With far more groups than CLOSIDs, each would be refused in each domain.
+    constexpr size_t most_placed = 1024;  // some Arm machines have so many CLOSIDs
+    if (!has_errors(diagnostics_) || policy_.groups.size() <= most_placed)
+      for (const Cache& cache : caches_) place_cache(cache);
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
     set_controls();
   }
@@ -244,6 +257,7 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   if (!has_errors(diagnostics_)) {
     for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
     warn_of_unreadable_groups();
+    warn_of_idle_guard();
     decide_modes();
     check_new_regions();
   }

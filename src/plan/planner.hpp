@@ -32,6 +32,9 @@ namespace rdtd {
 [[nodiscard]] const DomainAmount* cache_line(const AmountTables& tables, Resource part,
                                              DomainId domain);
 
+// " (a, b)", or nothing; of very many names, the first ones.
+[[nodiscard]] std::string names_asked(const std::vector<std::string>& groups);
+
 // "1 is the default group's, 2 taken by groups that rdtd did not make (x, y)": CLOSIDs or RMIDs.
 // `others`: their directories.
 [[nodiscard]] std::string taken_by(const std::vector<std::string>& others,
@@ -68,7 +71,8 @@ struct PlannedRequest {
   std::vector<Slot> shared;
 };
 
-using DomainRefusals = std::vector<std::pair<PlacementRefusal, DomainId>>;
+// What is said of domains, each text once: a large policy may have very many.
+using DomainRefusals = std::map<PlacementRefusal, std::set<DomainId>>;
 
 // About a placement that was granted.
 struct PlacementWarnings {
@@ -219,6 +223,7 @@ class Planner {
   void warn_of_cpus_counted_by_others(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
   void warn_of_unreadable_groups();
+  void warn_of_idle_guard();
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();
   // Groups that rdtd did not make; of those that cannot be read as a whole, what could be read.

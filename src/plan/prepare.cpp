@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace rdtd {
@@ -87,73 +90,163 @@ Prepared finished(ParsedPolicy parsed, Plan plan) {
   return out;
 }
 
-// The parts of a policy that are had, by the names of groups.
+// The parts of a policy that are had, by their places in it.
 struct Kept {
-  std::set<std::string> amounts;  // of the default group, which is always there
-  std::set<std::string> groups;
-  std::set<std::string> partitions;  // that no group names; the others come with their groups
-  std::set<std::string> locks;
-  std::set<std::string> io;         // [io], which is one or none
-  std::set<std::string> monitored;  // those with their monitoring groups
+  bool amounts = false;  // of the default group, which is always there
+  std::set<size_t> groups;
+  std::set<size_t> partitions;  // those of the groups too
+  std::set<size_t> locks;
+  bool io = false;
+  std::set<std::string> monitored;  // groups that have their monitoring groups
 };
 
-bool has_groups(const Partition& partition, const std::vector<Group>& groups) {
-  return std::ranges::any_of(groups, [&](const Group& group) {
-    return group.partition && group.partition->value == partition.name.value;
-  });
-}
+// A part of a policy that the machine may forbid.
+struct Part {
+  std::string name;
+  std::string_view what;  // "group '{}' is", with the name in it
+  std::function<void(Kept&)> put;
+  const PseudoLock* lock = nullptr;
+};
 
-Policy reduced(const Policy& policy, const Kept& kept) {
-  Policy out = policy;
-  std::erase_if(out.groups, [&](const Group& group) {
-    return group.name.value != "default" && !kept.groups.contains(group.name.value);
-  });
-  std::erase_if(out.locks,
-                [&](const PseudoLock& lock) { return !kept.locks.contains(lock.name.value); });
-  if (kept.io.empty()) out.io.reset();
-  std::erase_if(out.partitions, [&](const Partition& partition) {
-    return !has_groups(partition, out.groups) && !kept.partitions.contains(partition.name.value);
-  });
-  for (Rule& rule : out.rules) {
-    // No later rule decides instead.
-    rule.stands_in =
-        rule.group.value != "default" && !rule.leaves() && !kept.groups.contains(rule.group.value);
-    if (rule.stands_in) rule.group.value = "default";
-    if (rule.stands_in || !kept.monitored.contains(rule.group.value)) rule.monitor.reset();
-  }
-  for (Group& group : out.groups) {
-    if (group.name.value != "default" || !kept.amounts.empty()) continue;
-    group.amounts.clear();
-    group.controls.clear();
-  }
-  for (Group& group : out.groups)
-    if (!kept.monitored.contains(group.name.value)) group.monitor_cpus.clear();
-  return out;
-}
+bool is_default(const Group& group) { return group.name.value == "default"; }
 
-// Of the names, in their order, each that can be had together with those before it.
+// Of the parts, in their order, each that can be had together with those before it.
 class Fitting {
  public:
-  Fitting(const Policy& policy, const Machine& machine) : policy_(policy), machine_(machine) {}
-
-  void add(const std::string& name, std::set<std::string> Kept::* part, std::string_view what) {
-    (kept_.*part).insert(name);
-    const auto plan = plan_for(reduced(policy_, kept_), machine_);
-    if (plan) return;
-    (kept_.*part).erase(name);
-    const auto error = std::ranges::find(plan.error(), Severity::error, &Diagnostic::severity);
-    missing.push_back({name, fmt::format(fmt::runtime(what), name), error->message, error->cause});
+  Fitting(const Policy& policy, const Machine& machine)
+      : policy_(policy), machine_(machine), settings_(policy) {
+    settings_.groups.clear();
+    settings_.partitions.clear();
+    settings_.locks.clear();
+    settings_.rules.clear();
+    settings_.io.reset();
+    settings_.sources = {};
+    for (size_t i = 0; i < policy.groups.size(); ++i)
+      if (is_default(policy.groups[i])) kept_.groups.insert(i);
   }
-  [[nodiscard]] Policy policy() const { return reduced(policy_, kept_); }
-  [[nodiscard]] const std::set<std::string>& groups() const { return kept_.groups; }
+
+  // All at once if they can be had, and half of them otherwise: few that cannot be had among many
+  // must not cost a plan for each.
+  void add(std::span<const Part> parts) {
+    if (parts.empty()) return;
+    Kept with = kept_;
+    for (const Part& part : parts) part.put(with);
+    Policy tried = parts_of(with);
+    if (!with.monitored.empty()) tried.rules = rules_of(with);
+    const auto plan = plan_for(tried, machine_);
+    if (plan) {
+      kept_ = std::move(with);
+    } else if (parts.size() > 1) {
+      add(parts.first(parts.size() / 2));
+      add(parts.subspan(parts.size() / 2));
+    } else {
+      const auto error = std::ranges::find(plan.error(), Severity::error, &Diagnostic::severity);
+      missing.push_back({parts[0].name, fmt::format(fmt::runtime(parts[0].what), parts[0].name),
+                         error->message, error->cause});
+      if (parts[0].lock != nullptr) missing.back().lock = *parts[0].lock;
+    }
+  }
+
+  [[nodiscard]] Policy policy() const {
+    Policy out = parts_of(kept_);
+    out.rules = rules_of(kept_);
+    out.sources = policy_.sources;
+    return out;
+  }
+  [[nodiscard]] std::set<std::string> groups() const { return groups_of(kept_); }
 
   std::vector<MissingPart> missing;
 
  private:
+  [[nodiscard]] std::set<std::string> groups_of(const Kept& kept) const {
+    std::set<std::string> out = {"default"};
+    for (const size_t i : kept.groups) out.insert(policy_.groups[i].name.value);
+    return out;
+  }
+
+  // All but the rules, of which a plan looks only at those with monitoring groups.
+  [[nodiscard]] Policy parts_of(const Kept& kept) const {
+    Policy out = settings_;
+    for (const size_t i : kept.groups) {
+      Group& group = out.groups.emplace_back(policy_.groups[i]);
+      if (!kept.monitored.contains(group.name.value)) group.monitor_cpus.clear();
+      if (!is_default(group) || kept.amounts) continue;
+      group.amounts.clear();
+      group.controls.clear();
+    }
+    for (const size_t i : kept.partitions) out.partitions.push_back(policy_.partitions[i]);
+    for (const size_t i : kept.locks) out.locks.push_back(policy_.locks[i]);
+    if (kept.io) out.io = policy_.io;
+    return out;
+  }
+
+  [[nodiscard]] std::vector<Rule> rules_of(const Kept& kept) const {
+    std::vector<Rule> out = policy_.rules;
+    const std::set<std::string> groups = groups_of(kept);
+    for (Rule& rule : out) {
+      // No later rule decides instead.
+      rule.stands_in = !rule.leaves() && !groups.contains(rule.group.value);
+      if (rule.stands_in) rule.group.value = "default";
+      if (rule.stands_in || !kept.monitored.contains(rule.group.value)) rule.monitor.reset();
+    }
+    return out;
+  }
+
   const Policy& policy_;
   const Machine& machine_;
+  Policy settings_;  // without any part
   Kept kept_;
 };
+
+// The groups with their partitions, then the partitions that no group names.
+std::vector<Part> groups_and_partitions(const Policy& policy) {
+  std::map<std::string_view, size_t> partitions;
+  for (size_t i = 0; i < policy.partitions.size(); ++i)
+    partitions.emplace(policy.partitions[i].name.value, i);
+  std::vector<Part> out;
+  std::set<size_t> named;
+  for (size_t i = 0; i < policy.groups.size(); ++i) {
+    const Group& group = policy.groups[i];
+    const auto partition =
+        group.partition ? partitions.find(group.partition->value) : partitions.end();
+    const auto place =
+        partition != partitions.end() ? std::optional(partition->second) : std::nullopt;
+    if (place) named.insert(*place);
+    if (!is_default(group))
+      out.push_back({group.name.value, "group '{}' is", [i, place](Kept& kept) {
+                       kept.groups.insert(i);
+                       if (place) kept.partitions.insert(*place);
+                     }});
+  }
+  for (size_t i = 0; i < policy.partitions.size(); ++i)
+    if (!named.contains(i))
+      out.push_back({policy.partitions[i].name.value, "partition '{}' is",
+                     [i](Kept& kept) { kept.partitions.insert(i); }});
+  return out;
+}
+
+std::vector<Part> locks(const Policy& policy) {
+  std::vector<Part> out;
+  for (size_t i = 0; i < policy.locks.size(); ++i)
+    out.push_back({policy.locks[i].name.value, "pseudo_lock '{}' is",
+                   [i](Kept& kept) { kept.locks.insert(i); }, &policy.locks[i]});
+  return out;
+}
+
+// Those of these groups, each with all its monitoring groups.
+std::vector<Part> mon_groups(const Policy& policy, const std::set<std::string>& groups) {
+  std::set<std::string> monitored;
+  for (const Rule& rule : policy.rules)
+    if (rule.monitor && groups.contains(rule.group.value)) monitored.insert(rule.group.value);
+  for (const Group& group : policy.groups)
+    if (!group.monitor_cpus.empty() && groups.contains(group.name.value))
+      monitored.insert(group.name.value);
+  std::vector<Part> out;
+  for (const std::string& name : monitored)
+    out.push_back({name, "the monitoring groups of '{}' are",
+                   [name](Kept& kept) { kept.monitored.insert(name); }});
+  return out;
+}
 
 }  // namespace
 
@@ -186,31 +279,14 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   if (whole || !whole.error().machine_is_cause) return whole;
   ParsedPolicy parsed = parse_for(files, machine);
   Fitting fitting(parsed.policy, machine);
-  fitting.add("default", &Kept::amounts, "the amounts of group '{}' are");
-  for (const Group& group : parsed.policy.groups)
-    if (group.name.value != "default")
-      fitting.add(group.name.value, &Kept::groups, "group '{}' is");
-  for (const Partition& partition : parsed.policy.partitions)
-    if (!has_groups(partition, parsed.policy.groups))
-      fitting.add(partition.name.value, &Kept::partitions, "partition '{}' is");
-  for (const PseudoLock& lock : parsed.policy.locks) {
-    const size_t before = fitting.missing.size();
-    fitting.add(lock.name.value, &Kept::locks, "pseudo_lock '{}' is");
-    if (fitting.missing.size() > before) fitting.missing.back().lock = lock;
-  }
+  fitting.add(std::array{
+      Part{"default", "the amounts of group '{}' are", [](Kept& kept) { kept.amounts = true; }}});
+  fitting.add(groups_and_partitions(parsed.policy));
+  fitting.add(locks(parsed.policy));
   if (parsed.policy.io)
-    fitting.add(parsed.policy.io->name.value, &Kept::io, "the ways of I/O devices are");
-  std::set<std::string> monitored;
-  for (const Rule& rule : parsed.policy.rules)
-    if (rule.monitor &&
-        (rule.group.value == "default" || fitting.groups().contains(rule.group.value)))
-      monitored.insert(rule.group.value);
-  for (const Group& group : parsed.policy.groups)
-    if (!group.monitor_cpus.empty() &&
-        (group.name.value == "default" || fitting.groups().contains(group.name.value)))
-      monitored.insert(group.name.value);
-  for (const std::string& name : monitored)
-    fitting.add(name, &Kept::monitored, "the monitoring groups of '{}' are");
+    fitting.add(std::array{Part{parsed.policy.io->name.value, "the ways of I/O devices are",
+                                [](Kept& kept) { kept.io = true; }}});
+  fitting.add(mon_groups(parsed.policy, fitting.groups()));
   parsed.policy = fitting.policy();
   auto plan = plan_for(parsed.policy, machine);
   if (!plan) return whole;  // even the default group's part is impossible

@@ -333,10 +333,9 @@ void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& plan
     ways = ways | both;
   }
   if (!names.empty())
-    warnings.push_back(
-        {{where, fmt::format("{} can fill {} of ", request.devices, these_ways(ways)),
-          ", exclusive to " + join(names, ", ")},
-         domain.id});
+    warnings[{where, fmt::format("{} can fill {} of ", request.devices, these_ways(ways)),
+              ", exclusive to " + join(names, ", ")}]
+        .insert(domain.id);
 }
 
 void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
@@ -347,8 +346,7 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
   const auto placement =
       lock == nullptr ? place(planned->request) : place_with_lock(domain, *lock, planned->request);
   if (!placement) {
-    for (const PlacementRefusal& refusal : placement.error())
-      refusals.emplace_back(refusal, domain.id);
+    for (const PlacementRefusal& refusal : placement.error()) refusals[refusal].insert(domain.id);
     return;
   }
   note_devices(domain, *planned, *placement, warnings.devices);
@@ -366,9 +364,7 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
 
 void Planner::report(Resource resource, const DomainRefusals& refusals, Severity severity,
                      const std::string& hint) {
-  std::map<PlacementRefusal, std::set<DomainId>> domains;
-  for (const auto& [refusal, domain] : refusals) domains[refusal].insert(domain);
-  for (const auto& [refusal, ids] : domains) {
+  for (const auto& [refusal, ids] : refusals) {
     const bool one = ids.size() == 1;
     diagnostics_.push_back(
         {severity, refusal.where,

@@ -53,12 +53,13 @@ CacheInfo read_cache(InfoReader& info) {
 }
 
 // The kernel states the unit nowhere, but delay_linear implies it: the kernel uses rates on AMD
-// processors and declares these not linear, and it supports no percentages that are not linear. The
-// option mba_MBps applies to MB only, and not to AMD. For copies that lack their mount options: no
-// percentage is above 100.
-BandwidthUnit unit_of(Resource resource, bool delay_linear, const DomainValues& root,
-                      const MountOptions& mount) {
-  if (!delay_linear) return BandwidthUnit::eighth_gbps;
+// processors and declares these not linear, in steps of 1. It supports no percentages that are not
+// linear today. The option mba_MBps applies to MB only, and not to AMD. For copies that lack their
+// mount options: no percentage is above 100.
+BandwidthUnit unit_of(Resource resource, bool delay_linear, uint32_t bandwidth_gran,
+                      const DomainValues& root, const MountOptions& mount) {
+  if (!delay_linear && (bandwidth_gran == 1 || largest(root) > 100))
+    return BandwidthUnit::eighth_gbps;
   if (resource == Resource::MB && (mount.mba_MBps || largest(root) > 100))
     return BandwidthUnit::mbps;
   return BandwidthUnit::percent;
@@ -81,7 +82,8 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
   bandwidth.bandwidth_gran = std::max(1U, info.number("bandwidth_gran"));
   bandwidth.min_bandwidth = info.number("min_bandwidth");
   bandwidth.num_closids = info.number("num_closids");
-  bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0, root, mount);
+  bandwidth.unit = unit_of(resource, info.number_or("delay_linear", 10, 1) != 0,
+                           bandwidth.bandwidth_gran, root, mount);
   const uint32_t unlimited = unlimited_value(bandwidth, controls.read(resource).maximum);
   for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
   return bandwidth;
@@ -90,6 +92,17 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
 // resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
 // RMIDs than CLOSIDs, which no x86 processor has. Without caches, its steps of MB are a power of
 // two of the whole; those of Intel are 10%.
+// What only x86 has: MPAM counts no local traffic, and throttles by partition.
+bool is_x86(const Filesystem& filesystem, const Capabilities& capabilities) {
+  const auto features = filesystem.read("info/L3_MON/mon_features");
+  const auto has_rates = [](const auto& bandwidth) {
+    return bandwidth.second.unit != BandwidthUnit::percent;
+  };
+  return (features && features->find("mbm_local_bytes") != std::string::npos) ||
+         filesystem.read("info/MB/thread_throttle_mode").has_value() ||
+         std::ranges::any_of(capabilities.bandwidths, has_rates);
+}
+
 // `num_rmids`: the largest one, without that of packages, which may be small on x86 too.
 bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
   const auto is_shareable = [](const auto& cache) {
@@ -153,7 +166,8 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     if (name != packages) most_rmids = std::max(most_rmids, num_rmids);
     out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
   }
-  out.rmids_per_closid = most_rmids > 0 && has_rmids_per_closid(out, most_rmids);
+  out.rmids_per_closid =
+      most_rmids > 0 && !is_x86(filesystem, out) && has_rmids_per_closid(out, most_rmids);
   return out;
 }
 

@@ -25,6 +25,8 @@ TEST(Bandwidth, Amounts) {
       {BandwidthUnit::percent, 10, 10, 100, "51%", 60},
       {BandwidthUnit::percent, 10, 10, 100, "1%", 10},
       {BandwidthUnit::percent, 10, 20, 100, "1%", 20},
+      {BandwidthUnit::percent, 10, 15, 100, "1%", 20},
+      {BandwidthUnit::percent, 7, 10, 100, "1%", 14},
       {BandwidthUnit::percent, 7, 7, 100, "99.5%", 100},
       {BandwidthUnit::percent, 2, 2, 100, "0.1%", 2},
       {BandwidthUnit::percent, 2, 2, 100, "9%", 10},

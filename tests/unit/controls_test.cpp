@@ -86,10 +86,11 @@ TEST(Controls, Amounts) {
        "'2000 GB/s' is out of range: NAME takes 0 to 8192 in schemata []"},
       {"unlimited", number, rate, "8192"},
       {"50%", number, rate,
-       "unsupported: '50%' is a percentage, and NAME counts GBps here [write the number for "
-       "schemata]"},
+       "unsupported: '50%' is a percentage, and NAME counts GBps here [write \"8 GB/s\", or the "
+       "number for schemata]"},
       {"0xf0", number, rate,
-       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write the number for schemata]"},
+       "unsupported: '0xf0' is a mask, and NAME counts GBps here [write \"8 GB/s\", or the number "
+       "for schemata]"},
       {"0xf0", bitmap, mask, "f0"},
       {"0x4", bitmap, two_ways,
        "'0x4' is too little: a mask of MASK has at least 2 ways (min_cbm_bits) []"},

@@ -18,6 +18,16 @@ using test::plan_text;
 using test::PolicyAndLayout;
 using test::untouched;
 
+// With all ways that a mask can have, more than any sum of them can hold.
+TEST(PlacementRefusals, AmountsBeyondAnyCache) {
+  const Capabilities capabilities = machine(32, 1);
+  for (const char* amount : {"4294967295 ways", "4294967293 ways", "600000000 GiB"})
+    EXPECT_TRUE(plan_text(group("a", amount) + exclusive("b", "3 ways"), capabilities,
+                          untouched(capabilities))
+                    .contains("does not fit in L3 domain 0: 29 ways are left beside b (3 ways)"))
+        << amount;
+}
+
 TEST(PlacementRefusals, Ways) {
   const Capabilities capabilities = machine(8, 2);
   const PolicyAndLayout rows[] = {

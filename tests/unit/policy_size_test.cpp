@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "rdtd/plan/prepare.hpp"
 #include "support.hpp"
 
 namespace rdtd {
@@ -124,6 +125,26 @@ TEST(PolicySize, PlanOfManyNewGroups) {
       make_plan(test::parse(policy).policy, capabilities, test::untouched(capabilities));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan_summary(*plan), "2000 steps; groups: 1000 to create, 0 to change, 0 to remove.");
+}
+
+// Of the groups that a machine cannot have, there may be very many.
+TEST(PolicySize, GroupsThatDoNotFit) {
+  const Capabilities capabilities = test::machine(16, 1, 4);
+  const PolicyFile file{
+      .path = "p.toml",
+      .text = repeated(10'000, [](size_t i) {
+        return fmt::format("[group.g{0}]\nl3=\"1 way\"\n[[rule]]\ngroup=\"g{0}\"\nname=\"n{0}\"\n",
+                           i);
+      })};
+  const auto fits =
+      prepare_what_fits({&file, 1}, Machine{capabilities, test::untouched(capabilities), {}});
+  ASSERT_TRUE(fits);
+  EXPECT_EQ(fits->policy.groups.size(), 3U);
+  EXPECT_EQ(fits->policy.rules.size(), 10'000U);
+  ASSERT_EQ(fits->missing.size(), 9'997U);
+  EXPECT_EQ(fits->missing[0].what, "group 'g3' is");
+  EXPECT_EQ(fits->missing[0].reason,
+            "4 groups asked for (g0, g1, g2, g3), 4 CLOSIDs here: 1 is the default group's");
 }
 
 }  // namespace

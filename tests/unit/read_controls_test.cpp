@@ -129,14 +129,17 @@ TEST(Read, BandwidthUnit) {
     bool mba_MBps;
     BandwidthUnit unit;
     uint32_t unlimited;
+    const char* bandwidth_gran = "1\n";
   } const rows[] = {
-      {"MB", "1\n", "100", false, BandwidthUnit::percent, 100},
-      {"MB", nullptr, "10", false, BandwidthUnit::percent, 100},
+      // No such machine is known, and no AMD processor is one.
+      {"MB", "0\n", "100", false, BandwidthUnit::percent, 100, "10\n"},
+      {"MB", "1\n", "100", false, BandwidthUnit::percent, 100, "10\n"},
+      {"MB", nullptr, "10", false, BandwidthUnit::percent, 100, "10\n"},
       // The default group was set to a value that could be a percentage.
-      {"MB", "1\n", "80", true, BandwidthUnit::mbps, 4294967290},
-      {"MB", "1\n", "4294967295", true, BandwidthUnit::mbps, 4294967290},
+      {"MB", "1\n", "80", true, BandwidthUnit::mbps, 4294967290, "10\n"},
+      {"MB", "1\n", "4294967295", true, BandwidthUnit::mbps, 4294967290, "10\n"},
       // A copy that lacks its mount options.
-      {"MB", "1\n", "4294967295", false, BandwidthUnit::mbps, 4294967290},
+      {"MB", "1\n", "4294967295", false, BandwidthUnit::mbps, 4294967290, "10\n"},
       {"MB", "0\n", "2048", false, BandwidthUnit::eighth_gbps, 2048},
       {"MB", "0\n", "80", false, BandwidthUnit::eighth_gbps, 2048},
       {"MB", "0\n", "4096", false, BandwidthUnit::eighth_gbps, 4096},
@@ -148,7 +151,7 @@ TEST(Read, BandwidthUnit) {
     const std::string resource = row.resource;
     const std::string info = "info/" + resource + "/";
     auto files = group_files("", resource + ":65536=" + row.root + "\n", "0-3\n", "shareable\n");
-    files[info + "bandwidth_gran"] = "10\n";
+    files[info + "bandwidth_gran"] = row.bandwidth_gran;
     files[info + "min_bandwidth"] = "10\n";
     files[info + "num_closids"] = "8\n";
     if (row.delay_linear != nullptr) files[info + "delay_linear"] = row.delay_linear;
