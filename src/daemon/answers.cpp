@@ -43,10 +43,14 @@ bool leads_elsewhere(const RuleTable& table, const CompiledRule& rule) {
   return !rule.leaves && table.places[rule.destination].own_only;
 }
 
-std::string matching_threads(const ThreadsByRule& threads, size_t rule) {
+// `shown`: of how many threads, if not of all.
+std::string matching_threads(const ThreadsByRule& threads, size_t rule,
+                             std::optional<size_t> shown) {
   const auto matching = threads.find(rule);
-  return matching == threads.end() ? ", and matches none"
-                                   : fmt::format(", and matches {}", join(matching->second, ", "));
+  const std::string of = shown ? fmt::format(" of the first {}", *shown) : "";
+  return matching == threads.end()
+             ? fmt::format(", and matches none{}", of)
+             : fmt::format(", and matches {}{}", join(matching->second, ", "), of);
 }
 
 // Directories of the groups that are defined in files which every user may read.
@@ -158,6 +162,14 @@ std::optional<uid_t> Answers::owner_of(pid_t pid) {
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
+  const auto whole = (*process)->read_process();
+  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
+  if (*whole != pid)
+    return std::unexpected(
+        Refusal{Refusal::Kind::no_such_process,
+                fmt::format("{} is a thread of process {}: rdtctl explain {} shows what is decided "
+                            "about its threads",
+                            pid, *whole, *whole)});
   const RuleSet& rules = in_force().table->rules;
   ProcessFacts facts;
   if (const auto read = (*process)->read(Fact::identity, facts); !read)
@@ -176,7 +188,9 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
   const auto listed = (*process)->threads();
   if (!listed) return std::unexpected(cannot_examine(pid, listed.error()));
   std::vector<pid_t> tids = *listed;
-  tids.resize(std::min(tids.size(), max_threads_shown));
+  const auto shown =
+      tids.size() > max_threads_shown ? std::optional(max_threads_shown) : std::nullopt;
+  if (shown) tids.resize(*shown);
   if (auto group = core_.manual.group_of(pid)) {
     out.trials.push_back({"manual assignment", std::move(*group), true, {}});
   } else {
@@ -188,7 +202,8 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
     const ThreadsByRule decided = threads_by_rule(rules, facts, threads);
     for (RuleTrial& trial : rdtd::explain(rules, facts, !owner)) {
       const CompiledRule& rule = rules.rules()[trial.rule];
-      if (!trial.matched && rule.per_thread) trial.reason += matching_threads(decided, trial.rule);
+      if (!trial.matched && rule.per_thread)
+        trial.reason += matching_threads(decided, trial.rule, shown);
       const bool elsewhere = leads_elsewhere(*in_force().table, rule);
       if (trial.matched && elsewhere) trial.reason = "its own group cannot be had now";
       out.trials.push_back({rule.where.text(),

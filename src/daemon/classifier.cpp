@@ -255,7 +255,11 @@ void Classifier::handle_batch(const std::vector<ProcEvent>& events, const RuleTa
   for (size_t i = 0; i < events.size(); i++) {
     const ProcEvent& event = events[i];
     if (event.kind == ProcEvent::Kind::comm) beat_seen_ = true;
-    if (event.kind != ProcEvent::Kind::exec || table == nullptr) continue;
+    if (event.kind != ProcEvent::Kind::exec) continue;
+    if (table == nullptr) {  // those of the record hold already
+      (void)manual_->exec(event.pid, event.timestamp_ns);
+      continue;
+    }
     const auto same = [&](const ProcEvent& other) {
       return other.pid == event.pid && other.kind == ProcEvent::Kind::exec;
     };

@@ -161,7 +161,16 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
 // Has the monitoring groups made that templates need now, and those removed that they do not.
 // `all`: a look at all processes has ended.
 void Reconciler::follow_templates(bool all) {
-  const std::set<std::string> wanted = core_.sweeper.take_monitored();
+  std::set<std::string> wanted = core_.sweeper.take_monitored();
+  // A look at all processes takes several turns, and groups are made between these. Of very many,
+  // not all are known: then none goes.
+  if (all) {
+    wanted.merge(std::exchange(wanted_since_look_, {}));
+    all = wanted.size() < Looks::max_monitored;
+  } else {
+    for (const std::string& directory : wanted)
+      if (wanted_since_look_.size() < Looks::max_monitored) wanted_since_look_.insert(directory);
+  }
   size_t of_others = 0;
   for (const auto& [group, count] : core_.applier.tables().others_monitoring()) of_others += count;
   TemplateGroups::Change change =

@@ -73,8 +73,12 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
   }
   for (const GroupTarget& group : groups) {
     if (const auto tasks = open(group.directory); !tasks) return std::unexpected(tasks.error());
-    for (const std::string& directory : group.mon_groups)
-      if (const auto tasks = open(directory); !tasks) return std::unexpected(tasks.error());
+    for (const std::string& directory : group.mon_groups) {
+      const auto tasks = open(directory);
+      if (!tasks) return std::unexpected(tasks.error());
+      if (*tasks == nullptr || !table->mon_groups.insert(directory).second) continue;
+      table->counted_by_value.insert(group.directory);
+    }
   }
   if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());
   counters_ = std::move(counters);

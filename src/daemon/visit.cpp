@@ -105,20 +105,21 @@ const Place& Visit::place_of(size_t destination) {
 }
 
 Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) const {
-  if (place.monitor) {
-    const auto now = process_->read_thread_group(tid);
-    if (!now) return Where::unknown;
-    const bool there = place.mon_group != nullptr ? *now == place.directory
-                                                  : placement_.table.is_at(destination, *now);
-    return there ? Where::in_group : Where::elsewhere;
-  }
-  if (options_.in_place != nullptr &&
-      std::ranges::binary_search((*options_.in_place)[destination], tid))
-    return Where::in_group;
+  const RuleTable& table = placement_.table;
+  const bool listed = !place.monitor && options_.in_place != nullptr &&
+                      std::ranges::binary_search((*options_.in_place)[destination], tid);
+  const std::string_view control_group = control_group_of(place.directory);
+  // A control group lists the threads of its monitoring groups too.
+  const bool by_value = table.counted_by_value.contains(control_group);
+  if (listed && !by_value) return Where::in_group;
   // The lists were read before: a thread may have come into its group since.
   const auto now = process_->read_thread_group(tid);
-  if (!now) return place.own_only ? Where::in_group : Where::unknown;
-  return placement_.table.is_at(destination, *now) ? Where::in_group : Where::elsewhere;
+  if (!now) return listed || (place.own_only && !place.monitor) ? Where::in_group : Where::unknown;
+  const bool there = place.monitor && place.mon_group != nullptr ? *now == place.directory
+                                                                 : table.is_at(destination, *now);
+  if (there) return Where::in_group;
+  const bool to_count = place.monitor || (by_value && table.mon_groups.contains(*now));
+  return to_count && control_group_of(*now) == control_group ? Where::uncounted : Where::elsewhere;
 }
 
 // False if there is no point in going on with the other threads.
@@ -128,7 +129,7 @@ bool Visit::put(pid_t tid, size_t rule) {
   if (!place.exists()) return finish(Assignment::Kind::unmatched);
   const Where before = where(tid, destination, place);
   if (before == Where::in_group) return true;
-  if (options_.only_report != nullptr &&
+  if (before != Where::uncounted && options_.only_report != nullptr &&
       std::ranges::binary_search((*options_.only_report)[destination], tid)) {
     reported_.emplace_back(destination, tid);
     return true;

@@ -337,6 +337,32 @@ TEST_F(AnswersTest, ShowsWhatIsWrongInOneLine) {
             "/sys/fs/resctrl for 2 s: it is changed without it");
 }
 
+// The name of a thread is no name of a process.
+TEST_F(AnswersTest, AThreadIsExplainedByItsProcess) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t pid = processes.start({.name = "redis-server"});
+  const pid_t thread = processes.clone(pid, "bio_close");
+  const auto explained = manager->answers().explain(thread, std::nullopt);
+  ASSERT_FALSE(explained);
+  EXPECT_EQ(explained.error().text,
+            fmt::format("{} is a thread of process {}: rdtctl explain {} shows what is decided "
+                        "about its threads",
+                        thread, pid, pid));
+}
+
+// Of very many threads, the first ones are compared.
+TEST_F(AnswersTest, SaysOfHowManyThreadsItSpeaks) {
+  ASSERT_EQ(reload("[group.a]\n[[rule]]\ngroup = \"a\"\nthread = \"late\"\n"), "");
+  const pid_t pid = processes.start({.name = "many"});
+  for (int i = 0; i < 999; i++) (void)processes.clone(pid, "early");
+  const auto reason = [&] {
+    return manager->answers().explain(pid, std::nullopt)->trials[0].reason;
+  };
+  EXPECT_EQ(reason(), "thread 'late' is for single threads, and matches none");
+  (void)processes.clone(pid, "late");
+  EXPECT_EQ(reason(), "thread 'late' is for single threads, and matches none of the first 1000");
+}
+
 TEST_F(AnswersTest, AProcessThatEndsIsNotExplained) {
   const pid_t pid = processes.start({.name = "bash"});
   processes.calls.hook = [&](const fake::Call& call) {

@@ -171,6 +171,17 @@ TEST_F(ClassifierTest, OtherEventsAndEventsWithoutRulesAreIgnored) {
   EXPECT_EQ(classifier_->events_seen(), 4U);
 }
 
+// An assignment of the record ends by an exec before the first load too.
+TEST_F(ClassifierTest, AnExecWithoutRulesEndsAnAssignment) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  ASSERT_EQ(manager->core().manual.add({.process = *processes.open(redis), .group = "redis"}),
+            std::nullopt);
+  start(events_.connector(true));
+  events_.exec(redis);
+  wait_for([&] { return classifier_->events_seen() == 1; });
+  wait_for([&] { return !manager->core().manual.group_of(redis); });
+}
+
 // The events of one batch: a program that runs another one at once is looked at once.
 TEST_F(ClassifierTest, TheLastExecOfABatchDecides) {
   const pid_t redis = processes.start({.name = "redis-server"});

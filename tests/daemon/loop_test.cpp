@@ -78,7 +78,7 @@ TEST_F(LoopTest, AMachineThatRefusesThePolicyIsNoReasonToEnd) {
 TEST_F(LoopTest, AHangupReloads) {
   std::vector<std::string> sent;
   const auto reload_to = [&](const std::string& text) {
-    return [this, &sent, text] {
+    return [this, text] {
       policy = text;
       notifications_.clear();
       ::raise(SIGHUP);

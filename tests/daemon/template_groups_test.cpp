@@ -85,6 +85,67 @@ TEST_F(TemplateGroupsTest, GoAMinuteAfterTheLastOne) {
   EXPECT_EQ(manager->in_force().table, table);
 }
 
+// A look at all processes in very many turns, while groups are made between them.
+TEST_F(TemplateGroupsTest, ALongLookKeepsTheGroupsThatItFoundFirst) {
+  const pid_t first = worker("first.service");
+  for (int i = 0; i < 200; i++) (void)processes.start({.name = "other"});
+  const pid_t last = worker("last.service");
+  ASSERT_EQ(reload(units), "");
+  for (int look = 0; look < 4; look++) {
+    clock += std::chrono::seconds(61);
+    manager->reconciler().reconcile();
+    int turns = 0;
+    for (int turn = 0; turn < 100; turn++) {
+      manager->step(clock + std::chrono::microseconds(200));
+      clock += std::chrono::milliseconds(250);
+      if (manager->core().sweeper.sweeps()) turns++;
+    }
+    EXPECT_GE(turns, 3);
+    EXPECT_FALSE(manager->core().sweeper.sweeps());
+  }
+  EXPECT_EQ(group_of(first), "web/first.service");
+  EXPECT_EQ(group_of(last), "web/last.service");
+  EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
+// Nobody has moved what rdtd itself made a group for.
+TEST_F(TemplateGroupsTest, AreFilledWhereDriftIsOnlyReported) {
+  const pid_t pid = worker("shop.service");
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + units), "");
+  EXPECT_EQ(group_of(pid), "web/shop.service");
+  reconcile();
+  EXPECT_EQ(drift, std::vector<std::string>{});
+  EXPECT_EQ(state(), "running");
+  ASSERT_TRUE(kernel.resctrl.write("tasks", std::to_string(pid)).has_value());
+  reconcile();
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+}
+
+// A rule without monitor takes a process out of them, and so does a value that waits.
+TEST_F(TemplateGroupsTest, AreLeftWithTheValue) {
+  const pid_t pid = worker("shop.service");
+  const pid_t stays = worker("shop.service");
+  const std::string all_of_unit = "[[rule]]\ngroup = \"web\"\nunit = \"shop.service\"\n";
+  for (const char* report : {"", "[daemon]\ndrift = \"report\"\n"}) {
+    ASSERT_EQ(reload(report + units + all_of_unit), "");
+    ASSERT_EQ(group_of(pid), "web/shop.service");
+    processes.rename(pid, "helper");
+    manager->core().sweeper.visit({.pid = pid});
+    run();
+    EXPECT_EQ(group_of(pid), "web");
+    processes.rename(pid, "worker");
+    reconcile();
+    EXPECT_EQ(group_of(pid), "web/shop.service");
+    processes.rename(pid, "helper");
+    reconcile();
+    EXPECT_EQ(group_of(pid), "web");
+    processes.rename(pid, "worker");
+    reconcile();
+    EXPECT_EQ(group_of(stays), "web/shop.service");
+  }
+}
+
 // What cannot be listed may be there.
 TEST_F(TemplateGroupsTest, AListingThatFailsRenewsNoTable) {
   const pid_t pid = worker("shop.service");

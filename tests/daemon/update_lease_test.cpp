@@ -220,7 +220,7 @@ TEST_F(UpdateLeaseTest, TheGuardsLeaseEndsWithItsRange) {
   policy = with("10%..90%");
   ASSERT_EQ(load(), "");
   const char* text = "[group.batch]\namend = true\nmb = { \"0\" = \"20%\" }\n";
-  for (const uid_t user : {0, 981}) {
+  for (const uid_t user : {0U, 981U}) {
     ASSERT_EQ(reload(with("10%..90%")), "");
     ASSERT_EQ(guard(text, user), "");
     ASSERT_EQ(reload(with("20%..80%")), "");

@@ -58,7 +58,9 @@ struct RuleTable {
   // Of the policy's groups, its monitoring groups and the root, by directory. A null one is another
   // tool's, or was not there.
   std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks;
-  std::set<std::string> mon_groups;  // directories of the places that are monitoring groups
+  std::set<std::string> mon_groups;  // directories of the policy's monitoring groups that are there
+  // Control groups with monitoring groups for values of processes.
+  std::set<std::string, std::less<>> counted_by_value;
   // Of some place: each process that is moved needs a look of the loop thread.
   bool has_templates = false;
 

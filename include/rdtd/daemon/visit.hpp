@@ -64,7 +64,9 @@ class Visit {
   [[nodiscard]] bool put(pid_t tid, size_t rule);
   [[nodiscard]] bool finish(Assignment::Kind kind, int error = 0);
   [[nodiscard]] bool finish(const Assignment& result);
-  enum class Where { in_group, elsewhere, unknown };
+  // `uncounted`: in its control group, where rdtd itself makes the monitoring group that it lacks
+  // or is to leave.
+  enum class Where { in_group, uncounted, elsewhere, unknown };
   [[nodiscard]] Where where(pid_t tid, size_t destination, const Place& place) const;
   [[nodiscard]] const Place& place_of(size_t destination);
 
