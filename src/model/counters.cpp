@@ -1,8 +1,6 @@
 #include "rdtd/model/counters.hpp"
 
 #include <array>
-#include <charconv>
-#include <cmath>
 
 #include "rdtd/base/text.hpp"
 
@@ -21,13 +19,8 @@ std::optional<CounterValue> parse_counter(std::string_view text) {
   for (size_t i = 0; i < words.size(); i++)
     if (text == words.at(i)) return static_cast<NoCount>(i);
   if (const auto number = parse_unsigned<uint64_t>(text)) return *number;
-  double number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
-      number < 0)
-    return std::nullopt;
-  return number;
+  if (const auto number = parse_decimal(text)) return *number;
+  return std::nullopt;
 }
 
 CounterKind kind_of_counter(std::string_view name) {

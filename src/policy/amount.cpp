@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -24,22 +23,13 @@ constexpr std::array<Unit, 3> binary_units = {
 constexpr std::array<Unit, 3> decimal_units = {
     {{"KB", 1000}, {"MB", 1000'000}, {"GB", 1000'000'000}}};
 
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value >= 0))
-    return std::nullopt;
-  return value;
-}
-
 // A number and a unit behind it: "6 MiB" or "6MiB". Nothing if the text does not end in one of the
 // units.
 template <size_t N>
 std::optional<uint64_t> parse_quantity(std::string_view text, const std::array<Unit, N>& units) {
   for (const auto& [unit, factor] : units) {
     if (!text.ends_with(unit)) continue;
-    const auto number = parse_number(trim(text.substr(0, text.size() - unit.size())));
+    const auto number = parse_decimal(trim(text.substr(0, text.size() - unit.size())));
     if (!number || *number * static_cast<double>(factor) > 1e18) return std::nullopt;
     return static_cast<uint64_t>(std::llround(*number * static_cast<double>(factor)));
   }
@@ -51,7 +41,7 @@ std::unexpected<AmountError> refused(std::string message, std::string hint = {})
 }
 
 Parsed parse_percent(std::string_view text) {
-  const auto number = parse_number(trim(text.substr(0, text.size() - 1)));
+  const auto number = parse_decimal(trim(text.substr(0, text.size() - 1)));
   if (!number)
     return refused(fmt::format("'{}' is not a percentage", text),
                    text.starts_with('-') ? fmt::format("write \"{}\"", trim(text.substr(1))) : "");
@@ -99,7 +89,7 @@ constexpr std::string_view range_sign = "..";
 // "1..6 ways" of "6..1 ways".
 std::string turned_round(std::string_view first, std::string_view second) {
   const size_t end = std::min(second.find_first_not_of("0123456789."), second.size());
-  const bool one_unit = parse_number(first).has_value();
+  const bool one_unit = parse_decimal(first).has_value();
   return fmt::format("{}..{}{}", one_unit ? second.substr(0, end) : second, first,
                      one_unit ? second.substr(end) : "");
 }
@@ -131,9 +121,9 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   }
   std::string completed(first);
   const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());
-  if (parse_number(first) && unit == 0 && !second.empty())
+  if (parse_decimal(first) && unit == 0 && !second.empty())
     return refused(fmt::format("'{}' is not a range: '{}' has no unit", text, first), hint);
-  if (parse_number(first)) completed += second.substr(unit);
+  if (parse_decimal(first)) completed += second.substr(unit);
   auto least = parse(completed), most = parse(second);
   for (const Parsed* end : {&least, &most})
     if (!*end)
@@ -246,7 +236,7 @@ Parsed parse_control_amount(std::string_view text) {
   if (text.contains(no_break_space)) return with_no_break_space(text);
   if (const auto number = parse_unsigned<uint32_t>(text)) return amount(text, Number{*number});
   // A share of nothing is one, unlike in a cache.
-  if (text.ends_with('%') && parse_number(trim(text.substr(0, text.size() - 1))) == 0.0)
+  if (text.ends_with('%') && parse_decimal(trim(text.substr(0, text.size() - 1))) == 0.0)
     return amount(text, Percent{0});
   if (text.starts_with("0x")) return parse_cache_amount(text);
   if (auto bandwidth = parse_bandwidth_amount(text)) return bandwidth;
@@ -273,6 +263,7 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     auto rate = parse_quantity(quantity, binary_units);
     if (!rate) rate = parse_quantity(quantity, decimal_units);
     if (rate && *rate > 0) return amount(text, Rate{*rate});
+    if (rate) return refused(fmt::format("'{}' is no bandwidth at all", text), "write \"1 MB/s\"");
   }
   if (const auto table = domain_table_meant(text, false))
     return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);

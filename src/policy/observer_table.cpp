@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -16,15 +17,16 @@ namespace {
 constexpr std::chrono::microseconds shortest{200'000}, longest{60'000'000};
 constexpr uint64_t least_record = 1 << 20, most_record = uint64_t{1} << 40;
 
-// "64 MiB", "1GiB", "0"
+// "64 MiB", "1.5GiB", "0"
 std::optional<uint64_t> bytes_of(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, uint64_t>, 3> units = {
       {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}}};
   if (text == "0") return 0;
   for (const auto& [unit, bytes] : units)
     if (text.ends_with(unit)) {
-      const auto count = parse_unsigned<uint32_t>(trim(text.substr(0, text.size() - unit.size())));
-      return count ? std::optional(*count * bytes) : std::nullopt;
+      const auto count = parse_decimal(trim(text.substr(0, text.size() - unit.size())));
+      if (!count || *count > static_cast<double>(most_record)) return std::nullopt;
+      return static_cast<uint64_t>(std::llround(*count * static_cast<double>(bytes)));
     }
   return std::nullopt;
 }

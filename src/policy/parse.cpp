@@ -67,7 +67,8 @@ class Builder {
   void add_lock(const FileReader& in, const toml::key& key, const toml::table& table);
   void add_io(const FileReader& in, const toml::key& key, const toml::node& node);
   void read_rules(const FileReader& in, const toml::key& key, const toml::node& node);
-  void refuse_remainder(const AmountTables& amounts);
+  void refuse_remainder(const AmountTables& amounts, std::string_view why, std::string_view hint);
+  void no_remainder(const AmountTables& amounts);
   void check_group(const Group& group);
   void refuse_foreign_lease(const Rule& rule, const Group& group);
   void check_lock_names();
@@ -320,12 +321,16 @@ std::string Builder::hint_for_partition(std::string_view name) {
   return add_or_name("partition", name, names);
 }
 
-void Builder::refuse_remainder(const AmountTables& amounts) {
+void Builder::refuse_remainder(const AmountTables& amounts, std::string_view why,
+                               std::string_view hint) {
   for (const auto& [resource, table] : amounts)
     for (const DomainAmount& line : table)
       if (std::holds_alternative<Remainder>(line.amount.value.value))
-        error(line.amount.where, "'remainder' is for the default group",
-              std::string(instead_of_remainder));
+        error(line.amount.where, std::string(why), std::string(hint));
+}
+
+void Builder::no_remainder(const AmountTables& amounts) {
+  refuse_remainder(amounts, "'remainder' is for the default group", instead_of_remainder);
 }
 
 void Builder::check_group(const Group& group) {
@@ -341,7 +346,11 @@ void Builder::check_group(const Group& group) {
   if (group.partition && !partitions_.contains(group.partition->value))
     error(group.partition->where, fmt::format("unknown partition '{}'", group.partition->value),
           hint_for_partition(group.partition->value));
-  if (name != "default") refuse_remainder(group.amounts);
+  if (name != "default")
+    no_remainder(group.amounts);
+  else if (group.exclusive)
+    refuse_remainder(group.amounts, "'remainder' is what groups that share may fill",
+                     "remove 'exclusive', or name the ways: l3 = \"4 ways\"");
 }
 
 // A group and a region of one name would be one directory.
@@ -386,8 +395,8 @@ ParsedPolicy Builder::finish() {
   out_.policy.locks = locks_.take();
   check_lock_names();
   for (const Group& group : out_.policy.groups) check_group(group);
-  for (const Partition& partition : out_.policy.partitions) refuse_remainder(partition.amounts);
-  if (out_.policy.io) refuse_remainder(out_.policy.io->amounts);
+  for (const Partition& partition : out_.policy.partitions) no_remainder(partition.amounts);
+  if (out_.policy.io) no_remainder(out_.policy.io->amounts);
   std::ranges::move(divide_cpus(out_.policy.groups, cpus_), std::back_inserter(out_.diagnostics));
   std::map<std::string_view, const Group*> definers;
   for (const Group& group : out_.policy.groups) definers.emplace(group.name.value, &group);

@@ -129,6 +129,8 @@ Check check_identity(ConditionKind kind, std::string_view text) {
   if (text.front() == '@' || text.front() == '%')
     return never(text, fmt::format("no {} has this name", noun),
                  fmt::format("write user_group = \"{}\"", text.substr(1)));
+  if (text.starts_with('+') && is_identity_number(text.substr(1)))
+    return never(text, "a number has no sign", write(text.substr(1)));
   if (is_range_of_numbers(text))
     return never(text, "there are no ranges of numbers",
                  "list the numbers, or use user_group or unit");

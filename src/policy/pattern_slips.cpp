@@ -8,6 +8,7 @@
 
 #include "pattern_finding.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/comm_name.hpp"
 
 namespace rdtd {
@@ -136,9 +137,9 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
     if (auto paths = paths_of(kind, text); !paths.empty()) return paths;
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
   const bool has_semicolons = find_plain(text, ";") != no_place;
-  std::vector<std::string> out = parts_of(text, has_semicolons                  ? ';'
-                                                : is_unit && text.contains(' ') ? ' '
-                                                                                : ',');
+  std::vector<std::string> out = parts_of(text, has_semicolons                   ? ';'
+                                                : is_unit && !text.contains(',') ? ' '
+                                                                                 : ',');
   return separates(kind, out) ? out : std::vector<std::string>{};
 }
 
@@ -194,6 +195,18 @@ std::vector<std::string> words_of_list(ConditionKind kind, std::string_view patt
   return has_blanks ? std::vector<std::string>{} : out;
 }
 
+// "nginx.service" of "nginx service".
+std::optional<std::string> unit_with_blank(ConditionKind kind, std::string_view pattern) {
+  const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
+  const size_t blank = pattern.find(' ');
+  if (!is_unit || blank == no_place || blank == 0 || blank != pattern.rfind(' '))
+    return std::nullopt;
+  std::string out(pattern);
+  out[blank] = '.';
+  const bool has_type_already = has_unit_type(pattern.substr(0, blank));
+  return has_unit_type(out.substr(blank)) && !has_type_already ? std::optional(out) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
@@ -206,11 +219,17 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
   const bool can_be_name = kind == ConditionKind::vm || (is_comm(kind) && !is_too_long);
   if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
     return PatternSlip{!can_be_name, std::string(no_regex), {glob_of(trim(regex))}};
+  if (auto unit = unit_with_blank(kind, pattern))
+    return PatternSlip{true, "a unit has a '.' before its type", {*std::move(unit)}};
   if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)
     return PatternSlip{!can_be_name, "one pattern is one glob, and an array holds several",
                        std::move(list)};
   if (std::vector<std::string> list = alternatives(kind, pattern); list.size() > 1) {
-    std::ranges::transform(list, list.begin(), [](const std::string& one) { return glob_of(one); });
+    // The words of a command line have others around them.
+    const bool in_words = kind == ConditionKind::cmdline && !anchored && !pattern.contains('*');
+    std::ranges::transform(list, list.begin(), [&](const std::string& one) {
+      return in_words ? fmt::format("*{}*", glob_of(one)) : glob_of(one);
+    });
     return PatternSlip{anchored || kind != ConditionKind::cmdline,
                        "one pattern is one glob, and an array holds several", std::move(list)};
   }

@@ -90,6 +90,20 @@ bool hold_containers(const Condition& units) {
   });
 }
 
+// KubeVirt's machines have no scope of their own, and those of libvirt are in no container.
+void check_vm_place(const FileReader& in, const Rule& rule) {
+  const auto vm = std::ranges::find(rule.conditions, ConditionKind::vm, &Condition::kind);
+  if (vm == rule.conditions.end()) return;
+  for (const ConditionKind kind : {ConditionKind::pod, ConditionKind::container})
+    if (std::ranges::find(rule.conditions, kind, &Condition::kind) != rule.conditions.end())
+      in.warning(
+          vm->patterns.front().where,
+          fmt::format("'vm' and '{}' match no process together: 'vm' is a machine of libvirt "
+                      "or Proxmox VE, outside of containers",
+                      to_string(kind)),
+          "a machine of KubeVirt is the pod virt-launcher-NAME-*");
+}
+
 // A process of these is in no service of the system's manager.
 void check_place(const FileReader& in, const Rule& rule) {
   constexpr auto elsewhere = std::to_array<std::pair<ConditionKind, std::string_view>>(
@@ -139,6 +153,7 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
   in.read_table(table, "[[rule]]", keys);
   check_vcpus(in, table);
   check_place(in, rule);
+  check_vm_place(in, rule);
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
   if (rule.leaves() && rule.monitor)
     in.error(rule.monitor->where,

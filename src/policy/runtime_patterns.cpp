@@ -168,6 +168,12 @@ Check check_vm(std::string_view text) {
     const bool is_escaped = stem.contains('\\') || stem.starts_with("machine-");
     return named(is_escaped ? "" : stem, "it is the name that 'virsh list' shows");
   }
+  // As systemd writes what is between the dashes.
+  if (text.contains("\\x"))
+    if (const auto name =
+            vm_of_cgroup(fmt::format("/machine.slice/machine-qemu\\x2d1\\x2d{}.scope/x", text));
+        name && *name != text)
+      return named(*name, "it is the name that 'virsh list' shows");
   if (text.ends_with(".xml") && text.size() > 4)
     return Finding{fmt::format("'{}' looks like the file of a virtual machine; 'vm' is the name "
                                "that 'virsh list' shows",

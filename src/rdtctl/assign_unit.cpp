@@ -48,29 +48,12 @@ std::optional<std::string> earlier_rule(const Context& context, Client& client,
   return std::nullopt;
 }
 
-// Why no process can be in the unit, as check says it of the rule; empty if one can.
-std::string why_never(const std::string& unit) {
-  PolicyFile file;
-  file.path = unit;
-  file.text = unit_rule_text("default", unit);
-  for (const Diagnostic& found : parse_policy(std::vector{file}).diagnostics) {
-    if (found.severity != Severity::error) continue;
-    constexpr std::string_view write = "write ";
-    if (!found.hint.starts_with(write)) return found.message;
-    return fmt::format(
-        "{}; {} {}", found.message,
-        found.hint.contains('*') ? "name an instance, or write a rule with unit =" : "assign",
-        found.hint.substr(write.size()));
-  }
-  return {};
-}
-
 }  // namespace
 
 int verbs::assign_unit(const Context& context, const std::string& group, const std::string& unit,
                        bool runtime) {
   const std::string complete = complete_unit_name(unit);
-  if (const std::string why = why_never(complete); !why.empty()) {
+  if (const std::string why = why_unit_never(complete, "assign"); !why.empty()) {
     note("rdtctl: {}\n", why);
     return Exit::usage;
   }
@@ -98,8 +81,10 @@ int verbs::assign_unit(const Context& context, const std::string& group, const s
   }
   if (is_unknown_unit(complete))
     note("rdtctl: warning: there is no unit '{}' now: the rule waits for it\n", complete);
-  note("rdtctl: unit '{}' is in group '{}'{}: '{}'\n", complete, group,
-       runtime ? " until the next boot" : "", directory->path_of(file));
+  const std::string place = group == leave_group ? "stays in the groups where its processes are"
+                                                 : fmt::format("is in group '{}'", group);
+  note("rdtctl: unit '{}' {}{}: '{}'\n", complete, place, runtime ? " until the next boot" : "",
+       directory->path_of(file));
   return Exit::ok;
 }
 

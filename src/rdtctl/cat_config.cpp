@@ -34,6 +34,7 @@ int verbs::cat_config(const Context& context) {
   bool readable = true;
   JsonValue json = JsonValue::array();
   std::vector<PolicyFile> files = find_policy_files(context.root);
+  if (ignored_policy_files(context.root).empty()) (void)report_no_policy(context.root, files);
   std::ranges::move(lease_files(context), std::back_inserter(files));
   for (const PolicyFile& file : files) {
     readable = readable && file.state != PolicyFile::State::unreadable;

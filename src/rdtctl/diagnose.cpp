@@ -312,6 +312,9 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (facts.mount_options) check_tree(facts, out);
   for (const MachineFacts::UnitName& unit : facts.wrong_units) out.push_back(wrong_unit(unit));
   check_runtimes(facts, out);
+  if (facts.guard_without_observer)
+    out.push_back(
+        {warning, std::string(guard_without_observer), "systemctl enable --now rdtd-observer"});
   out.push_back(daemon(facts));
   return out;
 }

@@ -70,6 +70,7 @@ struct MachineFacts {
   std::vector<RuntimeSetting> runtimes;
   std::string mixed_drivers_cgroup;  // see find_mixed_drivers_cgroup
 
+  bool guard_without_observer = false;  // the policy turns it on, and nobody carries it out
   bool daemon_runs = false;
   std::string daemon_state;
   std::string last_reload_error;
@@ -78,6 +79,9 @@ struct MachineFacts {
 
 // The entries of mbm_total_bytes_config (Documentation/filesystems/resctrl.rst) without all reads.
 [[nodiscard]] std::vector<std::string> partly_counted(std::string_view config);
+
+inline constexpr std::string_view guard_without_observer =
+    "rdtd-observer is not running, and without it the guard of the policy does nothing";
 
 struct Finding {
   enum class Kind { fine, warning, problem };

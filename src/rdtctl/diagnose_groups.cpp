@@ -85,34 +85,4 @@ void count_rmids(const MachineFacts& facts, std::vector<Finding>& out) {
                    none_left ? how_to_free() : ""});
 }
 
-std::vector<std::string> partly_counted(std::string_view config) {
-  // Not all processors have all kinds.
-  constexpr uint32_t reads = 0x3;  // of local memory, and of that of other nodes
-  std::vector<std::string> out;
-  for (const std::string_view entry : split(trim(config), ';')) {
-    const size_t value = entry.find("=0x");
-    if (value == std::string_view::npos) continue;
-    const auto kinds = parse_unsigned<uint32_t>(entry.substr(value + 3), 16);
-    if (kinds && (*kinds & reads) != reads) out.emplace_back(entry);
-  }
-  return out;
-}
-
-void check_counted_traffic(const MachineFacts& facts, std::vector<Finding>& out) {
-  if (facts.partly_counted.empty()) return;
-  std::vector<std::string> all;
-  for (const std::string& entry : facts.partly_counted)
-    all.push_back(entry.substr(0, entry.find('=')) + "=0x7f");
-  out.push_back(
-      {warning,
-       fmt::format(
-           "mbm_total_bytes does not count all reads of L3 domain{} {}: somebody has written "
-           "to mbm_total_bytes_config",
-           facts.partly_counted.size() == 1 ? "" : "s", join(facts.partly_counted, ", ")),
-       fmt::format(
-           "echo '{}' >{}/info/L3_MON/mbm_total_bytes_config, or what the kernel says is its "
-           "maximum, makes it count all traffic, as top, blame and the guard expect",
-           join(all, ";"), facts.mount_point)});
-}
-
 }  // namespace rdtd

@@ -177,6 +177,11 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
   return std::move(parsed.policy);
 }
 
+bool lacks_observer(Client& client) {
+  const auto observed = client.observed(UINT64_MAX);
+  return !observed && observed.error().unreachable();
+}
+
 MachineFacts find_facts(const Context& context) {
   MachineFacts facts;
   read_kernel(context, facts);
@@ -202,6 +207,7 @@ MachineFacts find_facts(const Context& context) {
     facts.daemon_state = daemon->state;
     facts.last_reload_error = daemon->last_reload_error;
     facts.problems = daemon->problems;
+    facts.guard_without_observer = policy.guard.mode != GuardMode::off && lacks_observer(*client);
   }
   return facts;
 }

@@ -58,14 +58,11 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
     processes = *found;
     if (processes.empty()) {
       // A word without a type may be the name of something else.
-      std::string hint = group_hint(context, unit);
-      if (hint.empty() && !has_unit_type(unit))
-        hint = fmt::format("; of a name: rdtctl explain --name {}", unit);
-      note("rdtctl: {}{}\n",
-           is_unknown_unit(complete_unit_name(unit))
-               ? fmt::format("there is no unit '{}'", complete_unit_name(unit))
-               : fmt::format("no process is in unit '{}'", unit),
-           hint);
+      const bool may_be_name = !has_unit_type(unit) && group_hint(context, unit).empty();
+      note("rdtctl: {}{}\n", no_process_in(context, unit),
+           may_be_name ? fmt::format("; of a name: rdtctl explain --name {}",
+                                     unit.contains(' ') ? fmt::format("'{}'", unit) : unit)
+                       : "");
       return Exit::failed;
     }
   }

@@ -18,18 +18,27 @@ namespace rdtd {
 
 namespace {
 
-// Users of another machine are compared as the policy writes them.
-void add_ids(const Context& context, ProcessDescription& process) {
+// Users of another machine are compared as the policy writes them. An exit status if there is no
+// such user here.
+std::optional<int> add_ids(const Context& context, ProcessDescription& process) {
   for (const ConditionKind kind : {ConditionKind::user, ConditionKind::user_group}) {
     const auto given = process.values.find(kind);
     if (given == process.values.end()) continue;
+    const bool is_user = kind == ConditionKind::user;
     auto id = parse_unsigned<uint32_t>(given->second);
-    if (!id && !context.elsewhere)
-      id = (kind == ConditionKind::user ? proc::find_user(given->second)
-                                        : proc::find_user_group(given->second))
-               .value_or(std::nullopt);
+    if (!id && !context.elsewhere) {
+      const auto found =
+          is_user ? proc::find_user(given->second) : proc::find_user_group(given->second);
+      if (found && !*found) {
+        note("rdtctl: there is no {} '{}' here\n", is_user ? "user" : "user group",
+             printable(given->second));
+        return Exit::failed;
+      }
+      if (found) id = *found;
+    }
     if (id) process.ids.emplace(kind, *id);
   }
+  return std::nullopt;
 }
 
 std::string option_of(ConditionKind kind) {
@@ -116,7 +125,8 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
   for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
     if (const auto given = process.values.find(kind); given != process.values.end())
       given->second = complete_unit_name(given->second);
-  add_ids(context, process);
+  process.knows_users = !context.elsewhere && !users.unanswered;
+  if (const auto failed = add_ids(context, process)) return *failed;
   const RuleSet rules(parsed.policy, users);
   const std::vector<RuleTrial> trials = rdtd::explain(rules, process);
   if (context.json != Json::off) {

@@ -113,6 +113,7 @@ std::expected<HtmlFile, int> HtmlFile::open(const std::string& file) {
   const auto refused = [&](int code, const char* why) {
     return std::unexpected(report_file({"write", file, code, why}));
   };
+  if (file == "-") return refused(0, "a page is written to a file only; ./- is one of this name");
   const std::filesystem::path path(file);
   const std::string parent = path.parent_path().string();
   auto directory = Directory::open(parent.empty() ? "." : parent);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,10 +39,8 @@ std::expected<DomainSet, std::string> domains_of(const YamlNode& node) {
 std::optional<double> number_before(std::string_view text, std::string_view unit) {
   if (!text.ends_with(unit)) return std::nullopt;
   text = trim(text.substr(0, text.size() - unit.size()));
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && value > 0 ? std::optional(value) : std::nullopt;
+  const auto value = parse_decimal(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 std::string refused_value(const YamlNode& node) {

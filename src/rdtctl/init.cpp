@@ -24,6 +24,7 @@
 #include "unit_processes.hpp"
 #include "unit_rule.hpp"
 #include "usage.hpp"
+#include "unit_rule.hpp"
 #include "verbs.hpp"
 #include "watch_groups.hpp"
 
@@ -151,9 +152,8 @@ std::string group_name(std::string_view unit) {
     out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' ? c : '-';
   constexpr size_t longest = 60;  // a number may follow
   out.resize(std::min(out.size(), longest));
-  const bool is_taken = out.empty() || out.front() == '-' || out == "default" || out == "info" ||
-                        out == "mon_groups" || out == "mon_data";
-  return is_taken ? "unit-" + out : out;
+  const bool is_taken = out.empty() || out.front() == '-' || out == "default";
+  return is_taken || group_name_problem(out) ? "unit-" + out : out;
 }
 
 // Half of the cache for all of them together: the rest of the machine needs some too.
@@ -229,6 +229,14 @@ int verbs::init(const Context& context, const InitOptions& options) {
   std::vector<std::string> units;
   for (const std::string& unit : options.protect) {
     units.push_back(complete_unit_name(unit));
+    if (unit.find_first_of("*?[") != std::string::npos) {
+      note("rdtctl: --protect takes the name of one unit, not a pattern: write a rule for it\n");
+      return Exit::usage;
+    }
+    if (const std::string why = why_unit_never(units.back(), "protect"); !why.empty()) {
+      note("rdtctl: {}\n", why);
+      return Exit::usage;
+    }
     const auto pids = processes_of_unit(context, units.back());
     if (!pids || !pids->empty()) continue;
     if (const auto exit = refuse_unknown(context, units.back())) return *exit;

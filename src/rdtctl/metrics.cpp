@@ -73,7 +73,11 @@ Result<void> put(const Target& target, const std::string& text, const std::strin
   if (plain) return target.directory.replace(target.name, text);
   if (!is_trusted(found.st_uid))
     return std::unexpected(Error{"write", path, 0, "it belongs to another user"});
-  return target.directory.write(target.name, text);
+  auto written = target.directory.write(target.name, text);
+  // Without all of the text.
+  if (!written && written.error().operation.starts_with("write '"))
+    written.error().operation = "write";
+  return written;
 }
 
 Result<void> write_file(const std::string& text, const std::string& file, const std::string& proc) {

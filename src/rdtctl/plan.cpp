@@ -130,6 +130,21 @@ JsonValue asked_json(const GroupTarget& group) {
   return asked;
 }
 
+// What it changes, as objects; `text` says the same to people.
+void add_values(JsonValue& out, const Step& step) {
+  if (const auto* write = std::get_if<WriteSchemata>(&step)) {
+    out["before"] = schemata_json(write->before);
+    out["after"] = schemata_json(write->after);
+  } else if (const auto* cpus = std::get_if<WriteCpus>(&step)) {
+    out["before"] = format_cpu_list(cpus->before);
+    out["after"] = format_cpu_list(cpus->after);
+  } else if (const auto* mode = std::get_if<SetMode>(&step)) {
+    out["after"] = to_string(mode->after);
+  } else if (const auto* io = std::get_if<SetIoAlloc>(&step)) {
+    out["after"] = io->enabled;
+  }
+}
+
 JsonValue plan_json(const Planned& planned) {
   JsonValue groups = JsonValue::array();
   for (const GroupTarget& group : planned.plan.groups)
@@ -159,10 +174,12 @@ JsonValue plan_json(const Planned& planned) {
                      {"mode", fmt::format("{:04o}", lock.mode)}});
   JsonValue steps = JsonValue::array();
   for (const auto* part : parts(planned.plan.changes))
-    for (const Step& step : *part)
-      steps.push_back({{"step", std::string(kind_of(step))},
-                       {"group", group_label(group_of(step))},
-                       {"text", format_step(step)}});
+    for (const Step& step : *part) {
+      JsonValue& row = steps.emplace_back(JsonValue{{"step", std::string(kind_of(step))},
+                                                    {"group", group_label(group_of(step))},
+                                                    {"text", format_step(step)}});
+      add_values(row, step);
+    }
   JsonValue out = {{"groups", groups},
                    {"bandwidth_units", bandwidth_units_json(planned.machine.capabilities)},
                    {"partitions", partitions},
@@ -177,7 +194,12 @@ JsonValue plan_json(const Planned& planned) {
 }  // namespace
 
 void verbs::print_planned(const Context& context, const Planned& planned) {
-  print_table(context, {{"GROUP"}, {"RESOURCE"}, {"DOMAINS", true, true}, {"ASKED"}, {"GRANTED"}},
+  print_table(context,
+              {{"GROUP"},
+               {"RESOURCE"},
+               {"DOMAINS", true, true},
+               {"ASKED"},
+               {.name = "GRANTED", .whole = true}},
               grants(planned));
   print("\n{}", format_plan(planned.plan, width_of_text(context)));
 }

@@ -138,9 +138,6 @@ Result<void> record_until_end(Sampler& sampler, size_t& samples, const NewFile& 
     over = command && command->ended();
     const auto sample = sampler.sample();
     if (!sample) return std::unexpected(sample.error());
-    if (samples == 0 && sample->counters.empty())
-      return std::unexpected(
-          Error{"record", options.file, 0, "no group has counters: see 'rdtctl info'"});
     if (auto written = file.append(sample_line(*sample)); !written)
       return std::unexpected(written.error());
     // A sample that took longer than the interval leaves some out.
@@ -167,6 +164,14 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   if (const auto begun = file->append(header_line(header)); !begun) {
     file->remove();
     return report_file(begun.error());
+  }
+  // Before the command does anything.
+  const auto tried = sampler.sample();
+  if (!tried || tried->counters.empty()) {
+    file->remove();
+    return tried ? report_file(
+                       {"record", options.file, 0, "no group has counters: see 'rdtctl info'"})
+                 : report_file(tried.error());
   }
   std::optional<Command> command;
   if (!options.command.empty()) {

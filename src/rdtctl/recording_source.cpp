@@ -29,12 +29,18 @@ std::expected<Period, int> period_of(const verbs::RecordingSource& source) {
     }
     *to = *usec;
   }
+  if (!source.since.empty() && !source.until.empty() && out.until_usec < out.since_usec) {
+    note("rdtctl: --until is a time before --since\n");
+    return std::unexpected(static_cast<int>(Exit::usage));
+  }
   return out;
 }
 
 std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source,
                                             const Period& period, const UseSample& use) {
   const std::string& file = source.file;
+  if (file == "-")
+    return std::unexpected(report_file({"open", "-", 0, "a recording is read from a file only"}));
   const std::filesystem::path path(file);
   const std::string parent = path.parent_path().string();
   const auto directory = Directory::open(parent.empty() ? "." : parent);

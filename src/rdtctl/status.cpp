@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "diagnose.hpp"
 #include "groups.hpp"
 #include "leases.hpp"
 #include "rdtd/base/clock.hpp"
@@ -77,9 +78,14 @@ void print_tree(const Context& context) {
   print_io(*machine);
 }
 
-std::vector<EpisodeRow> episodes_of_last_hour(Client& client) {
+std::vector<EpisodeRow> episodes_of_last_hour(const Context& context, Client& client) {
   constexpr uint64_t hour = 3'600'000'000;
-  return client.observed(clock_usec(CLOCK_REALTIME) - hour).value_or(Client::Observed{}).episodes;
+  auto observed = client.observed(clock_usec(CLOCK_REALTIME) - hour);
+  if (observed) return std::move(observed->episodes);
+  if (observed.error().unreachable() &&
+      parse_policy(find_policy_files(context.root)).policy.guard.mode != GuardMode::off)
+    note("rdtctl: warning: {}: systemctl enable --now rdtd-observer\n", guard_without_observer);
+  return {};
 }
 
 // In what the kernel differs from what was granted.
@@ -129,7 +135,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      machine ? machine->capabilities : Capabilities{},
                      machine ? machine->snapshot : Snapshot{},
                      measure(context),
-                     episodes_of_last_hour(*client)};
+                     episodes_of_last_hour(context, *client)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
     if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())

@@ -124,9 +124,13 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
     }
   const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);
   if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
+  constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
+  const auto number = parse_unsigned<uint32_t>(text);
   return std::unexpected(fmt::format(
       "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,
-      parse_unsigned<uint32_t>(text) ? fmt::format("; did you mean \"{}s\"?", text) : ""));
+      !number                     ? ""
+      : *number > year_of_seconds ? fmt::format("; did you mean \"@{}\"?", text)
+                                  : fmt::format("; did you mean \"{}s\"?", text)));
 }
 
 std::string time_text(uint64_t usec) {

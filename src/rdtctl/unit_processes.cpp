@@ -8,6 +8,7 @@
 #include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
+#include "unit_rule.hpp"
 
 namespace rdtd {
 
@@ -30,6 +31,16 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
 
 std::string group_hint(const Context& context, const std::string& name) {
   return is_group(context, name) ? fmt::format("; of the group: rdtctl show {}", name) : "";
+}
+
+std::string no_process_in(const Context& context, const std::string& unit) {
+  if (unit.find_first_of("*?[") != std::string::npos)
+    return fmt::format("'{}' is a pattern: name one unit", unit);
+  const std::string complete = complete_unit_name(unit);
+  if (std::string why = why_unit_never(complete, "name"); !why.empty()) return why;
+  return (is_unknown_unit(complete) ? fmt::format("there is no unit '{}'", complete)
+                                    : fmt::format("no process is in unit '{}'", unit)) +
+         group_hint(context, unit);
 }
 
 bool is_unknown_unit(const std::string& unit) {

@@ -18,6 +18,9 @@ namespace rdtd {
 // systemd has neither a unit of this whole name nor a file for it. Not for patterns.
 [[nodiscard]] bool is_unknown_unit(const std::string& unit);
 
+// Why a word that is given for a unit names none with a process.
+[[nodiscard]] std::string no_process_in(const Context& context, const std::string& unit);
+
 // "; of the group: rdtctl show NAME", if a unit that has no process is a group by its name.
 [[nodiscard]] std::string group_hint(const Context& context, const std::string& name);
 

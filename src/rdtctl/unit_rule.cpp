@@ -1,7 +1,11 @@
 #include "unit_rule.hpp"
-#include "rdtd/policy/toml_text.hpp"
 
 #include <fmt/format.h>
+
+#include <vector>
+
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 
@@ -28,6 +32,23 @@ std::string unit_rule_text(const std::string& group, const std::string& unit) {
       "# To end the assignment, remove the file and run 'rdtctl reload'.\n\n"
       "[[rule]]\ngroup = {}\nunit = {}\n",
       toml_string(group), toml_string(unit));
+}
+
+std::string why_unit_never(const std::string& unit, std::string_view action) {
+  PolicyFile file;
+  file.path = unit;
+  file.text = unit_rule_text("default", unit);
+  for (const Diagnostic& found : parse_policy(std::vector{file}).diagnostics) {
+    if (found.severity != Severity::error) continue;
+    constexpr std::string_view write = "write ";
+    const bool names_one = found.hint.starts_with(write) && !found.hint.starts_with("write [");
+    if (!names_one) return found.message;
+    return fmt::format(
+        "{}; {} {}", found.message,
+        found.hint.contains('*') ? "name an instance, or write a rule with unit =" : action,
+        found.hint.substr(write.size()));
+  }
+  return {};
 }
 
 }  // namespace rdtd

@@ -13,4 +13,8 @@ namespace rdtd {
 
 [[nodiscard]] std::string unit_rule_text(const std::string& group, const std::string& unit);
 
+// Why no process can be in the unit, as check says it of the rule, and what was meant, behind
+// `action` ("assign"); empty if one can.
+[[nodiscard]] std::string why_unit_never(const std::string& unit, std::string_view action);
+
 }  // namespace rdtd

@@ -252,8 +252,9 @@ void VerbTable::add_machine() {
             check_no_json("metrics", "the format of Prometheus");
             return verbs::metrics(context_, given_.file);
           });
-  metrics.add_option("--output", given_.file, "Replace this file instead of printing")
-      ->type_name("FILE");
+  refuse_empty(
+      *metrics.add_option("--output", given_.file, "Replace this file instead of printing")
+           ->type_name("FILE"));
 
   add("doctor", "Find out why RDT does not work on this machine, and how to fix it",
       "rdtctl doctor", [&] {
@@ -408,6 +409,8 @@ void VerbTable::add_run() {
     if (command.empty()) throw UsageError{"run requires COMMAND"};
     std::erase_if(given_.lease.amounts, [](const auto& amount) { return amount.second.empty(); });
     const bool own = !given_.lease.amounts.empty() || given_.lease.exclusive;
+    if (given_.lease.exclusive && given_.lease.amounts.empty() && given_.group.empty())
+      throw UsageError{"--exclusive requires an amount, such as --l3 \"2 ways\""};
     if (own == !given_.group.empty())
       throw UsageError{own ? "run takes either --group or the amounts of a group of its own"
                            : "run requires --group GROUP, or an amount such as --l3 \"2 ways\""};

@@ -66,7 +66,8 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions, masks, cbm", "layout"},
     {"guard, guard status, show guard, status guard", "explain guard"},
     {"guard log, guard logs, guard history, guard show, guard events", "explain guard"},
-    {"guard replay", "history --replay"},
+    {"guard explain, guard why", "explain guard"},
+    {"guard replay, guard test, guard simulate", "history --replay"},
     {"schemata, dominfo, profile_info, cgget, group, class, --show", "show"},
     {"heatmap, hist, recordings, play, report", "history"},
     {"replay", "history --replay"},
@@ -78,7 +79,8 @@ constexpr auto same_verbs = std::to_array<Same>({
      "list-files, -T",
      "cat-config"},
     {"diagnose, diag, debug, troubleshoot, health, checkup, selftest", "doctor"},
-    {"why, which, match, query, where, whois, explain pid, show pid, explain process, ps -p",
+    {"rule test, rule explain, rule match, why, which, match, query, where, whois, explain pid, "
+     "show pid, explain process, ps -p",
      "explain"},
     {"explain unit, explain service", "explain --unit"},
     {"explain name, explain comm, explain command", "explain --name"},
@@ -109,11 +111,12 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, try-restart, condrestart, enable, disable, serve, daemon, "
      "list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"group create, group add, groups create, policy create, policy edit, policy, cachetune, "
+    {"group create, group add, groups create, policy create, rule add, rule create, rule new, "
+     "policy, cachetune, "
      "memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, "
      "change, limit, alloc, allocate, annotate, cgset, cgcreate, vcpupin, emulatorpin, schedinfo, "
      "reserve, partition create, class create, "
-     "profile, profiles, rename, add rule, -e",
+     "profile, profiles, rename, add rule, create rule, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
     {"cgdelete, class delete, group delete, group remove, group rm, groups delete, delete, rm, "
@@ -150,7 +153,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
      "command line"},
     {"guard on, guard off, guard enable, guard disable, guard shadow, guard start, guard stop, "
-     "guard mode, guard set, enable guard, disable guard, start guard, stop guard, shadow",
+     "guard mode, guard set, guard reset, enable guard, disable guard, start guard, stop guard, "
+     "shadow",
      "write mode = \"on\", \"shadow\" or \"off\" in [guard], then run 'rdtctl reload'"},
     {"observer, observe",
      "'rdtctl history' shows what rdtd-observer has recorded; systemctl enable --now rdtd-observer "
@@ -198,6 +202,9 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"throttle",
      "write mb = \"20%\" in [group.NAME], then run 'rdtctl reload'; of one command: 'rdtctl run "
      "--mb 20% -- COMMAND'"},
+    {"lease create, lease add, lease new, lease take, create lease, new lease",
+     "a lease is a group that ends with its holder: 'rdtctl run --l3 \"2 ways\" COMMAND' takes one "
+     "for a command, and programs call Lease on D-Bus, see org.rdtd1(5)"},
     {"lease end, lease stop, lease delete, lease rm, lease release, end lease",
      "a lease ends when its holder closes its descriptor or ends; 'rdtctl reset' ends all"},
     {"services, units, list units, list services, get services",

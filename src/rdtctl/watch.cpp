@@ -32,8 +32,7 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   if (!first) return report(first.error());
   if (first->empty()) {
     note("rdtctl: {}\n",
-         pid ? fmt::format("there is no process {}", *pid)
-             : fmt::format("no process is in unit '{}'{}", unit, group_hint(context, unit)));
+         pid ? fmt::format("there is no process {}", *pid) : no_process_in(context, unit));
     return Exit::failed;
   }
   note_interruptions();

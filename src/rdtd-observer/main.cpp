@@ -1,5 +1,6 @@
 // rdtd-observer: its command line and the paths of the system that it runs on.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 
 #include "observer.hpp"
@@ -24,8 +25,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : 64;  // EX_USAGE
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "rdtd-observer: %s\n", error.what());
+    return 64;  // EX_USAGE
   }
   return rdtd::run_observer(paths);
 }

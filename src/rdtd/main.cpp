@@ -75,8 +75,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", refusal(rest.empty() ? "" : rest.front()).c_str());
     return 64;  // EX_USAGE
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : 64;  // EX_USAGE
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "rdtd: %s\n", error.what());
+    return 64;  // EX_USAGE
   }
   return rdtd::run_daemon(paths);
 }

@@ -2,8 +2,11 @@
 // nobody gave.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "failed_condition.hpp"
 #include "rdtd/base/glob.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/model/container.hpp"
 #include "rdtd/rules/explain.hpp"
 
@@ -63,6 +66,9 @@ class Described {
     const bool has_fact = !is_identity(kind) && (!is_unit(kind) || facts_.cgroup);
     if (has_fact) return failure(condition, subject_, true);
     const std::string any = wanted_texts(condition, " or ");
+    if (is_identity(kind) && process_.knows_users && is_nobody(condition))
+      return fmt::format("there is no {} {} here",
+                         kind == ConditionKind::user ? "user" : "user group", names(condition));
     if (const std::string* value = find(kind))
       return fmt::format("{} is '{}', not {}", to_string(kind), *value, any);
     return fmt::format("unit '{}' has no {}, rule requires {}",
@@ -72,6 +78,16 @@ class Described {
  private:
   static bool is_unit(ConditionKind kind) {
     return kind == ConditionKind::unit || kind == ConditionKind::user_unit;
+  }
+  static bool is_nobody(const CompiledCondition& condition) {
+    return std::ranges::none_of(
+        condition.patterns, [](const CompiledPattern& pattern) { return pattern.id.has_value(); });
+  }
+  static std::string names(const CompiledCondition& condition) {
+    std::vector<std::string> out;
+    for (const CompiledPattern& pattern : condition.patterns)
+      out.push_back(fmt::format("'{}'", pattern.text));
+    return join(out, " or ");
   }
   [[nodiscard]] const std::string* find(ConditionKind kind) const {
     const auto found = process_.values.find(kind);
@@ -94,6 +110,7 @@ class Described {
 
   // A name and a number can be compared only if the number of the name is known.
   Verdict test_identity(ConditionKind kind, const CompiledPattern& pattern) const {
+    if (process_.knows_users && !pattern.id) return {false};
     const std::string* value = find(kind);
     if (value == nullptr) return {false, kind};
     if (*value == pattern.text) return {true};

@@ -190,8 +190,8 @@ TEST(Amount, Bandwidth) {
       {"50 percent", "'50 percent' is not a bandwidth; write \"50%\""},
       {"50 per cent", "'50 per cent' is not a bandwidth; write \"50%\""},
       {"no limit", "'no limit' is not a bandwidth; write \"unlimited\""},
-      {"0 GB/s",
-       "'0 GB/s' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""},
+      {"0 GB/s", "'0 GB/s' is no bandwidth at all; write \"1 MB/s\""},
+      {"inf%", "'inf%' is not a percentage"},
       {"4 ways",
        "'4 ways' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""},
       {"", "'' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""}};

@@ -30,6 +30,14 @@ TEST(Described, Conditions) {
        {{{exe, "/bin/b"}}, {}},
        "exe is '/bin/b', not '/bin/a'"},
       {"name = \"a\"\nexe = \"/bin/a\"\n", {{{exe, "/bin/a"}}, {}}, "needs name"},
+      // Where users are looked up, a name without a number is nobody's.
+      {"user = \"ghost\"\n",
+       {{{user, "root"}}, {{user, 0}}, true},
+       "there is no user 'ghost' here"},
+      {"user = \"ghost\"\n", {{{name, "a"}}, {}, true}, "there is no user 'ghost' here"},
+      {"user_group = \"ghosts\"\n", {{}, {}, true}, "there is no user group 'ghosts' here"},
+      {"user = [\"ghost\", \"0\"]\n", {{{name, "a"}}, {}, true}, "needs user"},
+      {"user = \"ghost\"\n", {{{user, "ghost"}}, {}}, "yes"},
       // Units.
       {"unit = \"a.service\"\n", {{{unit, "a.service"}}, {}}, "yes"},
       {"unit = \"a@*.service\"\n", {{{unit, "a@1.service"}}, {}}, "yes"},

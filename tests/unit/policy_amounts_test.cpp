@@ -48,6 +48,11 @@ constexpr PolicyAndErrors amount_errors[] = {
     2 | l3 = "remainder"
       |      ^~~~~~~~~~~ write "all" for all available ways
 )"},
+    {"[group.default]\nl3 = \"remainder\"\nexclusive = true\n",
+     R"(p.toml:2:6: error: 'remainder' is what groups that share may fill
+    2 | l3 = "remainder"
+      |      ^~~~~~~~~~~ remove 'exclusive', or name the ways: l3 = "4 ways"
+)"},
     {"[partition.p]\nl3 = \"remainder\"\n",
      R"(p.toml:2:6: error: 'remainder' is for the default group
     2 | l3 = "remainder"

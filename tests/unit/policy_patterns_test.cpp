@@ -85,6 +85,9 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"cmdline = '*foo|bar*'",
      "warning: '*foo|bar*' may not match what it was meant for: one pattern is one glob, and an "
      "array holds several | write [\"*foo\", \"bar*\"]"},
+    {"cmdline = 'foo|bar'",
+     "warning: 'foo|bar' may not match what it was meant for: one pattern is one glob, and an "
+     "array holds several | write [\"*foo*\", \"*bar*\"]"},
     // Regular expressions.
     {"name = '^tar$'",
      "error: '^tar$' can never match: it is a glob, not a regular expression, and matches the "
@@ -189,6 +192,10 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: '@students' can never match: no user has this name | write user_group = \"students\""},
     {"user_group = '%wheel'",
      "error: '%wheel' can never match: no user group has this name | write user_group = \"wheel\""},
+    {"vm = 'web\\x2d1'",
+     "error: 'web\\x2d1' can never match: it is the name that 'virsh list' shows | write "
+     "\"web-1\""},
+    {"user = '+1000'", "error: '+1000' can never match: a number has no sign | write \"1000\""},
     {"user = '1000-1999'",
      "error: '1000-1999' can never match: there are no ranges of numbers | list the numbers, or "
      "use "

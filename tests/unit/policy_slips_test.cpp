@@ -21,6 +21,10 @@ constexpr PolicyAndErrors slips[] = {
      "p.toml:2:1: error: unknown key 'enabled' in [io]\n"
      "    2 | enabled = true\n"
      "      | ^~~~~~~ remove this line: what a file of the policy has is in force\n"},
+    {"[[rule]]\ngroup = \"default\"\ngroup_id = 100\n",
+     "p.toml:3:1: error: unknown key 'group_id' in [[rule]]\n"
+     "    3 | group_id = 100\n"
+     "      | ^~~~~~~~ did you mean 'user_group'?\n"},
     {"[group.redis.service]\nl3 = \"2 ways\"\n",
      "p.toml:1:14: error: unknown key 'service' in [group.redis]\n"
      "    1 | [group.redis.service]\n"

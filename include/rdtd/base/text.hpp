@@ -22,6 +22,9 @@ template <std::unsigned_integral T>
   return value;
 }
 
+// The number that all of `text` is, such as "1.5", without sign, exponent or space.
+[[nodiscard]] std::optional<double> parse_decimal(std::string_view text);
+
 // U+00A0, which looks like a blank.
 inline constexpr std::string_view no_break_space = "\u00a0";
 

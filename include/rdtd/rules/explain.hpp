@@ -31,6 +31,8 @@ struct RuleTrial {
 struct ProcessDescription {
   std::map<ConditionKind, std::string> values;  // an absent one is not known
   std::map<ConditionKind, uint32_t> ids;        // of `user` and `user_group`, if they are known
+  // The users of the rules were looked up: a name without a number is nobody's.
+  bool knows_users = false;
 };
 
 // Tries each rule up to the one that matches. Without `thread`, it describes the process as a

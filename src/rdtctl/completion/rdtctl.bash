@@ -4,7 +4,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --pod | --container | --play | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html | --protect | -S | --since | -U | --until) ((i++)) ;;
+      @RDTCTL_VALUE_PATTERN@) ((i++)) ;;
       --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${COMP_WORDS[i]}; else first=$i; break; fi ;;
@@ -37,11 +37,12 @@ _rdtctl() {
     --user-group) _rdtctl_lines < <(compgen -g); return ;;
     --pid) _rdtctl_lines < <(ps -eo pid= | tr -d ' '); return ;;
     --sort) _rdtctl_lines < <(_rdtctl_words "group domain tasks occupancy total local"); return ;;
+    --color) _rdtctl_lines < <(_rdtctl_words "always auto never"); return ;;
     --json) _rdtctl_lines < <(_rdtctl_words "pretty short off"); return ;;
     --root | --resctrl) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    --output | --exe | --html | --play) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --output | --from | --exe | --html | --play) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --mb) [[ $verb == suggest ]] || return ;;
-    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup | --pod | --container) return ;;
+    -d | --interval | --duration | -n | --wait | -c | -S | --since | -U | --until | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup | --pod | --container) return ;;
     --noise) _rdtctl_lines < <(_rdtctl_words "stream"); return ;;
     --probe) _rdtctl_lines < <(_rdtctl_words "latency timer"); return ;;
   esac

@@ -4,7 +4,7 @@ function __rdtctl_verb
     set -l i 2
     while test $i -le (count $words)
         switch $words[$i]
-            case -g --group --unit --user-unit --name --thread --exe --cmdline --cgroup --pod --container --play --user --user-group --pid --sort --json --root --resctrl --output -d --interval --l2 --l3 --mb --smba --ways --for --repeats --noise --noise-cmd --noise-group --pseudo-lock --cpus --max-loss --rounds --metric --probe --seconds --html --protect -S --since -U --until
+            case @RDTCTL_VALUE_OPTIONS@ --mb
                 set i (math $i + 1) # its value
             case '-*'
             case '*'
@@ -47,6 +47,12 @@ complete -c rdtctl -l unit -x -a '(systemctl list-units --plain --no-legend --ty
 complete -c rdtctl -l protect -x -a '(systemctl list-units --plain --no-legend --type=service 2>/dev/null | string split -f 1 " ")'
 complete -c rdtctl -s S -l since -x
 complete -c rdtctl -s U -l until -x
+complete -c rdtctl -l from -r -F
+complete -c rdtctl -l color -x -a 'always auto never'
+complete -c rdtctl -l duration -x
+complete -c rdtctl -s n -x
+complete -c rdtctl -l wait -x
+complete -c rdtctl -s c -x
 complete -c rdtctl -l exe -r -F
 complete -c rdtctl -l user -x -a '(__fish_complete_users)'
 complete -c rdtctl -l user-group -x -a '(__fish_complete_groups)'

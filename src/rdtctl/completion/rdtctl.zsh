@@ -26,7 +26,7 @@ _rdtctl() {
   # The verb, and the first word after it that is neither an option nor an option's value.
   for ((i = 2; i < CURRENT; i++)); do
     case ${words[i]} in
-      -g | --group | --unit | --user-unit | --name | --thread | --exe | --cmdline | --cgroup | --pod | --container | --play | --user | --user-group | --pid | --sort | --json | --root | --resctrl | --output | -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise | --noise-cmd | --noise-group | --pseudo-lock | --cpus | --max-loss | --rounds | --metric | --probe | --seconds | --html | --protect | -S | --since | -U | --until) ((i++)) ;;
+      @RDTCTL_VALUE_PATTERN@) ((i++)) ;;
       --mb) [[ $verb == suggest ]] || ((i++)) ;;  # a flag of suggest
       -*) ;;
       *) if [[ -z $verb ]]; then verb=${words[i]}; else first=$i; break; fi ;;
@@ -47,11 +47,12 @@ _rdtctl() {
     --user-group) _groups; return ;;
     --pid) _pids; return ;;
     --sort) compadd group domain tasks occupancy total local; return ;;
+    --color) compadd always auto never; return ;;
     --json) compadd pretty short off; return ;;
     --root | --resctrl) _files -/; return ;;
-    --output | --exe | --html | --play) _files; return ;;
+    --output | --from | --exe | --html | --play) _files; return ;;
     --mb) [[ $verb == suggest ]] || return ;;
-    -d | --interval | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    -d | --interval | --duration | -n | --wait | -c | -S | --since | -U | --until | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
     --noise) compadd stream; return ;;
     --probe) compadd latency timer; return ;;
   esac
