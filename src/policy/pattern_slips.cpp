@@ -198,13 +198,10 @@ std::vector<std::string> words_of_list(ConditionKind kind, std::string_view patt
 // "nginx.service" of "nginx service".
 std::optional<std::string> unit_with_blank(ConditionKind kind, std::string_view pattern) {
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
-  const size_t blank = pattern.find(' ');
-  if (!is_unit || blank == no_place || blank == 0 || blank != pattern.rfind(' '))
-    return std::nullopt;
-  std::string out(pattern);
-  out[blank] = '.';
-  const bool has_type_already = has_unit_type(pattern.substr(0, blank));
-  return has_unit_type(out.substr(blank)) && !has_type_already ? std::optional(out) : std::nullopt;
+  const std::vector<std::string> words = parts_of(pattern, ' ');
+  if (!is_unit || words.size() != 2 || words[1].contains('.')) return std::nullopt;
+  std::string out = words[0] + "." + words[1];
+  return has_unit_type(out) && !has_unit_type(words[0]) ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace

@@ -41,8 +41,9 @@ std::string why_unit_never(const std::string& unit, std::string_view action) {
   for (const Diagnostic& found : parse_policy(std::vector{file}).diagnostics) {
     if (found.severity != Severity::error) continue;
     constexpr std::string_view write = "write ";
-    const bool names_one = found.hint.starts_with(write) && !found.hint.starts_with("write [");
-    if (!names_one) return found.message;
+    if (found.hint.starts_with("write ["))
+      return fmt::format("'{}' are several units: {} one", unit, action);
+    if (!found.hint.starts_with(write)) return found.message;
     return fmt::format(
         "{}; {} {}", found.message,
         found.hint.contains('*') ? "name an instance, or write a rule with unit =" : action,

@@ -182,5 +182,21 @@ TEST(Bandwidth, NoLimitIsWrittenOnMachinesWithRates) {
             "remove.\n");
 }
 
+// There the kernel changes what the guard would change.
+TEST(Bandwidth, TheGuardDoesNothingOnAMountWithRates) {
+  Capabilities capabilities = machine(20, 1);
+  BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
+  mb.unit = BandwidthUnit::mbps;
+  mb.unlimited = {{DomainId{0}, 4294967290}};
+  const std::string policy =
+      "[guard]\nmode = \"on\"\n[group.a]\nprotected = true\n[group.b]\nmb = \"1..8 GB/s\"\n";
+  const std::string text = plan_text(policy, capabilities, untouched(capabilities));
+  EXPECT_TRUE(text.starts_with(
+      "p.toml:2:8: warning: the guard does nothing here: resctrl is mounted with mba_MBps, and the "
+      "kernel changes the bandwidth by itself\n    2 | mode = \"on\"\n      |        ^~~~\n"
+      "create    a\n"))
+      << text;
+}
+
 }  // namespace
 }  // namespace rdtd

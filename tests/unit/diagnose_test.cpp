@@ -305,6 +305,10 @@ TEST(Diagnose, Troubles) {
        "alias -> write \"mariadb.service\"\nwarning systemd knows no unit 'rediss.service' "
        "(a.toml:7) -> systemctl list-unit-files and list-units show the names; a unit that a "
        "program creates is known from then on\n"},
+      {"a guard that nobody carries out",
+       [](MachineFacts& facts) { facts.guard_without_observer = true; },
+       "warning rdtd-observer is not running, and without it the guard of the policy does nothing "
+       "-> systemctl enable --now rdtd-observer\n"},
       {"degraded for known reasons",
        [](MachineFacts& facts) {
          facts.daemon_state = "degraded";

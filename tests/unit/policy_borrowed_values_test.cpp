@@ -206,6 +206,11 @@ constexpr PolicyAndErrors rules[] = {
      "    3 | unit = \"firefox.service\"\n"
      "      |        ^~~~~~~~~~~~~~~~~ all conditions of a rule must hold: write two rules\n"},
     {"[[rule]]\ngroup = \"default\"\nunit = \"k3s.service\"\npod = \"*/*\"\n", ""},
+    {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\npod = \"*/virt-launcher-web-*\"\n",
+     "p.toml:3:6: warning: 'vm' and 'pod' match no process together: 'vm' is a machine of libvirt "
+     "or Proxmox VE, outside of containers\n"
+     "    3 | vm = \"web\"\n"
+     "      |      ^~~~~ a machine of KubeVirt is the pod virt-launcher-NAME-*\n"},
     {"[[rule]]\ngroup = \"default\"\nunit = \"docker.service\"\ncontainer = \"web\"\n",
      "p.toml:3:8: warning: 'unit' and 'container' match no process together: containers with a "
      "name are in scopes of their own\n"

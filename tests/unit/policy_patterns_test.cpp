@@ -195,6 +195,12 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"vm = 'web\\x2d1'",
      "error: 'web\\x2d1' can never match: it is the name that 'virsh list' shows | write "
      "\"web-1\""},
+    {"unit = 'nginx service'",
+     "error: 'nginx service' can never match: a unit has a '.' before its type | write "
+     "\"nginx.service\""},
+    {"unit = 'nginx.service, redis.service'",
+     "error: 'nginx.service, redis.service' can never match: one pattern is one glob, and an array "
+     "holds several | write [\"nginx.service\", \"redis.service\"]"},
     {"user = '+1000'", "error: '+1000' can never match: a number has no sign | write \"1000\""},
     {"user = '1000-1999'",
      "error: '1000-1999' can never match: there are no ranges of numbers | list the numbers, or "

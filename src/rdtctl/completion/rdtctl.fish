@@ -87,4 +87,4 @@ complete -c rdtctl -n '__rdtctl_is check plan' -F
 complete -c rdtctl -n '__rdtctl_is history blame record' -F
 complete -c rdtctl -n '__rdtctl_is edit' -a '(path basename /etc/rdtd/*.toml 2>/dev/null)'
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
-complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- -g --group)'
+complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- @RDTCTL_VALUE_OPTIONS@ --mb)'
