@@ -65,7 +65,7 @@ bool may_stay(const Placement& placement, const proc::Process& process, pid_t pi
     return false;
   const auto now = process.read_thread_group(pid);
   if (!now) return place.own_only;
-  // In which one, the loop thread finds out.
+  // Whether it is the right one, the next look at all processes finds out: most are.
   if (place.monitor && is_mon_group(*now) && control_group_of(*now) == place.directory) return true;
   return (place.own_only || is_mon_group(*now)) && placement.table.is_at(destination, *now);
 }

@@ -82,8 +82,9 @@ void CgroupChanges::report_unwatched() {
 
 CgroupWatch::InterestIn CgroupChanges::interest() const {
   return [table = manager_.in_force().table](std::string_view path) {
-    return CgroupWatch::Interest{table->rules.speaks_of_cgroup(std::string(path)),
-                                 table->rules.may_speak_below_cgroup(path)};
+    // What belongs to a unit or a virtual machine does so further below too.
+    const bool itself = table->rules.speaks_of_cgroup(std::string(path));
+    return CgroupWatch::Interest{itself, itself || table->rules.may_speak_below_cgroup(path)};
   };
 }
 

@@ -135,6 +135,7 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
   Sweep::All all{.previous = unreleased.empty() ? nullptr : unreleased.front(),
                  .owned = core_.applier.last_owned(),
                  .only_report_moved = core_.reports_only()};
+  wanted_in_look_.clear();
   const Result<SweepResult> swept = co_await loads_.look_at_all(std::move(all));
   if (swept && swept->unreleased == 0 && !swept->unread && !unreleased.empty())
     unreleased.pop_front();
@@ -165,11 +166,11 @@ void Reconciler::follow_templates(bool all) {
   // A look at all processes takes several turns, and groups are made between these. Of very many,
   // not all are known: then none goes.
   if (all) {
-    wanted.merge(std::exchange(wanted_since_look_, {}));
+    wanted.merge(std::exchange(wanted_in_look_, {}));
     all = wanted.size() < Looks::max_monitored;
   } else {
     for (const std::string& directory : wanted)
-      if (wanted_since_look_.size() < Looks::max_monitored) wanted_since_look_.insert(directory);
+      if (wanted_in_look_.size() < Looks::max_monitored) wanted_in_look_.insert(directory);
   }
   size_t of_others = 0;
   for (const auto& [group, count] : core_.applier.tables().others_monitoring()) of_others += count;

@@ -61,6 +61,7 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     if (is_monitor_template(mon_group)) {
       place.monitor = *parse_monitor_template(mon_group);
       table->has_templates = true;
+      table->counted_by_value.insert(group);
       continue;
     }
     const std::string directory = mon_group_directory(group, mon_group);
@@ -76,8 +77,7 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     for (const std::string& directory : group.mon_groups) {
       const auto tasks = open(directory);
       if (!tasks) return std::unexpected(tasks.error());
-      if (*tasks == nullptr || !table->mon_groups.insert(directory).second) continue;
-      table->counted_by_value.insert(group.directory);
+      if (*tasks != nullptr) table->mon_groups.insert(directory);
     }
   }
   if (const auto root = open(std::string(root_group)); !root) return std::unexpected(root.error());

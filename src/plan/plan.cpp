@@ -194,7 +194,6 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
   report(cache.resource, found, Severity::warning);
 }
 
-// One warning for each, at the first thing of the policy that claims ways for itself.
 void Planner::warn_of_idle_guard() {
   const bool by_kernel = std::ranges::any_of(capabilities_.bandwidths, [](const auto& bandwidth) {
     return bandwidth.second.unit == BandwidthUnit::mbps;
@@ -205,6 +204,7 @@ void Planner::warn_of_idle_guard() {
             "the bandwidth by itself");
 }
 
+// One warning for each, at the first thing of the policy that claims ways for itself.
 void Planner::warn_of_unreadable_groups() {
   const auto exclusive = std::ranges::find_if(policy_.groups, &Group::exclusive);
   const bool claims = exclusive != policy_.groups.end();

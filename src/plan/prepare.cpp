@@ -121,8 +121,16 @@ class Fitting {
     settings_.rules.clear();
     settings_.io.reset();
     settings_.sources = {};
-    for (size_t i = 0; i < policy.groups.size(); ++i)
-      if (is_default(policy.groups[i])) kept_.groups.insert(i);
+    for (size_t i = 0; i < policy.groups.size(); ++i) {
+      const Group& group = policy.groups[i];
+      if (!is_default(group)) continue;
+      kept_.groups.insert(i);
+      const auto partition = std::ranges::find_if(policy.partitions, [&](const Partition& one) {
+        return group.partition && group.partition->value == one.name.value;
+      });
+      if (partition != policy.partitions.end())
+        kept_.partitions.insert(static_cast<size_t>(partition - policy.partitions.begin()));
+    }
   }
 
   // All at once if they can be had, and half of them otherwise: few that cannot be had among many

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -25,8 +26,10 @@ std::optional<uint64_t> bytes_of(std::string_view text) {
   for (const auto& [unit, bytes] : units)
     if (text.ends_with(unit)) {
       const auto count = parse_decimal(trim(text.substr(0, text.size() - unit.size())));
-      if (!count || *count > static_cast<double>(most_record)) return std::nullopt;
-      return static_cast<uint64_t>(std::llround(*count * static_cast<double>(bytes)));
+      if (!count) return std::nullopt;
+      // More than the most is refused, however much more it is.
+      const double all = *count * static_cast<double>(bytes);
+      return static_cast<uint64_t>(std::llround(std::min(all, 2.0 * most_record)));
     }
   return std::nullopt;
 }

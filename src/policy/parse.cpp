@@ -326,7 +326,8 @@ void Builder::refuse_remainder(const AmountTables& amounts, std::string_view why
   for (const auto& [resource, table] : amounts)
     for (const DomainAmount& line : table)
       if (std::holds_alternative<Remainder>(line.amount.value.value))
-        error(line.amount.where, std::string(why), std::string(hint));
+        error(line.amount.where, std::string(why),
+              fmt::format(fmt::runtime(hint), resource_key(resource)));
 }
 
 void Builder::no_remainder(const AmountTables& amounts) {
@@ -350,7 +351,7 @@ void Builder::check_group(const Group& group) {
     no_remainder(group.amounts);
   else if (group.exclusive)
     refuse_remainder(group.amounts, "'remainder' is what groups that share may fill",
-                     "remove 'exclusive', or name the ways: l3 = \"4 ways\"");
+                     "remove 'exclusive', or name the ways: {} = \"4 ways\"");
 }
 
 // A group and a region of one name would be one directory.

@@ -61,7 +61,9 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
       const bool may_be_name = !has_unit_type(unit) && group_hint(context, unit).empty();
       note("rdtctl: {}{}\n", no_process_in(context, unit),
            may_be_name ? fmt::format("; of a name: rdtctl explain --name {}",
-                                     unit.contains(' ') ? fmt::format("'{}'", unit) : unit)
+                                     unit.find_first_of(" *?[") != std::string::npos
+                                         ? fmt::format("'{}'", unit)
+                                         : unit)
                        : "");
       return Exit::failed;
     }

@@ -22,7 +22,6 @@
 #include "rdtd/bus/units.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "unit_processes.hpp"
-#include "unit_rule.hpp"
 #include "usage.hpp"
 #include "unit_rule.hpp"
 #include "verbs.hpp"

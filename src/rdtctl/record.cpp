@@ -173,6 +173,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
                        {"record", options.file, 0, "no group has counters: see 'rdtctl info'"})
                  : report_file(tried.error());
   }
+  sampler.begin_recording();
   std::optional<Command> command;
   if (!options.command.empty()) {
     note_child_ends();

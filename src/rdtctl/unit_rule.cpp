@@ -42,7 +42,7 @@ std::string why_unit_never(const std::string& unit, std::string_view action) {
     if (found.severity != Severity::error) continue;
     constexpr std::string_view write = "write ";
     if (found.hint.starts_with("write ["))
-      return fmt::format("'{}' are several units: {} one", unit, action);
+      return fmt::format("'{}' names several units: {} one", unit, action);
     if (!found.hint.starts_with(write)) return found.message;
     return fmt::format(
         "{}; {} {}", found.message,

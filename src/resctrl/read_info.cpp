@@ -89,20 +89,18 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
   return bandwidth;
 }
 
-// resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
-// RMIDs than CLOSIDs, which no x86 processor has. Without caches, its steps of MB are a power of
-// two of the whole; those of Intel are 10%.
-// What only x86 has: MPAM counts no local traffic, and throttles by partition.
+// What only x86 has: rates of AMD and of mba_MBps, and a mode of throttling of Intel.
 bool is_x86(const Filesystem& filesystem, const Capabilities& capabilities) {
-  const auto features = filesystem.read("info/L3_MON/mon_features");
   const auto has_rates = [](const auto& bandwidth) {
     return bandwidth.second.unit != BandwidthUnit::percent;
   };
-  return (features && features->find("mbm_local_bytes") != std::string::npos) ||
-         filesystem.read("info/MB/thread_throttle_mode").has_value() ||
+  return filesystem.read("info/MB/thread_throttle_mode").has_value() ||
          std::ranges::any_of(capabilities.bandwidths, has_rates);
 }
 
+// resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
+// RMIDs than CLOSIDs, which no x86 processor has. Without caches, its steps of MB are a power of
+// two of the whole; those of Intel are 10%.
 // `num_rmids`: the largest one, without that of packages, which may be small on x86 too.
 bool has_rmids_per_closid(const Capabilities& capabilities, unsigned num_rmids) {
   const auto is_shareable = [](const auto& cache) {

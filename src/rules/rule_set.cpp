@@ -236,10 +236,9 @@ bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   });
 }
 
-// What belongs to a unit or a virtual machine, does so further below too. A unit has no other unit
-// of the same manager below it, and a pattern matches only paths that begin with its prefix.
+// A unit has no other unit of the same manager below it, and a pattern matches only paths that
+// begin with its prefix.
 bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
-  if (speaks_of_cgroup(std::string(path))) return true;
   const auto without_unit = [](const std::vector<std::string_view>& units) {
     return units.empty() || units.back().ends_with(".slice");
   };

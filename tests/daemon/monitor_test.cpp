@@ -311,8 +311,7 @@ TEST_F(MonitorTest, WaitsForLimbo) {
 
 // On Arm each control group has RMIDs of its own, and older kernels do not say how many.
 TEST_F(MonitorTest, TheKernelDecidesAboutRmidsOfAControlGroup) {
-  kernel.resctrl.machine.mon_features = {"llc_occupancy", "mbm_total_bytes"};
-  kernel.resctrl.machine.more_info.clear();
+  kernel.resctrl.machine.more_info.clear();  // thread_throttle_mode is Intel's
   kernel.resctrl.machine.num_rmids = 4;
   kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
   kernel.calls.fail_if(

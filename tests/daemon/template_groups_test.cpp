@@ -122,6 +122,17 @@ TEST_F(TemplateGroupsTest, AreFilledWhereDriftIsOnlyReported) {
   EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
 }
 
+// As a container runtime does, or rdtctl watch.
+TEST_F(TemplateGroupsTest, LeaveWhomAnotherToolCountsWhereDriftIsOnlyReported) {
+  const pid_t pid = worker("shop.service");
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + units), "");
+  ASSERT_TRUE(kernel.resctrl.make("web/mon_groups/theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("web/mon_groups/theirs/tasks", std::to_string(pid)));
+  reconcile();
+  EXPECT_EQ(group_of(pid), "web/theirs");
+  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+}
+
 // A rule without monitor takes a process out of them, and so does a value that waits.
 TEST_F(TemplateGroupsTest, AreLeftWithTheValue) {
   const pid_t pid = worker("shop.service");

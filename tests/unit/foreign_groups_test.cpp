@@ -238,6 +238,24 @@ TEST(ForeignGroups, PartitionsWithoutGroupsWhereOthersAreInTheWay) {
       "make, and 1 must be left to default; ");
 }
 
+// That of the default group is there whatever is missing.
+TEST(ForeignGroups, ThePartitionOfTheDefaultGroupStays) {
+  const Capabilities capabilities = machine(8, 1);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["a"] = group_state("L3:0=ff\nMB:0=100\n");
+  const PolicyFile file{.path = "p.toml",
+                        .text =
+                            "[group.a]\n[partition.q]\nl3 = \"2 ways\"\n[group.default]\n"
+                            "partition = \"q\"\n[group.b]\n"};
+  const auto fits = prepare_what_fits({&file, 1}, Machine{capabilities, snapshot, {}});
+  ASSERT_TRUE(fits);
+  EXPECT_EQ(fits->policy.partitions.size(), 1U);
+  std::string out;
+  for (const GroupTarget& target : fits->plan.groups)
+    out += group_label(target.directory) + " " + schemata_line(target.state.schemata) + "; ";
+  EXPECT_EQ(out, "b L3:0=fc MB:0=100; default L3:0=3 MB:0=100; ");
+}
+
 // Ways that a partition leaves idle are its own too.
 TEST(ForeignGroups, InIdleWaysOfAPartition) {
   const Capabilities capabilities = machine(8, 1);

@@ -198,6 +198,9 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"unit = 'nginx service'",
      "error: 'nginx service' can never match: a unit has a '.' before its type | write "
      "\"nginx.service\""},
+    {"unit = 'redis nginx.service'",
+     "error: 'redis nginx.service' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"redis\", \"nginx.service\"]"},
     {"unit = 'nginx.service, redis.service'",
      "error: 'nginx.service, redis.service' can never match: one pattern is one glob, and an array "
      "holds several | write [\"nginx.service\", \"redis.service\"]"},

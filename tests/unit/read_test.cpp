@@ -80,7 +80,7 @@ TEST(Read, RmidsOfClosids) {
     const char* caches;
     const char* packages;
     bool expected;
-    const char* features = "llc_occupancy\nmbm_total_bytes\n";
+    bool throttles = false;  // as Intel does
   } rows[] = {{"0", "64\n", nullptr, false},
               {"c00", "40\n", nullptr, false},
               {"fff", "64\n", nullptr, true},
@@ -88,16 +88,16 @@ TEST(Read, RmidsOfClosids) {
               {"0", "64\n", "8\n", false},
               {"0", nullptr, "8\n", false},
               {"fff", nullptr, nullptr, false},
-              // x86 has no partitions of monitors, however odd its numbers are.
-              {"0", "2\n", nullptr, false, "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n"},
-              {"fff", "64\n", nullptr, false, "mbm_local_bytes\n"}};
+              // x86 has no RMIDs of CLOSIDs, however odd its numbers are.
+              {"0", "2\n", nullptr, false, true},
+              {"fff", "64\n", nullptr, false, true}};
   for (const auto& row : rows) {
     auto files = group_files("", "L3:0=fff\n", "0-3\n", "shareable\n");
     files["info/L3/cbm_mask"] = "fff\n";
     files["info/L3/min_cbm_bits"] = "1\n";
     files["info/L3/shareable_bits"] = row.shareable_bits;
     files["info/L3/num_closids"] = "40\n";
-    if (row.caches != nullptr) files["info/L3_MON/mon_features"] = row.features;
+    if (row.throttles) files["info/MB/thread_throttle_mode"] = "max\n";
     if (row.caches != nullptr) files["info/L3_MON/num_rmids"] = row.caches;
     if (row.packages != nullptr) files["info/PERF_PKG_MON/num_rmids"] = row.packages;
     const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});

@@ -62,8 +62,8 @@ class Reconciler {
   std::optional<Scope> waiting_, running_;  // comparisons: one waits, one is under way
   DriftPace drift_pace_;
   TemplateGroups templates_;
-  // By templates, since the last look at all processes ended.
-  std::set<std::string> wanted_since_look_;
+  // By templates, since the last look at all processes began.
+  std::set<std::string> wanted_in_look_;
   Time next_templates_{};
   Time next_renewal_{};  // of a table whose groups are gone
   Time next_user_lookup_{};

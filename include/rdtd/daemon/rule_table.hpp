@@ -59,7 +59,7 @@ struct RuleTable {
   // tool's, or was not there.
   std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks;
   std::set<std::string> mon_groups;  // directories of the policy's monitoring groups that are there
-  // Control groups with monitoring groups for values of processes.
+  // Control groups of places with a template.
   std::set<std::string, std::less<>> counted_by_value;
   // Of some place: each process that is moved needs a look of the loop thread.
   bool has_templates = false;
@@ -67,7 +67,7 @@ struct RuleTable {
   // The open `tasks` file of a control group, or null.
   [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;
   // Whether a thread in the group of this directory is where a destination wants it, or lets it be.
-  // Monitoring groups that no rule names do not count: others may make them.
+  // Monitoring groups that the policy does not have do not count: others may make them.
   [[nodiscard]] bool is_at(size_t destination, const std::string& directory) const;
 };
 

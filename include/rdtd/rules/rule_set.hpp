@@ -80,7 +80,7 @@ class RuleSet {
   }
   // Whether a `cgroup`, `unit` or `user_unit` condition holds for processes in this cgroup.
   [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;
-  // Whether such a condition can hold for a cgroup below this one.
+  // Whether such a condition can hold for a cgroup below this one, if none holds for this one.
   [[nodiscard]] bool may_speak_below_cgroup(std::string_view path) const;
   [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
   // Whether the two decide the same about every process, wherever their rules stand.
