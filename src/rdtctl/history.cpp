@@ -191,11 +191,13 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
   if (!shown) return shown.error();
   if (shown->coarse.empty() && options.group.empty())
     return report_no_counters(options.source, shown->read);
+  std::vector<std::string> known;
+  for (const Series& series : shown->coarse) known.push_back(group_label(series.group));
   for (std::vector<Series>* all : {&shown->coarse, &shown->fine})
     std::erase_if(*all, [&](const Series& series) {
       return !options.group.empty() && group_label(series.group) != options.group;
     });
-  if (shown->coarse.empty()) return report_no_group(options.source, options.group);
+  if (shown->coarse.empty()) return report_no_group(options.source, options.group, known);
   if (!options.html.empty()) {
     auto found = find_contention(context, options.source, options.group);
     if (!found) return found.error();

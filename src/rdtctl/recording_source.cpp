@@ -10,6 +10,7 @@
 
 #include "print.hpp"
 #include "rdtd/base/clock.hpp"
+#include "rdtd/base/text.hpp"
 #include "time_point.hpp"
 
 namespace rdtd {
@@ -102,10 +103,15 @@ void warn_of_more(const std::string& what) {
        what);
 }
 
-int report_no_group(const verbs::RecordingSource& source, const std::string& group) {
+int report_no_group(const verbs::RecordingSource& source, const std::string& group,
+                    const std::vector<std::string>& known) {
   const bool kept = source.file.empty();
-  note("rdtctl: {} has no group '{}'; 'rdtctl history{}{}' names those that it has\n",
-       kept ? "the history" : source.file, group, kept ? "" : " ", source.file);
+  auto nearest = nearest_name(group, known);
+  if (!nearest) nearest = nearest_name(lower(group), known);
+  note("rdtctl: {} has no group '{}'; {}\n", kept ? "the history" : source.file, group,
+       nearest ? fmt::format("did you mean '{}'?", *nearest)
+               : fmt::format("'rdtctl history{}{}' names those that it has", kept ? "" : " ",
+                             source.file));
   return Exit::failed;
 }
 

@@ -27,8 +27,10 @@ bool keep_last(std::vector<T>& found, size_t allowed) {
 }
 void warn_of_more(const std::string& what);
 
-// That the recording has no group with this label; returns the exit code.
-int report_no_group(const verbs::RecordingSource& source, const std::string& group);
+// That the recording has no group with this label, and which of those that it has was meant;
+// returns the exit code.
+int report_no_group(const verbs::RecordingSource& source, const std::string& group,
+                    const std::vector<std::string>& known = {});
 
 // `lead_usec`: as of Period. Prints what is wrong; the error is the exit code. That there is no
 // sample in the period is one.
