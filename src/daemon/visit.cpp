@@ -118,7 +118,8 @@ Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) con
   const bool there = place.monitor && place.mon_group != nullptr ? *now == place.directory
                                                                  : table.is_at(destination, *now);
   if (there) return Where::in_group;
-  const bool to_count = by_value && (*now == control_group || table.mon_groups.contains(*now));
+  const bool to_count =
+      (place.monitor && *now == control_group) || (by_value && table.mon_groups.contains(*now));
   return to_count && control_group_of(*now) == control_group ? Where::uncounted : Where::elsewhere;
 }
 

@@ -122,6 +122,20 @@ TEST_F(TemplateGroupsTest, AreFilledWhereDriftIsOnlyReported) {
   EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
 }
 
+// The group that a rule names is no matter of templates.
+TEST_F(TemplateGroupsTest, AThreadTakenOutOfANamedGroupIsReported) {
+  const pid_t pid = processes.start({.name = "named"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + units +
+                   "[[rule]]\ngroup = \"web\"\nname = \"named\"\nmonitor = \"own\"\n"),
+            "");
+  ASSERT_EQ(group_of(pid), "web/own");
+  ASSERT_TRUE(kernel.resctrl.write("web/tasks", std::to_string(pid)));
+  ASSERT_EQ(group_of(pid), "web");
+  reconcile();
+  EXPECT_EQ(group_of(pid), "web");
+  EXPECT_EQ(drift, std::vector<std::string>{"1 thread was not in the group that the rules name"});
+}
+
 // As a container runtime does, or rdtctl watch.
 TEST_F(TemplateGroupsTest, LeaveWhomAnotherToolCountsWhereDriftIsOnlyReported) {
   const pid_t pid = worker("shop.service");
