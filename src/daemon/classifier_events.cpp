@@ -87,7 +87,7 @@ void ClassifierEvents::look_again() {
       std::ranges::any_of(due, [](const SecondLooks::Process& one) { return !one.placed; });
   const bool ask_forks = update_forks(some_ended ? SIZE_MAX : forks_per_look * due.size());
   // Where each of them may belong in a monitoring group, all of them are visited.
-  const bool visit_all = manager_.in_force().table->has_templates;
+  const bool visit_all = !manager_.in_force().table->counted_by_value.empty();
   std::vector<pid_t> unknown;
   // Those that are looked at for themselves.
   std::unordered_set<pid_t> seen;

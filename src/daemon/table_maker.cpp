@@ -60,7 +60,6 @@ Result<std::shared_ptr<const RuleTable>> TableMaker::make(std::shared_ptr<const 
     if (is_taken || mon_group.empty() || !place.exists()) continue;
     if (is_monitor_template(mon_group)) {
       place.monitor = *parse_monitor_template(mon_group);
-      table->has_templates = true;
       table->counted_by_value.insert(group);
       continue;
     }

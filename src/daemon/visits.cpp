@@ -98,7 +98,7 @@ void Visits::find_more(Time deadline) {
   while (!second_looks_.empty() && looks_.system.now() < deadline) {
     const pid_t pid = second_looks_.front();
     second_looks_.pop_front();
-    if (looks_.table->has_templates || !looks_.system.processes.is_alone(pid))
+    if (!looks_.table->counted_by_value.empty() || !looks_.system.processes.is_alone(pid))
       add({.pid = pid, .children = true});
   }
 }

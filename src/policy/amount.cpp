@@ -168,6 +168,28 @@ bool is_within(const Amount& amount, const AmountRange& range) {
          *size <= range.most * (1 + rounding);
 }
 
+// The answer to a text that is no amount of a cache, with what was probably meant.
+static Parsed no_cache_amount(std::string_view text) {
+  if (const auto table = domain_table_meant(text, true))
+    return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
+  if (has_variable(text))
+    return refused(fmt::format("'{}' is not a cache amount", text), std::string(no_variables));
+  const auto meant = cache_amount_meant(text);
+  if (const auto named = numbered_ways_meant(text); meant && named)
+    return refused(
+        fmt::format("'{}' is not a cache amount", text),
+        fmt::format("write \"{}\" for exactly these ways, or \"{}\" for a number between", *named,
+                    *meant));
+  if (const auto whole = whole_ways_meant(text))
+    return refused(fmt::format("'{}' is not a cache amount", text),
+                   text.find_first_of(".,eE-") == std::string_view::npos
+                       ? "a cache has at most 32 ways"
+                       : fmt::format("a number of ways is whole: write \"{}\"", *whole));
+  return refused(fmt::format("'{}' is not a cache amount", text),
+                 meant ? fmt::format("write \"{}\"", *meant)
+                       : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");
+}
+
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
   if (text.contains(no_break_space)) return with_no_break_space(text);
@@ -211,24 +233,7 @@ Parsed parse_cache_amount(std::string_view text) {
     if (*bytes == 0) return no_cache();
     return amount(text, Bytes{*bytes});
   }
-  if (const auto table = domain_table_meant(text, true))
-    return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
-  if (has_variable(text))
-    return refused(fmt::format("'{}' is not a cache amount", text), std::string(no_variables));
-  const auto meant = cache_amount_meant(text);
-  if (const auto named = numbered_ways_meant(text); meant && named)
-    return refused(
-        fmt::format("'{}' is not a cache amount", text),
-        fmt::format("write \"{}\" for exactly these ways, or \"{}\" for a number between", *named,
-                    *meant));
-  if (const auto whole = whole_ways_meant(text))
-    return refused(fmt::format("'{}' is not a cache amount", text),
-                   text.find_first_of(".,eE-") == std::string_view::npos
-                       ? "a cache has at most 32 ways"
-                       : fmt::format("a number of ways is whole: write \"{}\"", *whole));
-  return refused(fmt::format("'{}' is not a cache amount", text),
-                 meant ? fmt::format("write \"{}\"", *meant)
-                       : "write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", \"0xf0\" or \"all\"");
+  return no_cache_amount(text);
 }
 
 Parsed parse_control_amount(std::string_view text) {

@@ -22,8 +22,8 @@
 #include "rdtd/bus/units.hpp"
 #include "rdtd/proc/proc_fs.hpp"
 #include "unit_processes.hpp"
-#include "usage.hpp"
 #include "unit_rule.hpp"
+#include "usage.hpp"
 #include "verbs.hpp"
 #include "watch_groups.hpp"
 

@@ -59,10 +59,9 @@ struct RuleTable {
   // tool's, or was not there.
   std::map<std::string, std::unique_ptr<resctrl::Tasks>> tasks;
   std::set<std::string> mon_groups;  // directories of the policy's monitoring groups that are there
-  // Control groups of places with a template.
+  // Control groups of places with a template. If there are any, each process that is moved needs a
+  // look of the loop thread.
   std::set<std::string, std::less<>> counted_by_value;
-  // Of some place: each process that is moved needs a look of the loop thread.
-  bool has_templates = false;
 
   // The open `tasks` file of a control group, or null.
   [[nodiscard]] const resctrl::Tasks* tasks_of(const std::string& group) const;
