@@ -406,6 +406,19 @@ TEST_F(LoopCgroupsTest, AProcessThatMovesIsVisited) {
   EXPECT_EQ(group_of(other), "default");
 }
 
+// A unit may divide its cgroup, and all below it is the unit's.
+TEST_F(LoopCgroupsTest, AMoveBelowAUnitIsNoticed) {
+  put("cgroup/system.slice/a.service/worker/cgroup.procs", "");
+  for (const char* above : {"system.slice/", "system.slice/a.service/"})
+    put(std::string("cgroup/") + above + "cgroup.procs", "");
+  policy =
+      "[group.one]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"one\"\nunit = \"a.service\"\n" + never;
+  const pid_t moving = processes.start();
+  EXPECT_EQ(run_loop(cgroups(), {{ready(), [&] { move(moving, "system.slice/a.service/worker"); }},
+                                 {in_group(moving, "one")}}),
+            0);
+}
+
 // Any user can cause it, so it is no problem of the daemon's.
 TEST_F(LoopCgroupsTest, ACgroupThatIsNotWatchedIsLoggedOnce) {
   const std::string text = "warning: cannot watch " + (root_ / "cgroup").string() +
