@@ -25,6 +25,7 @@
 
 #include "fields.hpp"
 #include "names.hpp"
+#include "private_bus.hpp"
 #include "rdtd/bus/client.hpp"
 #include "rdtd/bus/service.hpp"
 #include "task_counts.hpp"
@@ -202,60 +203,22 @@ struct Reply {
   }
 };
 
-class BusTest : public testing::Test {
+class BusTest : public testing::Test, public PrivateBus {
  protected:
   void SetUp() override {
     if (std::system("command -v dbus-daemon >/dev/null") != 0)
       GTEST_SKIP() << "dbus-daemon is not installed";
     // libsystemd may look there for who a sender is. A chroot that builds a package may have none.
     if (!std::filesystem::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
-    std::string name = "/tmp/rdtd-bus-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
-    std::filesystem::permissions(directory_, std::filesystem::perms(0755));
-    std::ofstream(directory_ / "conf")
-        << "<busconfig><type>system</type><listen>unix:path=" << (directory_ / "bus").string()
-        << "</listen><policy context='default'><allow user='*'/><allow own='*'/>"
-           "<allow send_destination='*' eavesdrop='true'/><allow eavesdrop='true'/></policy>"
-           "<limit name='max_replies_per_connection'>50000</limit>"
-           "</busconfig>";
-    ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + (directory_ / "bus").string()).c_str(), 1);
+    make_bus();
     ASSERT_GE(sd_event_new(&event_), 0);
   }
 
   void TearDown() override {
     service_.reset();
     for (sd_bus* client : clients_) sd_bus_close_unref(client);
-    stop_bus();
     sd_event_unref(event_);
-    ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
-    if (!directory_.empty()) std::filesystem::remove_all(directory_);
-  }
-
-  void start_bus() {
-    std::array<int, 2> ends{};
-    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    const UniqueFd printed(ends[0]), address(ends[1]);
-    bus_pid_ = ::fork();
-    if (bus_pid_ == 0) {
-      ::dup2(address.get(), STDOUT_FILENO);
-      const std::string configuration = "--config-file=" + (directory_ / "conf").string();
-      ::execlp("dbus-daemon", "dbus-daemon", configuration.c_str(), "--nofork", "--nopidfile",
-               "--nosyslog", "--print-address", nullptr);
-      ::_exit(127);
-    }
-    // Its socket exists before it listens, and before others than root may connect. The loop does
-    // not run meanwhile: the service would try.
-    pollfd ready{.fd = printed.get(), .events = POLLIN, .revents = 0};
-    ASSERT_EQ(::poll(&ready, 1, 20'000), 1);
-  }
-
-  void stop_bus() {
-    if (bus_pid_ <= 0) return;
-    ::kill(bus_pid_, SIGKILL);
-    ::waitpid(bus_pid_, nullptr, 0);
-    bus_pid_ = 0;
-    std::filesystem::remove(directory_ / "bus");
+    remove_bus();
   }
 
   void open_service() {
@@ -378,8 +341,6 @@ class BusTest : public testing::Test {
   };
 
   FakeManager manager_;
-  std::filesystem::path directory_;
-  pid_t bus_pid_ = 0;
   sd_event* event_ = nullptr;
   std::unique_ptr<Service> service_;
   std::vector<std::string> reports_;
