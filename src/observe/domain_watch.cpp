@@ -38,6 +38,8 @@ void DomainWatch::use(const Header& header) {
   way_bytes_ = of_domain(header.way_bytes, resource_, domain_);
   io_ways_ = of_domain(header.io_ways, resource_, domain_).value_or(0);
   measured_ceiling_ = of_domain(header.ceilings, resource_, domain_);
+  const bool percent = header.mb.step > 0 && header.mb.percent && !header.mba_mbps;
+  most_traffic_ = percent ? std::optional<uint64_t>(100) : std::nullopt;
 }
 
 void DomainWatch::begin_sample(const Sample& sample, bool gap) {
@@ -60,7 +62,10 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
 }
 
 // What was usual with other amounts says nothing of these.
-void DomainWatch::take_up(Track& track, const Amounts& amounts) {
+void DomainWatch::take_up(Track& track, Amounts amounts) {
+  // What could not be read this time is as it was.
+  if (!amounts.ways) amounts.ways = track.amounts.ways;
+  if (!amounts.traffic) amounts.traffic = track.amounts.traffic;
   const Amounts before = std::exchange(track.amounts, amounts);
   if (before.traffic && amounts.traffic && *amounts.traffic < *before.traffic) {
     track.lowered_usec = monotonic_usec_;
@@ -333,9 +338,24 @@ bool DomainWatch::lasts(const Running& running) const {
   return false;
 }
 
+// Whose traffic is as much as it may be, whatever cache it has.
+bool DomainWatch::is_limited(const Track& track) const {
+  if (measured_ceiling_ && total_ >= enough * *measured_ceiling_) return true;
+  if (!track.amounts.traffic) return false;
+  uint64_t all = most_traffic_.value_or(0);
+  if (!most_traffic_)
+    for (const auto& [name, other] : groups_)
+      all = std::max(all, other.amounts.traffic.value_or(0));
+  return *track.amounts.traffic < all;
+}
+
 // A doubling or halving of its cache that leaves the traffic as it is, three times.
 void DomainWatch::follow_streams() {
   for (auto& [name, track] : groups_) {
+    if (is_limited(track)) {
+      track.reference.reset();
+      continue;
+    }
     const auto found = settled(track);
     if (!found || found->traffic < loud_floor) continue;
     const Track::Point& now = *found;

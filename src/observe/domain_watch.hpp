@@ -124,13 +124,14 @@ class DomainWatch {
     double growth;  // bytes/s
   };
 
-  void take_up(Track& track, const Amounts& amounts);
+  void take_up(Track& track, Amounts amounts);
   void forget_old_masks();
   void forget_who_is_gone();
   void end_before_gap();
   void end_what_ended();
   void note_quiet();
   void note_ceiling();
+  [[nodiscard]] bool is_limited(const Track& track) const;
   void follow_streams();
   void find_cache();
   void find_bandwidth();
@@ -181,6 +182,8 @@ class DomainWatch {
   double sum_ = 0, sum_seconds_ = 0;
   HighMeans means_;
   std::optional<double> measured_ceiling_;
+  // `mb` of a group without a limit; nothing: that of the group that has the most.
+  std::optional<uint64_t> most_traffic_;
   unsigned high_ = 0;  // samples in a row near the ceiling
 };
 

@@ -21,7 +21,8 @@ std::string no_number(const std::string& group) {
 }  // namespace
 
 bool resets_guard(std::string_view mark) {
-  return mark == started_mark || mark == loaded_mark || mark == guard_ended_mark;
+  return mark == started_mark || mark == loaded_mark || mark == read_mark ||
+         mark == guard_ended_mark;
 }
 
 std::string amount_text(const Range& range, double amount) {
@@ -107,6 +108,14 @@ std::map<DomainId, std::string> Guard::guarded(const std::vector<DomainTraffic>&
   return out;
 }
 
+bool Guard::protects_somebody(const std::vector<DomainTraffic>& domains) const {
+  return std::ranges::any_of(domains, [&](const DomainTraffic& domain) {
+    return std::ranges::any_of(rules_.protected_groups, [&](const std::string& group) {
+      return domain.groups.contains(group);
+    });
+  });
+}
+
 std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<DomainTraffic>& domains) {
   now_ = static_cast<double>(sample.monotonic_usec) / 1e6;
   time_usec_ = sample.time_usec;
@@ -139,6 +148,8 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
     for (auto& [group, pair] : place.pairs) pair.recent.clear();
     out.push_back(std::move(*step));
   }
+  if (frozen_.empty() && out.empty() && !protects_somebody(domains))
+    frozen_ = "no group that is protected is here";
   // The kernel has reset what is offline: when it is here again, it begins with the policy's.
   for (auto& [key, place] : places_)
     if (!place.is_here) give_all_back(key, place, "the domain is offline", out);
@@ -240,6 +251,9 @@ std::string Guard::state_of(const Place& place, const std::string& group) const 
   if (now_ < pair.left_alone_until)
     return fmt::format("left alone for {:.0f} s more: a cut did not help",
                        pair.left_alone_until - now_);
+  if (!pair.lowered_mb.empty())
+    return fmt::format("left alone while its mb is {}: that is less than what the guard gives it",
+                       pair.lowered_mb);
   if (now_ < pair.blocked_until)
     return fmt::format(
         "left alone while its mb is {}, for {:.0f} s more at most: a cut did not come into force",

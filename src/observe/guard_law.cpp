@@ -139,6 +139,19 @@ bool Guard::is_low(const DomainTraffic& domain) const {
          std::ranges::none_of(domain.groups, [](const auto& group) { return group.second.lost; });
 }
 
+// Another tool, or another lease, may have given it less than the guard does. A step from there
+// would give it more, or nothing. An amount above all that the machine has is never seen.
+void Guard::note_amount(const std::string& mb, const Place& place, Pair& pair) const {
+  pair.lowered_mb.clear();
+  const auto now = parse_unsigned<uint64_t>(mb);
+  const double unit = mb_.percent ? 1 : mb_.step;
+  if (!now || unit <= 0 || mb_.percent != pair.range.percent) return;
+  const double amount = static_cast<double>(*now) * unit;
+  pair.most_seen_amount = std::max(pair.most_seen_amount, amount);
+  const double expected = std::min(written(pair.range, pair.amount), pair.most_seen_amount);
+  if (place.wait == 0 && !place.cut && amount < expected * (1 - 1e-9)) pair.lowered_mb = mb;
+}
+
 // What each sample shows, also while a step is waited for.
 void Guard::note(const DomainTraffic& domain, Place& place) const {
   const bool alone = is_alone(domain);
@@ -148,6 +161,7 @@ void Guard::note(const DomainTraffic& domain, Place& place) const {
   for (auto& [group, pair] : place.pairs) {
     if (!pair.is_here) continue;
     const double rate = rate_in(domain, group);
+    note_amount(mb_in(domain, group), place, pair);
     pair.idle.add(rate <= active_rate, now_);
     pair.calm.add(alone || rate <= active_rate, now_);
     if (pair.flapping && pair.calm.samples > 0 && now_ - pair.calm.since >= pair.calm_seconds) {
@@ -308,7 +322,7 @@ bool Guard::may_fall(const DomainTraffic& domain, const std::string& group,
   const std::string mb = mb_in(domain, group);
   const double rate = rate_in(domain, group);
   // Whether a cut is in force cannot be seen without it.
-  if (mb.empty() || now_ < pair.left_alone_until) return false;
+  if (mb.empty() || now_ < pair.left_alone_until || !pair.lowered_mb.empty()) return false;
   if (now_ < pair.blocked_until && mb == pair.blocked_mb) return false;
   return rate > active_rate && lower_amount(pair, rate);
 }

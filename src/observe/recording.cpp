@@ -22,6 +22,7 @@ using Json = nlohmann::json;
 
 constexpr unsigned schema = 1;
 constexpr const char* format_name = "rdtd-recording";
+constexpr std::string_view header_begin = R"({"format":"rdtd-recording")";
 
 Written to_json(const CounterValue& value) {
   if (const auto* integer = std::get_if<uint64_t>(&value)) return *integer;
@@ -56,7 +57,8 @@ constexpr uint64_t latest_usec = 4'000'000'000'000'000;
 constexpr size_t longest_schemata = 16384, longest_name = 512, longest_mark = 1024;
 // No machine has more, and what is kept of a sample grows with them.
 constexpr size_t most_rows = 100'000, most_counters = 64, most_marks = 1000;
-constexpr size_t deepest = 8;  // what is read has a depth of 4
+constexpr double longest_interval = 3600;  // seconds
+constexpr size_t deepest = 8;              // what is read has a depth of 4
 
 constexpr const char* not_a_sample = "this is no sample";
 constexpr const char* long_name = "it has a name of more than 512 bytes";
@@ -241,7 +243,7 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
     return "this is no recording of rdtd";
   const auto number = json.find("schema");
   if (number == json.end() || *number != schema)
-    return "a newer rdtd wrote it: its format is not known here";
+    return "its format is not known here: another version of rdtd wrote it";
   for (const auto& [key, to] : {std::pair("host", &out.host), std::pair("kernel", &out.kernel),
                                 std::pair("version", &out.version), std::pair("boot", &out.boot)}) {
     auto name = name_of(text_or_empty(json, key));
@@ -250,6 +252,7 @@ std::optional<std::string> read_header(const Json& json, Header& out) {
   }
   const auto interval = json.find("interval");
   out.interval = interval != json.end() && interval->is_number() ? interval->get<double>() : 0;
+  if (!(out.interval > 0 && out.interval <= longest_interval)) out.interval = 0;
   out.way_bytes = by_domain<uint64_t>(json, "way_bytes");
   out.io_ways = by_domain<uint64_t>(json, "io_ways");
   out.ceilings = by_domain<double>(json, "ceilings");
@@ -297,9 +300,14 @@ std::string sample_line(const Sample& sample) {
 std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::string_view text,
                                                                          bool whole) {
   ++number_;
+  // The last line of the file before may have been cut off.
+  if (const size_t header = text.find(header_begin); header != std::string_view::npos)
+    text.remove_prefix(header);
   const Json json = parsed(text);
-  if (number_ == 1) {
-    if (auto why = read_header(json, header_)) return std::unexpected(BadRecording{1, *why});
+  if (number_ == 1 || text.starts_with(header_begin)) {
+    if (auto why = read_header(json, header_)) return std::unexpected(BadRecording{number_, *why});
+    last_usec_ = 0;
+    begins_file_ = true;
     return std::nullopt;
   }
   auto sample = json.is_discarded() ? Refused(not_a_sample) : sample_of(json);
@@ -308,9 +316,10 @@ std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::st
     return std::nullopt;
   }
   if (!sample) return std::unexpected(BadRecording{number_, sample.error()});
-  if (number_ > 2 && sample->monotonic_usec < last_usec_)
+  if (sample->monotonic_usec < last_usec_)
     return std::unexpected(BadRecording{number_, "it is older than the sample before"});
   last_usec_ = sample->monotonic_usec;
+  sample->begins_file = std::exchange(begins_file_, false);
   return std::move(*sample);
 }
 

@@ -100,7 +100,7 @@ class Output {
 // The lines of one file.
 class Lines {
  public:
-  explicit Lines(Output& output) : output_(output) { output_.begin_file(); }
+  explicit Lines(Output& output) : output_(output) {}
 
   // What is wrong, if anything is.
   std::optional<observe::BadRecording> feed(std::string_view bytes) {
@@ -128,6 +128,7 @@ class Lines {
   std::optional<observe::BadRecording> use(bool whole) {
     auto sample = reader_.line(std::exchange(line_, {}), whole);
     if (!sample) return sample.error();
+    if (*sample && (*sample)->begins_file) output_.begin_file();
     if (*sample) output_.add(reader_.header(), std::move(**sample));
     return std::nullopt;
   }

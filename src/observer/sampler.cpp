@@ -77,11 +77,13 @@ Result<observe::Sample> Sampler::sample() {
     if (std::string label = group_label(of.group); !is_mon_group(of.group) && !now.contains(label))
       now.emplace(std::move(label), schemata_of(of.group));
   for (const auto& [group, text] : now)
-    if (const auto known = schemata_.find(group); known == schemata_.end() || known->second != text)
+    if (const auto known = schemata_.find(group);
+        all_amounts_ || known == schemata_.end() || known->second != text)
       out.schemata.emplace(group, text);
   for (const auto& [group, text] : schemata_)
     if (!now.contains(group)) out.schemata.emplace(group, "");
   schemata_ = std::move(now);
+  all_amounts_ = false;
   return out;
 }
 

@@ -67,6 +67,8 @@ void print_guard(const Context& context, const GuardStatus& guard) {
     text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
     print("{}\n", text);
   }
+  // A policy that cannot be read does not say what its mode is.
+  if (guard.mode == "off" && !guard.problem.empty()) return;
   if (guard.mode == "off") {
     print(
         "The guard is off: [guard] mode = \"shadow\" in a policy file lets it say what it would "

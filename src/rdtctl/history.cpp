@@ -27,7 +27,6 @@ using observe::Series;
 // More points than that show nothing more, and a file with many groups must not cost their square.
 constexpr size_t widest_curve = 32, narrowest_curve = 8, points_of_picture = 400,
                  most_points = 1000;
-constexpr size_t most_marks = 1000;
 constexpr double mib = 1 << 20;
 
 // A column for each value, from the least possible, 0, to `most`. A gap is a blank.
@@ -78,12 +77,14 @@ size_t curve_columns(const Context& context) {
   return std::clamp(room / 2, narrowest_curve, widest_curve);
 }
 
-void print_marks(const Context& context, const std::vector<History::Mark>& marks) {
+void print_marks(const Context& context, const History& shown) {
+  const std::vector<History::Mark>& marks = shown.marks;
   if (marks.empty()) return;
-  const size_t left_out = marks.size() - std::min(marks.size(), marks_shown);
+  const size_t first = marks.size() - std::min(marks.size(), marks_shown);
   print("\n");
-  if (left_out > 0) print("{} before these:\n", counted(left_out, "mark"));
-  for (size_t i = left_out; i < marks.size(); ++i)
+  if (const size_t left_out = shown.marks_before + first; left_out > 0)
+    print("{} before these:\n", counted(left_out, "mark"));
+  for (size_t i = first; i < marks.size(); ++i)
     print("{}\n", wrapped(context,
                           fmt::format("{}  {}", time_text(marks[i].time_usec), marks[i].text), 21));
 }
@@ -116,7 +117,7 @@ void print_curves(const Context& context, const History& shown) {
                             most_occupancy / mib, most_traffic / mib),
                 0));
   if (shown.read.cut_off) print("The last sample is cut off, and left out.\n");
-  print_marks(context, shown.marks);
+  print_marks(context, shown);
 }
 
 int report_no_counters(const verbs::RecordingSource& source, const ReadRecording& read) {
@@ -150,6 +151,12 @@ void print_as_json(const Context& context, const History& shown) {
                        {"marks", std::move(marks)}});
 }
 
+// All but the last ones.
+void forget_marks(History& history) {
+  history.marks_before += history.marks.size() - most_found;
+  history.marks.erase(history.marks.begin(), history.marks.end() - most_found);
+}
+
 std::expected<History, int> read(const Context& context, const verbs::HistoryOptions& options) {
   History out;
   std::optional<observe::SeriesBuilder> coarse, fine;
@@ -167,10 +174,10 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
         if (!options.html.empty()) fine->add(header, sample);
         for (const std::string& text : sample.marks)
           out.marks.push_back({sample.time_usec, out.seconds, text});
-        if (out.marks.size() > 2 * most_marks)
-          out.marks.erase(out.marks.begin(), out.marks.end() - most_marks);
+        if (out.marks.size() > 2 * most_found) forget_marks(out);
       });
   if (!recording) return std::unexpected(recording.error());
+  if (out.marks.size() > most_found) forget_marks(out);
   out.read = std::move(*recording);
   out.coarse = coarse->series();
   out.fine = fine->series();
@@ -206,6 +213,7 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
     const mode_t mode = options.source.file.empty() ? 0600 : 0666;
     if (const int failed = html->write(page, mode); failed != Exit::ok) return failed;
   }
+  if (context.json != Json::off && shown->marks_before > 0) warn_of_more("marks");
   if (context.json != Json::off)
     print_as_json(context, *shown);
   else

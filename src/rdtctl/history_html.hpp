@@ -21,6 +21,7 @@ struct History {
   ReadRecording read;
   std::vector<observe::Series> coarse, fine;  // for the terminal or JSON, and for the pictures
   std::vector<Mark> marks;                    // the last ones
+  size_t marks_before = 0;                    // how many others there were
   uint64_t begin_usec = 0;                    // CLOCK_BOOTTIME of the first sample
   double seconds = 0;                         // from the first sample to the last
 };

@@ -165,7 +165,10 @@ int VerbTable::bench(const CLI::App& verb) {
     });
     if (more || !command_of(verb, command_).empty())
       throw UsageError{"bench --ceiling takes no COMMAND, and no other option than --seconds"};
-    return verbs::ceiling(context_, std::max(1.0, given_.bench.workload.seconds));
+    const double seconds = given_.bench.workload.seconds;
+    if (!verb.get_option("--seconds")->empty() && seconds < 1)
+      throw UsageError{"bench --ceiling takes --seconds of 1 or more: the streams need a while"};
+    return verbs::ceiling(context_, std::max(1.0, seconds));
   }
   verbs::BenchOptions options = given_.bench;
   take_workload(verb, options.workload, given_.cpu_list, command_);

@@ -226,12 +226,17 @@ void add_guard(Exposition& out, const GuardStatus& guard) {
   };
   if (!guard.amounts.empty())
     out.head("rdtd_guard_amount", "gauge",
-             "Bandwidth that the guard lets the group have, or would in mode shadow.");
+             "Bandwidth that the guard asks for the group, or would in mode shadow.");
   for (const GuardAmount& amount : guard.amounts)
     out.sample("rdtd_guard_amount",
                fmt::format("{},{},{}", domain_labels(amount), label("unit", amount.unit),
                            label("mode", guard.mode)),
                amount.amount);
+  if (guard.mode == "on" || guard.mode == "shadow" || !guard.problem.empty()) {
+    out.head("rdtd_guard_problem", "gauge",
+             "Whether something keeps the guard from its work; rdtctl explain guard says what.");
+    out.sample("rdtd_guard_problem", label("mode", guard.mode), guard.problem.empty() ? 0 : 1);
+  }
   if (!guard.counts.empty())
     out.head("rdtd_guard_steps_total", "counter", "How often the guard changed that.");
   for (const GuardCount& count : guard.counts)

@@ -37,12 +37,23 @@ std::expected<Period, int> period_of(const verbs::RecordingSource& source) {
   return out;
 }
 
+std::expected<ReadRecording, int> read_files(const Result<Directory>& directory,
+                                             const Period& period, const UseSample& use) {
+  if (!directory) return std::unexpected(report_file(directory.error()));
+  auto read = read_ring(*directory, period, use);
+  if (!read) return std::unexpected(report_file(read.error()));
+  return std::move(*read);
+}
+
 std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source,
                                             const Period& period, const UseSample& use) {
   const std::string& file = source.file;
   if (file == "-")
     return std::unexpected(report_file({"open", "-", 0, "a recording is read from a file only"}));
   const std::filesystem::path path(file);
+  // A copy of what rdtd-observer keeps.
+  if (std::error_code unknown; std::filesystem::is_directory(path, unknown))
+    return read_files(Directory::open(file), period, use);
   const std::string parent = path.parent_path().string();
   const auto directory = Directory::open(parent.empty() ? "." : parent);
   if (!directory) return std::unexpected(report_file(directory.error()));
@@ -69,10 +80,7 @@ std::expected<ReadRecording, int> read_kept(const Context& context, const Period
         "of rdtctl record\n");
     return std::unexpected(static_cast<int>(Exit::failed));
   }
-  if (!directory) return std::unexpected(report_file(directory.error()));
-  auto read = read_ring(*directory, period, use);
-  if (!read) return std::unexpected(report_file(read.error()));
-  return std::move(*read);
+  return read_files(directory, period, use);
 }
 
 std::expected<ReadRecording, int> read_source(const Context& context,

@@ -80,16 +80,21 @@ std::optional<uint64_t> time_with_offset(const std::string& text) {
   return static_cast<uint64_t>(std::max<int64_t>(0, utc - east)) * one_second;
 }
 
-// "-1h", "1h ago", "1h", "+5min". A number without a unit is no time.
-std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) {
-  const bool ahead = text.starts_with('+');
-  if (text.starts_with('-') || ahead)
+// The "1h" of "-1h", "+1h" and "1h ago".
+std::string_view span_of(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+'))
     text.remove_prefix(1);
   else if (text.ends_with(" ago"))
     text.remove_suffix(4);
-  else if (!is_span(text))
-    return std::nullopt;
-  const auto length = parse_duration(text);
+  return text;
+}
+
+// "-1h", "1h ago", "1h", "+5min". A number without a unit is no time.
+std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) {
+  const bool ahead = text.starts_with('+');
+  const std::string_view span = span_of(text);
+  if (span == text && !is_span(text)) return std::nullopt;
+  const auto length = parse_duration(span);
   if (!length) return std::nullopt;
   const auto usec = static_cast<uint64_t>(length->count());
   return ahead ? now_usec + usec : now_usec - std::min(now_usec, usec);
@@ -124,8 +129,11 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
     }
   const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);
   if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
-  constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
   const auto number = parse_unsigned<uint32_t>(text);
+  if (const auto length = parse_duration(span_of(text));
+      !number && !length && length.error().ends_with(" is longer than 100 days"))
+    return std::unexpected(length.error() + "; write a date");
+  constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
   return std::unexpected(fmt::format(
       "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,
       !number                     ? ""

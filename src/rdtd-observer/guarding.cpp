@@ -70,10 +70,11 @@ void Guarding::use(const observe::Header& header) {
 void Guarding::release() {
   if (!guard_ || policy_.guard.mode != GuardMode::on) return;
   lease_.release();
-  const bool had_amounts = !guard_->amounts().empty();
+  // Without the mark, a replay would go on with what is forgotten here.
+  if (guard_->amounts().empty()) return;
   guard_.emplace(guard_rules(policy_));
   guard_->use(header_);
-  if (had_amounts) on_mark_(observe::guard_ended_mark);
+  on_mark_(observe::guard_ended_mark);
 }
 
 void Guarding::check(uint64_t now_usec) {

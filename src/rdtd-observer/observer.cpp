@@ -67,8 +67,8 @@ class Observer {
   void read_settings();
   void renew(observe::Header header);
   [[nodiscard]] bool unmounted() const;
-  void load_again() {
-    marks_.add(observe::loaded_mark);
+  void read_again() {
+    marks_.add(observe::read_mark);
     read_settings();
   }
   void connect();
@@ -189,7 +189,7 @@ void Observer::connect() {
           [this] {
             settled("bus");
             // What was announced meanwhile is not known.
-            if (std::exchange(was_on_bus_, true)) load_again();
+            if (std::exchange(was_on_bus_, true)) read_again();
           },
       .on_end =
           [this](const Error& cause) {
@@ -223,14 +223,15 @@ void Observer::open_tree() {
 void Observer::tick() {
   connect();
   guarding_->check(clock_usec(CLOCK_BOOTTIME));
-  if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_) read_settings();
+  if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_) read_again();
   if (!sampler_) open_tree();
   if (!sampler_) return;
   if (clock_usec(CLOCK_MONOTONIC) >= header_due_usec_) {
     if (unmounted()) return sampler_.reset();
     renew(header_);
   }
-  if (ring_ == nullptr || ring_->begins_file()) sampler_->begin_recording();
+  if (settings_.record_bytes > 0 && (ring_ == nullptr || ring_->begins_file()))
+    sampler_->begin_recording();
   auto sample = sampler_->sample();
   if (!sample) {
     complain("resctrl", sample.error().text());
@@ -306,7 +307,7 @@ int Observer::on_timer(sd_event_source* timer, uint64_t due_usec, void* self) {
 }
 
 int Observer::on_hangup(sd_event_source*, const signalfd_siginfo*, void* self) {
-  static_cast<Observer*>(self)->load_again();
+  static_cast<Observer*>(self)->read_again();
   return 0;
 }
 

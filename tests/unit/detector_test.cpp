@@ -231,31 +231,6 @@ TEST(Blame, Bandwidth) {
                 "and redis went from 400.0 MiB/s to 200.0 MiB/s"});
 }
 
-TEST(Blame, Streams) {
-  const auto grows = [](double t) {
-    return 0.5 * static_cast<double>(1 << (static_cast<int>(t / 10) % 4));
-  };
-  const Played played = Film({{"batch", "ff", grows, always(300)},
-                              {"redis", "ff", grows, [&](double t) { return 300 / grows(t); }},
-                              {"idle", "ff", grows, always(0)}})
-                            .play(60);
-  ASSERT_EQ(played.streams.size(), 1U);
-  EXPECT_EQ(played.streams.front().group, "batch");
-  EXPECT_EQ(played.streams.front().least, 0.5 * mib);
-  EXPECT_EQ(played.streams.front().most, 4 * mib);
-}
-
-// The traffic of single samples scatters more than the tenth that makes a difference.
-TEST(Blame, StreamsThatScatter) {
-  const auto halves = [](double t) { return static_cast<int>(t / 10) % 2 == 0 ? 4.0 : 1.0; };
-  const auto scatters = [](double t) { return 300 + 36 * std::sin(t * t); };
-  const auto needs_it = [&](double t) { return scatters(t) * (halves(t) > 2 ? 1 : 1.3); };
-  const Played played =
-      Film({{"batch", "ff", halves, scatters}, {"redis", "ff", halves, needs_it}}).play(60);
-  ASSERT_EQ(played.streams.size(), 1U);
-  EXPECT_EQ(played.streams.front().group, "batch");
-}
-
 // A gap is no zero: neither a counter without a number, nor a domain that is offline, nor a sleep,
 // nor an RMID that another group had.
 TEST(Blame, GapsAreNoLoss) {
@@ -392,6 +367,7 @@ TEST(Blame, TheSameFromARecording) {
 
 // Whatever the samples are, an episode names only who could have done it.
 TEST(Blame, RandomSeries) {
+  size_t found = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);
     const auto number = [&](double most) {
@@ -407,7 +383,9 @@ TEST(Blame, RandomSeries) {
     for (int i = 0; i < 5; ++i)
       actors.push_back({"g" + std::to_string(i), masks[random() % 5], steps(8), steps(500)});
     Film film(actors);
-    for (const Episode& episode : film.play(300).ended) {
+    const std::vector<Episode> ended = film.play(300).ended;
+    found += ended.size();
+    for (const Episode& episode : ended) {
       EXPECT_LE(episode.begin_usec, episode.end_usec);
       ASSERT_FALSE(episode.sufferers.empty());
       if (episode.kind != Contention::cache) continue;
@@ -422,6 +400,7 @@ TEST(Blame, RandomSeries) {
       }
     }
   }
+  EXPECT_GT(found, 50U);
 }
 
 // Another interval is no gap, once the detector knows of it.

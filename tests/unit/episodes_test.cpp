@@ -67,6 +67,12 @@ TEST(Episodes, ALowerAmountIsNobodysFault) {
   ASSERT_EQ(lowered.ended.size(), 1U);
   EXPECT_NEAR(at(lowered.ended[0].end_usec), 80, 1);
   EXPECT_TRUE(lowered.running.empty());
+  // Also if its amounts could not be read just before.
+  film.change = [](double t, Sample& sample) {
+    if (t == 59) sample.schemata["redis"] = "";
+    if (t == 60) sample.schemata["redis"] = "L3:0-1=f MB:0-1=50";
+  };
+  EXPECT_EQ(said(film.play(200)), nobody);
   // Another's amount, or more of it, excuses nobody.
   film.change = load(60, {{"batch", "L3:0-1=f0 MB:0-1=90"}, {"redis", "L3:0-1=f MB:0-1=100"}});
   EXPECT_EQ(said(film.play(200)).size(), 1U);

@@ -47,6 +47,37 @@ TEST(GuardFaults, DriftOfAnotherGroupsCacheIsNoReasonToWait) {
   EXPECT_EQ(run_with("drift: group 'batch': L3:0=3, granted L3:0=f; restored"), 0U);
 }
 
+// A difference that rdtd cannot, or may not, restore is reported once.
+TEST(GuardFaults, DriftThatStays) {
+  Plant plant({{"redis", steadily(4)}, {"batch", [](double t) { return t < 30 ? 1 : 10; }}});
+  plant.change = [](double t, Sample& sample) {
+    if (t >= 20 && t < 100) sample.schemata["batch"] = "MB:0-1=20";
+    if (t == 20) sample.marks = {"drift: group 'batch': MB:0=20, granted MB:0=100"};
+  };
+  const Ran ran = plant.run(100);
+  EXPECT_EQ(texts(ran.steps), std::vector<std::string>{});
+  EXPECT_EQ(ran.guard.states().front().text,
+            "left alone while its mb is 20: that is less than what the guard gives it");
+  EXPECT_FALSE(plant.run(110).steps.empty());
+}
+
+// The policy asks for more than the machine has.
+TEST(GuardFaults, AnAmountAboveAllThatThereIs) {
+  GuardRules rules = rules_of();
+  rules.ranges["batch"][std::nullopt] = {1e9, 1e12, false};
+  Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}}, rules);
+  plant.header.mb = {.percent = false, .step = 125e6, .least = 125e6};
+  plant.change = [](double, Sample& sample) { sample.schemata["batch"] = "MB:0-1=2048"; };
+  EXPECT_FALSE(plant.run(30).steps.empty());
+}
+
+TEST(GuardFaults, NobodyToProtect) {
+  Plant plant({{"web", steadily(4)}, {"batch", steadily(10)}});
+  const Ran ran = plant.run(60);
+  EXPECT_TRUE(ran.steps.empty());
+  EXPECT_EQ(ran.guard.frozen(), "no group that is protected is here");
+}
+
 // The domain stays high by what somebody without a range does.
 TEST(GuardFaults, GivesBackToWhoIsIdleWhileTheDomainIsHigh) {
   Plant plant({{"redis", steadily(4)}, {"batch", until(60, 10)}, {"other", [](double t) {

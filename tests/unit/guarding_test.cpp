@@ -123,6 +123,15 @@ TEST_F(GuardingTest, WhatTheDaemonEndsIsAMark) {
   EXPECT_EQ(marks_, std::vector<std::string>{std::string(observe::guard_ended_mark)});
 }
 
+// A replay goes on from what it knows: so must the guard, if it has nothing to give back.
+TEST_F(GuardingTest, WithoutAmountsWhatItKnowsStays) {
+  see_full_traffic();
+  ASSERT_FALSE(guarding_->status().amounts.empty());
+  guarding_->release();
+  EXPECT_FALSE(guarding_->status().amounts.empty());
+  EXPECT_TRUE(marks_.empty());
+}
+
 TEST_F(GuardingTest, ARefusalIsAProblem) {
   service_.reset();
   cut();

@@ -109,6 +109,32 @@ TEST(Recording, CutOffAnywhere) {
   }
 }
 
+// zstdcat(1) of a ring. The writer of the first may have been killed.
+TEST(Recording, ThoseThatWereJoined) {
+  Header other;
+  other.interval = 5;
+  const std::string first = header + sample_line(sample(5, 5, 1)) + sample_line(sample(6, 6, 2)),
+                    second = header_line(other) + sample_line(sample(2, 2, 3));
+  for (const size_t cut : {size_t{0}, size_t{1}, size_t{9}}) {
+    const auto read = parse_recording(first.substr(0, first.size() - cut) + second);
+    ASSERT_TRUE(read) << read.error().why;
+    ASSERT_EQ(read->samples.size(), cut == 0 ? 3U : 2U);
+    EXPECT_TRUE(read->samples.front().begins_file);
+    EXPECT_TRUE(read->samples.back().begins_file);
+    EXPECT_EQ(read->samples.back().monotonic_usec, 2'000'000U);
+    EXPECT_EQ(read->header.interval, 5);
+  }
+}
+
+// What is no time between samples is not known.
+TEST(Recording, Intervals) {
+  for (const auto& [text, interval] : {std::pair("-1e308", 0), {"0", 0}, {"1e9", 0}, {"30", 30}}) {
+    const std::string line =
+        R"({"format":"rdtd-recording","schema":1,"interval":)" + std::string(text) + "}\n";
+    EXPECT_EQ(parse_recording(line)->header.interval, interval) << text;
+  }
+}
+
 TEST(Recording, WhatIsNone) {
   const std::string good = sample_line(sample(5, 1, 1));
   const struct {
@@ -122,7 +148,7 @@ TEST(Recording, WhatIsNone) {
       {"[[[[[[[[\n", 1, "this is no recording of rdtd"},
       {R"({"format":"rdtd-recording","schema":2})"
        "\n",
-       1, "a newer rdtd wrote it: its format is not known here"},
+       1, "its format is not known here: another version of rdtd wrote it"},
       {header + "\n", 2, "this is no sample"},
       {header + "{}\n" + good, 2, "this is no sample"},
       {header + R"({"t":1,"m":-1,"counters":[]})" + "\n" + good, 2, "this is no sample"},

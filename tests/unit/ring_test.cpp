@@ -358,6 +358,24 @@ TEST_F(RingTest, ABadFileDoesNotHideTheOthers) {
             path_ + "/000000000001-00000000000000000001.jsonl.zst:1: this is no recording of rdtd");
 }
 
+TEST_F(RingTest, ItsFilesJoined) {
+  for (const int from : {0, 200}) {
+    Ring ring(directory(), 1 << 20);
+    EXPECT_TRUE(write(ring, from, from + 200));
+  }
+  const auto files = Ring::files(directory());
+  ASSERT_EQ(files->size(), 2U);
+  std::ofstream joined(path_ + "/joined");
+  for (const std::string& file : *files) joined << std::ifstream(path_ + "/" + file).rdbuf();
+  joined.close();
+  size_t gaps = 0;
+  const auto use = [&](const observe::Header&, const observe::Sample& sample) {
+    gaps += sample.first ? 1 : 0;
+  };
+  EXPECT_EQ(read_recording(directory(), "joined", {}, use)->samples, 400U);
+  EXPECT_EQ(gaps, 0U);
+}
+
 TEST_F(RingTest, OneFileByName) {
   {
     Ring ring(directory(), 1 << 20);

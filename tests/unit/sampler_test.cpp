@@ -110,8 +110,12 @@ TEST_F(SamplerTest, SchemataThatAreNew) {
   put("redis/schemata", "L3:0=1\n");
   EXPECT_EQ(sampler.sample()->schemata, (Changed{{"redis", "L3:0=1"}}));
   EXPECT_EQ(sampler.sample()->schemata, Changed{});
+  // A recording begins with all of them, and with who is gone.
+  sampler.begin_recording();
+  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"default", "L3:0=f"}, {"redis", "L3:0=1"}}));
   fs::remove_all(root_ / "redis");
-  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"redis", ""}}));
+  sampler.begin_recording();
+  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"default", "L3:0=f"}, {"redis", ""}}));
   EXPECT_EQ(sampler.sample()->schemata, Changed{});
 }
 

@@ -87,6 +87,13 @@ TEST_F(TimePoint, Forms) {
   }
 }
 
+TEST_F(TimePoint, LongerThanAnybodyKeeps) {
+  for (const auto& [text, span] :
+       {std::pair("-200d", "200d"), {"101d", "101d"}, {"101d ago", "101d"}, {"+101d", "101d"}})
+    EXPECT_EQ(parse_time(text, 0).error(),
+              "'" + std::string(span) + "' is longer than 100 days; write a date");
+}
+
 TEST_F(TimePoint, Texts) {
   EXPECT_EQ(time_text(0), "never");
   EXPECT_EQ(span_text(119'999'999), "119 s");

@@ -117,6 +117,9 @@ class Guard {
     // What `mb` was while a cut did not come into force, and how long that is believed.
     std::string blocked_mb;
     double blocked_until = 0;
+    // What `mb` is while it is less than `amount`, and the most that it was, per cent or bytes/s.
+    std::string lowered_mb;
+    double most_seen_amount = 0;
     // When more was given to it, though it used what it had.
     std::optional<double> wanted_at;
     std::deque<double> reversals;
@@ -158,12 +161,14 @@ class Guard {
   [[nodiscard]] static std::map<DomainId, std::string> guarded(
       const std::vector<DomainTraffic>& domains);
   [[nodiscard]] bool counts(const std::string& drift) const;
+  [[nodiscard]] bool protects_somebody(const std::vector<DomainTraffic>& domains) const;
   [[nodiscard]] bool is_usable(const DomainTraffic& domain, Place& place);
   [[nodiscard]] std::string what_is_missing(const DomainTraffic& domain) const;
   void update_pairs(const DomainTraffic& domain, Place& place, std::vector<GuardStep>& out) const;
   // The law: guard_law.cpp.
   [[nodiscard]] std::optional<GuardStep> next(const DomainTraffic& domain, Place& place);
   void note(const DomainTraffic& domain, Place& place) const;
+  void note_amount(const std::string& mb, const Place& place, Pair& pair) const;
   [[nodiscard]] double written(const Range& range, double amount) const;
   [[nodiscard]] std::optional<double> lower_amount(const Pair& pair, double rate) const;
   [[nodiscard]] GuardStep step_of(const DomainTraffic& domain, const std::string& group, Pair& pair,

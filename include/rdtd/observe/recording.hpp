@@ -51,6 +51,7 @@ template <class T>
 // Marks after which the policy's own amounts are in force.
 inline constexpr const char* started_mark = "rdtd-observer was started";
 inline constexpr const char* loaded_mark = "the policy was loaded";
+inline constexpr const char* read_mark = "rdtd-observer read the policy files again";
 inline constexpr const char* guard_ended_mark = "the guard's lease ended";
 
 struct Sample {
@@ -104,8 +105,9 @@ struct BadRecording {
 // Reads a recording line by line, so that one of any length takes the memory of a sample.
 class RecordingReader {
  public:
-  // A line without its line break; nothing for the header, and for a last line that is cut off.
-  // `whole`: the line break was there.
+  // A line without its line break; nothing for a header, and for a last line that is cut off.
+  // `whole`: the line break was there. A header may come again, where files were joined: the sample
+  // after it begins a file.
   [[nodiscard]] std::expected<std::optional<Sample>, BadRecording> line(std::string_view text,
                                                                         bool whole);
   [[nodiscard]] const Header& header() const { return header_; }
@@ -117,7 +119,7 @@ class RecordingReader {
   Header header_;
   size_t number_ = 0;
   uint64_t last_usec_ = 0;
-  bool cut_off_ = false;
+  bool cut_off_ = false, begins_file_ = false;
 };
 [[nodiscard]] std::expected<Recording, BadRecording> parse_recording(std::string_view text);
 

@@ -22,12 +22,13 @@ class Sampler {
   [[nodiscard]] Result<observe::Sample> sample();
   [[nodiscard]] const Tree& tree() const { return tree_; }
   // The next sample has the amounts of all groups: a recording begins with it.
-  void begin_recording() { schemata_.clear(); }
+  void begin_recording() { all_amounts_ = true; }
 
  private:
   [[nodiscard]] std::string schemata_of(const std::string& group) const;
   Tree tree_;
   std::map<std::string, std::string> schemata_;  // in the last sample
+  bool all_amounts_ = true;                      // in the next one
 };
 
 }  // namespace rdtd
