@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 namespace rdtd::experiment {
 
 namespace {
 
-// How many times as bad one amount is as the other.
-std::optional<Ratio> loss(const AmountRuns& amount, const AmountRuns& other, Better better) {
-  return better == Better::lower ? paired_ratio(amount.values, other.values)
-                                 : paired_ratio(other.values, amount.values);
+// How many times as bad one amount is as each of the others, with itself.
+using Losses = std::vector<std::optional<Ratio>>;
+Losses losses_of(const AmountRuns& amount, const std::vector<AmountRuns>& curve, Better better) {
+  Losses out;
+  for (const AmountRuns& other : curve)
+    out.push_back(better == Better::lower ? paired_ratio(amount.values, other.values)
+                                          : paired_ratio(other.values, amount.values));
+  return out;
 }
 
 void raise_negligible(std::vector<AmountRuns>& curve, double negligible) {
@@ -28,22 +31,20 @@ Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) 
   const bool nothing = std::ranges::all_of(curve, [](const AmountRuns& runs) {
     return std::ranges::all_of(runs.values, [](double value) { return value == 0; });
   });
-  const auto suffices = [&](const AmountRuns& runs) {
-    return !nothing && std::ranges::all_of(curve, [&](const AmountRuns& other) {
-      const auto ratio = loss(runs, other, better);
-      return ratio && ratio->interval && ratio->interval->high <= relevant;
+  std::vector<Losses> losses;
+  for (const AmountRuns& runs : curve) losses.push_back(losses_of(runs, curve, better));
+  const auto suffices = [&](const Losses& of) {
+    return !nothing && std::ranges::all_of(of, [](const auto& loss) {
+      return loss && loss->interval && loss->interval->high <= relevant;
     });
   };
-  const auto seems_to_suffice = [&](const AmountRuns& runs) {
-    return std::ranges::all_of(curve, [&](const AmountRuns& other) {
-      const auto ratio = loss(runs, other, better);
-      return ratio && ratio->estimate <= relevant;
-    });
+  const auto seems_to_suffice = [](const Losses& of) {
+    return std::ranges::all_of(of,
+                               [](const auto& loss) { return loss && loss->estimate <= relevant; });
   };
-  const auto is_not_worse = [&](const AmountRuns& runs) {
-    return std::ranges::none_of(curve, [&](const AmountRuns& other) {
-      const auto ratio = loss(runs, other, better);
-      return ratio && ratio->interval && ratio->interval->low > relevant;
+  const auto is_not_worse = [](const Losses& of) {
+    return std::ranges::none_of(of, [](const auto& loss) {
+      return loss && loss->interval && loss->interval->low > relevant;
     });
   };
   // The first one from above that does not suffice ends the search, so that the chance of naming an
@@ -51,10 +52,7 @@ Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) 
   // must not be worse: an amount that happens to be good below one that is not is no candidate.
   const auto smallest = [&](const auto& is_good) {
     std::optional<unsigned> out;
-    for (const AmountRuns& runs : curve | std::views::reverse) {
-      if (!is_good(runs)) break;
-      out = runs.amount;
-    }
+    for (size_t i = curve.size(); i-- > 0 && is_good(losses[i]);) out = curve[i].amount;
     return out;
   };
   const unsigned most = curve.back().amount;
@@ -64,7 +62,7 @@ Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) 
           .perhaps = smallest(is_not_worse).value_or(most),
           .likely = smallest(seems_to_suffice).value_or(most),
           .best = (better == Better::lower ? least : greatest)->amount,
-          .most_is_worse = !is_not_worse(curve.back())};
+          .most_is_worse = !is_not_worse(losses.back())};
 }
 
 std::vector<unsigned> coarse_amounts(std::span<const unsigned> amounts, unsigned present) {
@@ -92,6 +90,31 @@ std::vector<unsigned> amounts_near(const Knee& knee, std::span<const AmountRuns>
            amount == amounts.back();
   });
   return out;
+}
+
+std::vector<unsigned> second_amounts(const MeasuredCurve& first,
+                                     std::span<const unsigned> amounts) {
+  if (first.runs.size() + first.unbearable.size() == amounts.size()) return {};
+  if (first.knee.most_is_worse) return {};
+  std::vector<unsigned> out = amounts_near(first.knee, first.runs, amounts);
+  for (const unsigned unbearable : first.unbearable)
+    if (unbearable < first.runs.front().amount)
+      std::erase_if(out, [=](unsigned amount) { return amount <= unbearable; });
+  return out;
+}
+
+MeasuredCurve joined(MeasuredCurve first, MeasuredCurve second) {
+  const auto is_of_second = [&](unsigned amount) {
+    return std::ranges::find(second.runs, amount, &AmountRuns::amount) != second.runs.end() ||
+           std::ranges::find(second.unbearable, amount) != second.unbearable.end();
+  };
+  for (AmountRuns& runs : first.runs)
+    if (!is_of_second(runs.amount)) second.runs.push_back(std::move(runs));
+  std::ranges::sort(second.runs, {}, &AmountRuns::amount);
+  for (const unsigned amount : first.unbearable)
+    if (!is_of_second(amount)) second.unbearable.push_back(amount);
+  std::ranges::sort(second.unbearable);
+  return second;
 }
 
 size_t rounds_near(size_t rounds, size_t all, size_t coarse, size_t near) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace rdtd::experiment {
 
@@ -17,7 +18,7 @@ constexpr double endless = 500;
 // How many of the sorted means of pairs lie outside the interval on each side: the largest k for
 // which the sum of the positive ranks is below k with at most that probability, if all signs are
 // equally likely. Nothing if even k = 1 is more likely.
-std::optional<size_t> outside(size_t rounds) {
+std::optional<size_t> exactly_outside(size_t rounds) {
   const size_t most = rounds * (rounds + 1) / 2;
   std::vector<double> probability(most + 1, 0.0);  // of each sum of ranks
   probability[0] = 1;
@@ -28,6 +29,21 @@ std::optional<size_t> outside(size_t rounds) {
   size_t k = 0;
   while (k <= most && cumulative + probability[k] <= tail) cumulative += probability[k++];
   return k == 0 ? std::nullopt : std::optional(k);
+}
+
+// Of very many, the sum is as good as normal; to count all signs would take their cube.
+std::optional<size_t> outside(size_t rounds) {
+  constexpr size_t most_counted = 200;
+  constexpr double quantile = 1.959964;  // of the tail
+  if (rounds > most_counted) {
+    const auto n = static_cast<double>(rounds);
+    return static_cast<size_t>(n * (n + 1) / 4 -
+                               quantile * std::sqrt(n * (n + 1) * (2 * n + 1) / 24));
+  }
+  static std::map<size_t, std::optional<size_t>> known;
+  const auto [found, is_new] = known.try_emplace(rounds);
+  if (is_new) found->second = exactly_outside(rounds);
+  return found->second;
 }
 
 size_t bucket_of(double nanoseconds) {
@@ -85,10 +101,15 @@ std::optional<Ratio> paired_ratio(std::span<const double> values, std::span<cons
   for (size_t i = 0; i < logarithms.size(); ++i)
     for (size_t j = i; j < logarithms.size(); ++j)
       means.push_back((logarithms[i] + logarithms[j]) / 2);
-  std::ranges::sort(means);
-  Ratio out{ratio_of(median(means)), {}};
+  const auto nth = [&](size_t index) {
+    std::ranges::nth_element(means, means.begin() + static_cast<ptrdiff_t>(index));
+    return means[index];
+  };
+  const size_t middle = means.size() / 2;
+  const double above = nth(middle), below = means.size() % 2 == 1 ? above : nth(middle - 1);
+  Ratio out{ratio_of((below + above) / 2), {}};
   if (const auto k = outside(logarithms.size()))
-    out.interval = {ratio_of(means[*k - 1]), ratio_of(means[means.size() - *k])};
+    out.interval = {ratio_of(nth(*k - 1)), ratio_of(nth(means.size() - *k))};
   return out;
 }
 

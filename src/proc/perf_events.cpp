@@ -97,6 +97,11 @@ Result<std::vector<double>> PerfEvents::read() const {
     } count{};
     if (::read(descriptor.get(), &count, sizeof count) != sizeof count)
       return errno_error("read", object);
+    // A task that slept all the time has used nothing.
+    if (count.enabled == 0) {
+      out.push_back(0);
+      continue;
+    }
     if (count.running == 0)
       return std::unexpected(
           Error{"read", object, 0, "other programs used all of the processor's counters"});

@@ -172,6 +172,10 @@ Divided divided_on(const Result<TreeMachine>& machine, const verbs::BenchOptions
   groups.erase("");
   groups.erase("default");
   const auto& amounts = options.lease.amounts;
+  if (groups.empty() && amounts.empty() && options.group == "default")
+    result.warnings.emplace_back(
+        "The command is in the default group under both: the third condition does not differ from "
+        "the second.");
   Divided out;
   if (machine && !groups.empty()) {
     const auto found = divided_by(machine->snapshot, groups);

@@ -43,7 +43,9 @@ std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto [low, high] = found->interval.value_or(Ratio::Interval{});
   const bool differs = !found->interval || found->verdict() == Ratio::Verdict::differs;
   // A difference of less than a hundredth must not read as 1.00.
-  const int digits = differs && low > 0.98 && high < 1.02 && found->interval ? 3 : 2;
+  const auto reads_as_one = [](double bound) { return bound > 0.985 && bound < 1.015; };
+  const int digits =
+      differs && found->interval && (reads_as_one(low) || reads_as_one(high)) ? 3 : 2;
   const std::string interval =
       found->interval ? fmt::format("95%: {:.{}f} to {:.{}f}", low, digits, high, digits)
                       : "too few rounds for an interval";

@@ -16,13 +16,17 @@ unsigned level_of(const Resource& resource) {
   return to_string(resource).starts_with("L2") ? 2 : 3;
 }
 
-// Of code and data, that of the code.
+// Of code and data, that of the data: a probe reads these, and most of what others read is data.
 Cbm mask_in(const Schemata& schemata, experiment::CacheId cache) {
-  for (const auto& [resource, masks] : schemata)
-    if (level_of(resource) == cache.level)
-      if (const auto mask = masks.find(DomainId{cache.id}); mask != masks.end())
-        return Cbm{mask->second};
-  return {};
+  Cbm out;
+  for (const auto& [resource, masks] : schemata) {
+    if (level_of(resource) != cache.level) continue;
+    const auto mask = masks.find(DomainId{cache.id});
+    if (mask == masks.end()) continue;
+    if (to_string(resource).ends_with("DATA")) return Cbm{mask->second};
+    out = Cbm{mask->second};
+  }
+  return out;
 }
 
 Cbm mask_of_all(const Capabilities& capabilities, unsigned level) {

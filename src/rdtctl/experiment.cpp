@@ -33,6 +33,7 @@ class Experiment {
  public:
   Experiment(const Context& context, Client& client, ExperimentSetup setup)
       : proc_(context.proc),
+        of_others_(children_of_this(context.proc)),
         client_(client),
         setup_(std::move(setup)),
         disturbance_(context.proc, context.cpus, setup_.place) {
@@ -40,6 +41,11 @@ class Experiment {
     if (setup_.evicts)
       caches_ =
           experiment::caches_of(context.cpus, experiment::allowed_cpus(), setup_.place.cache.level);
+    // Tasks that run anyway may be on any of them; a workload uses one.
+    if (setup_.workload.given())
+      std::erase_if(caches_, [&](const experiment::CacheOfCpu& cache) {
+        return !setup_.place.shared.contains(cache.cpu);
+      });
   }
 
   Measured measure() {
@@ -138,7 +144,7 @@ class Experiment {
   Or<Ran> run_shown(size_t condition) {
     progress_.show(setup_.conditions[condition].name);
     auto out = run(setup_.conditions[condition]);
-    end_children(proc_);
+    end_children(proc_, of_others_);
     progress_.clear();
     return out;
   }
@@ -293,7 +299,7 @@ class Experiment {
     const uint64_t ended_at = monotonic_nanoseconds();
     const double seconds = static_cast<double>(ended_at - began) * 1e-9;
     Ran out{{.noise_rate = (bytes_of(noise) - bytes_before) / seconds}, {}};
-    add_counters(group, counters, out.sample);
+    add_counters(group, counters, seconds, out.sample);
     OwnSeconds own;
     if (const auto now = noise_seconds(noise)) own.noise = *now - *seconds_before;
     if (const auto running = check_noise(noise, lease); !running)
@@ -319,20 +325,26 @@ class Experiment {
       return std::unexpected(settled.error());
     const auto counters = read_counters();
     const bool instructions = setup_.value == Value::instructions_of_tasks;
-    const double before = task_seconds(condition.group);
-    const TaskCounters counted(instructions ? tasks_of(condition.group) : std::vector<pid_t>{},
-                               hardware_events().front());
+    const CpuSeconds before = task_seconds(condition.group);
+    TaskCounters counted(instructions ? tasks_of(condition.group) : std::vector<pid_t>{},
+                         hardware_events().front());
     if (auto waited = watched_.pause(seconds, lease); !waited)
       return std::unexpected(waited.error());
     Ran out;
     if (instructions) {
+      out.sample.value = counted.count() / seconds;
       if (std::string missing = counted.missing(); !missing.empty())
         not_counted_ = std::move(missing);
-      out.sample.value = counted.count() / seconds;
       return out;
     }
-    add_counters(condition.group, counters, out.sample);
-    return choose_value(condition, std::move(out), seconds, task_seconds(condition.group) - before);
+    add_counters(condition.group, counters, seconds, out.sample);
+    const UsedMeanwhile used = used_between(before, task_seconds(condition.group));
+    if (setup_.value == Value::traffic_of_tasks && used.others > 0)
+      not_counted_ = fmt::format(
+          "Tasks came or went, {} at the last time: their traffic counts, and their CPU time does "
+          "not.",
+          used.others);
+    return choose_value(condition, std::move(out), seconds, used.seconds);
   }
 
   [[nodiscard]] std::vector<pid_t> tasks_of(const std::string& group) const {
@@ -340,8 +352,7 @@ class Experiment {
     return tasks.value_or(std::vector<pid_t>{});
   }
 
-  // Tasks that come or go meanwhile are a part of what is measured, and their traffic too.
-  [[nodiscard]] double task_seconds(const std::string& group) const {
+  [[nodiscard]] CpuSeconds task_seconds(const std::string& group) const {
     return cpu_seconds_of(tasks_of(group), proc_);
   }
 
@@ -370,20 +381,24 @@ class Experiment {
     return used.reason ? std::nullopt : used.amount;
   }
 
-  void add_counters(const std::string& group, const std::optional<Reading>& before,
+  // `seconds`: how long what is measured took. Reading the counters takes a while too.
+  void add_counters(const std::string& group, const std::optional<Reading>& before, double seconds,
                     Sample& sample) const {
     const auto now = before ? read_counters() : std::nullopt;
     if (!now) return;
+    const std::chrono::duration<double> passed = now->at - before->at;
     for (const Usage& usage : usage_between(*before, *now, Domains::summed)) {
       if (usage.group != group) continue;
       sample.occupancy = of_all_domains(usage.of(occupancy_counter));
       sample.traffic = of_all_domains(usage.of(traffic_counter));
+      if (sample.traffic) *sample.traffic *= passed.count() / seconds;
     }
   }
 
   using OwnSeconds = experiment::OwnSeconds;
 
   std::string proc_;
+  std::set<pid_t> of_others_;  // children that this process had before
   Client& client_;
   ExperimentSetup setup_;
   WatchedRun watched_;

@@ -157,13 +157,18 @@ std::string Process::output() const {
   }
 }
 
+std::set<pid_t> children_of_this(const std::string& proc) {
+  // proc_pid_task_tid_children(5)
+  std::ifstream file(fmt::format("{}/self/task/{}/children", proc, ::getpid()));
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
 // One of them that is killed leaves its own children to this process.
-void end_children(const std::string& proc) {
+void end_children(const std::string& proc, const std::set<pid_t>& of_others) {
   constexpr int most_generations = 1000;
   for (int i = 0; i < most_generations; i++) {
-    // proc_pid_task_tid_children(5)
-    std::ifstream file(fmt::format("{}/self/task/{}/children", proc, ::getpid()));
-    const std::vector<pid_t> children(std::istream_iterator<pid_t>(file), {});
+    std::set<pid_t> children = children_of_this(proc);
+    std::erase_if(children, [&](pid_t pid) { return of_others.contains(pid); });
     if (children.empty()) return;
     for (const pid_t pid : children) (void)::kill(pid, SIGKILL);
     for (const pid_t pid : children)

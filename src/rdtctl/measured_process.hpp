@@ -14,6 +14,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,11 @@ class Process {
 };
 
 // Kills what left the process group of a program, as `timeout`, a shell with job control and
-// daemons do: it would go on beside the next run. To be called when no Process is there.
-void end_children(const std::string& proc);
+// daemons do: it would go on beside the next run. To be called when no Process is there. A program
+// that became rdtctl by exec may have had children before: those in `of_others` are left alone.
+void end_children(const std::string& proc, const std::set<pid_t>& of_others);
+// `proc`: /proc.
+[[nodiscard]] std::set<pid_t> children_of_this(const std::string& proc);
 
 enum class Ended { process, interrupted, lease, timeout };
 

@@ -39,7 +39,12 @@ std::string quantity(double value, std::string_view unit) {
   if (found == prefixes.end()) --found;
   const double shown = amount / found->factor, size = std::abs(shown);
   if (shown == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
-  const int decimals = shown == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  // Three digits, also below the smallest prefix.
+  const int decimals = size >= 99.95   ? 0
+                       : size >= 9.995 ? 1
+                       : size >= 0.0995
+                           ? 2
+                           : std::min(9, 2 - static_cast<int>(std::floor(std::log10(size))));
   std::string out = fmt::format("{:.{}f}", shown, decimals);
   if (!found->name.empty()) out += fmt::format(" {}", found->name);
   return time || unit.empty() ? out : out + " " + std::string(unit);

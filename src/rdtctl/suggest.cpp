@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iterator>
 
 #include "experiment.hpp"
@@ -31,11 +32,14 @@ constexpr double negligible_traffic = 0.02;
 // almost nothing, before that matters.
 constexpr double default_max_loss = 50;
 
-// Whether the processor counts the instructions of a task of the group.
-bool counts_tasks(const Tree& tree, const std::string& group) {
-  const auto tasks = tree.read_tasks(group_directory(group));
-  return tasks && !tasks->empty() &&
-         PerfEvents::open(std::span(hardware_events()).first(1), tasks->front()).has_value();
+// Whether the processor counts the instructions of a task of the group: of the first that has not
+// ended meanwhile.
+bool counts_tasks(const std::vector<pid_t>& tasks) {
+  for (const pid_t task : tasks) {
+    const auto opened = PerfEvents::open(std::span(hardware_events()).first(1), task);
+    if (opened || opened.error().code != ESRCH) return opened.has_value();
+  }
+  return false;
 }
 
 // A limited program has less traffic because it is slower, one with more ways because it finds more
@@ -101,52 +105,41 @@ void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
 
 // Of one step, or of both.
 struct Stepped {
-  Measured measured;                 // of the last one
-  std::vector<AmountRuns> curve;     // of all amounts that were measured
-  std::vector<unsigned> unbearable;  // amounts that --max-loss left out
-  experiment::Knee knee;
+  Measured measured;  // of the last one
+  experiment::MeasuredCurve curve;
 };
 
 Stepped stepped(const std::vector<Trial>& conditions, Measured measured, const Measure& of) {
-  Stepped out;
+  experiment::MeasuredCurve out;
   for (size_t i = 0; i < conditions.size(); ++i) {
     AmountRuns runs{conditions[i].amount, {}};
     for (const Sample& sample : measured.samples[i]) runs.values.push_back(sample.value);
     if (!runs.values.empty())
-      out.curve.push_back(std::move(runs));
+      out.runs.push_back(std::move(runs));
     else
       out.unbearable.push_back(runs.amount);
   }
-  std::ranges::sort(out.curve, {}, &AmountRuns::amount);
+  std::ranges::sort(out.runs, {}, &AmountRuns::amount);
   std::ranges::sort(out.unbearable);
-  if (!out.curve.empty()) out.knee = find_knee(out.curve, of.better, of.negligible);
-  out.measured = std::move(measured);
-  return out;
+  if (!out.runs.empty()) out.knee = find_knee(out.runs, of.better, of.negligible);
+  return {std::move(measured), std::move(out)};
 }
 
-// The second step decides. An amount that only the first one had is a part of the curve.
+// What disturbed the first step disturbed both.
 Stepped both_steps(Stepped first, Stepped second) {
+  auto& disturbances = second.measured.disturbances;
+  for (std::string& sentence : first.measured.disturbances)
+    if (std::ranges::find(disturbances, sentence) == disturbances.end())
+      disturbances.push_back(std::move(sentence));
   if (second.measured.rounds() < experiment::fewest_rounds) {
     first.measured.exit = second.measured.exit;
+    first.measured.disturbances = std::move(disturbances);
+    first.measured.disturbances.emplace_back(
+        "Only some of the amounts were measured: the second step has too few rounds.");
     return first;
   }
-  for (AmountRuns& runs : first.curve)
-    if (std::ranges::find(second.curve, runs.amount, &AmountRuns::amount) == second.curve.end())
-      second.curve.push_back(std::move(runs));
-  std::ranges::sort(second.curve, {}, &AmountRuns::amount);
-  std::ranges::copy(first.unbearable, std::back_inserter(second.unbearable));
+  second.curve = joined(std::move(first.curve), std::move(second.curve));
   return second;
-}
-
-// Those of the second step; none: there is none.
-std::vector<unsigned> second_amounts(const StepPlan& steps, const Stepped& first) {
-  if (first.curve.size() + first.unbearable.size() == steps.amounts.size()) return {};
-  if (first.knee.most_is_worse) return {};
-  std::vector<unsigned> out = amounts_near(first.knee, first.curve, steps.amounts);
-  for (const unsigned unbearable : first.unbearable)
-    if (unbearable < first.curve.front().amount)
-      std::erase_if(out, [=](unsigned amount) { return amount <= unbearable; });
-  return out;
 }
 
 // `setup` makes that of these conditions and so many rounds.
@@ -159,8 +152,8 @@ Stepped measure_steps(const Context& context, Client& client, const StepPlan& st
   };
   const auto few = experiment::coarse_amounts(steps.amounts, steps.present);
   Stepped first = measure_these(few, repeats);
-  if (first.measured.exit != Exit::ok || first.curve.empty()) return first;
-  const auto second = second_amounts(steps, first);
+  if (first.measured.exit != Exit::ok || first.curve.runs.empty()) return first;
+  const auto second = experiment::second_amounts(first.curve, steps.amounts);
   if (second.size() < 2) return first;
   const size_t rounds =
       experiment::rounds_near(repeats, steps.amounts.size(), few.size(), second.size());
@@ -175,9 +168,9 @@ SuggestResult result_of(const Planned& planned, const StepPlan& steps,
                     .command = !options.workload.command.empty(),
                     .resource = steps.resource,
                     .measure = std::move(of),
-                    .curve = std::move(stepped.curve),
-                    .unbearable = std::move(stepped.unbearable),
-                    .knee = stepped.knee,
+                    .curve = std::move(stepped.curve.runs),
+                    .unbearable = std::move(stepped.curve.unbearable),
+                    .knee = stepped.curve.knee,
                     .place = fmt::format("{}:{}", where.file.text(), where.line)};
   if (is_cache(out.resource))
     out.least_ways = planned.machine.capabilities.caches.at(out.resource).min_ways();
@@ -230,8 +223,13 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   auto client = Client::connect();
   if (!client) return report(client.error());
   const bool tasks = !options.workload.given();
-  const Measure of = measure_of(options, steps->resource,
-                                tasks && counts_tasks(planned->machine.tree, options.group));
+  const auto running = planned->machine.tree.read_tasks(group_directory(options.group));
+  if (tasks && running && running->empty()) {
+    note("rdtctl: group '{}' has no tasks: give a command, or start them first\n", options.group);
+    return Exit::failed;
+  }
+  const Measure of =
+      measure_of(options, steps->resource, tasks && running && counts_tasks(*running));
   auto place = place_of(context, *steps, options);
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
@@ -252,8 +250,8 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
                           .better = of.better};
                     });
   const int exit = found.measured.exit;
-  if (found.curve.empty()) return exit;
-  if (tasks && std::ranges::all_of(found.curve, [](const AmountRuns& runs) {
+  if (found.curve.runs.empty()) return exit;
+  if (tasks && std::ranges::all_of(found.curve.runs, [](const AmountRuns& runs) {
         return experiment::median(runs.values) == 0;
       })) {
     note("rdtctl: group '{}' {}: its tasks must be at work while it is measured\n", options.group,

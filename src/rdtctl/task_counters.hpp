@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +14,15 @@
 namespace rdtd {
 
 // Until now, of those that are there; `proc` is /proc.
-[[nodiscard]] double cpu_seconds_of(std::span<const pid_t> tasks, const std::string& proc);
+using CpuSeconds = std::map<pid_t, double>;
+[[nodiscard]] CpuSeconds cpu_seconds_of(std::span<const pid_t> tasks, const std::string& proc);
+
+// Of those that are in both: what another one had used before it came, or was moved, is not known.
+struct UsedMeanwhile {
+  double seconds = 0;
+  size_t others = 0;  // tasks that came or went
+};
+[[nodiscard]] UsedMeanwhile used_between(const CpuSeconds& before, const CpuSeconds& after);
 
 class TaskCounters {
  public:
@@ -21,13 +30,14 @@ class TaskCounters {
   // as there are tasks: the limit of this process is raised if it has to be.
   TaskCounters(std::span<const pid_t> tasks, const PerfEvent& event);
 
-  [[nodiscard]] double count() const;
+  // To be called once, at the end.
+  [[nodiscard]] double count();
   // A sentence if not all tasks could be counted; else empty.
   [[nodiscard]] std::string missing() const;
 
  private:
   std::vector<PerfEvents> counters_;
-  size_t refused_ = 0;
+  size_t all_ = 0, refused_ = 0;  // tasks
   std::string why_;
 };
 

@@ -4,13 +4,11 @@
 #include <fmt/ranges.h>
 #include <sys/wait.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <regex>
-#include <sstream>
 
 #include "context.hpp"
 #include "print.hpp"
+#include "printed_number.hpp"
 #include "rdtd/base/text.hpp"
 #include "size_text.hpp"
 
@@ -26,21 +24,6 @@ std::string last_lines(const std::string& text) {
   size_t at = all.size(), lines = 0;
   while (at > 0 && lines < shown_lines) lines += all[--at] == '\n' ? 1 : 0;
   return std::string(trim(all.substr(at)));
-}
-
-// The number in the first group of the expression, or in all of what it matches. The standard
-// library's matching takes stack for each character.
-std::optional<double> printed_number(const std::string& output, const std::regex& expression) {
-  constexpr size_t longest_line = 8192;
-  std::smatch match;
-  std::string line;
-  for (std::istringstream lines(output); std::getline(lines, line);)
-    if (line.size() <= longest_line && std::regex_search(line, match, expression)) break;
-  if (match.empty()) return std::nullopt;
-  const std::string text = match[match.size() > 1 ? 1 : 0].str();
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return end == text.c_str() || !std::isfinite(value) ? std::nullopt : std::optional(value);
 }
 
 }  // namespace
@@ -100,13 +83,17 @@ std::expected<Numbers, int> numbers_of(const Workload& workload, Process& proces
     if (!counts) return std::unexpected(report_failure(counts.error().text(), ""));
     out.value = out.events.at(1) > 0 ? out.events.at(0) / out.events.at(1) : 0;
   } else if (!workload.metric.empty()) {
-    std::optional<double> number;
+    std::expected<double, std::string> number;
     try {
       number = printed_number(process.output(), std::regex(workload.metric));
     } catch (const std::regex_error&) {
       return std::unexpected(report_failure(
           "--metric takes too long or too much memory for a line of the output", ""));
     }
+    if (!number && !number.error().empty())
+      return std::unexpected(report_failure(
+          fmt::format("--metric matches '{}', which is no plain number", printable(number.error())),
+          process.output()));
     if (!number)
       return std::unexpected(
           report_failure("the command printed no number that --metric matches", process.output()));

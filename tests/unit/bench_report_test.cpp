@@ -49,6 +49,9 @@ TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
   EXPECT_EQ(bench_json(scattered)["ratios"][1]["verdict"], "same");
   for (Sample& sample : scattered.samples[in_group]) sample.value = 1.008;
   EXPECT_EQ(comparisons(scattered)[1].verdict, "1.008 times as long (95%: 1.008 to 1.008)");
+  // Nor must one of its bounds.
+  for (size_t i = 0; i < 6; ++i) scattered.samples[in_group][i].value = i == 0 ? 1.004 : 1.05;
+  EXPECT_EQ(comparisons(scattered)[1].verdict, "1.050 times as long (95%: 1.004 to 1.050)");
 }
 
 TEST(BenchReport, ThirdCondition) {

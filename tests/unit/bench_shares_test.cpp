@@ -55,6 +55,10 @@ TEST(BenchShares, WhoHasTheOtherWays) {
   const auto has = [](uint32_t mask) {
     return Schemata{{Resource::L3, {{first, 0xffff}, {second, mask}}}};
   };
+  // Of code and data, what a probe reads counts.
+  Snapshot divided = snapshot({});
+  divided.groups[""].schemata = {{Resource::L3CODE, both(0xf)}, {Resource::L3DATA, both(0xffff)}};
+  EXPECT_EQ(missing_ways(capabilities, divided, {3, 1}, ""), std::nullopt);
   const std::string some = "Alone, the command has 9 of 16 ways of L3: ";
   EXPECT_EQ(text(0xffff, {{"a", has(0x7f)}}, "a"), "none");
   EXPECT_EQ(text(0, {}, ""), "none");

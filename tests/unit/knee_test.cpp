@@ -195,13 +195,37 @@ std::optional<unsigned> in_two_steps(const Curve& curve, const test::NoiseShape&
       out.push_back({amount, std::vector(count, curve(amount))});
     return scattered(std::move(out), noise, scatter, random);
   };
+  const auto curve_of = [&](const std::vector<unsigned>& amounts, size_t count) {
+    experiment::MeasuredCurve out{.runs = measured(amounts, count), .unbearable = {}, .knee = {}};
+    out.knee = find_knee(out.runs, Better::lower);
+    return out;
+  };
   const auto few = coarse_amounts(all, 0);
-  const auto coarse = measured(few, rounds);
-  const Knee first = find_knee(coarse, Better::lower);
-  if (first.most_is_worse) return first.amount;
-  const auto near = amounts_near(first, coarse, all);
+  experiment::MeasuredCurve first = curve_of(few, rounds);
+  const auto near = second_amounts(first, all);
+  if (near.empty()) return first.knee.amount;
   const size_t count = rounds_near(rounds, all.size(), few.size(), near.size());
-  return find_knee(measured(near, count), Better::lower).amount;
+  return joined(std::move(first), curve_of(near, count)).knee.amount;
+}
+
+// What a bound of the loss leaves out.
+TEST(Knee, UnbearableAmountsOfBothSteps) {
+  const std::vector<unsigned> all = amounts_to(15);
+  experiment::MeasuredCurve first{.runs = {{4, {5}}, {7, {1}}, {10, {1}}, {13, {1}}, {15, {1}}},
+                                  .unbearable = {1},
+                                  .knee = {.amount = 7, .perhaps = 7, .likely = 7, .best = 7}};
+  EXPECT_EQ(second_amounts(first, all), (std::vector<unsigned>{4, 5, 6, 7, 10, 15}));
+  const experiment::MeasuredCurve both =
+      joined(first, {.runs = {{6, {1}}, {7, {1}}, {10, {1}}, {15, {1}}},
+                     .unbearable = {4, 5},
+                     .knee = {.amount = 6}});
+  EXPECT_EQ(both.unbearable, (std::vector<unsigned>{1, 4, 5}));
+  EXPECT_EQ(both.runs.front().amount, 6U);
+  EXPECT_EQ(both.runs.size(), 5U);
+  EXPECT_EQ(both.knee.amount, 6U);
+  // Nothing to look for.
+  first.knee.most_is_worse = true;
+  EXPECT_TRUE(second_amounts(first, all).empty());
 }
 
 struct SaidOfMany {

@@ -71,6 +71,24 @@ TEST(Statistics, IntervalIsThatOfTheSignedRankTest) {
   EXPECT_NEAR(std::log(six->interval->high), 6, 1e-9);
 }
 
+// Of very many rounds, the interval is that of the normal distribution: it goes on from there.
+TEST(Statistics, IntervalOfVeryManyRounds) {
+  std::vector<double> values;
+  for (int i = 0; i < 202; ++i) values.push_back(std::exp(i));
+  const std::vector<double> base(values.size(), 1.0);
+  const auto low_of = [&](size_t rounds) {
+    const auto ratio = paired_ratio(std::span(values).first(rounds), base);
+    return std::log(ratio->interval->low);
+  };
+  EXPECT_NEAR(low_of(201), low_of(200) + (low_of(200) - low_of(199)), 0.51);
+  EXPECT_GE(low_of(202), low_of(201));
+  std::vector<double> many(1500), ones(1500, 1.0);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = 1 + 0.01 * static_cast<double>(i % 7);
+  const auto ratio = paired_ratio(many, ones);
+  EXPECT_GT(ratio->interval->low, 1.028);
+  EXPECT_LT(ratio->interval->high, 1.032);
+}
+
 // How often the interval covers the ratio of one condition that takes `factor` times as long.
 double covered(const test::NoiseShape& noise, size_t rounds, double factor) {
   constexpr double scatter = 0.05;

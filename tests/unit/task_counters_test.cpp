@@ -50,20 +50,34 @@ TEST(TaskCounters, OfMoreTasksThanFilesMayBeOpen) {
 
 TEST(TaskCounters, ATaskThatHasEndedIsNotMissing) {
   const std::vector<pid_t> tasks = {0x3fffffff};
-  const TaskCounters counters(tasks, task_clock);
+  TaskCounters counters(tasks, task_clock);
   if (const auto own = PerfEvents::open({&task_clock, 1}); !own)
     GTEST_SKIP() << "this machine refuses even software events: " << own.error().text();
   EXPECT_EQ(counters.missing(), "");
   EXPECT_EQ(counters.count(), 0);
 }
 
-using CpuSeconds = Files;
+using CpuSecondsOfTasks = Files;
 
-TEST_F(CpuSeconds, AreThoseOfTheTasksThatAreThere) {
+TEST_F(CpuSecondsOfTasks, AreThoseOfTheTasksThatAreThere) {
   put("7/schedstat", "1500000000 20 3\n");
   put("9/schedstat", "500000000 20 3\n");
   const std::vector<pid_t> tasks = {7, 8, 9};
-  EXPECT_EQ(cpu_seconds_of(tasks, root_), 2);
+  const CpuSeconds before = cpu_seconds_of(tasks, root_);
+  EXPECT_EQ(before, (std::map<pid_t, double>{{7, 1.5}, {9, 0.5}}));
+}
+
+// Neither one that ends nor one that comes may make it more or less.
+TEST(UsedBetween, IsOfTheTasksThatStayed) {
+  const auto used = [](const CpuSeconds& before, const CpuSeconds& after) {
+    const UsedMeanwhile out = used_between(before, after);
+    return std::pair(out.seconds, out.others);
+  };
+  EXPECT_EQ(used({{7, 1}, {8, 2}}, {{7, 1.5}, {8, 4}}), std::pair(2.5, size_t{0}));
+  EXPECT_EQ(used({{7, 1}, {8, 10}}, {{7, 1.5}}), std::pair(0.5, size_t{1}));
+  EXPECT_EQ(used({{7, 1}}, {{7, 1.5}, {9, 3600}}), std::pair(0.5, size_t{1}));
+  // Another task with the number of one that ended.
+  EXPECT_EQ(used({{7, 10}}, {{7, 0.1}}), std::pair(0.0, size_t{2}));
 }
 
 }  // namespace

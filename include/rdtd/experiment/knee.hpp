@@ -47,6 +47,17 @@ struct Knee {
 [[nodiscard]] std::vector<unsigned> amounts_near(const Knee& knee,
                                                  std::span<const AmountRuns> coarse,
                                                  std::span<const unsigned> amounts);
+// What was measured in a step, or in both.
+struct MeasuredCurve {
+  std::vector<AmountRuns> runs;      // by amount
+  std::vector<unsigned> unbearable;  // that were so bad that they were left out
+  Knee knee;                         // of the last step
+};
+// The amounts of the second step; none: there is none.
+[[nodiscard]] std::vector<unsigned> second_amounts(const MeasuredCurve& first,
+                                                   std::span<const unsigned> amounts);
+// The second step decides. What only the first one had is a part of the curve.
+[[nodiscard]] MeasuredCurve joined(MeasuredCurve first, MeasuredCurve second);
 // The rounds of the second measurement: as many runs as one of `all` amounts would have left,
 // within bounds. With very many rounds the interval is too narrow if the scatter is to one side.
 [[nodiscard]] size_t rounds_near(size_t rounds, size_t all, size_t coarse, size_t near);

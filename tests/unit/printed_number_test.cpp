@@ -1,0 +1,33 @@
+// What --metric takes for a number.
+#include "printed_number.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdtd {
+namespace {
+
+TEST(PrintedNumber, IsAWholeOne) {
+  const struct {
+    const char *output, *expression;
+    std::expected<double, std::string> found;
+  } rows[] = {
+      {"x\nRequests: 1234.5\n", "Requests: ([0-9.]+)", 1234.5},
+      {"Requests: 1,234.5", "Requests: ([0-9,.]+)", std::unexpected("1,234.5")},
+      {"Requests: 987.0", "Requests: ([0-9,.]+)", 987.0},
+      {"1.2M", "([0-9.]+[kM]?)", std::unexpected("1.2M")},
+      {"900k", "[0-9.]+[kM]?", std::unexpected("900k")},
+      {"1,234", "[0-9,]+", std::unexpected("1,234")},
+      {"took 12ms", "[0-9]+ms", 12.0},
+      {"took 12 ms", "[0-9]+ ms", 12.0},
+      {"1.5e3 ", "(.*)", 1500.0},
+      {"inf", ".*", std::unexpected("inf")},
+      {"no", "[a-z]+", std::unexpected("no")},
+      {"no", "[0-9]+", std::unexpected("")},
+      {"", ".", std::unexpected("")},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(printed_number(row.output, std::regex(row.expression)), row.found) << row.output;
+}
+
+}  // namespace
+}  // namespace rdtd
