@@ -195,13 +195,18 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
 }
 
 void Planner::warn_of_idle_guard() {
+  if (policy_.guard.mode == GuardMode::off) return;
   const bool by_kernel = std::ranges::any_of(capabilities_.bandwidths, [](const auto& bandwidth) {
     return bandwidth.second.unit == BandwidthUnit::mbps;
   });
-  if (policy_.guard.mode != GuardMode::off && by_kernel)
-    warning(policy_.guard.where,
-            "the guard does nothing here: resctrl is mounted with mba_MBps, and the kernel changes "
-            "the bandwidth by itself");
+  const char* why =
+      !capabilities_.bandwidths.contains(Resource::MB) ? "this machine does not divide bandwidth"
+      : by_kernel
+          ? "resctrl is mounted with mba_MBps, and the kernel changes the bandwidth by itself"
+      : !capabilities_.num_rmids ? "this machine does not count the traffic of groups"
+                                 : nullptr;
+  if (why != nullptr)
+    warning(policy_.guard.where, fmt::format("the guard does nothing here: {}", why));
 }
 
 // One warning for each, at the first thing of the policy that claims ways for itself.

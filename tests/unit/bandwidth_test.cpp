@@ -182,9 +182,25 @@ TEST(Bandwidth, NoLimitIsWrittenOnMachinesWithRates) {
             "remove.\n");
 }
 
-// There the kernel changes what the guard would change.
-TEST(Bandwidth, TheGuardDoesNothingOnAMountWithRates) {
+// Each with what the machine lacks, or what the kernel does itself.
+TEST(Bandwidth, WhereTheGuardDoesNothing) {
   Capabilities capabilities = machine(20, 1);
+  capabilities.num_rmids.reset();
+  const std::string protects = "[guard]\nmode = \"on\"\n[group.a]\nprotected = true\n";
+  const auto warning_of = [&] {
+    const std::string text =
+        plan_text(protects + "[group.b]\nmb = \"10%..100%\"\n[daemon]\nunsupported = \"skip\"\n",
+                  capabilities, untouched(capabilities));
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(warning_of(),
+            "p.toml:2:8: warning: the guard does nothing here: this machine does not count the "
+            "traffic of groups");
+  capabilities.bandwidths.clear();
+  EXPECT_EQ(warning_of(),
+            "p.toml:2:8: warning: the guard does nothing here: this machine does not divide "
+            "bandwidth");
+  capabilities = machine(20, 1);
   BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
   mb.unit = BandwidthUnit::mbps;
   mb.unlimited = {{DomainId{0}, 4294967290}};
