@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rdtd/model/capabilities.hpp"
+
 namespace rdtd::observe {
 
 namespace {
@@ -39,7 +41,8 @@ void DomainWatch::use(const Header& header) {
   io_ways_ = of_domain(header.io_ways, resource_, domain_).value_or(0);
   measured_ceiling_ = of_domain(header.ceilings, resource_, domain_);
   const bool percent = header.mb.step > 0 && header.mb.percent && !header.mba_mbps;
-  most_traffic_ = percent ? std::optional<uint64_t>(100) : std::nullopt;
+  unlimited_percent_.reset();
+  if (percent) unlimited_percent_ = 100 - percent_slack(static_cast<unsigned>(header.mb.step));
 }
 
 void DomainWatch::begin_sample(const Sample& sample, bool gap) {
@@ -339,20 +342,24 @@ bool DomainWatch::lasts(const Running& running) const {
 }
 
 // Whose traffic is as much as it may be, whatever cache it has.
-bool DomainWatch::is_limited(const Track& track) const {
+bool DomainWatch::is_limited(const Track& track, uint64_t unlimited) const {
   if (measured_ceiling_ && total_ >= enough * *measured_ceiling_) return true;
-  if (!track.amounts.traffic) return false;
-  uint64_t all = most_traffic_.value_or(0);
-  if (!most_traffic_)
-    for (const auto& [name, other] : groups_)
-      all = std::max(all, other.amounts.traffic.value_or(0));
-  return *track.amounts.traffic < all;
+  return track.amounts.traffic && *track.amounts.traffic < unlimited;
+}
+
+// As it stands in `schemata`: of rates, what the group has that has the most.
+uint64_t DomainWatch::unlimited() const {
+  if (unlimited_percent_) return *unlimited_percent_;
+  uint64_t out = 0;
+  for (const auto& [name, track] : groups_) out = std::max(out, track.amounts.traffic.value_or(0));
+  return out;
 }
 
 // A doubling or halving of its cache that leaves the traffic as it is, three times.
 void DomainWatch::follow_streams() {
+  const uint64_t most = unlimited();
   for (auto& [name, track] : groups_) {
-    if (is_limited(track)) {
+    if (is_limited(track, most)) {
       track.reference.reset();
       continue;
     }

@@ -131,7 +131,8 @@ class DomainWatch {
   void end_what_ended();
   void note_quiet();
   void note_ceiling();
-  [[nodiscard]] bool is_limited(const Track& track) const;
+  [[nodiscard]] uint64_t unlimited() const;
+  [[nodiscard]] bool is_limited(const Track& track, uint64_t unlimited) const;
   void follow_streams();
   void find_cache();
   void find_bandwidth();
@@ -182,9 +183,8 @@ class DomainWatch {
   double sum_ = 0, sum_seconds_ = 0;
   HighMeans means_;
   std::optional<double> measured_ceiling_;
-  // `mb` of a group without a limit; nothing: that of the group that has the most.
-  std::optional<uint64_t> most_traffic_;
-  unsigned high_ = 0;  // samples in a row near the ceiling
+  std::optional<uint64_t> unlimited_percent_;  // the least that no limit may read as
+  unsigned high_ = 0;                          // samples in a row near the ceiling
 };
 
 inline constexpr auto occupancy = &Track::Point::occupancy;

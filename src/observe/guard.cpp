@@ -148,7 +148,7 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
     for (auto& [group, pair] : place.pairs) pair.recent.clear();
     out.push_back(std::move(*step));
   }
-  if (frozen_.empty() && out.empty() && !protects_somebody(domains))
+  if (frozen_.empty() && !domains.empty() && !protects_somebody(domains))
     frozen_ = "no group that is protected is here";
   // The kernel has reset what is offline: when it is here again, it begins with the policy's.
   for (auto& [key, place] : places_)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/capabilities.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/observe/guard.hpp"
 
@@ -140,16 +141,20 @@ bool Guard::is_low(const DomainTraffic& domain) const {
 }
 
 // Another tool, or another lease, may have given it less than the guard does. A step from there
-// would give it more, or nothing. An amount above all that the machine has is never seen.
+// would give it more, or nothing. A rate above all that the machine has is never seen.
 void Guard::note_amount(const std::string& mb, const Place& place, Pair& pair) const {
   pair.lowered_mb.clear();
   const auto now = parse_unsigned<uint64_t>(mb);
   const double unit = mb_.percent ? 1 : mb_.step;
   if (!now || unit <= 0 || mb_.percent != pair.range.percent) return;
   const double amount = static_cast<double>(*now) * unit;
-  pair.most_seen_amount = std::max(pair.most_seen_amount, amount);
-  const double expected = std::min(written(pair.range, pair.amount), pair.most_seen_amount);
-  if (place.wait == 0 && !place.cut && amount < expected * (1 - 1e-9)) pair.lowered_mb = mb;
+  pair.most_rate = std::max(pair.most_rate, amount);
+  double expected = written(pair.range, pair.amount);
+  if (mb_.percent)
+    expected = std::min(expected, 100.0) - percent_slack(static_cast<unsigned>(mb_.step));
+  else
+    expected = std::min(expected, pair.most_rate);
+  if (place.wait == 0 && amount < expected * (1 - 1e-9)) pair.lowered_mb = mb;
 }
 
 // What each sample shows, also while a step is waited for.

@@ -300,11 +300,16 @@ std::string sample_line(const Sample& sample) {
 std::expected<std::optional<Sample>, BadRecording> RecordingReader::line(std::string_view text,
                                                                          bool whole) {
   ++number_;
-  // The last line of the file before may have been cut off.
-  if (const size_t header = text.find(header_begin); header != std::string_view::npos)
+  // The last line of the file before may have been cut off, and be its only one.
+  if (const size_t header = text.rfind(header_begin); header != std::string_view::npos)
     text.remove_prefix(header);
   const Json json = parsed(text);
-  if (number_ == 1 || text.starts_with(header_begin)) {
+  const bool begins = number_ == 1 || text.starts_with(header_begin);
+  if (begins && number_ > 1 && !whole && json.is_discarded()) {
+    cut_off_ = true;
+    return std::nullopt;
+  }
+  if (begins) {
     if (auto why = read_header(json, header_)) return std::unexpected(BadRecording{number_, *why});
     last_usec_ = 0;
     begins_file_ = true;

@@ -102,7 +102,7 @@ void DaemonReader::read_interval(const FileReader& in, const toml::key& key,
     settings_.reconcile_interval = *span;
   else if (is_never(text->value))
     in.error(text->where, no_span, "write \"0\"");
-  else if (span.error().contains("100 days"))
+  else if (is_too_long(span.error()))
     in.error(text->where, span.error());
   else
     in.error(text->where, no_span, written(text->value));

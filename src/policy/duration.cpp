@@ -14,6 +14,7 @@ namespace rdtd {
 namespace {
 
 constexpr uint64_t second = 1'000'000;
+constexpr std::string_view too_long = " is longer than 100 days";
 
 constexpr std::array<std::pair<std::string_view, uint64_t>, 23> units = {{
     {"", second},
@@ -65,6 +66,8 @@ std::optional<std::string> duration_meant(std::string_view text, std::chrono::mi
   return std::nullopt;
 }
 
+bool is_too_long(std::string_view error) { return error.ends_with(too_long); }
+
 std::expected<std::chrono::microseconds, std::string> parse_duration(std::string_view text) {
   constexpr uint64_t longest = uint64_t{100} * 86400 * second;
   const auto bad = [&] {
@@ -91,7 +94,7 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
         std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
     if (!number || known == units.end()) return bad();
     if (*number > (longest - total) / known->second)
-      return std::unexpected(fmt::format("'{}' is longer than 100 days", text));
+      return std::unexpected(fmt::format("'{}'{}", text, too_long));
     total += *number * known->second;
   }
   return std::chrono::microseconds(total);

@@ -72,9 +72,9 @@ int check_groups(Client& client, const verbs::BenchOptions& options) {
   std::vector<std::string> names;
   for (const Client::GroupRow& group : *groups) names.push_back(group.name);
   for (const std::string& group : {options.group, options.noise_group}) {
-    // A monitoring group is not among them.
-    if (group.empty() || group.contains('/') || std::ranges::find(names, group) != names.end())
-      continue;
+    // Monitoring groups are not among them.
+    const std::string control(control_group_of(group_directory(group)));
+    if (group.empty() || std::ranges::find(names, group_label(control)) != names.end()) continue;
     const auto nearest = nearest_name(group, names);
     note("rdtctl: there is no group '{}' in the policy in force{}\n", group,
          nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");

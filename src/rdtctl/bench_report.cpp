@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "plot.hpp"
@@ -43,9 +44,10 @@ std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto [low, high] = found->interval.value_or(Ratio::Interval{});
   const bool differs = !found->interval || found->verdict() == Ratio::Verdict::differs;
   // A difference of less than a hundredth must not read as 1.00.
-  const auto reads_as_one = [](double bound) { return bound > 0.985 && bound < 1.015; };
+  const auto reads_as_one = [](double bound) { return bound > 0.995 && bound < 1.005; };
+  const bool small = low > 0.98 && high < 1.02;
   const int digits =
-      differs && found->interval && (reads_as_one(low) || reads_as_one(high)) ? 3 : 2;
+      differs && found->interval && (small || reads_as_one(low) || reads_as_one(high)) ? 3 : 2;
   const std::string interval =
       found->interval ? fmt::format("95%: {:.{}f} to {:.{}f}", low, digits, high, digits)
                       : "too few rounds for an interval";
@@ -86,12 +88,16 @@ JsonValue ratio_json(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
   JsonValue out = {{"condition", condition_name(result, condition)},
                    {"base", condition_name(result, base)}};
-  if (found) out["ratio"] = found->estimate;
+  // JSON has no number for the ratio to 0.
+  const auto put = [&](const char* key, double ratio) {
+    if (std::isfinite(ratio)) out[key] = ratio;
+  };
+  if (found) put("ratio", found->estimate);
   if (found && found->interval) {
     out["verdict"] = to_string(found->verdict());
     out["differs"] = found->verdict() == Ratio::Verdict::differs;
-    out["low"] = found->interval->low;
-    out["high"] = found->interval->high;
+    put("low", found->interval->low);
+    put("high", found->interval->high);
   }
   return out;
 }

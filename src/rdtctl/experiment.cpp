@@ -39,13 +39,10 @@ class Experiment {
         disturbance_(context.proc, context.cpus, setup_.place) {
     if (auto tree = Tree::open(context.resctrl)) tree_.emplace(std::move(*tree));
     if (setup_.evicts)
-      caches_ =
-          experiment::caches_of(context.cpus, experiment::allowed_cpus(), setup_.place.cache.level);
-    // Tasks that run anyway may be on any of them; a workload uses one.
-    if (setup_.workload.given())
-      std::erase_if(caches_, [&](const experiment::CacheOfCpu& cache) {
-        return !setup_.place.shared.contains(cache.cpu);
-      });
+      // Tasks that run anyway may be on any CPU.
+      caches_ = experiment::caches_of(
+          context.cpus, setup_.workload.given() ? setup_.place.command : experiment::allowed_cpus(),
+          setup_.place.cache.level);
   }
 
   Measured measure() {
@@ -115,8 +112,9 @@ class Experiment {
         // From the present amount down, less is worse still.
         const bool down = condition.amount < setup_.conditions.front().amount;
         if (down) unbearable = condition.amount;
-        note("{} made it {:.0f}% worse, more than --max-loss allows: it{} is left out\n",
-             condition.name, 100 * (loss - 1), down ? " and less" : "");
+        note("{} made it {} worse, more than --max-loss allows: it{} is left out\n", condition.name,
+             std::isfinite(loss) ? fmt::format("{:.0f}%", 100 * (loss - 1)) : "infinitely",
+             down ? " and less" : "");
       } else {
         out.push_back(i);
       }
@@ -337,7 +335,7 @@ class Experiment {
         not_counted_ = std::move(missing);
       return out;
     }
-    add_counters(condition.group, counters, seconds, out.sample);
+    add_counters(condition.group, counters, std::nullopt, out.sample);
     const UsedMeanwhile used = used_between(before, task_seconds(condition.group));
     if (setup_.value == Value::traffic_of_tasks && used.others > 0)
       not_counted_ = fmt::format(
@@ -366,8 +364,14 @@ class Experiment {
     }
     ran.sample.value = *ran.sample.traffic;
     if (setup_.value == Value::traffic) ran.sample.value *= seconds;
-    if (setup_.value == Value::traffic_of_tasks && task_seconds)
-      ran.sample.value = *task_seconds > 0 ? ran.sample.value * seconds / *task_seconds : 0;
+    if (setup_.value != Value::traffic_of_tasks || !task_seconds || ran.sample.value == 0)
+      return ran;
+    if (*task_seconds <= 0) {
+      note("rdtctl: no task of group '{}' was at work all the time: measure it by --traffic\n",
+           condition.group);
+      return std::unexpected(Exit::failed);
+    }
+    ran.sample.value *= seconds / *task_seconds;
     return ran;
   }
 
@@ -381,9 +385,10 @@ class Experiment {
     return used.reason ? std::nullopt : used.amount;
   }
 
-  // `seconds`: how long what is measured took. Reading the counters takes a while too.
-  void add_counters(const std::string& group, const std::optional<Reading>& before, double seconds,
-                    Sample& sample) const {
+  // `seconds`: how long the workload ran, while reading the counters takes a while too; nothing for
+  // tasks that go on meanwhile.
+  void add_counters(const std::string& group, const std::optional<Reading>& before,
+                    std::optional<double> seconds, Sample& sample) const {
     const auto now = before ? read_counters() : std::nullopt;
     if (!now) return;
     const std::chrono::duration<double> passed = now->at - before->at;
@@ -391,7 +396,7 @@ class Experiment {
       if (usage.group != group) continue;
       sample.occupancy = of_all_domains(usage.of(occupancy_counter));
       sample.traffic = of_all_domains(usage.of(traffic_counter));
-      if (sample.traffic) *sample.traffic *= passed.count() / seconds;
+      if (sample.traffic && seconds) *sample.traffic *= passed.count() / *seconds;
     }
   }
 

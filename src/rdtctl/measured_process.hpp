@@ -81,7 +81,8 @@ class Process {
 
 // Kills what left the process group of a program, as `timeout`, a shell with job control and
 // daemons do: it would go on beside the next run. To be called when no Process is there. A program
-// that became rdtctl by exec may have had children before: those in `of_others` are left alone.
+// that became rdtctl by exec may have had children before: those in `of_others` are left alone, but
+// not what becomes a child of this process when one of them ends.
 void end_children(const std::string& proc, const std::set<pid_t>& of_others);
 // `proc`: /proc.
 [[nodiscard]] std::set<pid_t> children_of_this(const std::string& proc);

@@ -42,7 +42,7 @@ std::string quantity(double value, std::string_view unit) {
   // Three digits, also below the smallest prefix.
   const int decimals = size >= 99.95   ? 0
                        : size >= 9.995 ? 1
-                       : size >= 0.0995
+                       : size >= 0.09995
                            ? 2
                            : std::min(9, 2 - static_cast<int>(std::floor(std::log10(size))));
   std::string out = fmt::format("{:.{}f}", shown, decimals);

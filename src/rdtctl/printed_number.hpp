@@ -7,10 +7,10 @@
 
 namespace rdtd {
 
-// In the first group of the expression, or at the begin of all that it matches, in the first line
-// that does. The error is what was matched and is no plain number; "" if nothing was. Throws
-// std::regex_error where the matching takes too long: the standard library's takes stack for each
-// character.
+// At the begin of the first group of the expression, or of all that it matches, in the first line
+// that it matches. The error is what is there and is no plain number, such as "1,234" and "1.2M";
+// "" if nothing matches. Throws std::regex_error where the matching takes too long: the standard
+// library's takes stack for each character.
 [[nodiscard]] std::expected<double, std::string> printed_number(const std::string& output,
                                                                 const std::regex& expression);
 

@@ -224,7 +224,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   if (!client) return report(client.error());
   const bool tasks = !options.workload.given();
   const auto running = planned->machine.tree.read_tasks(group_directory(options.group));
-  if (tasks && running && running->empty()) {
+  if (tasks && !options.traffic && running && running->empty()) {
     note("rdtctl: group '{}' has no tasks: give a command, or start them first\n", options.group);
     return Exit::failed;
   }

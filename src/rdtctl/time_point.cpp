@@ -131,7 +131,7 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
   const auto number = parse_unsigned<uint32_t>(text);
   if (const auto length = parse_duration(span_of(text));
-      !number && !length && length.error().ends_with(" is longer than 100 days"))
+      !number && !length && is_too_long(length.error()))
     return std::unexpected(length.error() + "; write a date");
   constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
   return std::unexpected(fmt::format(

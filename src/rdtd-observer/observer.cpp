@@ -64,12 +64,12 @@ class Observer {
   [[nodiscard]] int start();
   static int on_timer(sd_event_source*, uint64_t, void* self);
   static int on_hangup(sd_event_source*, const signalfd_siginfo*, void* self);
-  void read_settings();
+  bool read_settings();
   void renew(observe::Header header);
   [[nodiscard]] bool unmounted() const;
   void read_again() {
     marks_.add(observe::read_mark);
-    read_settings();
+    (void)read_settings();
   }
   void connect();
   void open_tree();
@@ -114,8 +114,9 @@ void Observer::settled(const std::string& what) {
   if (complaints_.erase(what) > 0 && complaints_.empty()) (void)sd_notify(0, "STATUS=");
 }
 
-// What the daemon refuses does not end the observer: it goes on as before, without a guard.
-void Observer::read_settings() {
+// What the daemon refuses does not end the observer: it goes on as before, without a guard. False
+// then.
+bool Observer::read_settings() {
   header_due_usec_ = 0;
   settings_due_usec_ = UINT64_MAX;
   ParsedPolicy parsed = parse_policy(find_policy_files(paths_.policy_root));
@@ -128,14 +129,16 @@ void Observer::read_settings() {
       settings_due_usec_ = clock_usec(CLOCK_MONOTONIC) + retry_usec;
     const std::string why = fmt::format("{}: {}", error->where.text(), error->message);
     complain("policy", "the policy files have no settings for rdtd-observer: " + why);
-    return guarding_->refuse(why);
+    guarding_->refuse(why);
+    return false;
   }
   settled("policy");
   const ObserverSettings before = std::exchange(settings_, parsed.policy.observer);
   guarding_->use(std::move(parsed.policy));
-  if (before == settings_) return;
+  if (before == settings_) return true;
   ring_.reset();
   ring_due_usec_ = 0;
+  return true;
 }
 
 // While it is open, no other one can be mounted. Something else may be mounted over the path.
@@ -184,7 +187,7 @@ void Observer::connect() {
           },
       .guard = [this] { return guarding_->status(); },
       .on_mark = [this](std::string mark) { marks_.add(std::move(mark)); },
-      .on_reloaded = [this] { read_settings(); },
+      .on_reloaded = [this] { (void)read_settings(); },
       .on_name =
           [this] {
             settled("bus");
@@ -223,7 +226,8 @@ void Observer::open_tree() {
 void Observer::tick() {
   connect();
   guarding_->check(clock_usec(CLOCK_BOOTTIME));
-  if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_) read_again();
+  if (clock_usec(CLOCK_MONOTONIC) >= settings_due_usec_ && read_settings())
+    marks_.add(observe::read_mark);
   if (!sampler_) open_tree();
   if (!sampler_) return;
   if (clock_usec(CLOCK_MONOTONIC) >= header_due_usec_) {
@@ -334,7 +338,7 @@ int Observer::run() {
     return 1;
   }
   guarding_.emplace(event_, [this](std::string mark) { marks_.add(std::move(mark)); });
-  read_settings();
+  (void)read_settings();
   (void)sd_notify(0, "READY=1");
   const int r = sd_event_loop(event_);
   end_episodes();

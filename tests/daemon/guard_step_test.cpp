@@ -5,6 +5,7 @@
 
 #include <systemd/sd-bus.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -67,7 +68,7 @@ class GuardStepTest : public test::LoopTest, public test::PrivateBus {
   // A second of the machine: batch takes all that there is, until it has the least.
   void see() {
     second_++;
-    if (amounts_ == Amounts{{0, 10}, {1, 10}}) batch_idles_ = true;
+    if (amounts_ == Amounts{{0, 10}, {1, 10}}) batch_idles_ = had_least_ = true;
     if (amounts_ == Amounts{{0, 100}, {1, 100}}) batch_idles_ = false;
     for (const std::string group : {"redis", "batch"})
       for (const char* domain : {"00", "01"}) {
@@ -119,7 +120,7 @@ class GuardStepTest : public test::LoopTest, public test::PrivateBus {
   std::unique_ptr<Guarding> guarding_;
   sd_bus* bus_ = nullptr;
   unsigned second_ = 0;
-  bool batch_idles_ = false;
+  bool batch_idles_ = false, had_least_ = false;
   std::map<std::string, uint64_t> bytes_;
   Amounts amounts_{{0, 100}, {1, 100}};
   unsigned turns_to_wait_ = 0;
@@ -132,6 +133,7 @@ TEST_F(GuardStepTest, ReachesTheKernel) {
                           {.once = [this] { return turn(); }}}),
             0);
   ASSERT_EQ(took_.size(), changes);
+  EXPECT_TRUE(had_least_);
   std::ranges::sort(took_);
   std::printf(
       "from the begin of a sample to the write of the schemata: median %.1f ms, worst "

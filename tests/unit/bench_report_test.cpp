@@ -54,6 +54,15 @@ TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
   EXPECT_EQ(comparisons(scattered)[1].verdict, "1.050 times as long (95%: 1.004 to 1.050)");
 }
 
+// JSON has no number for what is infinitely many times as much.
+TEST(BenchReport, ARatioToNothing) {
+  BenchResult result = measured(1);
+  for (Sample& sample : result.samples[alone]) sample.value = 0;
+  const auto json = bench_json(result)["ratios"][0];
+  EXPECT_EQ(json["verdict"], "differs");
+  for (const char* key : {"ratio", "low", "high"}) EXPECT_FALSE(json.contains(key)) << key;
+}
+
 TEST(BenchReport, ThirdCondition) {
   const struct {
     BenchResult result;

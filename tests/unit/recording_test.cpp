@@ -126,6 +126,22 @@ TEST(Recording, ThoseThatWereJoined) {
   }
 }
 
+TEST(Recording, JoinedAndCutOffAnywhere) {
+  Header other;
+  other.interval = 5;
+  const std::string first = header + sample_line(sample(5, 5, 1)), second = header_line(other);
+  for (size_t length = 0; length < second.size(); ++length) {
+    const auto alone = parse_recording(first + second.substr(0, length));
+    ASSERT_TRUE(alone) << length << ": " << alone.error().why;
+    EXPECT_EQ(alone->samples.size(), 1U) << length;
+    // One of its own follows in the same line, as with zstdcat(1).
+    const auto more =
+        parse_recording(first + second.substr(0, length) + second + sample_line(sample(2, 2, 3)));
+    ASSERT_TRUE(more) << length << ": " << more.error().why;
+    EXPECT_EQ(more->samples.size(), 2U) << length;
+  }
+}
+
 // What is no time between samples is not known.
 TEST(Recording, Intervals) {
   for (const auto& [text, interval] : {std::pair("-1e308", 0), {"0", 0}, {"1e9", 0}, {"30", 30}}) {

@@ -37,10 +37,11 @@ TEST(Streams, Scatter) {
 // Its traffic is as much as it may be, or as the domain carries, whatever cache it has.
 TEST(Streams, AreNotSeenWhereTrafficIsLimited) {
   const auto halves = [](double t) { return static_cast<int>(t / 10) % 2 == 0 ? 4.0 : 1.0; };
-  const auto play = [&](double ceiling, const std::string& mb, const std::string& of_other) {
+  const auto play = [&](double ceiling, const std::string& mb, const std::string& of_other,
+                        double step = 10) {
     Film film({{"batch", "ff", halves, always(300)}, {"web", "ff", always(1), always(20)}});
     film.header().ceilings["L3"][DomainId{0}] = ceiling * mib;
-    film.header().mb = {.percent = mb.find('B') == std::string::npos, .step = 10, .least = 10};
+    film.header().mb = {.percent = mb.find('B') == std::string::npos, .step = step, .least = step};
     film.change = [&](double t, Sample& sample) {
       if (t != 0) return;
       sample.schemata["batch"] = "L3:0-1=ff MB:0-1=" + mb.substr(0, mb.find('B'));
@@ -51,6 +52,9 @@ TEST(Streams, AreNotSeenWhereTrafficIsLimited) {
   EXPECT_EQ(play(1000, "100", "100"), 1U);
   EXPECT_EQ(play(330, "100", "100"), 0U);
   EXPECT_EQ(play(1000, "50", "50"), 0U);
+  EXPECT_EQ(play(1000, "100", "100", 3), 1U);
+  EXPECT_EQ(play(1000, "97", "97", 3), 1U);  // what a kernel makes of 100
+  EXPECT_EQ(play(1000, "48", "100", 3), 0U);
   // Rates, of which no number says that there is no limit.
   EXPECT_EQ(play(1000, "64B", "2048"), 0U);
   EXPECT_EQ(play(1000, "2048B", "2048"), 1U);

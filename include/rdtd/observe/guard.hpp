@@ -117,9 +117,9 @@ class Guard {
     // What `mb` was while a cut did not come into force, and how long that is believed.
     std::string blocked_mb;
     double blocked_until = 0;
-    // What `mb` is while it is less than `amount`, and the most that it was, per cent or bytes/s.
+    // What `mb` is while it is less than `amount`, and the most that it was in bytes/s.
     std::string lowered_mb;
-    double most_seen_amount = 0;
+    double most_rate = 0;
     // When more was given to it, though it used what it had.
     std::optional<double> wanted_at;
     std::deque<double> reversals;

@@ -31,6 +31,9 @@ struct ParsedPolicy {
 [[nodiscard]] std::expected<std::chrono::microseconds, std::string> parse_duration(
     std::string_view text);
 
+// Whether that is why.
+[[nodiscard]] bool is_too_long(std::string_view error);
+
 // How a span that parse_duration() refuses is written, if it is one number with a unit and within
 // the limits: "1500ms" of "1.5s", "5s" of "5 S".
 [[nodiscard]] std::optional<std::string> duration_meant(std::string_view text,
