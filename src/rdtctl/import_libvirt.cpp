@@ -49,6 +49,10 @@ class DomainReader {
   void fail(std::string why) {
     if (!problem_) problem_ = std::move(why);
   }
+  void fail_second() {
+    fail(fmt::format("line {}: a second machine: write each into a file of its own",
+                     XML_GetCurrentLineNumber(parser_)));
+  }
   [[nodiscard]] std::string inside() const { return path_.empty() ? "" : path_.back(); }
 
   XML_Parser parser_ = nullptr;
@@ -116,9 +120,15 @@ std::optional<std::string> DomainReader::read(std::string_view text) {
   XML_SetUserData(parser_, this);
   XML_SetElementHandler(parser_, on_start, on_end);
   XML_SetCharacterDataHandler(parser_, on_text);
-  if (XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1) == XML_STATUS_ERROR)
-    fail(fmt::format("line {}: it is not XML: {}", XML_GetCurrentLineNumber(parser_),
-                     XML_ErrorString(XML_GetErrorCode(parser_))));
+  if (XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1) != XML_STATUS_ERROR)
+    return problem_;
+  const XML_Error error = XML_GetErrorCode(parser_);
+  // The output of several `virsh dumpxml`.
+  if (!name.empty() && path_.empty() &&
+      (error == XML_ERROR_JUNK_AFTER_DOC_ELEMENT || error == XML_ERROR_MISPLACED_XML_PI))
+    fail_second();
+  fail(fmt::format("line {}: it is not XML: {}", XML_GetCurrentLineNumber(parser_),
+                   XML_ErrorString(error)));
   return problem_;
 }
 
@@ -148,7 +158,7 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   const std::string parent = inside();
   path_.push_back(element);
   const auto line = XML_GetCurrentLineNumber(parser_);
-  if (element == "domain" && !name.empty()) fail(fmt::format("line {}: a second machine", line));
+  if (element == "domain" && !name.empty()) fail_second();
   if (element == "cachetune" || element == "memorytune") {
     const auto vcpus = parse_vcpus(value_of(attributes, "vcpus"));
     if (!vcpus || vcpus->empty())
