@@ -1,6 +1,7 @@
 #include "shell_words.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -114,6 +115,12 @@ bool starts_program(std::string_view word, std::string_view program) {
   return lower(word) == program;
 }
 
-bool has_unknown_value(std::string_view word) { return word.find_first_of("$%`{") != word.npos; }
+bool has_unknown_value(std::string_view word) {
+  // "%i" is a specifier of systemd, "50%" is none.
+  const auto letter = std::ranges::adjacent_find(word, [](char sign, char next) {
+    return sign == '%' && std::isalpha(static_cast<unsigned char>(next)) != 0;
+  });
+  return word.find_first_of("$`{") != word.npos || letter != word.end();
+}
 
 }  // namespace rdtd
