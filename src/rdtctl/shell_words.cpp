@@ -77,12 +77,22 @@ std::vector<ShellWord> ShellReader::read() {
 
 constexpr unsigned deepest_quotes = 4;
 
+// Whether what follows is a text for people, who are told of the program.
+bool is_prose_behind(std::string_view first, std::string_view before) {
+  return first == "echo" || first == "printf" || first == "logger" || before.ends_with("name:") ||
+         before.ends_with("msg:");
+}
+
 std::vector<ShellWord> words_within(std::string_view text, std::string_view program,
                                     unsigned depth) {
   std::vector<ShellWord> out;
+  std::string first, before;  // words of the command
   for (ShellWord& word : ShellReader(text).read()) {
-    const bool is_command_line = depth < deepest_quotes && word.text.contains(program) &&
+    if (before.empty()) first = word.text;
+    const bool is_command_line = depth < deepest_quotes && !is_prose_behind(first, before) &&
+                                 lower(word.text).contains(program) &&
                                  word.text.find_first_of(" \t\n") != std::string::npos;
+    before = word.text;
     if (!is_command_line) {
       out.push_back(std::move(word));
       continue;
