@@ -270,6 +270,8 @@ void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   if (!option.starts_with('-') || without_meaning.contains(option)) return;
   const bool has_value =
       at + 1 < words.size() && !words[at + 1].text.empty() && !words[at + 1].text.starts_with('-');
+  // A policy divides the whole machine anyway.
+  if (option == "-R" && !has_value) return;
   const std::string value = has_value ? words[at + 1].text : "";
   if (option == "-c" || option == "--config-file") configuration_ = value;
   if (option.starts_with(long_option)) configuration_ = option.substr(long_option.size());

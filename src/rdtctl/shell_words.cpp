@@ -19,6 +19,7 @@ class ShellReader {
  private:
   void end_command();
   void take(char c);
+  [[nodiscard]] bool is_apostrophe(char c) const;
   void add(char c) {
     if (!in_word_) out_.push_back({.text = {}, .line = line_});
     in_word_ = true;
@@ -37,6 +38,15 @@ void ShellReader::end_command() {
   if (in_word_ || (!out_.empty() && !out_.back().text.empty()))
     out_.push_back({.text = {}, .line = line_});
   in_word_ = false;
+}
+
+// That of "don't" in the text of another format opens no quotes; -a'core:1=0' does.
+bool ShellReader::is_apostrophe(char c) const {
+  const auto is_letter = [&](size_t at) {
+    return at < text_.size() && std::isalpha(static_cast<unsigned char>(text_[at])) != 0;
+  };
+  return c == '\'' && quote_ == '\0' && in_word_ && !out_.back().text.starts_with('-') &&
+         is_letter(at_ - 1) && is_letter(at_ + 1);
 }
 
 void ShellReader::take(char c) {
@@ -61,6 +71,8 @@ void ShellReader::take(char c) {
     in_word_ = false;
   } else if (quote_ == '\0' && std::string_view("\n;&|").contains(c)) {
     end_command();
+  } else if (is_apostrophe(c)) {
+    add(c);
   } else if (quote_ != '\0' ? c == quote_ : c == '"' || c == '\'') {
     add('\0');
     quote_ = quote_ == '\0' ? c : '\0';
