@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "rdtd/base/text.hpp"
 
@@ -27,6 +28,28 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
     for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpus.end(), cpu);
   }
   return cpus;
+}
+
+std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text) {
+  constexpr size_t most_parts = 1024;
+  const auto parts = split(text, ',');
+  if (parts.size() > most_parts) return std::nullopt;
+  std::string listed;
+  std::vector<unsigned> excepted;
+  for (std::string_view part : parts) {
+    part = trim(part);
+    if (!part.starts_with('^')) {
+      listed += (listed.empty() ? "" : ",") + std::string(part);
+    } else if (const auto cpu = parse_unsigned<uint16_t>(part.substr(1))) {
+      excepted.push_back(*cpu);
+    } else {
+      return std::nullopt;
+    }
+  }
+  auto out = parse_cpu_list(listed);
+  if (out)
+    for (const unsigned cpu : excepted) out->erase(cpu);
+  return out;
 }
 
 std::string format_cpu_list(const CpuSet& cpus) {

@@ -41,7 +41,9 @@ void Planner::check_names() {
       error(group.name.where,
             fmt::format("group '{}' exists in resctrl already and rdtd did not make it",
                         group.name.value),
-            "choose another name, remove that group, or take it over with adopt = true");
+            fmt::format("choose another name, remove that group, or take it over: once with "
+                        "rdtctl adopt {}, always with adopt = true",
+                        group.name.value));
   }
 }
 

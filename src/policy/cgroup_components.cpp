@@ -71,6 +71,12 @@ Check check_place(std::string_view text, std::string_view above, std::string_vie
     return Finding{
         fmt::format("'{}' may not match: systemd puts {} into a slice of its user", text, name),
         text.ends_with(name) ? write_unit(name) : "", false};
+  // user-runtime-dir@1000.service is the system's.
+  if (name.ends_with(".service") && !name.starts_with("user") && above.starts_with("user-") &&
+      above.ends_with(dot_slice))
+    return Finding{
+        fmt::format("'{}' may not match: a user's own services are in user@UID.service", text),
+        text.ends_with(name) ? fmt::format("write user_unit = {}", rdtd::quoted(name)) : "", false};
   const bool is_alone = above.empty() && name != "init.scope" &&
                         (name.ends_with(".service") || name.ends_with(".scope"));
   if (!is_instance && !is_alone) return std::nullopt;
@@ -101,6 +107,23 @@ Check check_missing_type(std::string_view text, std::string_view above, std::str
                  std::move(meant), false};
 }
 
+// "/docker/redis", where docker makes its cgroups itself: they have whole IDs. Elsewhere they are
+// scopes of system.slice.
+Check check_docker(std::string_view text, const std::vector<std::string_view>& components) {
+  constexpr size_t id_size = 64, least_digits = 8;
+  if (components.size() != 3 || components[1] != "docker" || !is_literal_name(components[2]))
+    return std::nullopt;
+  const std::string_view id = components[2];
+  const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
+  if (id.empty() || (is_hex && id.size() == id_size) || id == "buildkit" || id == "buildx")
+    return std::nullopt;
+  return Finding{fmt::format("'{}' may not match: a container's cgroup has its whole ID", text),
+                 is_hex && id.size() >= least_digits
+                     ? write(fmt::format("**/*{}*", id))
+                     : fmt::format("write container = {}", rdtd::quoted(id)),
+                 false};
+}
+
 }  // namespace
 
 std::string parent_of_slice(std::string_view slice) {
@@ -126,6 +149,11 @@ Check check_cgroup_components(std::string_view text) {
       return never(
           text, "it is a file of a cgroup",
           components.size() > 2 ? write(text.substr(0, text.size() - file.size() - 1)) : "");
+  // Elsewhere it can be the name of one, with the second version of cgroups.
+  if (components.back() == "tasks" && has_unit_type(components[components.size() - 2]))
+    return Finding{fmt::format("'{}' looks like a file of a cgroup", text),
+                   write(text.substr(0, text.rfind('/'))), false};
+  if (auto found = check_docker(text, components)) return found;
   for (size_t i = 1; i < components.size(); i++) {
     const std::string_view name = components[i], above = components[i - 1];
     if (name.empty() || !is_literal_name(name)) continue;

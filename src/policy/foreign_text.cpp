@@ -26,7 +26,7 @@ constexpr auto no_place = std::string_view::npos;
 
 // The condition that a word in front of a value names, "" for the glob itself: "uid:1000",
 // "exe=/usr/bin/tar".
-std::optional<std::string_view> condition_of(std::string_view word) {
+std::optional<std::string_view> condition_of(std::string_view word, ConditionKind kind) {
   constexpr auto words =
       std::to_array<std::pair<std::string_view, std::string_view>>({{"name", "name"},
                                                                     {"comm", "name"},
@@ -54,6 +54,10 @@ std::optional<std::string_view> condition_of(std::string_view word) {
                                                                     {"glob", ""},
                                                                     {"pattern", ""}});
   const std::string small = lower(word);
+  const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
+  // "name=redis" of docker, "file:nginx.service" of systemd's messages.
+  if ((kind == ConditionKind::container && small == "name") || (is_unit && small == "file"))
+    return "";
   const auto* const found =
       std::ranges::find(words, small, &std::pair<std::string_view, std::string_view>::first);
   return found == words.end() ? std::nullopt : std::optional(found->second);
@@ -78,7 +82,7 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const size_t sign = text.find_first_of(is_identity(kind) ? ":= " : ":=");
   if (sign == no_place) return std::nullopt;
   const std::string_view value = trim(text.substr(sign + 1));
-  const auto condition = condition_of(text.substr(0, sign));
+  const auto condition = condition_of(text.substr(0, sign), kind);
   if (!condition || value.empty() || (text[sign] == ' ' && !is_digits(value))) return std::nullopt;
   // "name=systemd:/system.slice/x.service" is a hierarchy of cgroup v1.
   if (kind == ConditionKind::cgroup && (value.starts_with('/') || value.contains(":/")))
@@ -128,6 +132,20 @@ Check check_variable(ConditionKind kind, std::string_view text) {
   return never(text, "rules have no variables", std::move(hint));
 }
 
+// "--user firefox", as systemctl has it.
+Check check_option(ConditionKind kind, std::string_view text) {
+  constexpr auto options = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"--user ", "user_unit"}, {"--user=", "user_unit"}, {"--system ", "unit"}});
+  if (kind != ConditionKind::unit && kind != ConditionKind::user_unit) return std::nullopt;
+  for (const auto& [option, key] : options) {
+    const std::string_view unit = trim(text.substr(std::min(option.size(), text.size())));
+    if (text.starts_with(option) && !unit.empty())
+      return never(text, "it is an option of systemctl; 'unit' and 'user_unit' take the names",
+                   write_condition(kind, key, unit));
+  }
+  return std::nullopt;
+}
+
 // "mysql%", as SQL has it, and "/home/%u/x".
 Check check_percent(ConditionKind kind, std::string_view text) {
   if (!is_comm(kind) && kind != ConditionKind::exe && kind != ConditionKind::vm &&
@@ -136,6 +154,8 @@ Check check_percent(ConditionKind kind, std::string_view text) {
   const size_t at = text.find('%');
   if (at == no_place || (at > 0 && text[at - 1] == '\\')) return std::nullopt;
   std::string meant = without_specifiers(text);
+  // check_exe() proposes the end of the path.
+  if (kind == ConditionKind::exe && !text.starts_with('/')) return std::nullopt;
   if (find_specifier(text) == no_place) {
     meant = text;
     std::ranges::replace(meant, '%', '*');
@@ -152,6 +172,7 @@ Check check_percent(ConditionKind kind, std::string_view text) {
 Check check_foreign_text(ConditionKind kind, std::string_view text) {
   if (auto found = check_template(kind, text)) return found;
   if (kind == ConditionKind::cmdline) return check_variable(kind, text);
+  if (auto found = check_option(kind, text)) return found;
   if (auto found = check_word_in_front(kind, text)) return found;
   // The names of units and the paths of cgroups have checks of their own for the other two.
   if (kind == ConditionKind::unit || kind == ConditionKind::user_unit ||

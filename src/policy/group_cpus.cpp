@@ -123,6 +123,13 @@ std::string hint_for_cpus(std::string_view text) {
   const std::string example = "for example \"0-3,8\"";
   if (text.size() > longest_list) return example;
   std::string list(trim(text));
+  if (list == "*" || lower(list) == "all")
+    return "name them, as in \"0-3,8\"; to give a group every process, write a [[rule]] with name "
+           "= "
+           "\"*\"";
+  const auto listed = parse_cpu_list_with_exceptions(list);
+  if (listed && !listed->empty() && list.contains('^'))
+    return fmt::format("write \"{}\"", format_cpu_list(*listed));
   if (list.starts_with("0x")) {
     const auto mask = parse_unsigned<uint64_t>(std::string_view(list).substr(2), 16);
     CpuSet cpus;

@@ -81,6 +81,18 @@ std::string block_hint(std::string_view line) {
   return name_problem(name) ? "" : fmt::format("write [{}.{}]", words[0], toml_key(name));
 }
 
+// "llc:1=0xf", "core:1=0-3", as -e and -a of pqos take them.
+bool is_value_of_pqos(std::string_view line) {
+  for (const std::string_view what : {"llc", "mba", "mba_max", "core", "cos", "pid"}) {
+    const size_t sign = line.find('=');
+    if (line.starts_with(what) && line.substr(what.size()).starts_with(':') &&
+        sign != std::string_view::npos && sign > what.size() + 1 &&
+        parse_unsigned<unsigned>(line.substr(what.size() + 1, sign - what.size() - 1)))
+      return true;
+  }
+  return false;
+}
+
 // Whether the key is a condition whose values can be listed.
 bool has_lists(std::string_view key) {
   constexpr auto lists =
@@ -91,9 +103,20 @@ bool has_lists(std::string_view key) {
 
 }  // namespace
 
+bool is_unit_of_systemd(std::string_view text) {
+  for (const std::string_view section : {"[Unit]\n", "[Service]\n", "[Install]\n"})
+    if (const size_t at = text.find(section);
+        at != std::string_view::npos && (at == 0 || text[at - 1] == '\n'))
+      return true;
+  return false;
+}
+
 std::string line_hint(std::string_view line, bool is_first) {
   line = trim(line);
   if (line.size() > longest_line) return {};
+  if (is_value_of_pqos(line))
+    return "this is a value of pqos: 'rdtctl import --from FILE' makes a policy of its command "
+           "lines";
   if (is_mark_of_conflict(line))
     return "this marks a conflict of a merge: keep one of its two sides, and delete the marks";
   for (const std::string_view sign : {"{%", "{{", "{#", "<%"})

@@ -32,4 +32,7 @@ namespace rdtd {
 // Whether a string is open behind this beginning of a line.
 [[nodiscard]] bool ends_in_string(std::string_view line);
 
+// Whether the text has a section that every unit of systemd has.
+[[nodiscard]] bool is_unit_of_systemd(std::string_view text);
+
 }  // namespace rdtd

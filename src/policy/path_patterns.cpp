@@ -92,9 +92,61 @@ bool is_directory(std::string_view path) {
   return std::ranges::find(known, path) != known.end();
 }
 
+constexpr std::string_view how_to_find_exe =
+    "'readlink /proc/PID/exe' shows the path of a process's executable";
+
+// What is no program, by the end of its name.
+bool is_data(std::string_view path) {
+  constexpr auto ends = std::to_array<std::string_view>(
+      {".conf", ".cfg", ".ini", ".toml", ".yaml", ".yml", ".json", ".xml", ".log", ".pid", ".sock",
+       ".desktop", ".txt", ".service", ".slice", ".scope", ".socket", ".timer"});
+  return std::ranges::any_of(ends, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+// The path within a container, of its place on the disk of the host; else "".
+std::string_view path_in_container(std::string_view text) {
+  for (const std::string_view store :
+       {"/overlay2/", "/containers/storage/overlay/", "/io.containerd."})
+    if (const size_t at = text.find(store); at != std::string_view::npos)
+      for (const std::string_view root : {"/merged/", "/diff/", "/rootfs/", "/fs/"})
+        if (const size_t end = text.find(root, at + store.size() - 1);
+            end != std::string_view::npos)
+          return text.substr(end + root.size() - 1);
+  return {};
+}
+
+// Paths that are no executables, or that the kernel shows in another way.
+Check check_place_of_exe(std::string_view text) {
+  if (text.starts_with("/proc/") || text.starts_with("/sys/"))
+    return never(text, "no program lies there", std::string(how_to_find_exe));
+  if (const std::string_view inside = path_in_container(text); inside.size() > 1)
+    return Finding{fmt::format("'{}' may not match: of a process in a container, the kernel shows "
+                               "the path within it",
+                               text),
+                   write(inside), false};
+  const std::string_view file = pattern::last_component(text);
+  if (is_data(text))
+    return Finding{fmt::format("'{}' may not match: it looks like a file that is no program", text),
+                   has_unit_type(file) ? fmt::format("write unit = {}", rdtd::quoted(file)) : "",
+                   false};
+  const bool is_device = text.starts_with("/dev/") && !text.starts_with("/dev/shm/");
+  // What lies in the other two has messages of its own.
+  const bool is_setting = text.starts_with("/etc/") && !text.starts_with("/etc/init.d/") &&
+                          !text.starts_with("/etc/alternatives/");
+  if (is_device || is_setting)
+    return Finding{fmt::format("'{}' may not match: programs lie elsewhere", text),
+                   std::string(how_to_find_exe), false};
+  return std::nullopt;
+}
+
 // "=/usr/bin/tar" and "file:///usr/bin/tar" have a whole path; "~/bin/x", "../bin/x" and "bin/x"
 // have its end.
 std::string hint_for_relative_exe(std::string_view text) {
+  if (find_specifier(text) != std::string_view::npos) {
+    const std::string meant = without_specifiers(text);
+    return meant.find_first_not_of("*/") == std::string::npos ? "write the text itself"
+                                                              : hint_for_relative_exe(meant);
+  }
   if (text == "*") return write("**");
   while (text.starts_with("**") && text.size() > 2) text.remove_prefix(1);
   const size_t slash = text.find('/');
@@ -124,6 +176,7 @@ Check check_exe(std::string_view text) {
   if (is_directory(text))
     return never(text, "it is the path of a directory",
                  fmt::format("write \"{0}/*\", or \"{0}/**\" for all directories below", text));
+  if (auto found = check_place_of_exe(text)) return found;
   constexpr std::string_view deleted = " (deleted)";
   if (text.ends_with(deleted))
     return never(text, "rdtd leaves out what the kernel adds to the path of a replaced program",
@@ -158,9 +211,40 @@ Check check_exe(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+// Paths of other filesystems than that of cgroups, or of where it was mounted in former times.
+Check check_other_mount(std::string_view text) {
+  constexpr std::string_view resctrl = "/sys/fs/resctrl";
+  if (text.starts_with("/proc/"))
+    return never(text, "it is a file that shows the cgroup of a process",
+                 "'cat /proc/PID/cgroup' shows the path of one");
+  if (text.starts_with(resctrl)) {
+    const std::string_view group = text.substr(std::min(resctrl.size() + 1, text.size()));
+    return never(text, "resctrl has groups, and no cgroups",
+                 group.empty() || group.contains('/')
+                     ? "write group = \"NAME\""
+                     : fmt::format("write group = {}", rdtd::quoted(group)));
+  }
+  for (const std::string_view mount : {"/cgroup/", "/dev/cgroup/"})
+    if (text.starts_with(mount)) {
+      const std::string now = fmt::format("/sys/fs/cgroup/{}", text.substr(mount.size()));
+      const auto path = path_in_hierarchy(now);
+      return Finding{
+          fmt::format("'{}' may not match: the path of a cgroup begins at the root of its "
+                      "hierarchy",
+                      text),
+          write(path.value_or("/")), false};
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Check check_cgroup(std::string_view text) {
   if (text == "-.slice" || text == "/-.slice")
     return never(text, pattern::is_root_slice, std::string(pattern::every_process));
+  if (auto found = check_other_mount(text)) return found;
   if (const auto path = path_in_hierarchy(text))
     return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
   if (!is_absolute(text))

@@ -149,10 +149,13 @@ Check check_identity(ConditionKind kind, std::string_view text) {
 Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
   const auto slip = find_slip(kind, text);
   if (!slip) return std::nullopt;
+  // "shop/redis,web": the rest is in the same namespace.
+  const std::string& first = slip->meant.front();
+  const std::string space = first.contains('/') ? first.substr(0, first.find('/') + 1) : "*/";
   std::string list;
   for (const std::string& pattern : slip->meant) {
     const bool needs_namespace = kind == ConditionKind::pod && !pattern.contains('/');
-    list += (list.empty() ? "" : ", ") + rdtd::quoted((needs_namespace ? "*/" : "") + pattern);
+    list += (list.empty() ? "" : ", ") + rdtd::quoted((needs_namespace ? space : "") + pattern);
   }
   const bool array = slip->meant.size() > 1 && !in_array;
   std::string hint = array ? fmt::format("write [{}]", list) : fmt::format("write {}", list);

@@ -199,8 +199,15 @@ std::vector<std::string> words_of_list(ConditionKind kind, std::string_view patt
 std::optional<std::string> unit_with_blank(ConditionKind kind, std::string_view pattern) {
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
   const std::vector<std::string> words = parts_of(pattern, ' ');
-  if (!is_unit || words.size() != 2 || words[1].contains('.')) return std::nullopt;
-  std::string out = words[0] + "." + words[1];
+  if (!is_unit || words.size() != 2) return std::nullopt;
+  // The blank may be before or behind the '.'.
+  std::string_view name = words[0], type = words[1];
+  if (name.ends_with('.'))
+    name.remove_suffix(1);
+  else if (type.starts_with('.'))
+    type.remove_prefix(1);
+  if (type.contains('.')) return std::nullopt;
+  std::string out = fmt::format("{}.{}", name, type);
   return has_unit_type(out) && !has_unit_type(words[0]) ? std::optional(out) : std::nullopt;
 }
 

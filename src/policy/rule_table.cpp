@@ -37,6 +37,14 @@ void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
         of_user ? "write monitor = \"{user}\"" : "write monitor = \"{unit}\" or \"pod-{pod}\"");
 }
 
+std::string hint_for_vcpus(std::string_view text) {
+  if (text == "*" || lower(text) == "all")
+    return "leave 'vcpu' out: 'vm' alone is the whole machine";
+  const auto listed = parse_cpu_list_with_exceptions(text);
+  return listed && !listed->empty() && text.contains('^') ? pattern::write(format_cpu_list(*listed))
+                                                          : "write \"0-3\" or \"0,2\"";
+}
+
 // QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
 void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
   constexpr size_t most = 1024;
@@ -56,7 +64,7 @@ void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& no
   const auto cpus = parse_cpu_list(list->value);
   if (!cpus || cpus->empty() || cpus->size() > most)
     return in.error(list->where, fmt::format("'{}' is not a list of virtual CPUs", list->value),
-                    "write \"0-3\" or \"0,2\"");
+                    hint_for_vcpus(list->value));
   Condition condition{ConditionKind::thread, {}};
   for (const unsigned cpu : *cpus)
     condition.patterns.push_back({fmt::format("CPU {}/KVM", cpu), list->where});

@@ -7,6 +7,8 @@
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/virtual_machine.hpp"
+#include "runtime_units.hpp"
+#include "synonyms.hpp"
 
 namespace rdtd {
 
@@ -62,6 +64,30 @@ bool names_pod(std::string_view kind, std::string_view name) {
   return kind.starts_with("po") || name.ends_with('*') || (kind.starts_with("st") && numbered);
 }
 
+std::string write_place_of(std::string_view id) {
+  return fmt::format("write cgroup = \"**/*{}*\"", id);
+}
+
+// "label=app=web", "id=8f2c1d3e", "ancestor=redis", as the filters of docker have them.
+Check check_filter(std::string_view text) {
+  constexpr std::string_view labels = "rdtd knows no labels; 'container' is the container's name";
+  const size_t sign = text.find_first_of("=:");
+  if (sign == std::string_view::npos || sign + 1 == text.size() || text.contains('['))
+    return std::nullopt;
+  const std::string word = lower(text.substr(0, sign));
+  const std::string_view value = trim(text.substr(sign + 1));
+  if (word == "id" || word == "container_id" || word == "cid")
+    return never(text, "it is the ID of a container; 'container' is its name",
+                 write_place_of(value));
+  if (word == "image" || word == "ancestor")
+    return never(text, "it is an image; 'container' is the container's name",
+                 hint_for_image(value));
+  if (word == "label" || word == "labels")
+    return never(text, labels, "'docker ps --filter LABEL' shows the names");
+  return text[sign] == '=' ? Check(never(text, "the name of a container has no '='", write(value)))
+                           : std::nullopt;
+}
+
 // "k8s_NAME_POD_NAMESPACE_UID_NUMBER", as docker lists the containers of a kubelet.
 std::vector<std::string_view> parts_of_kubelet(std::string_view text) {
   auto parts = split(text, '_');
@@ -77,8 +103,9 @@ Check check_container(std::string_view text) {
     const std::string_view id = text.substr(at + 3);
     const bool is_id = !id.empty() && id.find_first_not_of("0123456789abcdef") == id.npos;
     return never(text, "it is the ID of a container; 'container' is its name",
-                 is_id ? fmt::format("write cgroup = \"**/*{}*\"", id) : "");
+                 is_id ? write_place_of(id) : "");
   }
+  if (auto found = check_filter(text)) return found;
   if (text.starts_with('/'))
     return never(text, "the name of a container has no '/'", write(last_component(text)));
   if (const size_t at = text.find('/'); at != std::string_view::npos && is_image(text, at))
@@ -100,15 +127,56 @@ Check check_container(std::string_view text) {
   if (is_container_id(text))
     return Finding{
         fmt::format("'{}' looks like the ID of a container; 'container' is its name", text),
-        fmt::format("write cgroup = \"**/*{}*\"", text), false};
+        write_place_of(text), false};
+  if (const auto id = id_in_scope(text); !id.empty())
+    return Finding{
+        fmt::format("'{}' looks like the scope of a container; 'container' is its name", text),
+        is_container_id(id) ? write_place_of(id) : write(id), false};
   return std::nullopt;
 }
 
-Check check_pod(std::string_view text) {
-  const size_t slash = text.find('/');
-  if (is_uid(text))
+namespace {
+
+bool is_namespace_of_kubernetes(std::string_view name) {
+  constexpr auto known =
+      std::to_array<std::string_view>({"kube-system", "kube-public", "kube-node-lease", "default"});
+  return std::ranges::find(known, name) != known.end();
+}
+
+// "kube-system/*" of "namespace: kube-system" and "namespace=kube-system".
+std::string pod_of_word(std::string_view text) {
+  const size_t sign = text.find_first_of(":=");
+  if (sign == std::string_view::npos || text.find_first_of("/:=[", sign + 1) != text.npos)
+    return {};
+  const std::string word = lower(trim(text.substr(0, sign)));
+  const std::string_view value = trim(text.substr(sign + 1));
+  if (value.empty()) return {};
+  if (word == "namespace" || word == "ns") return fmt::format("{}/*", value);
+  return word == "pod" || word == "name" ? fmt::format("*/{}", value) : "";
+}
+
+// A text without any '/'.
+Check check_pod_word(std::string_view text) {
+  if (const std::string meant = pod_of_word(text); !meant.empty())
+    return never(text, "a pod is NAMESPACE/NAME", write(meant));
+  // Of the slice of a pod.
+  std::string uid(text.starts_with("pod") ? text.substr(3) : text);
+  std::ranges::replace(uid, '_', '-');
+  if (is_uid(uid))
     return never(text, "it is the UID of a pod; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A' shows both");
+  if (std::string hint = hint_for_qos(text); !hint.empty())
+    return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
+                   fmt::format("if it is the QoS class: {}", hint)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Check check_pod(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    if (auto found = check_pod_word(text)) return found;
   if (text.contains('=') && !text.contains('['))
     return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A -l LABEL' shows both");
@@ -123,7 +191,10 @@ Check check_pod(std::string_view text) {
                  write(fmt::format("{}/{}", parts[0], parts[1])));
   if (slash == std::string_view::npos)
     return Finding{fmt::format("'{}' has no namespace: a pod is NAMESPACE/NAME", text),
-                   write(fmt::format("*/{}", text))};
+                   write(is_namespace_of_kubernetes(text) ? fmt::format("{}/*", text)
+                                                          : fmt::format("*/{}", text))};
+  if (text.find_first_not_of("/ ") == std::string_view::npos)
+    return never(text, "a pod is NAMESPACE/NAME", write("*/*"));
   if (const size_t second = text.find('/', slash + 1); second + 1 == text.size() && slash > 0)
     return never(text, "a pod is NAMESPACE/NAME, with one '/'", write(text.substr(0, second)));
   else if (second != std::string_view::npos)
@@ -136,7 +207,7 @@ Check check_pod(std::string_view text) {
     return never(text, "a pod is NAMESPACE/NAME",
                  write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
   if (const auto kind = text.substr(0, slash), name = text.substr(slash + 1);
-      is_kind_of_kubernetes(kind))
+      is_kind_of_kubernetes(kind.substr(0, kind.find('.'))))
     return Finding{
         fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text, kind),
         write(fmt::format("*/{}{}", name, names_pod(kind, name) ? "" : "-*")), false};
@@ -158,7 +229,8 @@ Check check_vm(std::string_view text) {
   const auto named = [&](std::string_view name, std::string_view why) {
     return never(text, why, name.empty() ? "" : write(name));
   };
-  if (text.starts_with("guest=")) return named(text.substr(6), "it is the name alone");
+  if (text.starts_with("guest="))
+    return named(text.substr(6, text.find(',') - 6), "it is the name alone");
   if (text.contains('/'))
     return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
   if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {
@@ -166,6 +238,12 @@ Check check_vm(std::string_view text) {
       return named(*name, "it is the name that 'virsh list' shows");
     const std::string_view stem = text.substr(0, text.rfind(".scope"));
     const bool is_escaped = stem.contains('\\') || stem.starts_with("machine-");
+    // With '-' in place of systemd's "\\x2d".
+    constexpr std::string_view begin = "machine-qemu-";
+    const size_t dash = stem.find('-', std::min(begin.size(), stem.size()));
+    if (stem.starts_with(begin) && dash != std::string_view::npos && !stem.contains('\\') &&
+        pattern::is_digits(stem.substr(begin.size(), dash - begin.size())))
+      return named(stem.substr(dash + 1), "it is the name that 'virsh list' shows");
     return named(is_escaped ? "" : stem, "it is the name that 'virsh list' shows");
   }
   // As systemd writes what is between the dashes.
@@ -174,11 +252,17 @@ Check check_vm(std::string_view text) {
             vm_of_cgroup(fmt::format("/machine.slice/machine-qemu\\x2d1\\x2d{}.scope/x", text));
         name && *name != text)
       return named(*name, "it is the name that 'virsh list' shows");
-  if (text.ends_with(".xml") && text.size() > 4)
-    return Finding{fmt::format("'{}' looks like the file of a virtual machine; 'vm' is the name "
-                               "that 'virsh list' shows",
-                               text),
-                   write(text.substr(0, text.size() - 4)), false};
+  for (const std::string_view file : {".xml", ".qcow2", ".img", ".raw", ".conf"})
+    if (text.ends_with(file) && text.size() > file.size())
+      return Finding{fmt::format("'{}' looks like the file of a virtual machine; 'vm' is the name "
+                                 "that 'virsh list' shows",
+                                 text),
+                     write(text.substr(0, text.size() - file.size())), false};
+  if (const size_t dash = text.find('-'); dash != std::string_view::npos &&
+                                          pattern::is_digits(text.substr(0, dash)) &&
+                                          pattern::is_digits(text.substr(dash + 1)))
+    return Finding{fmt::format("'{}' is one name: there are no ranges of numbers", text),
+                   "list them: vm = [\"NUMBER\", \"NUMBER\"]", false};
   if (is_uid(lower(text)))
     return Finding{
         fmt::format("'{}' looks like a UUID; 'vm' is the name that 'virsh list' shows", text),

@@ -52,18 +52,17 @@ Check check_pod_slice(std::string_view text, std::string_view name) {
 // "docker-redis.scope": the runtimes write the whole ID there.
 Check check_container_scope(std::string_view text, std::string_view name) {
   constexpr size_t id_size = 64;
-  for (const std::string_view runtime : {"docker-", "libpod-", "crio-", "cri-containerd-"}) {
-    const std::string_view id = between(name, runtime, dot_scope);
-    const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
-    if (id.empty() || (is_hex && id.size() == id_size) || id.starts_with("conmon-")) continue;
-    constexpr size_t least_digits = 8;
-    return Finding{fmt::format("'{}' may not match: a container's scope has its whole ID", text),
-                   is_hex && id.size() >= least_digits
-                       ? write(with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope)))
-                       : fmt::format("write container = {}", rdtd::quoted(id)),
-                   false};
-  }
-  return std::nullopt;
+  constexpr size_t least_digits = 8;
+  const std::string_view id = id_in_scope(name);
+  const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
+  if (id.empty() || (is_hex && id.size() == id_size) || id.starts_with("conmon-"))
+    return std::nullopt;
+  const std::string_view runtime = name.substr(0, name.size() - id.size() - dot_scope.size());
+  return Finding{fmt::format("'{}' may not match: a container's scope has its whole ID", text),
+                 is_hex && id.size() >= least_digits
+                     ? write(with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope)))
+                     : fmt::format("write container = {}", rdtd::quoted(id)),
+                 false};
 }
 
 // "user-alice.slice", "user@alice.service"
@@ -80,6 +79,12 @@ Check check_user_unit(std::string_view text, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view id_in_scope(std::string_view name) {
+  for (const std::string_view runtime : {"docker-", "libpod-", "crio-", "cri-containerd-"})
+    if (const std::string_view id = between(name, runtime, dot_scope); !id.empty()) return id;
+  return {};
+}
 
 Check check_runtime_unit(std::string_view text, std::string_view name) {
   for (const auto check : {check_pod_slice, check_container_scope, check_user_unit})

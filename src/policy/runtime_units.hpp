@@ -11,4 +11,7 @@ namespace rdtd {
 // `name`: the component, without wildcards; `text`: the whole pattern.
 [[nodiscard]] pattern::Check check_runtime_unit(std::string_view text, std::string_view name);
 
+// "redis" of "docker-redis.scope", as the runtimes name the scopes of containers; else "".
+[[nodiscard]] std::string_view id_in_scope(std::string_view name);
+
 }  // namespace rdtd

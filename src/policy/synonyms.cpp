@@ -121,7 +121,9 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"when schedule time cron", "name", all_the_time},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
     {"all any everything", "name", "name = \"*\" holds for every process"},
-    {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways", "name", needs_group},
+    {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways "
+     "mbmin minbandwidth maxbandwidth bandwidth membw",
+     "name", needs_group},
     {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
     {"cpus cpu cpuset cores core coreids cpulist affinity", "name",
      "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
@@ -142,6 +144,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "memorybw bw mbps mbamax mbambps mbmax memband membandpercent membwschema memorytune throttle",
      "mb",
      {}},
+    {"minbandwidth minimumbandwidth bandwidthmin minmb membwmin", "mb_min", {}},
     {"unified size", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
     {"max min maxcache mincache minways maxways guarantee guaranteed reserve request burst "
      "requests limits",
@@ -313,18 +316,11 @@ std::string rule_of(const UnknownKey& unknown, std::string_view word) {
                      is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
 }
 
-std::string slice_of_qos(std::string_view value) {
-  if (lower(value) == "burstable") return "write unit = \"kubepods-burstable.slice\"";
-  if (lower(value) == "guaranteed")
-    return "its pods lie directly below kubepods.slice: rules for burstable and besteffort first, "
-           "then unit = \"kubepods.slice\"";
-  return std::string(qos_class);
-}
-
 // What the key's value adds to what its name says.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint) {
   if (hint == needs_rule) return rule_of(unknown, word);
-  if (hint == qos_class) return slice_of_qos(unknown.text);
+  if (hint == qos_class)
+    if (std::string of_value = hint_for_qos(unknown.text); !of_value.empty()) return of_value;
   if (hint == commented_out && unknown.is_on && *unknown.is_on != word.starts_with("dis"))
     return "remove this line: what a file of the policy has is in force";
   if (word == "mode" && lower(unknown.text).starts_with("pseudo"))
@@ -385,9 +381,21 @@ std::string hint_for_table(const UnknownKey& unknown, std::string_view word,
 
 }  // namespace
 
+std::string hint_for_qos(std::string_view word) {
+  const std::string small = lower(word);
+  if (small == "besteffort") return std::string(qos_class);
+  if (small == "burstable") return "write unit = \"kubepods-burstable.slice\"";
+  if (small == "guaranteed")
+    return "its pods lie directly below kubepods.slice: rules for burstable and besteffort first, "
+           "then unit = \"kubepods.slice\"";
+  return {};
+}
+
 std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::string> keys) {
   const std::string_view name = unknown.name;
   const std::string word = joined_words(name);
+  if (contains(keys, "rule") && (name == "Unit" || name == "Service" || name == "Install"))
+    return std::string(is_unit_file);
   if (auto hint = hint_for_table(unknown, word, keys); !hint.empty()) return hint;
   for (const std::string& key : keys)
     if (joined_words(key) == word) return did_you_mean(key);

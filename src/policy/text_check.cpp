@@ -9,6 +9,7 @@
 #include "characters.hpp"
 #include "line_meant.hpp"
 #include "plain_value.hpp"
+#include "synonyms.hpp"
 #include "text_scanner.hpp"
 
 namespace rdtd {
@@ -44,6 +45,7 @@ bool TextScanner::fail(size_t from, size_t to, std::string message, std::string 
   if (scanning_) {
     const size_t begin = place_.line_start;
     auto known = line_hint(text_.substr(begin, text_.find('\n', begin) - begin), definitions_ == 0);
+    if (is_unit_of_systemd(text_)) known = is_unit_file;
     if (!known.empty()) hint = std::move(known);
   }
   const auto characters = [&](size_t begin, size_t end) {

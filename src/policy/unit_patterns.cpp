@@ -14,6 +14,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "runtime_units.hpp"
+#include "synonyms.hpp"
 
 namespace rdtd {
 
@@ -51,7 +52,37 @@ std::optional<std::string> misspelt_type(std::string_view word) {
   if (word == "svc" || word == "serv") return "service";
   static const std::vector<std::string> types = {"service", "slice", "scope"};
   constexpr size_t least_letters = 4;  // other words are part of the name: "php8.2-fpm"
-  return word.size() < least_letters ? std::nullopt : nearest_name(word, types);
+  return word.size() < least_letters ? std::nullopt : nearest_name(lower(word), types);
+}
+
+// The unit that is made from a file of another kind, or that its name stands for; "" if the name
+// is none of these.
+std::string unit_of_file(std::string_view text) {
+  constexpr auto same = std::to_array<std::string_view>(
+      {".container", ".kube", ".conf", ".cfg", ".ini", ".toml", ".yml", ".yaml", ".json", ".xml",
+       ".jar", ".py", ".sh", ".pid", ".sock", ".log", ".exe"});
+  // Those that podman's Quadlet appends to the name.
+  constexpr auto appended =
+      std::to_array<std::string_view>({".pod", ".network", ".volume", ".image", ".build"});
+  const size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return {};
+  const std::string_view name = text.substr(0, dot), end = text.substr(dot);
+  if (end == ".nspawn") return fmt::format("systemd-nspawn@{}.service", name);
+  if (std::ranges::find(same, end) != same.end()) return fmt::format("{}.service", name);
+  if (std::ranges::find(appended, end) != appended.end())
+    return fmt::format("{}-{}.service", name, end.substr(1));
+  return {};
+}
+
+// "nginx:service", and "kubepods.slice:cri-containerd:8f2c", a path as runc takes it; "" if there
+// is no such ':'.
+std::string unit_before_colon(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0) return {};
+  const std::string_view front = text.substr(0, colon), rest = text.substr(colon + 1);
+  if (has_unit_type(front)) return std::string(front);
+  const std::string meant = fmt::format("{}.{}", front, rest);
+  return !front.contains('.') && has_unit_type(meant) && !has_unit_type(rest) ? meant : "";
 }
 
 // user@1000.service and what holds it are units of the system's manager. A user's podman makes
@@ -146,6 +177,17 @@ Check check_unit(ConditionKind kind, std::string_view text) {
     if (const auto type = misspelt_type(text.substr(dot + 1)))
       return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
                      write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
+  constexpr std::string_view of_desktop = ".desktop";
+  if (text.ends_with(of_desktop) && text.size() > of_desktop.size())
+    return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
+                   fmt::format("write user_unit = \"app-*{}*\"", text.substr(0, text.rfind('.'))),
+                   false};
+  for (const std::string& meant : {unit_of_file(text), unit_before_colon(text)})
+    if (!meant.empty())
+      return Finding{fmt::format("'{0}' is the service '{0}.service'", text), write(meant), false};
+  if (std::string hint = hint_for_qos(text); kind == ConditionKind::unit && !hint.empty())
+    return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
+                   fmt::format("if it is the QoS class: {}", hint), false};
   if (const std::string slice = slice_meant(kind, text); !slice.empty())
     return Finding{fmt::format("'{}' is the service '{}.service'", text, text), write(slice),
                    false};

@@ -11,6 +11,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/toml_text.hpp"
+#include "shell_words.hpp"
 
 namespace rdtd {
 
@@ -18,7 +19,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Words with blanks between them; quotes and '\' keep a blank.
+// Words with blanks between them; quotes and '\' keep a blank. The '\' of "CORP\alice" is a part.
 Words rule_words(std::string_view line) {
   Words out;
   bool in_word = false;
@@ -31,7 +32,9 @@ Words rule_words(std::string_view line) {
     }
     if (!in_word) out.emplace_back();
     in_word = true;
-    if (c == '\\' && at + 1 < line.size()) {
+    const bool escapes =
+        c == '\\' && at + 1 < line.size() && std::string_view(" \t\"'\\").contains(line[at + 1]);
+    if (escapes) {
       out.back() += line[++at];
     } else if (quote != '\0' ? c == quote : c == '"' || c == '\'') {
       quote = quote == '\0' ? c : '\0';
@@ -119,6 +122,10 @@ std::optional<std::string> CgrulesImport::add(const Words& words, std::string_vi
                           printable(destination.lost));
   if (!options.empty() && options != "ignore")
     rules_ += fmt::format("# Lost: '{}'; rules do not know it.\n", printable(options));
+  if (user.starts_with('@'))
+    rules_ +=
+        "# Lost: members of the group whose processes have another effective group; list them in\n"
+        "# user = [\"NAME\"] of a rule of their own.\n";
   std::string conditions = user_condition(user) + process_condition(process);
   if (conditions.empty()) conditions = "name = \"*\"\n";
   rules_ += fmt::format("[[rule]]\ngroup = {}\n{}", toml_string(destination.group), conditions);
@@ -148,12 +155,10 @@ ImportedText import_cgrules(std::string_view text) {
 namespace {
 
 // A script or a unit that calls the program, wherever in it.
-bool calls(std::string_view text, const std::string& program) {
+bool calls(std::string_view text, std::string_view program) {
   return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
-    const std::string_view content = trim(line);
-    if (content.starts_with('#')) return false;
-    return std::ranges::any_of(rule_words(content), [&](const std::string& word) {
-      return word == program || word.ends_with("/" + program) || word.ends_with("=" + program);
+    return std::ranges::any_of(shell_words(trim(line), program), [&](const ShellWord& word) {
+      return starts_program(word.text, program);
     });
   });
 }
@@ -201,6 +206,8 @@ std::optional<std::string> known_other(std::string_view whole) {
            "[group.NAME]";
   if (has("\"types\"") || has("\"type\":"))
     return "it is ananicy's, which has no amounts: write a [[rule]] with name = \"NAME\"";
+  if (has("kind: ConfigMap"))
+    return "it is a ConfigMap: import what is below 'NAME: |' in it, without the blanks before";
   if (text.starts_with("L3:") || has("\nL3:") || text.starts_with("MB:") || has("\nMB:"))
     return "it is a schemata file: 'rdtctl import --resctrl DIR' reads a copy of the whole tree";
   return std::nullopt;
@@ -211,6 +218,8 @@ std::optional<std::string> known_other(std::string_view whole) {
 ImportedText import_foreign(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark
   if (trim(text).starts_with('<')) return import_libvirt(text);
+  // JSON, which has no comments.
+  if (trim(text).starts_with('{') && text.contains("\"partitions\"")) return import_goresctrl(text);
   if (auto what = known_other(text)) return std::unexpected(*std::move(what));
   if (calls(text, "pqos")) return import_pqos(text);
   if (calls(text, "rdtset"))
@@ -219,15 +228,15 @@ ImportedText import_foreign(std::string_view text) {
         "[group.NAME] and a [[rule]]");
   if (writes_resctrl(text))
     return std::unexpected(
-        "it is a script that writes into /sys/fs/resctrl: run it, and 'rdtctl import' prints the "
-        "groups that it made");
+        fmt::format("it is a script that writes into /sys/fs/resctrl: {}", run_and_import));
   for (const std::string_view line : split(text, '\n')) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
     const Words words = rule_words(content);
     // YAML begins with a key.
     if (content == "---" || content.starts_with("apiVersion:") ||
-        (words.size() == 1 && content.ends_with(':')))
+        (words.size() == 1 && content.ends_with(':')) ||
+        (words.front().ends_with(':') && text.contains("partitions:")))
       return import_goresctrl(text);
     if (std::ranges::any_of(words, [](const std::string& word) {
           return word.starts_with("-e") || word.starts_with("-a") || word.starts_with("--alloc");

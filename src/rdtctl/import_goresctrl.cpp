@@ -134,6 +134,32 @@ Refused read_allocations(const YamlNode& node, GoresctrlShares& caches,
   return std::nullopt;
 }
 
+bool is_allocation(const YamlNode& node) { return node.key.ends_with("Allocation"); }
+
+std::string lost_line(const YamlNode& node, std::string_view where = "") {
+  return fmt::format("# Lost: '{}'{}; a policy has nothing like it.\n", printable(node.key), where);
+}
+
+// Keys beside options and partitions.
+std::string lost_at_top(const YamlNode& configuration) {
+  std::string out;
+  for (const YamlNode& child : configuration.children) {
+    const bool is_on = child.values == std::vector<std::string>{"true"};
+    if (child.key == "options" || child.key == "partitions" || (child.key == "enable" && is_on))
+      continue;
+    // "usePodQoSAsDefaultClass", "usagePodQoSAsDefaultClass"
+    if (!child.key.ends_with("PodQoSAsDefaultClass"))
+      out += lost_line(child);
+    else if (is_on)
+      out += fmt::format(
+          "# Lost: '{}'; write a [[rule]] for each class that has a group, in this\n"
+          "# order: unit = \"kubepods-besteffort.slice\", \"kubepods-burstable.slice\", "
+          "\"kubepods.slice\".\n",
+          printable(child.key));
+  }
+  return out;
+}
+
 class GoresctrlImport {
  public:
   ImportedText run(std::string_view text);
@@ -183,8 +209,7 @@ Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partit
     groups_ += fmt::format("partition = {}\n", toml_string(partition.name));
   groups_ += share_lines(*policy, fmt::format("partition '{}'", partition.name));
   for (const YamlNode& child : node.children)
-    if (!child.key.ends_with("Allocation"))
-      groups_ += fmt::format("# Lost: '{}'; a policy has nothing like it.\n", printable(child.key));
+    if (!is_allocation(child)) groups_ += lost_line(child);
   return std::nullopt;
 }
 
@@ -198,6 +223,11 @@ Refused GoresctrlImport::add_partition(const YamlNode& node) {
     partition_tables_ +=
         fmt::format("\n[partition.{}]\n{}", toml_key(partition.name),
                     share_lines(amounts_of_partition(partition.caches), "the cache"));
+  std::string lost;
+  for (const YamlNode& child : node.children)
+    if (!is_allocation(child) && child.key != "classes")
+      lost += lost_line(child, fmt::format(" of partition '{}'", partition.name));
+  partition_tables_ += (partition.caches.empty() && !lost.empty() ? "\n" : "") + lost;
   const YamlNode* classes = node.find("classes");
   if (classes != nullptr && classes->children.empty() && !classes->values.empty())
     return fmt::format("line {}: 'classes' is a list, and a map of classes by name in goresctrl",
@@ -281,6 +311,7 @@ ImportedText GoresctrlImport::run(std::string_view text) {
   if (configuration == nullptr)
     return std::unexpected("it has no 'partitions', as goresctrl's file has");
   std::string out = "# From goresctrl's configuration. A container runtime names these groups.\n";
+  out += lost_at_top(*configuration);
   if (const YamlNode* options = configuration->find("options"))
     for (const YamlNode& resource : options->children) {
       const YamlNode* optional = resource.find("optional");

@@ -49,6 +49,10 @@ class DomainReader {
   void fail(std::string why) {
     if (!problem_) problem_ = std::move(why);
   }
+  void fail_second() {
+    fail(fmt::format("line {}: a second machine: write each into a file of its own",
+                     XML_GetCurrentLineNumber(parser_)));
+  }
   [[nodiscard]] std::string inside() const { return path_.empty() ? "" : path_.back(); }
 
   XML_Parser parser_ = nullptr;
@@ -85,29 +89,6 @@ std::optional<uint64_t> bytes_of_unit(std::string_view text) {
   return out;
 }
 
-// "0-3,^2": without 2.
-std::optional<CpuSet> parse_vcpus(std::string_view text) {
-  constexpr size_t most_parts = 1024;
-  const auto parts = split(text, ',');
-  if (parts.size() > most_parts) return std::nullopt;
-  std::string listed;
-  std::vector<unsigned> excepted;
-  for (std::string_view part : parts) {
-    part = trim(part);
-    if (!part.starts_with('^')) {
-      listed += (listed.empty() ? "" : ",") + std::string(part);
-    } else if (const auto cpu = parse_unsigned<uint16_t>(part.substr(1))) {
-      excepted.push_back(*cpu);
-    } else {
-      return std::nullopt;
-    }
-  }
-  auto out = parse_cpu_list(listed);
-  if (out)
-    for (const unsigned cpu : excepted) out->erase(cpu);
-  return out;
-}
-
 std::optional<std::string> DomainReader::read(std::string_view text) {
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser(
       XML_ParserCreate(nullptr), XML_ParserFree);
@@ -116,9 +97,15 @@ std::optional<std::string> DomainReader::read(std::string_view text) {
   XML_SetUserData(parser_, this);
   XML_SetElementHandler(parser_, on_start, on_end);
   XML_SetCharacterDataHandler(parser_, on_text);
-  if (XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1) == XML_STATUS_ERROR)
-    fail(fmt::format("line {}: it is not XML: {}", XML_GetCurrentLineNumber(parser_),
-                     XML_ErrorString(XML_GetErrorCode(parser_))));
+  if (XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1) != XML_STATUS_ERROR)
+    return problem_;
+  const XML_Error error = XML_GetErrorCode(parser_);
+  // The output of several `virsh dumpxml`.
+  if (!name.empty() && path_.empty() &&
+      (error == XML_ERROR_JUNK_AFTER_DOC_ELEMENT || error == XML_ERROR_MISPLACED_XML_PI))
+    fail_second();
+  fail(fmt::format("line {}: it is not XML: {}", XML_GetCurrentLineNumber(parser_),
+                   XML_ErrorString(error)));
   return problem_;
 }
 
@@ -148,9 +135,9 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   const std::string parent = inside();
   path_.push_back(element);
   const auto line = XML_GetCurrentLineNumber(parser_);
-  if (element == "domain" && !name.empty()) fail(fmt::format("line {}: a second machine", line));
+  if (element == "domain" && !name.empty()) fail_second();
   if (element == "cachetune" || element == "memorytune") {
-    const auto vcpus = parse_vcpus(value_of(attributes, "vcpus"));
+    const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
     if (!vcpus || vcpus->empty())
       return fail(fmt::format("line {}: {} needs vcpus, such as '0-3,^2'", line, element));
     vcpus_ = format_cpu_list(*vcpus);
@@ -160,7 +147,7 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   } else if (parent == "memorytune" && element == "node") {
     add_bandwidth(attributes);
   } else if (parent == "cachetune" && element == "monitor") {
-    const auto vcpus = parse_vcpus(value_of(attributes, "vcpus"));
+    const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
     if (vcpus && !vcpus->empty() && !vcpus_.empty())
       tuning(vcpus_).monitored.push_back(format_cpu_list(*vcpus));
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "import_foreign.hpp"
@@ -14,6 +15,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
+#include "shell_words.hpp"
 
 namespace rdtd {
 
@@ -97,18 +99,24 @@ class PqosImport {
   // Each returns the error.
   std::optional<std::string> define(std::string_view entry);
   std::optional<std::string> assign(std::string_view entry);
-  [[nodiscard]] static std::string text_of(const std::string& number, const ServiceClass& of,
-                                           const CpuSet& cpus);
+  [[nodiscard]] std::string text_of(const std::string& number, const ServiceClass& of,
+                                    const CpuSet& cpus) const;
 
   std::optional<std::string> add(std::string_view value, bool defines);
+  std::optional<std::string> read(const std::vector<ShellWord>& words);
   void unify_bandwidths();
-  void note_lost(const std::vector<std::string>& words, size_t at);
-
-  void note_command(const std::vector<std::string>& words, size_t at);
+  void note_option(const std::vector<ShellWord>& words, size_t at);
+  void note_command(const std::vector<ShellWord>& words, size_t at);
+  void lose(std::string_view what, std::string_view why);
+  [[nodiscard]] std::string not_pqos(std::string_view entry, bool defines) const;
+  [[nodiscard]] std::string no_classes(std::string_view text) const;
 
   std::map<unsigned, ServiceClass> classes_;
   std::map<unsigned, unsigned> class_of_;  // by CPU: the last one that it was given to
   size_t named_cpus_ = 0;
+  unsigned line_ = 1;
+  bool counts_rates_ = false;           // of the bandwidths: not percentages
+  std::string device_, configuration_;  // one that the words name
   std::string lost_;
 };
 
@@ -122,7 +130,7 @@ const std::map<std::string, std::string>& keys_of_amounts() {
 
 // Whether a word is what -e (`defines`) or -a takes, and not another command.
 bool is_entry(std::string_view word, bool defines) {
-  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos", "pid"};
+  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos", "pid", "dev"};
   const auto entry = parse_entry(word);
   if (!entry) return false;
   if (!(defines ? keys_of_amounts().contains(entry->what) : assigned.contains(entry->what)))
@@ -131,23 +139,31 @@ bool is_entry(std::string_view word, bool defines) {
       .has_value();
 }
 
-std::string not_pqos(std::string_view entry) {
-  return fmt::format("'{}' is no definition or assignment of pqos", printable(entry));
+void PqosImport::lose(std::string_view what, std::string_view why) {
+  lost_ += fmt::format("{}# Lost: '{}'{}.\n", lost_.empty() ? "\n" : "", printable(what), why);
+}
+
+std::string PqosImport::not_pqos(std::string_view entry, bool defines) const {
+  if (has_unknown_value(entry))
+    return fmt::format("line {}: '{}' has a variable, whose value is not known here: {}", line_,
+                       printable(entry), run_and_import);
+  return fmt::format("line {}: '{}' is no {} of pqos, such as '{}'", line_, printable(entry),
+                     defines ? "definition" : "assignment", defines ? "llc:1=0xf" : "core:1=0-3");
 }
 
 std::optional<std::string> PqosImport::define(std::string_view text) {
   const auto& keys = keys_of_amounts();
   const auto entry = parse_entry(text);
   const auto key = entry ? keys.find(entry->what) : keys.end();
-  if (key == keys.end()) return not_pqos(text);
+  if (key == keys.end()) return not_pqos(text, true);
   const bool is_cache = key->second.starts_with('l');
   for (const std::string_view part : split(entry->classes, ',')) {
     const auto one = parse_class(part);
     const auto value = one ? parse_number(one->value) : std::nullopt;
-    if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text);
+    if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text, true);
     std::string amount = amount_of(entry->what, *value);
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
-      return not_pqos(text);
+      return not_pqos(text, true);
     classes_[one->number]
         .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains] =
         std::move(amount);
@@ -157,37 +173,61 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
 
 std::optional<std::string> PqosImport::assign(std::string_view text) {
   const auto entry = parse_entry(text);
+  if (entry && entry->what == "dev") {
+    device_ = text;
+    lose(text, " of pqos; a policy gives devices no group");
+    return std::nullopt;
+  }
   const auto one = entry ? parse_class(entry->classes) : std::nullopt;
-  if (!one || !one->half.empty()) return not_pqos(text);
+  if (!one || !one->half.empty()) return not_pqos(text, false);
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
     of.pids.push_back(one->value);
   else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
     const auto cpus = parse_cpu_list(one->value);
-    if (!cpus) return not_pqos(text);
+    if (!cpus) return not_pqos(text, false);
     // Short texts name many CPUs; no script names so many.
     constexpr size_t most_named = 1'000'000;
     if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
       return "it assigns CPUs more often than a machine has any";
     for (const unsigned cpu : *cpus) class_of_[cpu] = one->number;
   } else {
-    return not_pqos(text);
+    return not_pqos(text, false);
   }
   return std::nullopt;
 }
 
+// "0xf" of all domains, or a table.
+std::string value_of_domains(const std::map<std::string, std::string>& domains) {
+  if (domains.size() == 1 && domains.contains("*")) return toml_string(domains.begin()->second);
+  std::string table;
+  for (const auto& [ids, amount] : domains)
+    table +=
+        fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(ids), toml_string(amount));
+  return fmt::format("{{ {} }}", table);
+}
+
+// Percentages that may be rates: AMD's bandwidths are in 1/8 GB/s.
+void make_rates(std::map<std::string, std::string>& domains) {
+  for (auto& [ids, amount] : domains)
+    if (amount.ends_with('%'))
+      amount =
+          rate_of(parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
+                      .value_or(0));
+}
+
 std::string PqosImport::text_of(const std::string& number, const ServiceClass& of,
-                                const CpuSet& cpus) {
+                                const CpuSet& cpus) const {
   const bool is_default = number == "0";
   std::string out = is_default ? "\n[group.default]\n" : fmt::format("\n[group.COS{}]\n", number);
   for (const auto& [key, domains] : of.amounts) {
-    const bool everywhere = domains.size() == 1 && domains.contains("*");
-    std::string table;
-    for (const auto& [ids, amount] : domains)
-      table += fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(ids),
-                           toml_string(amount));
-    out += everywhere ? fmt::format("{} = {}\n", key, toml_string(domains.begin()->second))
-                      : fmt::format("{} = {{ {} }}\n", key, table);
+    out += fmt::format("{} = {}\n", key, value_of_domains(domains));
+    if (auto rates = domains; key == "mb" && !counts_rates_) {
+      make_rates(rates);
+      if (rates != domains)
+        out += fmt::format("# On AMD, where pqos counts in 1/8 GB/s: mb = {}\n",
+                           value_of_domains(rates));
+    }
   }
   if (!cpus.empty() && is_default)
     out += fmt::format("# CPUs {}: the default group has every CPU that no other group has.\n",
@@ -212,40 +252,6 @@ std::string mount_options_in(std::string_view words) {
                                                        : join(found, " and ") + " are options");
 }
 
-bool is_pqos(std::string_view word) {
-  return word == "pqos" || word.ends_with("/pqos") || word.ends_with("=pqos");
-}
-
-// The words of a shell's command lines; quotes keep a blank. Between two commands, "".
-std::vector<std::string> shell_words(std::string_view text) {
-  std::vector<std::string> out;
-  bool in_word = false, in_comment = false;
-  char quote = '\0';
-  for (size_t i = 0; i < text.size(); i++) {
-    const char c = text[i];
-    in_comment = (in_comment || (quote == '\0' && !in_word && c == '#')) && c != '\n';
-    if (in_comment) continue;
-    const bool goes_on = c == '\\' && i + 1 < text.size() && text[i + 1] == '\n';
-    if (quote == '\0' && goes_on) i++;
-    if (quote == '\0' && (goes_on || c == ' ' || c == '\t' || c == '\r')) {
-      in_word = false;
-      continue;
-    }
-    if (quote == '\0' && (c == '\n' || c == ';' || c == '&' || c == '|')) {
-      if (in_word || (!out.empty() && !out.back().empty())) out.emplace_back();
-      in_word = false;
-      continue;
-    }
-    if (!in_word) out.emplace_back();
-    in_word = true;
-    if (quote != '\0' ? c == quote : c == '"' || c == '\'')
-      quote = quote == '\0' ? c : '\0';
-    else
-      out.back() += c;
-  }
-  return out;
-}
-
 // One value of -e (`defines`) or -a. Returns the error.
 std::optional<std::string> PqosImport::add(std::string_view value, bool defines) {
   for (const std::string_view entry : split(value, ';')) {
@@ -256,33 +262,49 @@ std::optional<std::string> PqosImport::add(std::string_view value, bool defines)
 }
 
 // An option that is no amount, with its value. How pqos reaches the machine says nothing.
-void PqosImport::note_lost(const std::vector<std::string>& words, size_t at) {
+void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   static const std::set<std::string, std::less<>> without_meaning = {
       "-I", "--iface-os", "--iface=os", "--iface=msr", "--iface=auto", "-v", "-V", "--verbose"};
-  if (!words[at].starts_with('-') || without_meaning.contains(words[at])) return;
-  std::string text = words[at];
-  if (at + 1 < words.size() && !words[at + 1].empty() && !words[at + 1].starts_with('-'))
-    text += " " + words[at + 1];
+  constexpr std::string_view long_option = "--config-file=";
+  const std::string& option = words[at].text;
+  if (!option.starts_with('-') || without_meaning.contains(option)) return;
+  const bool has_value =
+      at + 1 < words.size() && !words[at + 1].text.empty() && !words[at + 1].text.starts_with('-');
+  // A policy divides the whole machine anyway.
+  if (option == "-R" && !has_value) return;
+  const std::string value = has_value ? words[at + 1].text : "";
+  if (option == "-c" || option == "--config-file") configuration_ = value;
+  if (option.starts_with(long_option)) configuration_ = option.substr(long_option.size());
+  const std::string text = has_value ? option + " " + value : option;
   const std::string options = mount_options_in(text);
-  lost_ += fmt::format("{}# Lost: '{}' of pqos; {}.\n", lost_.empty() ? "\n" : "", printable(text),
-                       options.empty() ? "a policy has nothing like it" : options);
+  lose(text, fmt::format(" of pqos; {}", !options.empty() ? options
+                                         : text.ends_with(configuration_) && !configuration_.empty()
+                                             ? "write what that file has behind -e and -a"
+                                             : "a policy has nothing like it"));
 }
 
+// The words of the command at `at`.
+std::span<const ShellWord> command_at(const std::vector<ShellWord>& words, size_t at) {
+  const std::span<const ShellWord> rest = std::span(words).subspan(at);
+  const auto end =
+      std::ranges::find_if(rest, [](const ShellWord& word) { return word.text.empty(); });
+  return rest.first(static_cast<size_t>(end - rest.begin()));
+}
+
+bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); }
+
 // Another command, at its first word, if it changes what pqos does.
-void PqosImport::note_command(const std::vector<std::string>& words, size_t at) {
-  const size_t end = static_cast<size_t>(
-      std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), "") - words.begin());
+void PqosImport::note_command(const std::vector<ShellWord>& words, size_t at) {
   std::string text;
   bool concerns = false, rdtset = false;
-  for (size_t i = at; i < end; i++) {
-    if (is_pqos(words[i])) return;
-    text += (text.empty() ? "" : " ") + words[i];
-    rdtset = rdtset || words[i].ends_with("rdtset");
-    concerns = concerns || words[i].contains("resctrl") || words[i].ends_with("wrmsr");
+  for (const ShellWord& word : command_at(words, at)) {
+    if (is_pqos(word)) return;
+    text += (text.empty() ? "" : " ") + word.text;
+    rdtset = rdtset || word.text.ends_with("rdtset");
+    concerns = concerns || word.text.contains("resctrl") || word.text.ends_with("wrmsr");
   }
   if (concerns || rdtset)
-    lost_ += fmt::format("{}# Lost: '{}', {}.\n", lost_.empty() ? "\n" : "", printable(text),
-                         rdtset ? "which 'rdtctl run' does" : "which is no command of pqos");
+    lose(text, rdtset ? ", which 'rdtctl run' does" : ", which is no command of pqos");
 }
 
 // One machine counts either percentages or rates: what cannot be a percentage says so of all.
@@ -294,57 +316,88 @@ void PqosImport::unify_bandwidths() {
     return amounts.contains("smba") ||
            (mb != amounts.end() && std::ranges::any_of(mb->second, is_rate));
   });
+  counts_rates_ = rates;
   if (!rates) return;
   for (auto& [number, of] : classes_) {
     const auto mb = of.amounts.find("mb");
-    if (mb == of.amounts.end()) continue;
-    for (auto& [domains, amount] : mb->second)
-      if (amount.ends_with('%'))
-        amount =
-            rate_of(parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
-                        .value_or(0));
+    if (mb != of.amounts.end()) make_rates(mb->second);
   }
 }
 
-ImportedText PqosImport::run(std::string_view text) {
-  const std::vector<std::string> words = shell_words(text);
+// The value of `option` in one word with it, which is cut off; else "".
+std::string cut_value(std::string& option) {
+  for (const std::string_view name : {"-e", "-a", "--alloc-class=", "--alloc-assoc="})
+    if (option.starts_with(name) && option.size() > name.size()) {
+      std::string value = option.substr(name.size());
+      option = name;
+      return value;
+    }
+  return {};
+}
+
+// pqos resets before it defines, wherever -R is in its command.
+bool resets(std::span<const ShellWord> command) {
+  return std::ranges::any_of(command, [](const ShellWord& word) {
+    return word.text.starts_with("-R") || word.text.starts_with("--alloc-reset");
+  });
+}
+
+// The error.
+std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words) {
   // The options of other programs are not pqos's. Without its name, all are.
   const bool named = std::ranges::any_of(words, is_pqos);
   bool of_pqos = !named;
   std::optional<bool> defined;  // what the last option of the two does
   for (size_t i = 0; i < words.size(); i++) {
-    std::string option = words[i];
+    std::string option = words[i].text;
+    line_ = words[i].line;
+    const bool is_first = i == 0 || words[i - 1].text.empty();
     // A value without quotes, of which a shell would make several commands.
-    if (defined && i > 0 && words[i - 1].empty() && is_entry(option, *defined)) {
-      if (auto error = add(option, *defined)) return std::unexpected(std::move(*error));
+    if (defined && i > 0 && is_first && is_entry(option, *defined)) {
+      if (auto error = add(option, *defined)) return error;
       of_pqos = true;
       continue;
     }
-    if (named && !option.empty() && (i == 0 || words[i - 1].empty())) note_command(words, i);
-    of_pqos = (of_pqos && !(named && option.empty())) || is_pqos(option);
+    if (named && !option.empty() && is_first) note_command(words, i);
+    const bool begins = is_pqos(words[i]);
+    if (begins && resets(command_at(words, i))) {
+      classes_.clear();
+      class_of_.clear();
+    }
+    of_pqos = (of_pqos && !(named && option.empty())) || begins;
     if (!of_pqos) continue;
-    std::string value;
-    for (const std::string_view name : {"-e", "-a", "--alloc-class=", "--alloc-assoc="})
-      if (option.starts_with(name) && option.size() > name.size()) {
-        value = option.substr(name.size());
-        option = name;
-      }
+    std::string value = cut_value(option);
     const bool defines = option == "-e" || option.starts_with("--alloc-class");
     const bool assigns = option == "-a" || option.starts_with("--alloc-assoc");
     if (!defines && !assigns) {
-      note_lost(words, i);
+      note_option(words, i);
       continue;
     }
-    if (value.empty() && i + 1 < words.size()) value = words[++i];
+    if (value.empty() && i + 1 < words.size()) value = words[++i].text;
     defined = defines;
-    if (auto error = add(value, defines)) return std::unexpected(std::move(*error));
+    if (auto error = add(value, defines)) return error;
   }
-  if (const std::string options = mount_options_in(text); classes_.empty() && !options.empty())
-    return std::unexpected("it has neither -e nor -a of pqos; " + options);
-  if (classes_.empty()) return std::unexpected("it has neither -e nor -a of pqos");
+  return std::nullopt;
+}
+
+std::string PqosImport::no_classes(std::string_view text) const {
+  if (!configuration_.empty())
+    return fmt::format(
+        "it has neither -e nor -a of pqos: write what '{}' has behind -e and -a of a command line",
+        printable(configuration_));
+  if (!device_.empty())
+    return fmt::format("'{}' is a device: a policy gives devices no group", printable(device_));
+  const std::string options = mount_options_in(text);
+  return fmt::format("it has neither -e nor -a of pqos{}{}", options.empty() ? "" : "; ", options);
+}
+
+ImportedText PqosImport::run(std::string_view text) {
+  if (auto error = read(shell_words(text, "pqos"))) return std::unexpected(*std::move(error));
+  if (classes_.empty()) return std::unexpected(no_classes(text));
   unify_bandwidths();
   std::string out =
-      "# From a command line of pqos. Its classes are groups of the names that it uses.\n";
+      "# From a command line of pqos. Its classes are groups of the names that it uses. Where pqos "
+      "has\n# made them already: rdtctl adopt NAME for each, or adopt = true in its table.\n";
   std::map<unsigned, CpuSet> cpus;
   for (const auto& [cpu, number] : class_of_) cpus[number].insert(cpu);
   for (const auto& [number, of] : classes_)

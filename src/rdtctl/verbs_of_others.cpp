@@ -111,12 +111,21 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, try-restart, condrestart, enable, disable, serve, daemon, "
      "list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
-    {"group create, group add, groups create, policy create, rule add, rule create, rule new, "
-     "policy, cachetune, "
+    {"rule add, rule create, rule new, add rule, create rule, new rule, rules add, insert rule, "
+     "rule "
+     "insert, rule append",
+     "a rule is a [[rule]] of the policy: 'rdtctl assign -g GROUP --unit UNIT' writes one for a "
+     "unit, and 'rdtctl edit 10-NAME' opens a file for others; see rdtd.toml(5)"},
+    {"rule delete, rule del, rule rm, rule remove, rule flush, delete rule, rules delete, remove "
+     "rule",
+     "remove its [[rule]] from its file in /etc/rdtd, which 'rdtctl status --rules' names, then "
+     "run "
+     "'rdtctl reload'"},
+    {"group create, group add, groups create, policy create, policy, cachetune, "
      "memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, "
      "change, limit, alloc, allocate, annotate, cgset, cgcreate, vcpupin, emulatorpin, schedinfo, "
      "reserve, partition create, class create, "
-     "profile, profiles, rename, add rule, create rule, -e",
+     "profile, profiles, rename, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
     {"cgdelete, class delete, group delete, group remove, group rm, groups delete, delete, rm, "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -101,25 +102,49 @@ YamlNode* add_child(YamlNode& parent, const std::string& key, unsigned line) {
   return &node;
 }
 
-// "{a: b, c: {d: [e, f]}}".
-bool read_flow_map(std::string_view text, YamlNode& out, size_t depth) {
+// The place of the ':' behind a key. JSON has no blank after it.
+size_t find_colon(std::string_view part) {
+  const bool quoted = part.starts_with('"');
+  const size_t end = quoted ? part.find('"', 1) : 0;
+  if (end == std::string_view::npos) return end;
+  const size_t colon = quoted ? part.find_first_not_of(" \t\r\n", end + 1) : part.find(": ");
+  return quoted && colon != std::string_view::npos && part[colon] != ':' ? std::string_view::npos
+                                                                         : colon;
+}
+
+// "{a: b, c: {d: [e, f]}}". `line` is that of its begin, and of what cannot be read.
+bool read_flow_map(std::string_view text, YamlNode& out, size_t depth, unsigned& line) {
   if (!text.starts_with('{') || !text.ends_with('}') || depth > deepest_map) return false;
-  text = trim(text.substr(1, text.size() - 2));
-  if (text.empty()) return true;
-  const auto parts = flow_parts(text);
+  const auto parts = flow_parts(text.substr(1, text.size() - 2));
   if (!parts) return false;
-  for (const std::string_view part : *parts) {
-    const size_t colon = part.find(": ");
+  if (parts->size() == 1 && trim(parts->front()).empty()) return true;
+  const auto count_lines = [&](std::string_view passed) {
+    line += static_cast<unsigned>(std::ranges::count(passed, '\n'));
+  };
+  for (const std::string_view whole : *parts) {
+    const std::string_view part = trim(whole);
+    const auto before = static_cast<size_t>(part.empty() ? 0 : part.data() - whole.data());
+    count_lines(whole.substr(0, before));
+    const size_t colon = find_colon(part);
     const auto key =
         colon == std::string_view::npos ? std::nullopt : plain_value(part.substr(0, colon));
-    YamlNode* const node = key ? add_child(out, *key, out.line) : nullptr;
+    YamlNode* const node = key ? add_child(out, *key, line) : nullptr;
     if (node == nullptr) return false;
     const std::string_view value = trim(part.substr(colon + 1));
-    if (!(value.starts_with('{') ? read_flow_map(value, *node, depth + 1)
-                                 : read_values(value, node->values)))
+    unsigned within = line;
+    if (!(value.starts_with('{') ? read_flow_map(value, *node, depth + 1, within)
+                                 : read_values(value, node->values))) {
+      line = within;
       return false;
+    }
+    count_lines(whole.substr(before));
   }
   return true;
+}
+
+std::unexpected<std::string> not_read(unsigned line) {
+  return std::unexpected(
+      fmt::format("line {}: only maps, lists of plain values and plain values are read", line));
 }
 
 class Reader {
@@ -130,9 +155,7 @@ class Reader {
     unsigned number = 0;
     for (const std::string_view line : split(text, '\n')) {
       number++;
-      if (!read_line(line, number))
-        return std::unexpected(fmt::format(
-            "line {}: only maps, lists of plain values and plain values are read", number));
+      if (!read_line(line, number)) return not_read(number);
     }
     return top;
   }
@@ -179,7 +202,7 @@ bool Reader::read_entry(std::string_view content, size_t indent, unsigned number
   last_ = node;
   last_indent_ = indent;
   const std::string_view rest = trim(content.substr(colon + 1));
-  if (rest.starts_with('{')) return read_flow_map(rest, *node, levels_.size());
+  if (rest.starts_with('{')) return read_flow_map(rest, *node, levels_.size(), number);
   return rest.empty() || read_values(rest, node->values);
 }
 
@@ -191,7 +214,13 @@ const YamlNode* YamlNode::find(std::string_view name) const {
 }
 
 std::expected<YamlNode, std::string> parse_yaml(std::string_view text) {
-  return Reader().read(text);
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || text[begin] != '{') return Reader().read(text);
+  auto line = 1 + static_cast<unsigned>(std::ranges::count(text.substr(0, begin), '\n'));
+  YamlNode top;
+  top.line = line;
+  if (!read_flow_map(trim(text), top, 0, line)) return not_read(line);
+  return top;
 }
 
 }  // namespace rdtd

@@ -23,7 +23,7 @@ struct YamlNode {
   [[nodiscard]] const YamlNode* find(std::string_view name) const;
 };
 
-// The map at the top. The error begins with "line N: ".
+// The map at the top, also as JSON has it. The error begins with "line N: ".
 [[nodiscard]] std::expected<YamlNode, std::string> parse_yaml(std::string_view text);
 
 }  // namespace rdtd

@@ -12,8 +12,9 @@ using test::redis_policy;
 const std::string in_the_way =
     "p.toml:1:8: error: group 'redis' exists in resctrl already and rdtd did not make it\n"
     "    1 | [group.redis]\n"
-    "      |        ^~~~~ choose another name, remove that group, or take it over with adopt = "
-    "true\n";
+    "      |        ^~~~~ choose another name, remove that group, or take it over: once with "
+    "rdtctl "
+    "adopt redis, always with adopt = true\n";
 
 class AdoptTest : public test::World {
  protected:

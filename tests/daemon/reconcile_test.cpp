@@ -428,7 +428,7 @@ TEST_F(ReconcileTest, AGroupThatIsMadeAgainDuringALoadIsAnothers) {
   EXPECT_TRUE(answers.contains(
       "p.toml:1:8: error: group 'redis' exists in resctrl already and rdtd did not make it\n"
       "    1 | [group.redis]\n      |        ^~~~~ choose another name, remove that group, or "
-      "take it over with adopt = true\n"));
+      "take it over: once with rdtctl adopt redis, always with adopt = true\n"));
   // After it: the undo leaves it alone.
   (void)kernel.resctrl.remove("redis");
   ASSERT_EQ(reload("[group.redis]\nl3 = \"8 ways\"\n"), "");

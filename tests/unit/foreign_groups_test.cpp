@@ -32,8 +32,7 @@ TEST(ForeignGroups, Plans) {
       plan_text("[group.plain]\nl3 = \"1 way\"\n", capabilities, snapshot),
       "p.toml:1:8: error: group 'plain' exists in resctrl already and rdtd did not make it\n    1 "
       "| [group.plain]\n      |        ^~~~~ choose another name, remove that group, or take it "
-      "over with adopt = "
-      "true\n");
+      "over: once with rdtctl adopt plain, always with adopt = true\n");
   snapshot.inodes["plain"] = 7;
   EXPECT_EQ(plan_text("[group.plain]\nl3 = \"1 way\"\nadopt = true\n", capabilities, snapshot),
             "adopt     plain\nschemata  plain  L3:0=1 (was 0=3)\n2 steps; groups: 0 to create, 1 "
@@ -384,9 +383,11 @@ TEST(ForeignGroups, UnreadableOnesTakeTheirNumbers) {
   EXPECT_EQ(test::refusal("[group.a]\n", capabilities, snapshot),
             "p.toml:1:8: error: 1 group asked for (a), 2 RMIDs here: 1 is the default group's, 1 "
             "taken by a group that rdtd did not make (odd)\n");
-  EXPECT_EQ(test::refusal("[group.odd]\n", machine(8, 1), snapshot),
-            "p.toml:1:8: error: group 'odd' exists in resctrl already and rdtd did not make it\n"
-            "      | choose another name, remove that group, or take it over with adopt = true\n");
+  EXPECT_EQ(
+      test::refusal("[group.odd]\n", machine(8, 1), snapshot),
+      "p.toml:1:8: error: group 'odd' exists in resctrl already and rdtd did not make it\n"
+      "      | choose another name, remove that group, or take it over: once with rdtctl adopt "
+      "odd, always with adopt = true\n");
 }
 
 // Their ways are in the way; what bandwidth they have changes nothing for others.

@@ -91,7 +91,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"all\"\n",
      R"(p.toml:4:8: error: 'all' is not a list of virtual CPUs
     4 | vcpu = "all"
-      |        ^~~~~ write "0-3" or "0,2"
+      |        ^~~~~ leave 'vcpu' out: 'vm' alone is the whole machine
 )"},
     {"[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-9999\"\n",
      R"(p.toml:4:8: error: '0-9999' is not a list of virtual CPUs

@@ -13,6 +13,8 @@ using CpuSet = std::set<unsigned>;
 
 // Numbers and ranges with commas between them; the empty text is the empty set. Numbers to 65535.
 [[nodiscard]] std::optional<CpuSet> parse_cpu_list(std::string_view text);
+// The same with exceptions, as libvirt has them: "0-3,^2" is 0-1,3.
+[[nodiscard]] std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text);
 [[nodiscard]] std::string format_cpu_list(const CpuSet& cpus);
 // Those that are in both, and those of `a` that are not in `b`.
 [[nodiscard]] CpuSet common(const CpuSet& a, const CpuSet& b);
