@@ -63,6 +63,16 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
       false};
 }
 
+// "write user_unit = "x.service" and user = 1000"
+std::string hint_for_users_service(std::string_view text, std::string_view above,
+                                   std::string_view name) {
+  const std::string_view uid = above.substr(5, above.size() - 5 - dot_slice.size());
+  if (!text.ends_with(name)) return {};
+  std::string out = fmt::format("write user_unit = {}", rdtd::quoted(name));
+  if (is_digits(uid)) out += fmt::format(" and user = {}", uid);
+  return out;
+}
+
 // A service or scope that is in no slice, or an instance of a template beside other services.
 Check check_place(std::string_view text, std::string_view above, std::string_view name) {
   const bool is_instance =
@@ -76,7 +86,7 @@ Check check_place(std::string_view text, std::string_view above, std::string_vie
       above.ends_with(dot_slice))
     return Finding{
         fmt::format("'{}' may not match: a user's own services are in user@UID.service", text),
-        text.ends_with(name) ? fmt::format("write user_unit = {}", rdtd::quoted(name)) : "", false};
+        hint_for_users_service(text, above, name), false};
   const bool is_alone = above.empty() && name != "init.scope" &&
                         (name.ends_with(".service") || name.ends_with(".scope"));
   if (!is_instance && !is_alone) return std::nullopt;

@@ -92,6 +92,11 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const std::string word = lower(text.substr(0, sign));
   const bool is_type = word == "slice" || word == "service";
   std::string meant(value);
+  // docker's filter: "name=^/redis$".
+  if (kind == ConditionKind::container) {
+    while (meant.starts_with('^') || meant.starts_with('/')) meant.erase(0, 1);
+    if (meant.ends_with('$')) meant.pop_back();
+  }
   if (is_type && !has_unit_type(value)) meant += fmt::format(".{}", word);
   const std::string_view key = condition->empty() ? to_string(kind) : *condition;
   const bool certain = is_identity(kind) || kind == ConditionKind::exe ||

@@ -280,7 +280,8 @@ std::string Builder::did_you_mean(std::string_view name, std::span<const std::st
 // Of the group of a rule that there is not.
 std::string Builder::hint_for_group(std::string_view name, std::span<const std::string> names) {
   if (name == "root" || name == "/") return "the resctrl root is 'default'";
-  if (lower(name) == "cos0" || lower(name) == "clos0") return "class 0 is the group 'default' here";
+  if ((lower(name) == "cos0" || lower(name) == "clos0") && did_you_mean(name, names).empty())
+    return "class 0 is the group 'default' here";
   // The header of its table.
   for (const std::string_view title : {"group.", "[group."})
     if (name.starts_with(title)) {

@@ -123,7 +123,7 @@ Check check_place_of_exe(std::string_view text) {
     return Finding{fmt::format("'{}' may not match: of a process in a container, the kernel shows "
                                "the path within it",
                                text),
-                   write(inside), false};
+                   pattern::write_what_is_named(inside), false};
   const std::string_view file = pattern::last_component(text);
   if (is_data(text))
     return Finding{fmt::format("'{}' may not match: it looks like a file that is no program", text),
@@ -222,7 +222,7 @@ Check check_other_mount(std::string_view text) {
   if (text.starts_with(resctrl)) {
     const std::string_view group = text.substr(std::min(resctrl.size() + 1, text.size()));
     return never(text, "resctrl has groups, and no cgroups",
-                 group.empty() || group.contains('/')
+                 group.empty() || group.find_first_of("/*?[") != group.npos
                      ? "write group = \"NAME\""
                      : fmt::format("write group = {}", rdtd::quoted(group)));
   }
@@ -234,7 +234,7 @@ Check check_other_mount(std::string_view text) {
           fmt::format("'{}' may not match: the path of a cgroup begins at the root of its "
                       "hierarchy",
                       text),
-          write(path.value_or("/")), false};
+          path ? pattern::write_what_is_named(*path) : write("/"), false};
     }
   return std::nullopt;
 }

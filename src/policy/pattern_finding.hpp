@@ -43,6 +43,15 @@ constexpr std::string_view is_root_slice = "the root slice has no cgroup, and ho
   return "write " + quoted(pattern);
 }
 
+// Nothing of a pattern that names nothing: "*.service", "/**", "app-*".
+[[nodiscard]] inline std::string write_what_is_named(std::string_view pattern) {
+  std::string_view name = pattern;
+  if (name.starts_with("app-")) name.remove_prefix(4);
+  for (const std::string_view type : {".service", ".scope", ".slice"})
+    if (name.ends_with(type)) name.remove_suffix(type.size());
+  return name.find_first_not_of("*?/.-@") == std::string_view::npos ? "" : write(pattern);
+}
+
 [[nodiscard]] inline bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }

@@ -20,10 +20,13 @@ using pattern::write;
 
 namespace {
 
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 // Whole, or as the runtimes shorten it.
 bool is_container_id(std::string_view text) {
-  return (text.size() == 12 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return (text.size() == 12 || text.size() == 64) && is_hex(text);
 }
 
 // "docker.io/library/redis:7", "quay.io/x": with a registry, a tag or more than one '/'.
@@ -64,8 +67,20 @@ bool names_pod(std::string_view kind, std::string_view name) {
   return kind.starts_with("po") || name.ends_with('*') || (kind.starts_with("st") && numbered);
 }
 
+// Nothing of what is no ID.
 std::string write_place_of(std::string_view id) {
-  return fmt::format("write cgroup = \"**/*{}*\"", id);
+  constexpr size_t least_digits = 8;
+  return is_hex(id) && id.size() >= least_digits ? fmt::format("write cgroup = \"**/*{}*\"", id)
+                                                 : "";
+}
+
+// The name in "^/redis$", as docker's filters have it, without quotes.
+std::string_view name_in_filter(std::string_view value) {
+  for (const std::string_view begin : {"\"", "'", "^", "/"})
+    if (value.starts_with(begin)) value.remove_prefix(1);
+  for (const std::string_view end : {"\"", "'", "$"})
+    if (value.ends_with(end)) value.remove_suffix(1);
+  return value;
 }
 
 // "label=app=web", "id=8f2c1d3e", "ancestor=redis", as the filters of docker have them.
@@ -75,17 +90,23 @@ Check check_filter(std::string_view text) {
   if (sign == std::string_view::npos || sign + 1 == text.size() || text.contains('['))
     return std::nullopt;
   const std::string word = lower(text.substr(0, sign));
-  const std::string_view value = trim(text.substr(sign + 1));
+  const std::string_view value = name_in_filter(trim(text.substr(sign + 1)));
   if (word == "id" || word == "container_id" || word == "cid")
     return never(text, "it is the ID of a container; 'container' is its name",
                  write_place_of(value));
   if (word == "image" || word == "ancestor")
     return never(text, "it is an image; 'container' is the container's name",
                  hint_for_image(value));
-  if (word == "label" || word == "labels")
+  const bool is_label = text[sign] == '=' && word.contains('.') && !word.contains('/');
+  if (word == "label" || word == "labels" || is_label)
     return never(text, labels, "'docker ps --filter LABEL' shows the names");
-  return text[sign] == '=' ? Check(never(text, "the name of a container has no '='", write(value)))
-                           : std::nullopt;
+  if (text[sign] != '=') return std::nullopt;
+  const bool is_name = word == "names" || word == "container_name" || word == "--name";
+  return never(text, "the name of a container has no '='",
+               is_name ? pattern::write_what_is_named(value)
+               : word == "namespace" && !value.contains('/')
+                   ? fmt::format("write pod = {}", rdtd::quoted(fmt::format("{}/*", value)))
+                   : "");
 }
 
 // "k8s_NAME_POD_NAMESPACE_UID_NUMBER", as docker lists the containers of a kubelet.
@@ -100,10 +121,8 @@ std::vector<std::string_view> parts_of_kubelet(std::string_view text) {
 Check check_container(std::string_view text) {
   // As kubectl prints the ID, behind the name of the runtime.
   if (const size_t at = text.find("://"); at != std::string_view::npos && at > 0) {
-    const std::string_view id = text.substr(at + 3);
-    const bool is_id = !id.empty() && id.find_first_not_of("0123456789abcdef") == id.npos;
     return never(text, "it is the ID of a container; 'container' is its name",
-                 is_id ? write_place_of(id) : "");
+                 write_place_of(text.substr(at + 3)));
   }
   if (auto found = check_filter(text)) return found;
   if (text.starts_with('/'))
@@ -131,7 +150,7 @@ Check check_container(std::string_view text) {
   if (const auto id = id_in_scope(text); !id.empty())
     return Finding{
         fmt::format("'{}' looks like the scope of a container; 'container' is its name", text),
-        is_container_id(id) ? write_place_of(id) : write(id), false};
+        is_container_id(id) ? write_place_of(id) : pattern::write_what_is_named(id), false};
   return std::nullopt;
 }
 
@@ -257,12 +276,15 @@ Check check_vm(std::string_view text) {
       return Finding{fmt::format("'{}' looks like the file of a virtual machine; 'vm' is the name "
                                  "that 'virsh list' shows",
                                  text),
-                     write(text.substr(0, text.size() - file.size())), false};
-  if (const size_t dash = text.find('-'); dash != std::string_view::npos &&
-                                          pattern::is_digits(text.substr(0, dash)) &&
-                                          pattern::is_digits(text.substr(dash + 1)))
-    return Finding{fmt::format("'{}' is one name: there are no ranges of numbers", text),
-                   "list them: vm = [\"NUMBER\", \"NUMBER\"]", false};
+                     pattern::write_what_is_named(text.substr(0, text.size() - file.size())),
+                     false};
+  if (const size_t dash = text.find('-'); dash != std::string_view::npos) {
+    const auto first = parse_unsigned<uint32_t>(text.substr(0, dash)),
+               last = parse_unsigned<uint32_t>(text.substr(dash + 1));
+    if (first && last && *first < *last)
+      return Finding{fmt::format("'{}' is one name: there are no ranges of numbers", text),
+                     fmt::format("list them: vm = [\"{}\", ..., \"{}\"]", *first, *last), false};
+  }
   if (is_uid(lower(text)))
     return Finding{
         fmt::format("'{}' looks like a UUID; 'vm' is the name that 'virsh list' shows", text),

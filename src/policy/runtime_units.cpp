@@ -55,8 +55,7 @@ Check check_container_scope(std::string_view text, std::string_view name) {
   constexpr size_t least_digits = 8;
   const std::string_view id = id_in_scope(name);
   const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
-  if (id.empty() || (is_hex && id.size() == id_size) || id.starts_with("conmon-"))
-    return std::nullopt;
+  if (id.empty() || (is_hex && id.size() == id_size)) return std::nullopt;
   const std::string_view runtime = name.substr(0, name.size() - id.size() - dot_scope.size());
   return Finding{fmt::format("'{}' may not match: a container's scope has its whole ID", text),
                  is_hex && id.size() >= least_digits
@@ -82,7 +81,8 @@ Check check_user_unit(std::string_view text, std::string_view name) {
 
 std::string_view id_in_scope(std::string_view name) {
   for (const std::string_view runtime : {"docker-", "libpod-", "crio-", "cri-containerd-"})
-    if (const std::string_view id = between(name, runtime, dot_scope); !id.empty()) return id;
+    if (const std::string_view id = between(name, runtime, dot_scope); !id.empty())
+      return id.starts_with("conmon-") ? std::string_view() : id;
   return {};
 }
 

@@ -52,7 +52,12 @@ std::optional<std::string> misspelt_type(std::string_view word) {
   if (word == "svc" || word == "serv") return "service";
   static const std::vector<std::string> types = {"service", "slice", "scope"};
   constexpr size_t least_letters = 4;  // other words are part of the name: "php8.2-fpm"
-  return word.size() < least_letters ? std::nullopt : nearest_name(lower(word), types);
+  if (word.size() < least_letters) return std::nullopt;
+  // "org.kde.Slide" is a name of D-Bus.
+  const std::string small = lower(word);
+  if (small == word) return nearest_name(word, types);
+  const auto same = std::ranges::find(types, small);
+  return same == types.end() ? std::nullopt : std::optional(*same);
 }
 
 // The unit that is made from a file of another kind, or that its name stands for; "" if the name
@@ -67,6 +72,10 @@ std::string unit_of_file(std::string_view text) {
   const size_t dot = text.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
   const std::string_view name = text.substr(0, dot), end = text.substr(dot);
+  // Of a template; of another instance, what follows '@' may have any '.'.
+  if (name.ends_with('@') && (end == ".container" || end == ".kube"))
+    return fmt::format("{}*.service", name);
+  if (name.contains('@') && end != ".container" && end != ".kube") return {};
   if (end == ".nspawn") return fmt::format("systemd-nspawn@{}.service", name);
   if (std::ranges::find(same, end) != same.end()) return fmt::format("{}.service", name);
   if (std::ranges::find(appended, end) != appended.end())
@@ -80,6 +89,9 @@ std::string unit_before_colon(std::string_view text) {
   const size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const std::string_view front = text.substr(0, colon), rest = text.substr(colon + 1);
+  // "SLICE:PREFIX:NAME" of runc is the scope PREFIX-NAME.
+  if (const size_t second = rest.find(':'); front.ends_with(".slice") && second != rest.npos)
+    return fmt::format("{}-{}.scope", rest.substr(0, second), rest.substr(second + 1));
   if (has_unit_type(front)) return std::string(front);
   const std::string meant = fmt::format("{}.{}", front, rest);
   return !front.contains('.') && has_unit_type(meant) && !has_unit_type(rest) ? meant : "";
@@ -178,13 +190,21 @@ Check check_unit(ConditionKind kind, std::string_view text) {
       return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
                      write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
   constexpr std::string_view of_desktop = ".desktop";
-  if (text.ends_with(of_desktop) && text.size() > of_desktop.size())
-    return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
-                   fmt::format("write user_unit = \"app-*{}*\"", text.substr(0, text.rfind('.'))),
-                   false};
+  if (text.ends_with(of_desktop) && text.size() > of_desktop.size()) {
+    // Desktops write the '-' of its name as "\\x2d".
+    std::string name(text.substr(0, text.rfind('.')));
+    std::ranges::replace(name, '-', '*');
+    return Finding{
+        fmt::format("'{0}' is the service '{0}.service'", text),
+        text.find_first_of("*\\") == text.npos
+            ? fmt::format("write user_unit = {}", rdtd::quoted(fmt::format("app-*{}*", name)))
+            : "",
+        false};
+  }
   for (const std::string& meant : {unit_of_file(text), unit_before_colon(text)})
     if (!meant.empty())
-      return Finding{fmt::format("'{0}' is the service '{0}.service'", text), write(meant), false};
+      return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
+                     pattern::write_what_is_named(meant), false};
   if (std::string hint = hint_for_qos(text); kind == ConditionKind::unit && !hint.empty())
     return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
                    fmt::format("if it is the QoS class: {}", hint), false};

@@ -206,7 +206,7 @@ std::optional<std::string> known_other(std::string_view whole) {
            "[group.NAME]";
   if (has("\"types\"") || has("\"type\":"))
     return "it is ananicy's, which has no amounts: write a [[rule]] with name = \"NAME\"";
-  if (has("kind: ConfigMap"))
+  if (has("kind: ConfigMap") && !calls(text, "pqos"))
     return "it is a ConfigMap: import what is below 'NAME: |' in it, without the blanks before";
   if (text.starts_with("L3:") || has("\nL3:") || text.starts_with("MB:") || has("\nMB:"))
     return "it is a schemata file: 'rdtctl import --resctrl DIR' reads a copy of the whole tree";

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <span>
 #include <vector>
 
@@ -116,6 +117,7 @@ class PqosImport {
   size_t named_cpus_ = 0;
   unsigned line_ = 1;
   bool counts_rates_ = false;           // of the bandwidths: not percentages
+  bool reset_pending_ = false;          // by -R: what is defined after it is all
   std::string device_, configuration_;  // one that the words name
   std::string lost_;
 };
@@ -256,6 +258,10 @@ std::string mount_options_in(std::string_view words) {
 std::optional<std::string> PqosImport::add(std::string_view value, bool defines) {
   for (const std::string_view entry : split(value, ';')) {
     if (trim(entry).empty()) continue;
+    if (std::exchange(reset_pending_, false)) {
+      classes_.clear();
+      class_of_.clear();
+    }
     if (auto error = defines ? define(trim(entry)) : assign(trim(entry))) return error;
   }
   return std::nullopt;
@@ -264,7 +270,8 @@ std::optional<std::string> PqosImport::add(std::string_view value, bool defines)
 // An option that is no amount, with its value. How pqos reaches the machine says nothing.
 void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   static const std::set<std::string, std::less<>> without_meaning = {
-      "-I", "--iface-os", "--iface=os", "--iface=msr", "--iface=auto", "-v", "-V", "--verbose"};
+      "-I", "--iface-os", "--iface=os", "--iface=msr", "--iface=auto", "-v", "-V",     "--verbose",
+      "-s", "--show",     "-d",         "-D",          "--display",    "-h", "--help", "--version"};
   constexpr std::string_view long_option = "--config-file=";
   const std::string& option = words[at].text;
   if (!option.starts_with('-') || without_meaning.contains(option)) return;
@@ -347,7 +354,8 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
   // The options of other programs are not pqos's. Without its name, all are.
   const bool named = std::ranges::any_of(words, is_pqos);
   bool of_pqos = !named;
-  std::optional<bool> defined;  // what the last option of the two does
+  std::optional<bool> defined;    // what the last option of the two does
+  bool looked_for_reset = false;  // in this command
   for (size_t i = 0; i < words.size(); i++) {
     std::string option = words[i].text;
     line_ = words[i].line;
@@ -360,10 +368,9 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
     }
     if (named && !option.empty() && is_first) note_command(words, i);
     const bool begins = is_pqos(words[i]);
-    if (begins && resets(command_at(words, i))) {
-      classes_.clear();
-      class_of_.clear();
-    }
+    if (is_first) looked_for_reset = false;
+    if (begins && !std::exchange(looked_for_reset, true))
+      reset_pending_ = resets(command_at(words, i)) || reset_pending_;
     of_pqos = (of_pqos && !(named && option.empty())) || begins;
     if (!of_pqos) continue;
     std::string value = cut_value(option);
@@ -394,6 +401,8 @@ std::string PqosImport::no_classes(std::string_view text) const {
 ImportedText PqosImport::run(std::string_view text) {
   if (auto error = read(shell_words(text, "pqos"))) return std::unexpected(*std::move(error));
   if (classes_.empty()) return std::unexpected(no_classes(text));
+  // As in ExecStop=.
+  if (reset_pending_) lose("-R", " of pqos, which comes last: rdtctl reset does so");
   unify_bandwidths();
   std::string out =
       "# From a command line of pqos. Its classes are groups of the names that it uses. Where pqos "

@@ -1,6 +1,7 @@
 #include "shell_words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 #include <utility>
@@ -67,9 +68,9 @@ void ShellReader::take(char c) {
   if (escapes) {
     add(next);
     at_++;
-  } else if (quote_ == '\0' && (c == ' ' || c == '\t' || c == '\r')) {
+  } else if (quote_ == '\0' && std::string_view(" \t\r<>").contains(c)) {
     in_word_ = false;
-  } else if (quote_ == '\0' && std::string_view("\n;&|").contains(c)) {
+  } else if (quote_ == '\0' && std::string_view("\n;&|()`").contains(c)) {
     end_command();
   } else if (is_apostrophe(c)) {
     add(c);
@@ -89,10 +90,22 @@ std::vector<ShellWord> ShellReader::read() {
 
 constexpr unsigned deepest_quotes = 4;
 
-// Whether what follows is a text for people, who are told of the program.
-bool is_prose_behind(std::string_view first, std::string_view before) {
-  return first == "echo" || first == "printf" || first == "logger" || before.ends_with("name:") ||
-         before.ends_with("msg:");
+// Whether a word with blanks is a command line of its own: not a text for people that names the
+// program. `first` and `before` are words of the command that it is in.
+bool is_command_line(std::string_view word, std::string_view first, std::string_view before,
+                     std::string_view program) {
+  if (word.find_first_of(" \t\n") == std::string_view::npos || !lower(word).contains(program))
+    return false;
+  // os.system("pqos ..."), but not NAME="pqos ..."
+  const std::string_view first_within = word.substr(0, word.find_first_of(" \t\n="));
+  if (before.empty() && starts_program(first_within, program)) return true;
+  constexpr auto launchers = std::to_array<std::string_view>({"ssh", "su", "watch"});
+  constexpr auto in_front = std::to_array<std::string_view>({"-c", "-c,", "-", "eval"});
+  constexpr auto keys = std::to_array<std::string_view>({"shell:", "command:", "cmd:", "raw:"});
+  return std::ranges::find(launchers, first) != launchers.end() ||
+         std::ranges::find(in_front, before) != in_front.end() ||
+         std::ranges::any_of(keys, [&](std::string_view key) { return before.ends_with(key); }) ||
+         word.starts_with("Exec");
 }
 
 std::vector<ShellWord> words_within(std::string_view text, std::string_view program,
@@ -101,11 +114,10 @@ std::vector<ShellWord> words_within(std::string_view text, std::string_view prog
   std::string first, before;  // words of the command
   for (ShellWord& word : ShellReader(text).read()) {
     if (before.empty()) first = word.text;
-    const bool is_command_line = depth < deepest_quotes && !is_prose_behind(first, before) &&
-                                 lower(word.text).contains(program) &&
-                                 word.text.find_first_of(" \t\n") != std::string::npos;
+    const bool is_one =
+        depth < deepest_quotes && is_command_line(word.text, first, before, program);
     before = word.text;
-    if (!is_command_line) {
+    if (!is_one) {
       out.push_back(std::move(word));
       continue;
     }

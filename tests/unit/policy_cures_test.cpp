@@ -219,7 +219,7 @@ constexpr PolicyAndErrors rows[] = {
      "p.toml:3:13: error: 'docker://abc' can never match: it is the ID of a container; 'container' "
      "is its name\n"
      "    3 | container = 'docker://abc'\n"
-     "      |             ^~~~~~~~~~~~~~ write cgroup = \"**/*abc*\"\n"},
+     "      |             ^~~~~~~~~~~~~~\n"},
     {"[[rule]]\ngroup = \"default\"\ncontainer = 'containerd://x y'\n",
      "p.toml:3:13: error: 'containerd://x y' can never match: it is the ID of a container; "
      "'container' is its name\n"

@@ -18,8 +18,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'label=app=x' can never match: rdtd knows no labels; 'container' is the container's "
      "name | 'docker ps --filter LABEL' shows the names"},
     {"container = 'id=abc'",
-     "error: 'id=abc' can never match: it is the ID of a container; 'container' is its name | "
-     "write cgroup = \"**/*abc*\""},
+     "error: 'id=abc' can never match: it is the ID of a container; 'container' is its name"},
     {"container = 'image=redis'",
      "error: 'image=redis' can never match: it is an image; 'container' is the container's name | "
      "write \"redis\""},
@@ -93,7 +92,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "\"/system.slice/nginx.service\""},
     {"cgroup = '/user.slice/user-1000.slice/firefox.service'",
      "warning: '/user.slice/user-1000.slice/firefox.service' may not match: a user's own services "
-     "are in user@UID.service | write user_unit = \"firefox.service\""},
+     "are in user@UID.service | write user_unit = \"firefox.service\" and user = 1000"},
     {"cgroup = '/cgroup/cpu/x'",
      "warning: '/cgroup/cpu/x' may not match: the path of a cgroup begins at the root of its "
      "hierarchy | write \"/x\""},
@@ -144,7 +143,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "write \"redis\""},
     {"vm = '100-200'",
      "warning: '100-200' is one name: there are no ranges of numbers | list them: vm = "
-     "[\"NUMBER\", \"NUMBER\"]"},
+     "[\"100\", ..., \"200\"]"},
     {"vm = 'web.qcow2'",
      "warning: 'web.qcow2' looks like the file of a virtual machine; 'vm' is the name that 'virsh "
      "list' shows | write \"web\""},
@@ -181,7 +180,7 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'label:app=x' can never match: rdtd knows no labels; 'container' is the container's "
      "name | 'docker ps --filter LABEL' shows the names"},
     {"container = 'foo=bar'",
-     "error: 'foo=bar' can never match: the name of a container has no '=' | write \"bar\""},
+     "error: 'foo=bar' can never match: the name of a container has no '='"},
     {"container = 'docker-0123456789ab.scope'",
      "warning: 'docker-0123456789ab.scope' looks like the scope of a container; 'container' is its "
      "name | write cgroup = \"**/*0123456789ab*\""},
@@ -239,6 +238,54 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"container = 'cid=0123456789ab'",
      "error: 'cid=0123456789ab' can never match: it is the ID of a container; 'container' is its "
      "name | write cgroup = \"**/*0123456789ab*\""},
+    {"container = 'id=8f2c1d3e'",
+     "error: 'id=8f2c1d3e' can never match: it is the ID of a container; 'container' is its name | "
+     "write cgroup = \"**/*8f2c1d3e*\""},
+    {"container = 'id=\"8f2c1d3e\"'",
+     "error: 'id=\"8f2c1d3e\"' can never match: it is the ID of a container; 'container' is its "
+     "name | write cgroup = \"**/*8f2c1d3e*\""},
+    {"container = 'id=*'",
+     "error: 'id=*' can never match: it is the ID of a container; 'container' is its name"},
+    {"container = 'status=running'",
+     "error: 'status=running' can never match: the name of a container has no '='"},
+    {"container = 'namespace=shop'",
+     "error: 'namespace=shop' can never match: the name of a container has no '=' | write pod = "
+     "\"shop/*\""},
+    {"container = 'com.docker.compose.service=web'",
+     "error: 'com.docker.compose.service=web' can never match: rdtd knows no labels; 'container' "
+     "is the container's name | 'docker ps --filter LABEL' shows the names"},
+    {"container = 'names=redis'",
+     "error: 'names=redis' can never match: the name of a container has no '=' | write \"redis\""},
+    {"container = 'name=^/redis$'",
+     "error: 'name=^/redis$' can never match: the value stands alone, without a word before it | "
+     "write \"redis\""},
+    {"unit = '*.conf'", "warning: '*.conf' is the service '*.conf.service'"},
+    {"unit = '*:service'", "warning: '*:service' is the service '*:service.service'"},
+    {"unit = '*.desktop'", "warning: '*.desktop' is the service '*.desktop.service'"},
+    {"unit = 'google-chrome.desktop'",
+     "warning: 'google-chrome.desktop' is the service 'google-chrome.desktop.service' | write "
+     "user_unit = \"app-*google*chrome*\""},
+    {"unit = 'system.slice:libpod:abc'",
+     "warning: 'system.slice:libpod:abc' is the service 'system.slice:libpod:abc.service' | write "
+     "\"libpod-abc.scope\""},
+    {"unit = 'org.kde.Slide'", ""},
+    {"unit = 'ifup@eth0.network'", ""},
+    {"unit = 'run@backup.sh'", ""},
+    {"unit = 'x@.container'",
+     "warning: 'x@.container' is the service 'x@.container.service' | write \"x@*.service\""},
+    {"vm = '2024-01'", ""},
+    {"vm = '*.img'",
+     "warning: '*.img' looks like the file of a virtual machine; 'vm' is the name that 'virsh "
+     "list' shows"},
+    {"exe = '/var/lib/docker/overlay2/*/merged/**'",
+     "warning: '/var/lib/docker/overlay2/*/merged/**' may not match: of a process in a container, "
+     "the kernel shows the path within it"},
+    {"cgroup = '/dev/cgroup/**'",
+     "warning: '/dev/cgroup/**' may not match: the path of a cgroup begins at the root of its "
+     "hierarchy"},
+    {"cgroup = '/user.slice/user-1000.slice/foo.service'",
+     "warning: '/user.slice/user-1000.slice/foo.service' may not match: a user's own services are "
+     "in user@UID.service | write user_unit = \"foo.service\" and user = 1000"},
     {"unit = 'desktop.service'", ""},
 };
 
@@ -292,6 +339,10 @@ constexpr PolicyAndErrors policies[] = {
      "p.toml:2:9: error: unknown group 'COS0'\n"
      "    2 | group = \"COS0\"\n"
      "      |         ^~~~~~ class 0 is the group 'default' here\n"},
+    {"[group.COS0]\n[[rule]]\ngroup = \"cos0\"\nname = \"x\"\n",
+     "p.toml:3:9: error: unknown group 'cos0'\n"
+     "    3 | group = \"cos0\"\n"
+     "      |         ^~~~~~ did you mean 'COS0'?\n"},
     {"[Unit]\nDescription=x\n[Service]\nMemoryMax=1\n",
      "p.toml:2:13: error: 'x' is not in quotes\n"
      "    2 | Description=x\n"
