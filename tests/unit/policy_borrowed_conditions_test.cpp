@@ -5,7 +5,7 @@
 namespace rdtd::policy_borrowed_conditions {
 namespace {
 
-using test::finding_of;
+using test::expect_findings;
 using test::ValueAndFinding;
 
 constexpr ValueAndFinding conditions[] = {
@@ -401,10 +401,7 @@ constexpr ValueAndFinding conditions[] = {
      "= \"CPU *\""},
 };
 
-TEST(PolicyBorrowedConditions, Findings) {
-  for (const ValueAndFinding& row : conditions)
-    EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
-}
+TEST(PolicyBorrowedConditions, Findings) { expect_findings(conditions); }
 
 }  // namespace
 }  // namespace rdtd::policy_borrowed_conditions

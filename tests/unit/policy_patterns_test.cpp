@@ -5,7 +5,7 @@ namespace rdtd::policy_patterns {
 namespace {
 
 using test::expect_errors;
-using test::finding_of;
+using test::expect_findings;
 using test::PolicyAndErrors;
 using test::ValueAndFinding;
 
@@ -456,10 +456,7 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"user = \"007\"", "error: '007' begins with a 0, which no number does | write \"7\""},
 };
 
-TEST(PolicyPatterns, Findings) {
-  for (const ValueAndFinding& row : values_and_findings)
-    EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
-}
+TEST(PolicyPatterns, Findings) { expect_findings(values_and_findings); }
 
 constexpr PolicyAndErrors with_place[] = {
     {"[[rule]]\ngroup = \"default\"\nname = [\"xz\", \"tar|gzip\"]\n",

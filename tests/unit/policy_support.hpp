@@ -43,4 +43,9 @@ inline std::string finding_of(const std::string& condition) {
   return out;
 }
 
+inline void expect_findings(std::span<const ValueAndFinding> rows) {
+  for (const ValueAndFinding& row : rows)
+    EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
+}
+
 }  // namespace rdtd::test

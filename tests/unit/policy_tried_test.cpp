@@ -6,7 +6,7 @@ namespace rdtd::policy_tried {
 namespace {
 
 using test::expect_errors;
-using test::finding_of;
+using test::expect_findings;
 using test::PolicyAndErrors;
 using test::ValueAndFinding;
 
@@ -289,10 +289,7 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"unit = 'desktop.service'", ""},
 };
 
-TEST(PolicyTried, Findings) {
-  for (const ValueAndFinding& row : values_and_findings)
-    EXPECT_EQ(finding_of(row.condition), row.finding) << row.condition;
-}
+TEST(PolicyTried, Findings) { expect_findings(values_and_findings); }
 
 constexpr PolicyAndErrors policies[] = {
     {"[[rule]]\ngroup = \"default\"\nvm = \"a\"\nvcpu = \"0-3,^2\"\n",
