@@ -72,9 +72,7 @@ void ShellReader::take(char c) {
     in_word_ = false;
   } else if (quote_ == '\0' && std::string_view("\n;&|()`").contains(c)) {
     end_command();
-  } else if (is_apostrophe(c)) {
-    add(c);
-  } else if (quote_ != '\0' ? c == quote_ : c == '"' || c == '\'') {
+  } else if (!is_apostrophe(c) && (quote_ != '\0' ? c == quote_ : c == '"' || c == '\'')) {
     add('\0');
     quote_ = quote_ == '\0' ? c : '\0';
   } else {
