@@ -124,9 +124,8 @@ std::string hint_for_cpus(std::string_view text) {
   if (text.size() > longest_list) return example;
   std::string list(trim(text));
   if (list == "*" || lower(list) == "all")
-    return "name them, as in \"0-3,8\"; to give a group every process, write a [[rule]] with name "
-           "= "
-           "\"*\"";
+    return "name them, as in \"0-3,8\"; to give a group every process, write a [[rule]] with "
+           "name = \"*\"";
   const auto listed = parse_cpu_list_with_exceptions(list);
   if (listed && !listed->empty() && list.contains('^'))
     return fmt::format("write \"{}\"", format_cpu_list(*listed));

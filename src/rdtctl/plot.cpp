@@ -40,11 +40,11 @@ std::string quantity(double value, std::string_view unit) {
   const double shown = amount / found->factor, size = std::abs(shown);
   if (shown == 0) return unit.empty() ? "0" : fmt::format("0 {}", unit);
   // Three digits, also below the smallest prefix.
-  const int decimals = size >= 99.95   ? 0
-                       : size >= 9.995 ? 1
-                       : size >= 0.09995
-                           ? 2
-                           : std::min(9, 2 - static_cast<int>(std::floor(std::log10(size))));
+  const int decimals = size < 0.09995
+                           ? std::min(9, 2 - static_cast<int>(std::floor(std::log10(size))))
+                       : size < 9.995 ? 2
+                       : size < 99.95 ? 1
+                                      : 0;
   std::string out = fmt::format("{:.{}f}", shown, decimals);
   if (!found->name.empty()) out += fmt::format(" {}", found->name);
   return time || unit.empty() ? out : out + " " + std::string(unit);

@@ -136,7 +136,7 @@ std::vector<ShellWord> shell_words(std::string_view text, std::string_view progr
 }
 
 bool starts_program(std::string_view word, std::string_view program) {
-  if (const size_t before = word.find_last_of("/=(`"); before != std::string_view::npos)
+  if (const size_t before = word.find_last_of("/="); before != std::string_view::npos)
     word.remove_prefix(before + 1);
   if (!word.starts_with('$'))
     return word == program ||

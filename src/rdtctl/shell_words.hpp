@@ -16,8 +16,8 @@ struct ShellWord {
 // as sh -c '...' and a quoted value of YAML have it, is taken apart too if `program` is in it.
 [[nodiscard]] std::vector<ShellWord> shell_words(std::string_view text, std::string_view program);
 
-// Whether a word starts this program: "/usr/sbin/pqos", "ExecStart=pqos", "$(pqos", "$PQOS", and
-// its wrappers pqos-os and pqos-msr.
+// Whether a word starts this program: "/usr/sbin/pqos", "ExecStart=pqos", "$PQOS", and its
+// wrappers pqos-os and pqos-msr.
 [[nodiscard]] bool starts_program(std::string_view word, std::string_view program);
 
 // Whether a word has a value that only the running script knows: "llc:1=$MASK", "core:1=%i".

@@ -112,15 +112,13 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"rule add, rule create, rule new, add rule, create rule, new rule, rules add, insert rule, "
-     "rule "
-     "insert, rule append",
+     "rule insert, rule append",
      "a rule is a [[rule]] of the policy: 'rdtctl assign -g GROUP --unit UNIT' writes one for a "
      "unit, and 'rdtctl edit 10-NAME' opens a file for others; see rdtd.toml(5)"},
     {"rule delete, rule del, rule rm, rule remove, rule flush, delete rule, rules delete, remove "
      "rule",
      "remove its [[rule]] from its file in /etc/rdtd, which 'rdtctl status --rules' names, then "
-     "run "
-     "'rdtctl reload'"},
+     "run 'rdtctl reload'"},
     {"group create, group add, groups create, policy create, policy, cachetune, "
      "memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, "
      "change, limit, alloc, allocate, annotate, cgset, cgcreate, vcpupin, emulatorpin, schedinfo, "
