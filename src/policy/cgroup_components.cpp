@@ -120,18 +120,12 @@ Check check_missing_type(std::string_view text, std::string_view above, std::str
 // "/docker/redis", where docker makes its cgroups itself: they have whole IDs. Elsewhere they are
 // scopes of system.slice.
 Check check_docker(std::string_view text, const std::vector<std::string_view>& components) {
-  constexpr size_t id_size = 64, least_digits = 8;
   if (components.size() != 3 || components[1] != "docker" || !is_literal_name(components[2]))
     return std::nullopt;
   const std::string_view id = components[2];
-  const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
-  if (id.empty() || (is_hex && id.size() == id_size) || id == "buildkit" || id == "buildx")
-    return std::nullopt;
+  if (id.empty() || is_whole_id(id) || id == "buildkit" || id == "buildx") return std::nullopt;
   return Finding{fmt::format("'{}' may not match: a container's cgroup has its whole ID", text),
-                 is_hex && id.size() >= least_digits
-                     ? write(fmt::format("**/*{}*", id))
-                     : fmt::format("write container = {}", rdtd::quoted(id)),
-                 false};
+                 hint_for_part_of_id(id, fmt::format("**/*{}*", id)), false};
 }
 
 }  // namespace

@@ -20,10 +20,6 @@ using pattern::write;
 
 namespace {
 
-bool is_hex(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 // Whole, or as the runtimes shorten it.
 bool is_container_id(std::string_view text) {
   return (text.size() == 12 || text.size() == 64) && is_hex(text);

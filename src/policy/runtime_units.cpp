@@ -51,17 +51,13 @@ Check check_pod_slice(std::string_view text, std::string_view name) {
 
 // "docker-redis.scope": the runtimes write the whole ID there.
 Check check_container_scope(std::string_view text, std::string_view name) {
-  constexpr size_t id_size = 64;
-  constexpr size_t least_digits = 8;
   const std::string_view id = id_in_scope(name);
-  const bool is_hex = id.find_first_not_of("0123456789abcdef") == id.npos;
-  if (id.empty() || (is_hex && id.size() == id_size)) return std::nullopt;
+  if (id.empty() || is_whole_id(id)) return std::nullopt;
   const std::string_view runtime = name.substr(0, name.size() - id.size() - dot_scope.size());
-  return Finding{fmt::format("'{}' may not match: a container's scope has its whole ID", text),
-                 is_hex && id.size() >= least_digits
-                     ? write(with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope)))
-                     : fmt::format("write container = {}", rdtd::quoted(id)),
-                 false};
+  return Finding{
+      fmt::format("'{}' may not match: a container's scope has its whole ID", text),
+      hint_for_part_of_id(id, with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope))),
+      false};
 }
 
 // "user-alice.slice", "user@alice.service"
@@ -78,6 +74,22 @@ Check check_user_unit(std::string_view text, std::string_view name) {
 }
 
 }  // namespace
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_whole_id(std::string_view id) {
+  constexpr size_t id_size = 64;
+  return is_hex(id) && id.size() == id_size;
+}
+
+std::string hint_for_part_of_id(std::string_view id, std::string_view pattern) {
+  constexpr size_t least_digits = 8;
+  return is_hex(id) && id.size() >= least_digits
+             ? write(pattern)
+             : fmt::format("write container = {}", rdtd::quoted(id));
+}
 
 std::string_view id_in_scope(std::string_view name) {
   for (const std::string_view runtime : {"docker-", "libpod-", "crio-", "cri-containerd-"})

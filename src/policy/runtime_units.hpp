@@ -1,6 +1,7 @@
 // Names of systemd's units that container runtimes, kubelets and user managers make.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "pattern_finding.hpp"
@@ -13,5 +14,12 @@ namespace rdtd {
 
 // "redis" of "docker-redis.scope", as the runtimes name the scopes of containers; else "".
 [[nodiscard]] std::string_view id_in_scope(std::string_view name);
+
+// Of containers' IDs.
+[[nodiscard]] bool is_hex(std::string_view text);
+[[nodiscard]] bool is_whole_id(std::string_view id);
+// For what should have a whole ID: `pattern` has a '*' behind these digits, if they are enough of
+// it; else it is the name of a container.
+[[nodiscard]] std::string hint_for_part_of_id(std::string_view id, std::string_view pattern);
 
 }  // namespace rdtd
