@@ -13,6 +13,7 @@
 #include "bench_shares.hpp"
 #include "experiment.hpp"
 #include "html.hpp"
+#include "plot.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/toml_text.hpp"
@@ -273,17 +274,19 @@ int verbs::bench(const Context& context, BenchOptions options) {
   result.command = options.workload.text();
   warn_of_ways(machine, options, *place, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
-  Measured measured = measure(context, *client,
-                              {.conditions = std::move(conditions),
-                               .workload = options.workload,
-                               .place = *place,
-                               .rounds = options.rounds,
-                               .lease = result.group,
-                               .monitor = held.monitor,
-                               .held = std::move(held.lease),
-                               .streams = options.streams,
-                               .noise_commands = options.noise_commands,
-                               .evicts = true});
+  Measured measured =
+      measure(context, *client,
+              {.conditions = std::move(conditions),
+               .workload = options.workload,
+               .place = *place,
+               .rounds = options.rounds,
+               .lease = result.group,
+               .monitor = held.monitor,
+               .held = std::move(held.lease),
+               .streams = options.streams,
+               .noise_commands = options.noise_commands,
+               .evicts = true,
+               .value_text = [unit = result.unit](double value) { return quantity(value, unit); }});
   if (measured.rounds() == 0) return measured.exit;
   std::ranges::move(measured.samples, result.samples.begin());
   std::ranges::move(measured.times, result.times.begin());

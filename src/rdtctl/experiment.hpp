@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,6 +61,7 @@ struct ExperimentSetup {
   std::vector<std::string> noise_commands;  // for the shell
   bool evicts = false;                      // empties the caches of that level before each run
   Value value = Value::of_workload;
+  std::function<std::string(double)> value_text;  // of a value, for people
   // Of the round that is not counted: how many times as bad as the best a value may be. A condition
   // that is worse is left out, as are those with a smaller amount.
   std::optional<double> worst;

@@ -1,12 +1,11 @@
 // How far a measurement is, for people.
 #pragma once
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
-#include "print.hpp"
 #include "rdtd/base/clock.hpp"
 
 namespace rdtd {
@@ -15,38 +14,37 @@ namespace rdtd {
   return static_cast<double>(monotonic_nanoseconds() - began) * 1e-9;
 }
 
-// On a terminal: which run of how many, and how long the others take if they take as long.
+// "alone 1.20 s, with noise 1.52 s": as many of the parts as fit into that many columns, and ",
+// ..." in place of the others.
+[[nodiscard]] std::string joined_within(const std::vector<std::string>& parts, size_t columns);
+
+// On a terminal, one line that is overwritten: which run of how many, how long the others take if
+// they take as long, and the medians so far. Elsewhere, if the measurement is long, a line for each
+// round.
 class Progress {
  public:
-  explicit Progress(size_t runs) : runs_(runs), began_(monotonic_nanoseconds()) {}
-  void show(const std::string& condition) {
-    if (terminal_) note("\rrun {} of {}, {}{}\033[K", done_ + 1, runs_, condition, remaining());
-    ++done_;
-  }
-  void clear() const {
-    if (terminal_) note("\r\033[K");
-  }
-  // Where no line can be overwritten, how long it will take is said once, if it is long.
-  void expect_more(size_t runs) {
-    runs_ = done_ + runs;
-    if (!terminal_ && seconds_left() >= worth_saying) note("{} runs{}\n", runs, remaining());
-  }
+  static constexpr double long_seconds = 60;
+
+  // `of_long`: seconds from which on a measurement is long.
+  explicit Progress(size_t runs, double of_long = long_seconds)
+      : runs_(runs), of_long_(of_long), began_(monotonic_nanoseconds()) {}
+  void show(const std::string& condition);
+  void clear() const;
+  // After the round that is not counted: so many runs are left.
+  void expect_more(size_t runs);
+  // After a round that counts: the median of each condition, as in joined_within().
+  void end_round(size_t round, size_t rounds, std::vector<std::string> medians);
 
  private:
-  static constexpr double worth_saying = 60;
-  [[nodiscard]] double seconds_left() const {
-    if (done_ == 0) return 0;
-    return seconds_since(began_) * static_cast<double>(runs_ - done_) / static_cast<double>(done_);
-  }
-  [[nodiscard]] std::string remaining() const {
-    if (done_ == 0) return "";
-    const double seconds = seconds_left();
-    return seconds < 100 ? fmt::format("; {:.0f} s left", seconds)
-                         : fmt::format("; {:.0f} min left", seconds / 60);
-  }
+  [[nodiscard]] double seconds_left() const;
+  [[nodiscard]] std::string remaining() const;  // "; 40 s left"
+
   size_t runs_, done_ = 0;
+  double of_long_;
   uint64_t began_;
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool long_ = false;
+  std::vector<std::string> medians_;
 };
 
 }  // namespace rdtd

@@ -246,6 +246,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
                           .lease = fmt::format("suggest-{}", ::getpid()),
                           .evicts = is_cache(steps->resource),
                           .value = of.value,
+                          .value_text = [&](double value) { return of.text_of(value); },
                           .worst = max_loss ? std::optional(1 + *max_loss / 100) : std::nullopt,
                           .better = of.better};
                     });

@@ -38,7 +38,7 @@ std::string table(const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve)
     out +=
         fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", amount_text(result.resource, runs.amount),
-                    html_escaped(result.value_text(experiment::median(runs.values))));
+                    html_escaped(result.measure.text_of(experiment::median(runs.values))));
   return out + "</table>\n";
 }
 

@@ -33,8 +33,8 @@ void print_curve(const Context& context, const SuggestResult& result) {
   for (const AmountRuns& runs : result.curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
     const double middle = experiment::median(runs.values);
-    rows.push_back({amount_text(result.resource, runs.amount), result.value_text(middle),
-                    result.value_text(least), result.value_text(highest),
+    rows.push_back({amount_text(result.resource, runs.amount), result.measure.text_of(middle),
+                    result.measure.text_of(least), result.measure.text_of(highest),
                     bar(context, middle, most)});
   }
   print_table(context,
@@ -44,9 +44,7 @@ void print_curve(const Context& context, const SuggestResult& result) {
 
 }  // namespace
 
-std::string SuggestResult::value_text(double value) const {
-  return quantity(value / measure.unit_size, measure.unit);
-}
+std::string Measure::text_of(double number) const { return quantity(number / unit_size, unit); }
 
 // Where the smallest that was measured suffices, less is not known, unless --max-loss left it out.
 bool SuggestResult::conclusive() const {

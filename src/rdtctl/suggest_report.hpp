@@ -21,6 +21,9 @@ struct Measure {
   Better better = Better::lower;
   double negligible = 0;  // as of find_knee()
   Value value = Value::of_workload;
+
+  // "12.5 MiB/s".
+  [[nodiscard]] std::string text_of(double number) const;
 };
 
 struct SuggestResult {
@@ -40,8 +43,6 @@ struct SuggestResult {
 
   std::string origin;  // as of origin_of()
 
-  // "12.5 MiB/s".
-  [[nodiscard]] std::string value_text(double value) const;
   // Whether the knee tells how much to allocate.
   [[nodiscard]] bool conclusive() const;
   [[nodiscard]] bool less_is_unbearable() const;

@@ -1,0 +1,44 @@
+#include "progress.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rdtd {
+namespace {
+
+TEST(Progress, AsManyMediansAsFit) {
+  const std::vector<std::string> parts = {"alone 1.20 s", "with noise 1.52 s", "in 'web' 1.21 s"};
+  EXPECT_EQ(joined_within(parts, 48), "alone 1.20 s, with noise 1.52 s, in 'web' 1.21 s");
+  EXPECT_EQ(joined_within(parts, 47), "alone 1.20 s, with noise 1.52 s, ...");
+  EXPECT_EQ(joined_within(parts, 36), "alone 1.20 s, with noise 1.52 s, ...");
+  EXPECT_EQ(joined_within(parts, 35), "alone 1.20 s, ...");
+  EXPECT_EQ(joined_within(parts, 17), "alone 1.20 s, ...");
+  EXPECT_EQ(joined_within(parts, 16), "");
+  EXPECT_EQ(joined_within({}, 16), "");
+}
+
+// The standard error of a test is no terminal.
+std::string said_of_two_rounds(double of_long) {
+  testing::internal::CaptureStderr();
+  Progress progress(6, of_long);
+  progress.show("alone");
+  progress.show("with noise");
+  progress.expect_more(4);
+  for (size_t round = 1; round <= 2; ++round) {
+    progress.show("with noise");
+    progress.show("alone");
+    progress.clear();
+    progress.end_round(round, 2, {"alone 1.20 s", "with noise 1.52 s"});
+  }
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Progress, ALineForEachRoundOfALongMeasurement) {
+  EXPECT_EQ(said_of_two_rounds(0),
+            "4 runs; 0 s left\n"
+            "round 1 of 2: alone 1.20 s, with noise 1.52 s; 0 s left\n"
+            "round 2 of 2: alone 1.20 s, with noise 1.52 s\n");
+  EXPECT_EQ(said_of_two_rounds(60), "");
+}
+
+}  // namespace
+}  // namespace rdtd
