@@ -77,6 +77,7 @@ using DomainRefusals = std::map<PlacementRefusal, std::set<DomainId>>;
 // About a placement that was granted.
 struct PlacementWarnings {
   DomainRefusals devices;       // fill exclusive ways too
+  DomainRefusals joined;        // to an exclusive way that the processor does not keep apart
   DomainRefusals idle;          // ways that nobody fills
   DomainRefusals idle_for_now;  // if the groups did not keep their places, somebody would
 };
@@ -184,6 +185,8 @@ class Planner {
                     PlacementWarnings& warnings);
   void note_devices(const CacheDomain& domain, const PlannedRequest& planned,
                     const DomainPlacement& placement, DomainRefusals& warnings);
+  static void note_joined(const CacheDomain& domain, const DomainRequest& request,
+                          const DomainPlacement& placement, DomainRefusals& warnings);
   void note_idle(const CacheDomain& domain, const PlannedRequest& planned,
                  const DomainPlacement& placement, PlacementWarnings& warnings) const;
   void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);

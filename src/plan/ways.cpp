@@ -350,6 +350,7 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
     return;
   }
   note_devices(domain, *planned, *placement, warnings.devices);
+  note_joined(domain, planned->request, *placement, warnings.joined);
   if (lock == nullptr) note_idle(domain, *planned, *placement, warnings);
   if (default_group_ == nullptr)
     grant(domain, {nullptr, domain.cache.parts, nullptr}, placement->remainder);
@@ -403,6 +404,8 @@ void Planner::place_cache(const Cache& cache) {
   report(cache.resource, refusals, Severity::error);
   report(cache.resource, warnings.devices, Severity::warning,
          "exclusive = \"strict\" refuses such ways");
+  report(cache.resource, warnings.joined, Severity::warning,
+         "give both to one group, or to none that is exclusive");
   report(cache.resource, warnings.idle, Severity::warning);
   report(cache.resource, warnings.idle_for_now, Severity::warning,
          "'rdtctl reset' and 'rdtctl reload' place all groups again");

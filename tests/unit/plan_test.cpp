@@ -280,6 +280,11 @@ TEST(Plan, WaysOfDevices) {
       {"[group.redis]\nl3 = \"10 ways\"\nexclusive = true\n",
        "p.toml:2:6: warning: I/O devices can fill way 9 of L3 domain 0, exclusive to 'redis'\n"
        "    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~ exclusive = \"strict\" refuses such ways\n"
+       "p.toml:2:6: warning: processors from Broadwell to Cascade Lake fill ways 9-10 of L3 domain "
+       "0 as one: 'redis', exclusive, has one of them, and the default group the other\n"
+       "    2 | l3 = \"10 ways\"\n      |      ^~~~~~~~~ give both to one group, or to none that "
+       "is "
+       "exclusive\n"
        "schemata  default  L3:0=400 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=3ff "
        "MB:0=100\n3 steps; groups: 1 to create, 1 to change, 0 to remove.\n"},
       {"[group.redis]\nl3 = \"10 ways\"\nexclusive = \"strict\"\n",
@@ -291,8 +296,13 @@ TEST(Plan, WaysOfDevices) {
        "true\n[group.c]\nl3 = \"3 ways\"\nexclusive = \"strict\"\n[group.d]\nl3 = \"1 "
        "way\"\nexclusive = true\n",
        "p.toml:11:6: warning: I/O devices can fill way 9 of L3 domain 0, exclusive to 'd'\n   11 | "
-       "l3 = \"1 way\"\n      |      ^~~~~~~ exclusive = \"strict\" refuses such ways\nschemata  "
-       "default  L3:0=400 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7 MB:0=100\ncreate    "
+       "l3 = \"1 way\"\n      |      ^~~~~~~ exclusive = \"strict\" refuses such ways\n"
+       "p.toml:11:6: warning: processors from Broadwell to Cascade Lake fill ways 9-10 of L3 "
+       "domain "
+       "0 as one: 'd', exclusive, has one of them, and the default group the other\n   11 | "
+       "l3 = \"1 way\"\n      |      ^~~~~~~ give both to one group, or to none that is exclusive\n"
+       "schemata  default  L3:0=400 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7 MB:0=100\ncreate "
+       "   "
        "b\nschemata  b  L3:0=38 MB:0=100\ncreate    c\nschemata  c  L3:0=1c0 MB:0=100\ncreate    "
        "d\nschemata  d  L3:0=200 MB:0=100\nmode      a  exclusive\nmode      b  exclusive\nmode    "
        " "
@@ -306,6 +316,34 @@ TEST(Plan, WaysOfDevices) {
        "    a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"}};
   for (const Row& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
+}
+
+// Who shares an exclusive way because the processor does not keep the two ways of devices apart.
+TEST(Plan, WaysThatAreOne) {
+  Capabilities capabilities = machine(11, 1);
+  CacheInfo& cache = capabilities.caches.at(Resource::L3);
+  cache.shareable_bits = Cbm{0x600};
+  const auto warned = [&](const std::string& policy) {
+    const std::string text = plan_text(policy, capabilities, untouched(capabilities));
+    const size_t at = text.find("processors from Broadwell");
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  };
+  const std::string a = "[group.a]\nl3 = \"ways 0-9\"\nexclusive = true\n",
+                    b = "[group.b]\nl3 = \"ways 10\"\nexclusive = true\n",
+                    start =
+                        "processors from Broadwell to Cascade Lake fill ways 9-10 of L3 domain "
+                        "0 as one: 'a', exclusive, has one of them, and ";
+  EXPECT_EQ(warned(a), start + "the default group the other");
+  EXPECT_EQ(warned(a + "[group.c]\n"), start + "'c', the default group the other");
+  EXPECT_EQ(warned("[group.a]\nl3 = \"ways 8-9\"\nexclusive = true\n" + b),
+            start + "'b' the other");
+  EXPECT_EQ(warned("[group.a]\nl3 = \"ways 9-10\"\nexclusive = true\n"), "");
+  EXPECT_EQ(warned("[group.a]\nl3 = \"ways 9\"\n[group.c]\nl3 = \"ways 10\"\n"), "");
+  cache.sparse_masks = true;
+  EXPECT_EQ(warned(a), "");
+  cache.sparse_masks = false;
+  capabilities.caches.at(Resource::L3).shareable_bits = Cbm{0x3};
+  EXPECT_EQ(warned("[group.a]\nl3 = \"ways 1-10\"\nexclusive = true\n"), "");
 }
 
 TEST(Plan, LeastBitsAndSparseMasks) {
