@@ -35,14 +35,30 @@ bool MaskMoves::keep_apart(const Moving& a, const Moving& b, Resource resource,
   return !overlap(a.before, b.before) && !overlap(a.goal, b.goal);
 }
 
-bool MaskMoves::blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask,
-                        Devices devices) const {
-  return std::ranges::any_of(groups_, [&](const Moving& other) {
-    return &other != &group && other.exists &&
-           (other.name != io_group || devices == Devices::are_a_group) &&
-           footprint(other.now, resource, domain).overlaps(mask) &&
-           (other.mode == Mode::exclusive || keep_apart(group, other, resource, domain));
-  });
+Cbm MaskMoves::forbidden(const Moving& group, Resource resource, DomainId domain,
+                         Devices devices) const {
+  Cbm out;
+  for (const Moving& other : groups_) {
+    if (&other == &group || !other.exists) continue;
+    if (other.name == io_group && devices == Devices::give_way) continue;
+    const Cbm ways = footprint(other.now, resource, domain);
+    if (!out.contains(ways) &&
+        (other.mode == Mode::exclusive || keep_apart(group, other, resource, domain)))
+      out = out | ways;
+  }
+  return out;
+}
+
+// Within finish() only masks change, and only by write().
+Cbm MaskMoves::forbidden_now(Moving& group, Resource resource, DomainId domain) {
+  const CacheDomainKey key = {resources_of_cache(resource).front(), domain};
+  const uint64_t writes = writes_[key];
+  const auto known = group.forbidden.find(key);
+  if (finishing_ && known != group.forbidden.end() && known->second.writes == writes)
+    return known->second.ways;
+  const Cbm ways = forbidden(group, resource, domain, Devices::are_a_group);
+  group.forbidden[key] = {writes, ways};
+  return ways;
 }
 
 void MaskMoves::write(Moving& group, const Schemata& change) {
@@ -52,6 +68,7 @@ void MaskMoves::write(Moving& group, const Schemata& change) {
     for (const auto& [domain, value] : values) {
       if (group.existed) step.before[resource][domain] = group.now[resource][domain];
       group.now[resource][domain] = value;
+      if (is_cache(resource)) ++writes_[{resources_of_cache(resource).front(), domain}];
     }
   steps_.emplace_back(std::move(step));
 }
@@ -64,7 +81,7 @@ bool MaskMoves::move(Moving& group, Extent extent) {
       if (known == group.now.end() || !known->second.contains(domain)) continue;
       const uint32_t now = known->second.at(domain);
       if (now == goal) continue;
-      if (!is_cache(resource) || !blocked(group, resource, domain, Cbm{goal})) {
+      if (!is_cache(resource) || !forbidden_now(group, resource, domain).overlaps(Cbm{goal})) {
         change[resource][domain] = goal;
       } else if (const Cbm kept = usable_part(resource, Cbm{now} & Cbm{goal});
                  extent == Extent::part && !kept.empty() && kept.bits != now) {
@@ -86,19 +103,14 @@ void MaskMoves::fill(Resource resource, DomainId domain, Cbm ways) {
     const Cbm wide = Cbm::range(both.lowest(), both.highest() - both.lowest() + 1);
     for (const Cbm mask : {wide, ways})
       if (cache(resource).cbm_mask.contains(mask) &&
-          !blocked(group, resource, domain, mask, Devices::give_way))
+          !forbidden(group, resource, domain, Devices::give_way).overlaps(mask))
         return write(group, {{resource, {{domain, mask.bits}}}});
   }
 }
 
 // Moves a group to the part of its goal that nobody is in, if that is more of it than it has.
 bool MaskMoves::approach(Moving& group, Resource resource, DomainId domain, Cbm goal) {
-  Cbm free;
-  for (unsigned way = 0; way < 32; way++)
-    if (const Cbm one = Cbm::range(way, 1);
-        goal.contains(one) && !blocked(group, resource, domain, one))
-      free = free | one;
-  const Cbm part = usable_part(resource, free);
+  const Cbm part = usable_part(resource, goal.without(forbidden_now(group, resource, domain)));
   if (part.count() <= (mask_in(group.now, resource, domain) & goal).count()) return false;
   write(group, {{resource, {{domain, part.bits}}}});
   return true;
@@ -110,19 +122,18 @@ bool MaskMoves::park(Moving& group, Resource resource, DomainId domain) {
   if (group.parked.contains({resource, domain})) return false;
   const unsigned least = cache(resource).min_ways();
   const Cbm now = mask_in(group.now, resource, domain);
-  const auto is_awaited = [&](Cbm place) {
-    return std::ranges::any_of(groups_, [&](const Moving& other) {
-      const Cbm goal = footprint(other.goal, resource, domain);
-      return &other != &group && goal.overlaps(place) &&
-             goal != footprint(other.now, resource, domain) &&
-             keep_apart(group, other, resource, domain);
-    });
-  };
+  const Cbm taken = forbidden_now(group, resource, domain);
+  Cbm awaited;
+  for (const Moving& other : groups_)
+    if (const Cbm goal = footprint(other.goal, resource, domain);
+        &other != &group && goal != footprint(other.now, resource, domain) &&
+        keep_apart(group, other, resource, domain))
+      awaited = awaited | goal;
   for (const bool anywhere : {false, true})
     for (unsigned way = 0; way + least <= 32; way++) {
       const Cbm place = Cbm::range(way, least);
       if (place == now || !cache(resource).cbm_mask.contains(place)) continue;
-      if (blocked(group, resource, domain, place) || (!anywhere && is_awaited(place))) continue;
+      if (place.overlaps(taken) || (!anywhere && place.overlaps(awaited))) continue;
       group.parked.insert({resource, domain});
       write(group, {{resource, {{domain, place.bits}}}});
       return true;
@@ -169,7 +180,10 @@ bool MaskMoves::move_any(Extent extent) {
 }
 
 void MaskMoves::finish() {
+  for (Moving& group : groups_) group.forbidden.clear();
+  finishing_ = true;
   while (move_any(Extent::whole) || move_any(Extent::part) || resolve_circle()) {}
+  finishing_ = false;
 }
 
 }  // namespace rdtd

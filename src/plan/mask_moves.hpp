@@ -2,6 +2,8 @@
 // before and after share none meanwhile either, and no exclusive group is written over.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,6 +12,8 @@
 #include "rdtd/plan/transition.hpp"
 
 namespace rdtd {
+
+using CacheDomainKey = std::pair<Resource, DomainId>;
 
 struct Moving {
   std::string name;
@@ -21,7 +25,13 @@ struct Moving {
   bool existed = true;     // before the first step
   bool exists = true;      // at this point
   bool leaving = false;
-  std::set<std::pair<Resource, DomainId>> parked;
+  std::set<CacheDomainKey> parked;
+  // What forbidden_now() found after so many writes to that cache.
+  struct Forbidden {
+    uint64_t writes = 0;
+    Cbm ways;
+  };
+  std::map<CacheDomainKey, Forbidden> forbidden;
 };
 
 class MaskMoves {
@@ -53,13 +63,18 @@ class MaskMoves {
   [[nodiscard]] bool keep_apart(const Moving& a, const Moving& b, Resource resource,
                                 DomainId domain) const;
   enum class Devices { are_a_group, give_way };
-  [[nodiscard]] bool blocked(const Moving& group, Resource resource, DomainId domain, Cbm mask,
-                             Devices devices = Devices::are_a_group) const;
+  // The ways of others that the group must not have at this point.
+  [[nodiscard]] Cbm forbidden(const Moving& group, Resource resource, DomainId domain,
+                              Devices devices) const;
+  // The same, devices being a group; looked up if it cannot have changed.
+  [[nodiscard]] Cbm forbidden_now(Moving& group, Resource resource, DomainId domain);
   void write(Moving& group, const Schemata& change);
 
   const Capabilities& machine_;
   std::vector<Moving>& groups_;
   std::vector<Step>& steps_;
+  std::map<CacheDomainKey, uint64_t> writes_;  // to each cache
+  bool finishing_ = false;
 };
 
 }  // namespace rdtd
