@@ -206,7 +206,13 @@ Parsed parse_cache_amount(std::string_view text) {
   if (text == "remainder") return amount(text, Remainder{});
   if (text.ends_with('%')) {
     auto percent = parse_percent(text);
-    if (const auto meant = percent ? std::nullopt : cache_amount_meant(text))
+    if (percent) return percent;
+    const auto meant = cache_amount_meant(text);
+    if (const auto part = part_meant(text))
+      percent.error().hint =
+          fmt::format("write \"{}\" for as much of the cache{}", *part,
+                      meant ? fmt::format(", or \"{}\" for a number between", *meant) : "");
+    else if (meant)
       percent.error().hint = fmt::format("write \"{}\"", *meant);
     return percent;
   }

@@ -305,6 +305,16 @@ std::optional<std::string> numbered_ways_meant(std::string_view text) {
              : std::nullopt;
 }
 
+std::optional<std::string> part_meant(std::string_view text) {
+  const size_t dash = text.find('-');
+  if (!text.ends_with('%') || dash == std::string_view::npos) return std::nullopt;
+  const auto first = parse_unsigned<unsigned>(trim(text.substr(0, dash))),
+             last = parse_unsigned<unsigned>(
+                 trim(text.substr(dash + 1, text.size() - dash - std::string_view("-%").size())));
+  if (!first || !last || *first > *last || *last > 100) return std::nullopt;
+  return fmt::format("{}%", *last - std::max(*first, 1U) + 1);
+}
+
 std::optional<std::string> whole_ways_meant(std::string_view text) {
   constexpr double most = 32;
   for (const std::string_view unit : {"ways", "way"}) {

@@ -9,6 +9,8 @@ namespace rdtd {
 
 // "ways 4-7" of "4-7 ways".
 [[nodiscard]] std::optional<std::string> numbered_ways_meant(std::string_view text);
+// "50%" of "51-100%", as others write a part of a cache by its place.
+[[nodiscard]] std::optional<std::string> part_meant(std::string_view text);
 // "2 ways" of "1.5 ways", "-2 ways" and "1e3 ways".
 [[nodiscard]] std::optional<std::string> whole_ways_meant(std::string_view text);
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".

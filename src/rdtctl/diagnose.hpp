@@ -50,6 +50,8 @@ struct MachineFacts {
   // What mbm_total_bytes counts, where AMD's processors let somebody choose it and reads are left
   // out: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
   std::vector<std::string> partly_counted;
+  // The same with assignable counters: the reads that event_filter lacks ("remote_reads").
+  std::vector<std::string> filtered_reads;
 
   // Of the policy files.
   bool no_policy = false;
@@ -79,6 +81,8 @@ struct MachineFacts {
 
 // The entries of mbm_total_bytes_config (Documentation/filesystems/resctrl.rst) without all reads.
 [[nodiscard]] std::vector<std::string> partly_counted(std::string_view config);
+// The kinds of reads that event_configs/mbm_total_bytes/event_filter (the same) does not have.
+[[nodiscard]] std::vector<std::string> filtered_reads(std::string_view filter);
 
 inline constexpr std::string_view guard_without_observer =
     "rdtd-observer is not running, and without it the guard of the policy does nothing";

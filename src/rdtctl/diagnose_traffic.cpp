@@ -1,6 +1,8 @@
 // What doctor says about the counters of memory traffic.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose_parts.hpp"
 #include "rdtd/base/text.hpp"
 
@@ -21,7 +23,26 @@ std::vector<std::string> partly_counted(std::string_view config) {
   return out;
 }
 
+std::vector<std::string> filtered_reads(std::string_view filter) {
+  std::vector<std::string> out;
+  const auto kinds = split(trim(filter), ',');
+  for (const std::string_view reads : {"local_reads", "remote_reads"})
+    if (std::ranges::none_of(kinds, [&](std::string_view kind) { return trim(kind) == reads; }))
+      out.emplace_back(reads);
+  return out;
+}
+
 void check_counted_traffic(const MachineFacts& facts, std::vector<Finding>& out) {
+  if (!facts.filtered_reads.empty())
+    out.push_back(
+        {warning,
+         fmt::format("mbm_total_bytes does not count all reads: somebody has taken {} out of its "
+                     "event_filter",
+                     join(facts.filtered_reads, " and ")),
+         fmt::format("write them, after what is there and with a comma between, to "
+                     "{}/info/L3_MON/event_configs/mbm_total_bytes/event_filter: top, blame and "
+                     "the guard expect that it counts all traffic",
+                     facts.mount_point)});
   if (facts.partly_counted.empty()) return;
   std::vector<std::string> whole;
   for (const std::string& entry : facts.partly_counted)

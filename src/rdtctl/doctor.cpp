@@ -118,6 +118,16 @@ void read_rmids(const TreeMachine& machine, const std::set<std::string>& own, co
   facts.rmids_needed = needed.size();
 }
 
+// In mbm_event mode the filter says what is counted, in the others the file before it.
+void read_counted_traffic(const TreeMachine& machine, MachineFacts& facts) {
+  const auto& tree = machine.tree.filesystem();
+  if (machine.snapshot.mbm_resource.empty())
+    facts.partly_counted =
+        partly_counted(tree.read("info/L3_MON/mbm_total_bytes_config").value_or(""));
+  else if (const auto filter = tree.read("info/L3_MON/event_configs/mbm_total_bytes/event_filter"))
+    facts.filtered_reads = filtered_reads(*filter);
+}
+
 // A group that the policy adopts is as good as rdtd's own.
 void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts& facts) {
   std::set<std::string> own = machine.snapshot.owned;
@@ -134,8 +144,7 @@ void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts&
   for (const auto& [resource, info] : machine.capabilities.caches)
     if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
   read_rmids(machine, own, policy, facts);
-  facts.partly_counted = partly_counted(
-      machine.tree.filesystem().read("info/L3_MON/mbm_total_bytes_config").value_or(""));
+  read_counted_traffic(machine, facts);
 }
 
 // Of the unit that mounts resctrl, if it has failed.

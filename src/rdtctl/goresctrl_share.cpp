@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
@@ -33,25 +34,32 @@ std::string text_of_ways(const GoresctrlShare& share, Cbm ways) {
                                                   : fmt::format("ways {}", way_list(ways)));
 }
 
+std::string ways_text(unsigned count) {
+  return fmt::format("\"{} way{}\"", count, count == 1 ? "" : "s");
+}
+
 std::string text_of_size(const GoresctrlShare& share, std::set<std::string>& lost) {
   if (share.ways ? share.ways->lowest() > 0 : share.low > 1) lost.insert(share.text);
   if (!share.ways) return fmt::format("\"{}%\"", share.percent());
-  return fmt::format("\"{} way{}\"", share.ways->count(), share.ways->count() == 1 ? "" : "s");
+  return ways_text(share.ways->count());
 }
 
 std::string text_in_cache(const GoresctrlShare& share, std::set<std::string>& lost) {
   return share.ways ? text_of_ways(share, *share.ways) : text_of_size(share, lost);
 }
 
-// The ways are known if those of the partition are; those from its lowest one on need no names.
+// The ways are known if those of the partition are. A share from its lowest one on needs no names,
+// and goresctrl rounds it up.
 std::string text_in_partition(const GoresctrlShare& share, const GoresctrlShare& of,
                               std::set<std::string>& lost) {
-  if (!of.ways || (!share.ways && share.low == 1)) return text_of_size(share, lost);
+  if (!of.ways) return text_of_size(share, lost);
   const unsigned base = of.ways->lowest(), count = of.ways->count();
   if (share.ways)
     return text_of_ways(share, Cbm::range(base + share.ways->lowest(), share.ways->count()));
   const unsigned first = (share.low - 1) * count / 100, last = (share.high - 1) * count / 100;
-  return text_of_ways(share, Cbm::range(base + first, last - first + 1));
+  if (share.low > 1) return text_of_ways(share, Cbm::range(base + first, last - first + 1));
+  const bool same = std::lround(count * share.percent() / 100.0) == static_cast<long>(last) + 1;
+  return same ? text_of_size(share, lost) : ways_text(last + 1);
 }
 
 bool share_fits(const GoresctrlShare& share, const GoresctrlShare& of) {
@@ -123,6 +131,9 @@ std::expected<PolicyAmounts, std::string> amounts_of_class(const GoresctrlShares
       const GoresctrlShare* of = value_for_domain(base, domain);
       if (share != nullptr && of != nullptr && !share_fits(*share, *of))
         return std::unexpected(fmt::format("line {}: '{}'", share->line, printable(share->text)));
+      if (share != nullptr && share->percent() < 100 && !share->ways &&
+          (of == nullptr || !of->ways))
+        out.rounds = true;
       // A class without an amount may fill all of its partition.
       out.amounts[key][domain] = share == nullptr ? "\"all\""
                                  : of == nullptr  ? text_in_cache(*share, out.lost)

@@ -54,6 +54,7 @@ using GoresctrlShares = std::map<std::string, ByDomain<GoresctrlShare>>;  // by 
 struct PolicyAmounts {
   std::map<std::string, ByDomain<std::string>> amounts;
   std::set<std::string> lost;
+  bool rounds = false;  // goresctrl rounds them to whole ways otherwise than rdtd
 };
 [[nodiscard]] PolicyAmounts amounts_of_partition(const GoresctrlShares& shares);
 // The error is "line N: 'TEXT'" of a share that does not fit into the partition's.

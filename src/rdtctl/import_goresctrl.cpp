@@ -182,10 +182,16 @@ class GoresctrlImport {
   // What the partitions have together, by cache.
   std::map<std::string, ByDomain<unsigned>> percent_;
   bool has_masks_ = false;
+  bool rounds_ = false;  // to whole ways, otherwise than a policy does
 };
 
+// SYSTEM_DEFAULT until 2021.
+bool is_root_class(std::string_view name) {
+  return name.empty() || name == "DEFAULT" || name == "system/default" || name == "SYSTEM_DEFAULT";
+}
+
 Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partition) {
-  const bool is_default = node.key.empty() || node.key == "DEFAULT" || node.key == "system/default";
+  const bool is_default = is_root_class(node.key);
   const std::string name = is_default ? "default" : node.key;
   if (const auto problem = is_default ? std::nullopt : group_name_problem(name))
     return fmt::format("line {}: {}", node.line, *problem);
@@ -198,6 +204,7 @@ Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partit
   if (!policy)
     return fmt::format("{} does not fit into partition '{}', from whose lowest way it counts",
                        policy.error(), partition.name);
+  rounds_ = rounds_ || policy->rounds;
   for (const int domain : domains_in(bandwidths, partition.bandwidths)) {
     const Bandwidth* found = value_for_domain(bandwidths, domain);
     const Bandwidth* of = value_for_domain(partition.bandwidths, domain);
@@ -310,8 +317,8 @@ ImportedText GoresctrlImport::run(std::string_view text) {
   const YamlNode* configuration = find_configuration(*yaml);
   if (configuration == nullptr)
     return std::unexpected("it has no 'partitions', as goresctrl's file has");
-  std::string out = "# From goresctrl's configuration. A container runtime names these groups.\n";
-  out += lost_at_top(*configuration);
+  std::string head = "# From goresctrl's configuration. A container runtime names these groups.\n";
+  std::string out = lost_at_top(*configuration);
   if (const YamlNode* options = configuration->find("options"))
     for (const YamlNode& resource : options->children) {
       const YamlNode* optional = resource.find("optional");
@@ -321,7 +328,11 @@ ImportedText GoresctrlImport::run(std::string_view text) {
     }
   for (const YamlNode& partition : configuration->find("partitions")->children)
     if (auto refused = add_partition(partition)) return std::unexpected(std::move(*refused));
-  return out + partition_tables_ + groups_ + default_group();
+  if (rounds_)
+    head +=
+        "# It rounds the share of a class up to whole ways, and rdtd to the nearest number: see "
+        "'rdtctl plan'.\n";
+  return head + out + partition_tables_ + groups_ + default_group();
 }
 
 }  // namespace

@@ -215,7 +215,9 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
   for (const std::string& name : monitoring) {
     const std::string features = info(machine, fmt::format("{}/mon_features", name));
     for (const std::string_view event : split(features, '\n'))
-      if (!trim(event).empty()) events.emplace_back(trim(event));
+      // The others are files that choose what a counter counts.
+      if (!trim(event).empty() && !trim(event).ends_with("_config"))
+        events.emplace_back(trim(event));
   }
   std::string text = join(events, ", ");
   out.lines.emplace_back("Counters", text);

@@ -70,6 +70,12 @@ TEST(Amount, Cache) {
        "'1-6 ways' is not a cache amount; write \"ways 1-6\" for exactly these ways, or "
        "\"1..6 ways\" for a number between"},
       {"10% to 40%", "'10% to 40%' is not a percentage; write \"10%..40%\""},
+      {"51-100%",
+       "'51-100%' is not a percentage; write \"50%\" for as much of the cache, or \"51..100%\" for "
+       "a "
+       "number between"},
+      {"0-50%", "'0-50%' is not a percentage; write \"50%\" for as much of the cache"},
+      {"60-40%", "'60-40%' is not a percentage"},
       {"0b1111", "'0b1111' is not a cache amount; write \"0xf\""},
       {"four ways", "'four ways' is not a cache amount; write \"4 ways\""},
       {"shared", "'shared' is not a cache amount; write \"all\""},

@@ -389,6 +389,20 @@ TEST(Diagnose, TrafficThatIsCountedInPart) {
   });
 }
 
+TEST(Diagnose, ReadsThatTheFilterOfAssignableCountersLacks) {
+  using Kinds = std::vector<std::string>;
+  EXPECT_EQ(filtered_reads("local_reads,remote_reads,dirty_victim_writes_all\n"), Kinds{});
+  EXPECT_EQ(filtered_reads("local_reads,remote_reads_slow_memory\n"), Kinds{"remote_reads"});
+  EXPECT_EQ(filtered_reads("\n"), (Kinds{"local_reads", "remote_reads"}));
+  expect_findings({
+      {"one kind", [](MachineFacts& facts) { facts.filtered_reads = {"remote_reads"}; },
+       "warning mbm_total_bytes does not count all reads: somebody has taken remote_reads out of "
+       "its event_filter -> write them, after what is there and with a comma between, to "
+       "/r/info/L3_MON/event_configs/mbm_total_bytes/event_filter: top, blame and the guard expect "
+       "that it counts all traffic\n"},
+  });
+}
+
 TEST(Diagnose, MixedCgroupDrivers) {
   expect_findings({
       {"containerd",
