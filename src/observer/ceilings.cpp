@@ -8,19 +8,27 @@ namespace rdtd {
 
 namespace {
 
-Ceilings ceilings_of(const Result<std::string>& text) {
+Ceilings ceilings_of(const Result<std::string>& text, const observe::Header& machine) {
   const auto recording =
       text ? observe::parse_recording(*text) : std::unexpected(observe::BadRecording{});
-  return recording ? recording->header.ceilings : Ceilings{};
+  if (!recording) return {};
+  Ceilings out = recording->header.ceilings;
+  for (auto& [resource, domains] : out)
+    std::erase_if(domains, [&](const auto& domain) {
+      const auto then = observe::of_domain(recording->header.way_bytes, resource, domain.first),
+                 now = observe::of_domain(machine.way_bytes, resource, domain.first);
+      return then && now && *then != *now;
+    });
+  return out;
 }
 
 }  // namespace
 
-Result<Ceilings> read_ceilings(const std::string& directory) {
+Result<Ceilings> read_ceilings(const std::string& directory, const observe::Header& machine) {
   const auto opened = Directory::open(directory);
   const auto text = opened ? opened->read(ceilings_file) : std::unexpected(opened.error());
   if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
-  return ceilings_of(text);
+  return ceilings_of(text, machine);
 }
 
 Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {
@@ -33,7 +41,7 @@ Result<void> write_ceilings(const std::string& directory, const observe::Header&
   const auto text = opened->read(ceilings_file);
   if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
   observe::Header all = header;
-  for (const auto& [resource, domains] : ceilings_of(text))
+  for (const auto& [resource, domains] : ceilings_of(text, header))
     all.ceilings[resource].insert(domains.begin(), domains.end());
   return opened->replace(ceilings_file, observe::header_line(all));
 }

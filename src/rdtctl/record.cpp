@@ -159,7 +159,7 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   note_interruptions();
   Sampler sampler(std::move(*tree));
   observe::Header header = sampler.header(options.interval);
-  header.ceilings = read_ceilings(state_directory(context)).value_or(Ceilings{});
+  header.ceilings = read_ceilings(state_directory(context), header).value_or(Ceilings{});
   header.mba_mbps = mount_options(context, sampler.tree()).mba_MBps;
   if (const auto begun = file->append(header_line(header)); !begun) {
     file->remove();

@@ -153,7 +153,8 @@ bool Observer::unmounted() const {
 void Observer::renew(observe::Header header) {
   header_due_usec_ = clock_usec(CLOCK_MONOTONIC) + renew_usec;
   header.interval = static_cast<double>(settings_.interval.count()) / 1e6;
-  if (auto ceilings = read_ceilings(paths_.ceilings)) header.ceilings = std::move(*ceilings);
+  if (auto ceilings = read_ceilings(paths_.ceilings, header))
+    header.ceilings = std::move(*ceilings);
   sampler_->update(header);
   if (detector_ && header == header_) return;
   // What changes to and fro must not fill the ring with files.

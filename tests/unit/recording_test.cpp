@@ -71,11 +71,13 @@ TEST(Recording, TheHeaderSaysWhatIsKnownOfTheMachine) {
 TEST(Ceilings, AreReadAsTheyWereWritten) {
   const std::filesystem::path directory =
       std::filesystem::temp_directory_path() / ("rdtd-ceilings-" + std::to_string(::getpid()));
-  EXPECT_TRUE(read_ceilings(directory.string()).value().empty());
+  Header machine;
+  machine.way_bytes["L3"] = {{DomainId{0}, 1 << 20}, {DomainId{1}, 1 << 20}};
+  EXPECT_TRUE(read_ceilings(directory.string(), machine).value().empty());
   Header measured{"host", "6.12", "0.3", 0};
   measured.ceilings["L3"] = {{DomainId{0}, 2.5e9}};
   ASSERT_TRUE(write_ceilings(directory.string(), measured));
-  EXPECT_EQ(read_ceilings(directory.string()).value(), measured.ceilings);
+  EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
   // A measurement of another domain takes nothing away.
   Header other;
   other.ceilings["L3"] = {{DomainId{1}, 3e9}};
@@ -83,9 +85,15 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   other.ceilings["L3"] = {{DomainId{1}, 4e9}};
   ASSERT_TRUE(write_ceilings(directory.string(), other));
   measured.ceilings["L3"][DomainId{1}] = 4e9;
-  EXPECT_EQ(read_ceilings(directory.string()).value(), measured.ceilings);
+  EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
+  // Nor do they hold on a machine with other caches, where the file came with an image.
+  other.way_bytes = machine.way_bytes;
+  ASSERT_TRUE(write_ceilings(directory.string(), other));
+  machine.way_bytes["L3"][DomainId{1}] = 3 << 19;
+  measured.ceilings["L3"].erase(DomainId{1});
+  EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
   std::ofstream(directory / ceilings_file) << "garbage";
-  EXPECT_TRUE(read_ceilings(directory.string()).value().empty());
+  EXPECT_TRUE(read_ceilings(directory.string(), machine).value().empty());
   // What cannot be read is not written over.
   std::filesystem::remove(directory / ceilings_file);
   std::filesystem::create_directory(directory / ceilings_file);
@@ -93,7 +101,7 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().text(),
             "cannot read " + (directory / ceilings_file).string() + ": Is a directory");
-  EXPECT_EQ(read_ceilings(directory.string()).error().code, EISDIR);
+  EXPECT_EQ(read_ceilings(directory.string(), machine).error().code, EISDIR);
   std::filesystem::remove_all(directory);
 }
 

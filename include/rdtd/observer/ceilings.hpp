@@ -11,8 +11,10 @@ inline constexpr const char* ceilings_file = "ceilings";
 
 using Ceilings = decltype(observe::Header::ceilings);
 
-// `directory`: /var/lib/rdtd. None if there is no such file, or if it is none.
-[[nodiscard]] Result<Ceilings> read_ceilings(const std::string& directory);
+// `directory`: /var/lib/rdtd. None if there is no such file, or if it is none. Not of domains whose
+// ways have another size on this machine: the file came with the image of another one.
+[[nodiscard]] Result<Ceilings> read_ceilings(const std::string& directory,
+                                             const observe::Header& machine);
 // For everybody to read. What is there of other domains is kept.
 [[nodiscard]] Result<void> write_ceilings(const std::string& directory,
                                           const observe::Header& header);
