@@ -128,8 +128,13 @@ std::optional<Result<Place>> place_in(const std::string& cpus, const PlaceReques
   if (request.beside_noise && !std::ranges::includes(cache->shared_by, command))
     return std::unexpected(
         no_place(fmt::format("{} do not share one L{} cache", cpu_words(command), level)));
-  CpuSet cores;
-  for (const unsigned cpu : command) cores.merge(threads_of_core(cpus, cpu));
+  CpuSet cores, near;  // near: these and the other CPUs of the next smaller cache
+  for (const unsigned cpu : command) {
+    cores.merge(threads_of_core(cpus, cpu));
+    if (const auto inner = cache_of(cpus, cpu, level - 1))
+      near.insert(inner->shared_by.begin(), inner->shared_by.end());
+  }
+  near.insert(cores.begin(), cores.end());
   Place out{.command = command,
             .cache = {level, cache->id},
             .bytes = cache->bytes,
@@ -139,11 +144,15 @@ std::optional<Result<Place>> place_in(const std::string& cpus, const PlaceReques
   CpuSet others;
   std::ranges::set_intersection(cache->shared_by, request.allowed,
                                 std::inserter(others, others.end()));
-  std::ranges::set_difference(others, cores, std::inserter(out.noise, out.noise.end()));
-  // Noise on another thread of the command's core takes more from it than the cache; it runs there
-  // only if no other CPU shares the cache.
+  // Noise on another thread of the command's core, or behind the same smaller cache, takes more
+  // from it than the cache that is divided; it runs there only if no other CPU shares that one.
+  out.noise = without(others, near);
   if (out.noise.empty()) {
-    std::ranges::set_difference(others, command, std::inserter(out.noise, out.noise.end()));
+    out.noise = without(others, cores);
+    out.inner_is_shared = !out.noise.empty();
+  }
+  if (out.noise.empty()) {
+    out.noise = without(others, command);
     out.core_is_shared = !out.noise.empty();
   }
   out.shared.merge(cores);
@@ -168,6 +177,14 @@ Result<Place> find_place(const std::string& cpus, const PlaceRequest& request) {
       request.level
           ? fmt::format("{} shows no L{} cache of {}", cpus, *request.level, cpu_words(*command))
           : fmt::format("{} shows no cache of {}", cpus, cpu_words(*command))));
+}
+
+std::optional<std::string> nearness_of_noise(const Place& place) {
+  if (place.core_is_shared)
+    return "The noise ran on the command's core: it took more than cache from it.";
+  if (!place.inner_is_shared) return std::nullopt;
+  return fmt::format("The noise shared the command's L{} cache: it took more than L{} from it.",
+                     place.cache.level - 1, place.cache.level);
 }
 
 std::vector<CacheOfCpu> caches_of(const std::string& cpus, const CpuSet& allowed, unsigned level) {

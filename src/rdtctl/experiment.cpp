@@ -53,9 +53,9 @@ class Experiment {
     if (watched_.interrupted() && out.rounds() == 0)
       note("rdtctl: interrupted before a round was complete: there is nothing to show\n");
     out.disturbances = disturbance_.sentences();
-    if (setup_.place.core_is_shared && (setup_.streams > 0 || !setup_.noise_commands.empty()))
-      out.disturbances.push_back(
-          "The noise ran on the command's core: it took more than cache from it.");
+    if (setup_.streams > 0 || !setup_.noise_commands.empty())
+      if (auto sentence = experiment::nearness_of_noise(setup_.place))
+        out.disturbances.push_back(*std::move(sentence));
     if (!no_events_.empty())
       out.disturbances.push_back(
           fmt::format("Instructions and cache misses were not counted: {}.", no_events_));

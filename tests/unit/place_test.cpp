@@ -34,21 +34,24 @@ class PlaceTest : public Files {
     put(at + "shared_cpu_list", shared + "\n");
     put(at + "size", size + "\n");
   }
-  // "2: 3 of L2, 512 KiB behind 32 KiB", with " on its core" if the noise is; or the error.
+  // "2: 3 of L2, 512 KiB behind 32 KiB", with " on its core" or " in its L2" if the noise is; or
+  // the error.
   [[nodiscard]] std::string text(const PlaceRequest& request) const {
     const auto place = find_place(root_, request);
     if (!place) return place.error().text();
     return format_cpu_list(place->command) + ": " + cpus_text(place->noise) + " of L" +
            std::to_string(place->cache.level) + ", " + std::to_string(place->bytes >> 10) +
            " KiB behind " + std::to_string(place->inner_bytes >> 10) + " KiB" +
-           (place->core_is_shared ? " on its core" : "");
+           (place->core_is_shared    ? " on its core"
+            : place->inner_is_shared ? " in its L" + std::to_string(place->cache.level - 1)
+                                     : "");
   }
   const CpuSet all = {0, 1, 2, 3, 4, 5, 6, 7};
   const std::string why = "cannot measure beside noise: ";
 };
 
 TEST_F(PlaceTest, TheLastCoreOfTheL3) {
-  EXPECT_EQ(text({.allowed = all}), "6: 0-5 of L3, 8192 KiB behind 512 KiB");
+  EXPECT_EQ(text({.allowed = all}), "6: 0-3 of L3, 8192 KiB behind 512 KiB");
   EXPECT_EQ(text({.allowed = {3, 5}}), "5: 3 of L3, 8192 KiB behind 512 KiB");
   EXPECT_EQ(text({.allowed = {2, 3}}), "2: 3 of L3, 8192 KiB behind 512 KiB on its core");
   EXPECT_EQ(text({.allowed = {2}}), why + "no other allowed CPU shares the L3 cache of CPU 2");
@@ -57,6 +60,23 @@ TEST_F(PlaceTest, TheLastCoreOfTheL3) {
   EXPECT_EQ(text({.allowed = {9}}), why + root_.string() + " shows no cache of CPU 9");
   EXPECT_EQ(text({}), "cannot measure without a CPU");
   EXPECT_EQ(find_place(root_, {.allowed = {2, 5}})->shared, all);
+}
+
+// As the modules of an Atom, where cores share an L2.
+TEST_F(PlaceTest, NoiseSharesASmallerCacheOnlyWithoutAnotherCpu) {
+  EXPECT_EQ(text({.allowed = {0, 2, 5}, .command = {2}}), "2: 5 of L3, 8192 KiB behind 512 KiB");
+  EXPECT_EQ(text({.allowed = {0, 2, 3}, .command = {2}}),
+            "2: 0 of L3, 8192 KiB behind 512 KiB in its L2");
+  EXPECT_EQ(text({.allowed = all, .command = {3, 4}}),
+            "3-4: 0-1,6-7 of L3, 8192 KiB behind 512 KiB in its L2");
+  const auto sentence = [&](const CpuSet& allowed) {
+    return nearness_of_noise(find_place(root_, {.allowed = allowed, .command = {2}}).value());
+  };
+  EXPECT_EQ(sentence(all), std::nullopt);
+  EXPECT_EQ(sentence({0, 2}),
+            "The noise shared the command's L2 cache: it took more than L3 from it.");
+  EXPECT_EQ(sentence({2, 3}),
+            "The noise ran on the command's core: it took more than cache from it.");
 }
 
 TEST_F(PlaceTest, OrTheLevelThatIsDivided) {
@@ -88,7 +108,7 @@ TEST_F(PlaceTest, OrCertainDomains) {
   EXPECT_EQ(text({.allowed = all, .level = 2, .domains = {4, 6}}),
             "6: 4-5 of L2, 512 KiB behind 0 KiB");
   EXPECT_EQ(text({.allowed = all, .level = 3, .domains = {0}}),
-            "6: 0-5 of L3, 8192 KiB behind 512 KiB");
+            "6: 0-3 of L3, 8192 KiB behind 512 KiB");
   EXPECT_EQ(text({.allowed = {0, 1, 7}, .level = 2, .domains = {6}}),
             why + "no other allowed CPU shares the L2 cache of CPU 7");
   EXPECT_EQ(text({.allowed = {0, 1}, .level = 2, .domains = {6}}),

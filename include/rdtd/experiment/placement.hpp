@@ -20,12 +20,16 @@ struct CacheId {
 
 struct Place {
   CpuSet command;
-  CpuSet noise;              // the other allowed CPUs of the cache, without threads of those cores
+  // The other allowed CPUs of the cache, without threads of those cores and without those that
+  // share the next smaller cache.
+  CpuSet noise;
   CacheId cache;             // that is divided
   uint64_t bytes = 0;        // of it
   CpuSet shared;             // the CPUs that use the cache or a core of the command
   uint64_t inner_bytes = 0;  // of the next smaller cache, whose hits never reach this one; 0: none
-  bool core_is_shared = false;  // the noise has other threads of the command's cores
+  // Where no other CPU remains: the noise has CPUs of that smaller cache, or even other threads of
+  // the command's cores.
+  bool inner_is_shared = false, core_is_shared = false;
 };
 
 struct PlaceRequest {
@@ -40,6 +44,9 @@ struct PlaceRequest {
 // `cpus` is /sys/devices/system/cpu. The last core, since interrupts and most other programs prefer
 // the first ones.
 [[nodiscard]] Result<Place> find_place(const std::string& cpus, const PlaceRequest& request);
+
+// A sentence if the noise takes more from the command than the cache that is divided.
+[[nodiscard]] std::optional<std::string> nearness_of_noise(const Place& place);
 
 // Each cache of that level that an allowed CPU uses: one such CPU, and its size.
 struct CacheOfCpu {
