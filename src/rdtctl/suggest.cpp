@@ -152,6 +152,8 @@ Stepped measure_steps(const Context& context, Client& client, const StepPlan& st
   };
   const auto few = experiment::coarse_amounts(steps.amounts, steps.present);
   Stepped first = measure_these(few, repeats);
+  if (auto sentence = lacks_second_step(first.measured, few.size(), steps.amounts.size()))
+    first.measured.disturbances.push_back(*std::move(sentence));
   if (first.measured.exit != Exit::ok || first.curve.runs.empty()) return first;
   const auto second = experiment::second_amounts(first.curve, steps.amounts);
   if (second.size() < 2) return first;

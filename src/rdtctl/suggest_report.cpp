@@ -87,6 +87,11 @@ std::string no_help(const SuggestResult& result) {
 
 }  // namespace
 
+std::optional<std::string> lacks_second_step(const Measured& first, size_t amounts, size_t all) {
+  if (first.exit == Exit::ok || amounts == all) return std::nullopt;
+  return "Only some of the amounts were measured: there was no second step.";
+}
+
 std::string verdict(const SuggestResult& result) {
   const experiment::Knee& knee = result.knee;
   if (result.curve.size() == 1)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct SuggestResult {
   [[nodiscard]] bool less_is_unbearable() const;
 };
 
+// A sentence if the first step, which has so many of all amounts, was interrupted or failed.
+[[nodiscard]] std::optional<std::string> lacks_second_step(const Measured& first, size_t amounts,
+                                                           size_t all);
 [[nodiscard]] std::string verdict(const SuggestResult& result);
 // What the knee takes from other groups, a line each; none for bandwidth.
 [[nodiscard]] std::vector<std::string> cost_lines(const SuggestResult& result);

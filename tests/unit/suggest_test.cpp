@@ -123,6 +123,16 @@ TEST(SuggestReport, DoubtIsSaid) {
   EXPECT_EQ(verdict(some), "Cannot tell between 3 and 8 ways: measure with more --repeats.");
 }
 
+// What the first of two steps found is no result of all amounts.
+TEST(SuggestReport, AFirstStepAlone) {
+  const std::optional<std::string> sentence =
+      "Only some of the amounts were measured: there was no second step.";
+  EXPECT_EQ(lacks_second_step({.exit = 130}, 5, 12), sentence);
+  EXPECT_EQ(lacks_second_step({.exit = Exit::failed}, 5, 12), sentence);
+  EXPECT_EQ(lacks_second_step({.exit = 130}, 5, 5), std::nullopt);
+  EXPECT_EQ(lacks_second_step({}, 5, 12), std::nullopt);
+}
+
 TEST(SuggestReport, Costs) {
   EXPECT_EQ(cost_lines(suggested(cliff)),
             (std::vector<std::string>{"batch: 4 ways", "default: 14 ways (now 16)"}));
