@@ -288,6 +288,8 @@ int verbs::bench(const Context& context, BenchOptions options) {
                .evicts = true,
                .value_text = [unit = result.unit](double value) { return quantity(value, unit); }});
   if (measured.rounds() == 0) return measured.exit;
+  result.complete = measured.exit == Exit::ok;
+  result.rounds_wanted = measured.rounds_wanted;
   std::ranges::move(measured.samples, result.samples.begin());
   std::ranges::move(measured.times, result.times.begin());
   result.disturbances = std::move(measured.disturbances);

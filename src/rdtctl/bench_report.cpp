@@ -253,6 +253,8 @@ JsonValue bench_json(const BenchResult& result) {
     ratios.push_back(ratio_json(result, condition, base));
   return {{"command", result.command},
           {"unit", result.unit},
+          {"complete", result.complete},
+          {"rounds_wanted", result.rounds_wanted},
           {"conditions", measured},
           {"ratios", ratios},
           {"facts", result.facts},

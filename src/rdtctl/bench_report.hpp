@@ -29,6 +29,8 @@ struct BenchResult {
   std::string unit;  // "s", "ns", or empty for a metric
   bool time = true;  // the value is a time, less of which is better
   bool noise_has_rate = false;
+  bool complete = true;  // no interruption or failure left rounds out
+  size_t rounds_wanted = 0;
   std::array<std::vector<Sample>, conditions> samples;  // one of each full round
   std::array<CacheShare, conditions> shares;
   bool probe = false;

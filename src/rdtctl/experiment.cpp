@@ -47,12 +47,16 @@ class Experiment {
   }
 
   Measured measure() {
-    Measured out{.samples = std::vector<std::vector<Sample>>(setup_.conditions.size()),
+    Measured out{.rounds_wanted = setup_.rounds,
+                 .samples = std::vector<std::vector<Sample>>(setup_.conditions.size()),
                  .times = std::vector<experiment::ProbeTimes>(setup_.conditions.size())};
     out.exit = measure_rounds(out);
     if (watched_.interrupted() && out.rounds() == 0)
       note("rdtctl: interrupted before a round was complete: there is nothing to show\n");
     out.disturbances = disturbance_.sentences();
+    if (out.exit != Exit::ok && out.rounds() > 0)
+      out.disturbances.insert(out.disturbances.begin(),
+                              ended_early(watched_.interrupted(), out.rounds(), setup_.rounds));
     if (setup_.streams > 0 || !setup_.noise_commands.empty())
       if (auto sentence = experiment::nearness_of_noise(setup_.place))
         out.disturbances.push_back(*std::move(sentence));

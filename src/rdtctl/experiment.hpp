@@ -69,7 +69,8 @@ struct ExperimentSetup {
 };
 
 struct Measured {
-  int exit = Exit::ok;                        // or why it ended early; then after a note
+  int exit = Exit::ok;  // or why it ended early; then after a note
+  size_t rounds_wanted = 0;
   std::vector<std::vector<Sample>> samples;   // by condition, of each full round
   std::vector<experiment::ProbeTimes> times;  // by condition, of all these
   std::vector<std::string> disturbances;      // sentences

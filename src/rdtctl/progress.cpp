@@ -36,6 +36,11 @@ std::string joined_within(const std::vector<std::string>& parts, size_t columns)
   return out.empty() ? "" : out + std::string(more);
 }
 
+std::string ended_early(bool interrupted, size_t rounds, size_t wanted) {
+  return fmt::format("{}: {} of {} rounds were measured.",
+                     interrupted ? "Interrupted" : "A run failed", rounds, wanted);
+}
+
 void Progress::show(const std::string& condition) {
   std::string line = fmt::format("run {} of {}, {}{}", done_ + 1, runs_, condition, remaining());
   ++done_;

@@ -18,6 +18,9 @@ namespace rdtd {
 // ..." in place of the others.
 [[nodiscard]] std::string joined_within(const std::vector<std::string>& parts, size_t columns);
 
+// Of one that did not reach its end: "Interrupted: 3 of 9 rounds were measured."
+[[nodiscard]] std::string ended_early(bool interrupted, size_t rounds, size_t wanted);
+
 // On a terminal, one line that is overwritten: which run of how many, how long the others take if
 // they take as long, and the medians so far. Elsewhere, if the measurement is long, a line for each
 // round.

@@ -137,6 +137,8 @@ JsonValue suggest_json(const SuggestResult& result) {
           {"measure", result.measure.name},
           {"unit", result.measure.unit},
           {"unit_size", result.measure.unit_size},
+          {"complete", result.complete},
+          {"rounds_wanted", result.rounds_wanted},
           {"curve", curve},
           {"knee", result.knee.amount ? JsonValue(*result.knee.amount) : JsonValue()},
           {"perhaps", result.knee.perhaps},

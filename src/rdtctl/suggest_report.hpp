@@ -33,6 +33,8 @@ struct SuggestResult {
   Resource resource = Resource::L3;
   unsigned least_ways = 1;  // that the kernel lets a group have
   Measure measure;
+  bool complete = true;      // no interruption or failure left rounds or amounts out
+  size_t rounds_wanted = 0;  // of the last step
   std::vector<AmountRuns> curve;
   std::vector<unsigned> unbearable;  // amounts that --max-loss left out
   experiment::Knee knee;

@@ -90,7 +90,13 @@ TEST(BenchReport, FewRounds) {
 }
 
 TEST(BenchReport, Json) {
-  const JsonValue json = bench_json(measured(1));
+  BenchResult interrupted = measured(1);
+  EXPECT_EQ(bench_json(interrupted)["complete"], true);
+  interrupted.complete = false;
+  interrupted.rounds_wanted = 9;
+  const JsonValue json = bench_json(interrupted);
+  EXPECT_EQ(json["complete"], false);
+  EXPECT_EQ(json["rounds_wanted"], 9);
   EXPECT_EQ(json["conditions"][1]["runs"][0].dump(),
             R"({"value":2.0,"cpu_seconds":0.5,"noise_bytes_per_second":1000.0})");
   EXPECT_EQ(json["ratios"][0].dump(),

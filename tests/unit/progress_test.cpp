@@ -16,6 +16,11 @@ TEST(Progress, AsManyMediansAsFit) {
   EXPECT_EQ(joined_within({}, 16), "");
 }
 
+TEST(Progress, WhatEndedEarlySaysSo) {
+  EXPECT_EQ(ended_early(true, 3, 9), "Interrupted: 3 of 9 rounds were measured.");
+  EXPECT_EQ(ended_early(false, 3, 9), "A run failed: 3 of 9 rounds were measured.");
+}
+
 // The standard error of a test is no terminal.
 std::string said_of_two_rounds(double of_long) {
   testing::internal::CaptureStderr();

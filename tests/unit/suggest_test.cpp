@@ -138,6 +138,15 @@ TEST(SuggestReport, Costs) {
             (std::vector<std::string>{"batch: 4 ways", "default: 14 ways (now 16)"}));
 }
 
+TEST(SuggestReport, TheJsonTellsWhetherAllWasMeasured) {
+  SuggestResult result = suggested(cliff);
+  EXPECT_EQ(suggest_json(result)["complete"], true);
+  result.complete = false;
+  result.rounds_wanted = 9;
+  EXPECT_EQ(suggest_json(result)["complete"], false);
+  EXPECT_EQ(suggest_json(result)["rounds_wanted"], 9);
+}
+
 TEST(SuggestReport, OnlyAConclusionHasAPolicy) {
   EXPECT_EQ(suggest_json(suggested(cliff))["policy"], "[group.redis]\nl3 = \"6 ways\"\n");
   EXPECT_EQ(suggest_json(suggested(flat))["policy"], JsonValue());
