@@ -217,13 +217,15 @@ CpuSet allowed_cpus() {
   return out;
 }
 
-void pin(const CpuSet& cpus) {
+Result<void> pin(const CpuSet& cpus) {
   const CpuMask set(CPU_ALLOC(most_cpus));
   const size_t bytes = CPU_ALLOC_SIZE(most_cpus);
   CPU_ZERO_S(bytes, set.get());
   for (const unsigned cpu : cpus)
     if (cpu < most_cpus) CPU_SET_S(cpu, bytes, set.get());
-  (void)::sched_setaffinity(0, bytes, set.get());
+  if (::sched_setaffinity(0, bytes, set.get()) != 0)
+    return errno_error("run", "on " + cpu_words(cpus));
+  return {};
 }
 
 std::string cpu_words(const CpuSet& cpus) {

@@ -238,7 +238,7 @@ Error evict_others(std::span<const CacheOfCpu> caches, std::atomic<uint64_t>& do
   const auto memory = memory_of(bytes);
   if (!memory) return memory.error();
   for (const CacheOfCpu& cache : caches) {
-    pin({cache.cpu});
+    if (const auto pinned = pin({cache.cpu}); !pinned) return pinned.error();
     change_lines(static_cast<volatile uint64_t*>(memory->get()), 0, bytes);
   }
   done = bytes;

@@ -86,7 +86,8 @@ void Process::begin(const Program& program, pid_t parent) {
   sigset_t none;
   (void)::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
-  experiment::pin(program.cpus);
+  // One that went offline: without an error it would run anywhere.
+  if (const auto pinned = experiment::pin(program.cpus); !pinned) leave(pinned.error().text());
   {
     auto client = Client::connect();
     const auto assigned =

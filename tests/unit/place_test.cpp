@@ -215,13 +215,22 @@ TEST(ProbeSize, WhatCannotShowADifferenceIsSaid) {
   EXPECT_EQ(bench::size_probe(command, place, {"redis", 1, 16}), std::vector<std::string>{});
 }
 
+// Such as one that went offline.
+TEST(Pin, ToACpuThatIsNotThereIsAnError) {
+  const CpuSet before = allowed_cpus();
+  const auto pinned = pin({8000});
+  ASSERT_FALSE(pinned);
+  EXPECT_EQ(pinned.error().text(), "cannot run on CPU 8000: Invalid argument");
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
 TEST(Pin, IsToTheseCpusAlone) {
   const CpuSet before = allowed_cpus();
   ASSERT_FALSE(before.empty());
   const CpuSet one = {*before.rbegin()};
-  pin(one);
+  EXPECT_TRUE(pin(one));
   EXPECT_EQ(allowed_cpus(), one);
-  pin(before);
+  EXPECT_TRUE(pin(before));
   EXPECT_EQ(allowed_cpus(), before);
 }
 

@@ -60,9 +60,10 @@ struct CacheOfCpu {
 // that its group has of the cache. Nothing if that is not twice the next smaller cache.
 [[nodiscard]] std::optional<uint64_t> probe_size(const Place& place, uint64_t share);
 
-// Those that the scheduler may run this process on; and the calling process alone on these.
+// Those that the scheduler may run this process on.
 [[nodiscard]] CpuSet allowed_cpus();
-void pin(const CpuSet& cpus);
+// The calling process, on these alone. Fails if none of them is online and allowed.
+[[nodiscard]] Result<void> pin(const CpuSet& cpus);
 
 // "CPU 7", "CPUs 4-7".
 [[nodiscard]] std::string cpu_words(const CpuSet& cpus);
