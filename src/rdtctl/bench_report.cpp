@@ -272,12 +272,14 @@ void print_bench(const Context& context, const BenchResult& result) {
     if (table.heads.empty()) continue;
     std::vector<Column> columns;
     for (const std::string& head : table.heads)
-      columns.push_back({head, head != table.heads.front() && head != "RESULT"});
+      columns.push_back({.name = head,
+                         .right = head != table.heads.front() && head != "RESULT",
+                         .whole = head == "RESULT"});
     print_table(context, columns, table.rows);
     print("\n");
   }
   for (const auto* sentences : {&result.warnings, &result.disturbances, &result.facts})
-    for (const std::string& sentence : *sentences) print("{}\n", sentence);
+    print_sentences(context, *sentences);
 }
 
 }  // namespace rdtd::bench

@@ -270,6 +270,11 @@ std::string wrapped(const Context& context, const std::string& text, size_t inde
   return context.columns == 0 ? text : break_lines(text, width_of_text(context), indent);
 }
 
+void print_sentences(const Context& context, const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences)
+    print("{}\n", sentence.contains('\n') ? sentence : wrapped(context, sentence, 2));
+}
+
 Styled colored(const Context& context, Judgment judgment, const std::string& text) {
   const std::string plain = printable(text);
   const int color = judgment == Judgment::good ? green : judgment == Judgment::odd ? yellow : red;

@@ -53,6 +53,9 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 // shows is one line, for programs that search it.
 [[nodiscard]] std::string wrapped(const Context& context, const std::string& text, size_t indent);
 
+// A line each, broken as by wrapped(); those with lines of their own are a policy, and whole.
+void print_sentences(const Context& context, const std::vector<std::string>& sentences);
+
 // Bold if colors are used.
 [[nodiscard]] Styled emphasized(const Context& context, const std::string& text);
 enum class Judgment : uint8_t { good, odd, bad };

@@ -15,11 +15,21 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t widest_bar = 40;
+// Of a curve beside these cells: what remains of the terminal's width.
+size_t widest_bar(const Context& context, const std::vector<std::vector<std::string>>& rows) {
+  constexpr size_t usual = 40, least = 5;
+  if (context.columns == 0) return usual;
+  size_t others = 0;
+  for (size_t i = 0; i < rows.front().size(); i++) {
+    size_t widest_cell = std::string_view("AMOUNT").size();  // as long as any head
+    for (const auto& row : rows) widest_cell = std::max(widest_cell, row[i].size());
+    others += widest_cell + 1;
+  }
+  return std::clamp(context.columns - std::min<size_t>(context.columns, others), least, usual);
+}
 
-std::string bar(const Context& context, double value, double most) {
-  const double share = most > 0 ? std::max(0.0, value / most) : 0;
-  const auto length = static_cast<size_t>(std::lround(share * widest_bar));
+std::string bar(const Context& context, double share, size_t widest) {
+  const auto length = static_cast<size_t>(std::lround(share * static_cast<double>(widest)));
   std::string out;
   for (size_t i = 0; i < length; i++) out += context.utf8 ? "\u2588" : "#";
   return out;
@@ -32,13 +42,21 @@ void print_curve(const Context& context, const SuggestResult& result) {
   std::vector<std::vector<std::string>> rows;
   for (const AmountRuns& runs : result.curve) {
     const auto [least, highest] = std::ranges::minmax(runs.values);
-    const double middle = experiment::median(runs.values);
-    rows.push_back({amount_text(result.resource, runs.amount), result.measure.text_of(middle),
-                    result.measure.text_of(least), result.measure.text_of(highest),
-                    bar(context, middle, most)});
+    rows.push_back({amount_text(result.resource, runs.amount),
+                    result.measure.text_of(experiment::median(runs.values)),
+                    result.measure.text_of(least), result.measure.text_of(highest)});
+  }
+  const size_t widest = widest_bar(context, rows);
+  for (size_t i = 0; i < rows.size(); i++) {
+    const double middle = experiment::median(result.curve[i].values);
+    rows[i].push_back(bar(context, most > 0 ? std::max(0.0, middle / most) : 0, widest));
   }
   print_table(context,
-              {{"AMOUNT", true}, {"MEDIAN", true}, {"LEAST", true}, {"MOST", true}, {"CURVE"}},
+              {{"AMOUNT", true},
+               {"MEDIAN", true},
+               {"LEAST", true},
+               {"MOST", true},
+               {.name = "CURVE", .whole = true}},
               rows);
 }
 
@@ -156,9 +174,10 @@ JsonValue suggest_json(const SuggestResult& result) {
 
 void print_suggestion(const Context& context, const SuggestResult& result) {
   print_curve(context, result);
-  print("\n{}\n", verdict(result));
+  print("\n");
+  print_sentences(context, {verdict(result)});
   for (const auto* sentences : {&result.disturbances, &result.facts})
-    for (const std::string& sentence : *sentences) print("{}\n", sentence);
+    print_sentences(context, *sentences);
   if (!result.conclusive()) return;
   print("\nThe policy has the group in {}:\n{}", result.place, result.policy);
   const auto costs = cost_lines(result);

@@ -175,6 +175,22 @@ TEST(BenchReport, ATimerHasLatenessAndResponse) {
   EXPECT_NE(bench_html(result).find("<h2>Response</h2>"), std::string::npos);
 }
 
+// The intervals are what the table is for; sentences are broken, and a policy in them is not.
+TEST(BenchReport, ANarrowTerminalHasTheWholeResult) {
+  BenchResult result = measured(1);
+  result.facts = {"The command ran on CPU 6, the noise on CPUs 0-3; they share an L3 cache of 8 M.",
+                  "Group 'bench' was a lease:\n[group.bench]\nl3 = \"2 ways\"\n"};
+  testing::internal::CaptureStdout();
+  print_bench(Context{.utf8 = false, .columns = 60}, result);
+  const std::string text = testing::internal::GetCapturedStdout();
+  for (const char* part :
+       {"rate of th~with noise 31%\n",
+        "in 'redis'~with noise 0.50 times as long (95%: 0.50 to 0.50)\n",
+        "The command ran on CPU 6, the noise on CPUs 0-3; they share\n  an L3 cache of 8 M.\n",
+        "was a lease:\n[group.bench]\nl3 = \"2 ways\"\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+}
+
 // One axis for all conditions: which has the longer tail is to be seen.
 TEST(BenchReport, PercentilesShareTheirAxis) {
   BenchResult result = measured(1);

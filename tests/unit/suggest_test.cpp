@@ -154,6 +154,21 @@ TEST(SuggestReport, OnlyAConclusionHasAPolicy) {
   EXPECT_EQ(suggest_html(suggested(flat)).find("<pre>"), std::string::npos);
 }
 
+TEST(SuggestReport, TheCurveFitsTheTerminal) {
+  const auto lines = [](unsigned columns) {
+    testing::internal::CaptureStdout();
+    print_suggestion(Context{.utf8 = false, .columns = columns}, suggested(cliff));
+    return testing::internal::GetCapturedStdout();
+  };
+  const std::string amounts = "1 way 8.00 MiB/s 8.00 MiB/s 8.00 MiB/s ";
+  EXPECT_NE(lines(0).find(amounts + std::string(40, '#') + "\n"), std::string::npos);
+  EXPECT_NE(lines(50).find(amounts + std::string(10, '#') + "\n"), std::string::npos) << lines(50);
+  EXPECT_NE(
+      lines(50).find("The smallest amount that is certainly within 5%\n  of the best: 6 ways."),
+      std::string::npos)
+      << lines(50);
+}
+
 TEST(SuggestReport, HtmlHasADotForEachMeasurement) {
   const std::string html = suggest_html(suggested(cliff));
   size_t circles = 0;
