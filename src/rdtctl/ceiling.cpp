@@ -157,9 +157,11 @@ int verbs::ceiling(const Context& context, double seconds) {
   std::erase_if(domains, [](const Domain& domain) { return domain.rate <= 0; });
   if (domains.empty()) return failed;
   observe::Header header = Sampler(std::move(*tree)).header(0);
+  for (const Domain& domain : domains) header.ceilings["L3"][domain.id] = domain.rate;
+  // First: whoever reads standard output may have gone.
+  const auto written = write_ceilings(state_directory(context), header);
   JsonValue rows = JsonValue::array();
   for (const Domain& domain : domains) {
-    header.ceilings["L3"][domain.id] = domain.rate;
     rows.push_back({{"resource", "L3"},
                     {"domain", static_cast<uint32_t>(domain.id)},
                     {"bytes_per_second", domain.rate},
@@ -169,8 +171,7 @@ int verbs::ceiling(const Context& context, double seconds) {
             experiment::cpu_words(domain.cpus));
   }
   if (context.json != Json::off) print_json(context, {{"ceilings", std::move(rows)}});
-  if (const auto written = write_ceilings(state_directory(context), header); !written)
-    return report_file(written.error());
+  if (!written) return report_file(written.error());
   note("rdtd-observer takes it up within a minute.\n");
   return failed;
 }

@@ -267,11 +267,12 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   SuggestResult result = result_of(*planned, *steps, options, of, std::move(found));
   result.facts = facts;
   result.origin = origin_of(context);
+  // First: whoever reads standard output may have gone.
+  const int written = html->write(suggest_html(result));
   if (context.json == Json::off)
     print_suggestion(context, result);
   else
     print_json(context, suggest_json(result));
-  const int written = html->write(suggest_html(result));
   return exit == Exit::ok ? written : exit;
 }
 
