@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -166,6 +167,17 @@ std::expected<void, int> read_shares(Client& client, const Result<TreeMachine>& 
   return {};
 }
 
+// By group, of those that the policy has. None with a group of its own, from which others may have
+// to give ways during its runs.
+std::map<std::string, Schemata> present_schemata(const Result<TreeMachine>& machine,
+                                                 const verbs::BenchOptions& options) {
+  std::map<std::string, Schemata> out;
+  if (!machine || !options.lease.amounts.empty()) return out;
+  for (const std::string& group : {std::string("default"), options.group, options.noise_group})
+    if (!group.empty()) out[group] = schemata_of(machine->tree, group);
+  return out;
+}
+
 // Where the third condition differs from the second. Warns if it does not.
 Divided divided_on(const Result<TreeMachine>& machine, const verbs::BenchOptions& options,
                    BenchResult& result) {
@@ -274,6 +286,7 @@ int verbs::bench(const Context& context, BenchOptions options) {
   result.command = options.workload.text();
   warn_of_ways(machine, options, *place, result);
   for (const std::string& warning : result.warnings) note("rdtctl: {}\n", warning);
+  const auto before = present_schemata(machine, options);
   Measured measured =
       measure(context, *client,
               {.conditions = std::move(conditions),
@@ -293,6 +306,8 @@ int verbs::bench(const Context& context, BenchOptions options) {
   std::ranges::move(measured.samples, result.samples.begin());
   std::ranges::move(measured.times, result.times.begin());
   result.disturbances = std::move(measured.disturbances);
+  std::ranges::move(changed_groups(before, present_schemata(machine, options)),
+                    std::back_inserter(result.disturbances));
   if (!held.why_not.empty()) result.disturbances.push_back(held.why_not);
   result.origin = origin_of(context);
   result.facts = facts_of(context, options, result, *place, measured.settings);

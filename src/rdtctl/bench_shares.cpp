@@ -108,4 +108,13 @@ std::optional<std::string> missing_ways(const Capabilities& capabilities, const 
   return out;
 }
 
+std::vector<std::string> changed_groups(const std::map<std::string, Schemata>& before,
+                                        const std::map<std::string, Schemata>& after) {
+  std::vector<std::string> out;
+  for (const auto& [group, schemata] : after)
+    if (const auto found = before.find(group); found != before.end() && found->second != schemata)
+      out.push_back(fmt::format("The schemata of '{}' changed during the runs.", group));
+  return out;
+}
+
 }  // namespace rdtd::bench

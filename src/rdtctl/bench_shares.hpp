@@ -2,9 +2,11 @@
 // many ways of the cache each has. Pure functions.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "rdtd/experiment/placement.hpp"
 #include "rdtd/model/capabilities.hpp"
@@ -35,5 +37,9 @@ struct Divided {
                                                       const Snapshot& snapshot,
                                                       experiment::CacheId cache,
                                                       const std::string& group);
+
+// A sentence for each group whose schemata are others after the runs, as after a reload.
+[[nodiscard]] std::vector<std::string> changed_groups(const std::map<std::string, Schemata>& before,
+                                                      const std::map<std::string, Schemata>& after);
 
 }  // namespace rdtd::bench

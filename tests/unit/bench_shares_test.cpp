@@ -75,5 +75,16 @@ TEST(BenchShares, WhoHasTheOtherWays) {
             some + "the default group may not fill the others.");
 }
 
+// A reload during the runs, or another tool.
+TEST(BenchShares, WhatChangedMeanwhileIsSaid) {
+  const auto has = [](uint32_t mask) { return Schemata{{Resource::L3, {{first, mask}}}}; };
+  const std::map<std::string, Schemata> before = {{"default", has(0xff)}, {"redis", has(0xf)}};
+  EXPECT_EQ(changed_groups(before, before), std::vector<std::string>{});
+  EXPECT_EQ(changed_groups(before, {{"default", has(0xff)}, {"redis", has(0x3)}}),
+            std::vector<std::string>{"The schemata of 'redis' changed during the runs."});
+  EXPECT_EQ(changed_groups(before, {{"default", has(0xff)}, {"redis", {}}}),
+            std::vector<std::string>{"The schemata of 'redis' changed during the runs."});
+}
+
 }  // namespace
 }  // namespace rdtd::bench
