@@ -1,13 +1,21 @@
 #include "printed_number.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/base/unique_fd.hpp"
 
 namespace rdtd {
 
@@ -45,6 +53,59 @@ std::expected<double, std::string> printed_number(const std::string& output,
   if (goes_on(std::string_view(text).substr(std::min(length, matched))))
     return std::unexpected(text.substr(0, text.find(' ')));
   return std::strtod(match[group].str().c_str(), nullptr);
+}
+
+namespace {
+
+// What a child writes of it; nothing of one that throws.
+constexpr char is_number = 'n', is_none = 'e';
+
+[[noreturn]] void write_number(int pipe, const std::string& output, const std::regex& expression) {
+  std::string text;
+  try {
+    const auto found = printed_number(output, expression);
+    text = found ? fmt::format("{}{}", is_number, *found) : is_none + found.error();
+  } catch (const std::regex_error&) {
+    text.clear();
+  }
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(pipe, rest.data(), rest.size());
+    if (written <= 0) break;
+    rest.remove_prefix(static_cast<size_t>(written));
+  }
+  ::_exit(0);
+}
+
+std::string read_all(int pipe) {
+  std::string out;
+  char buffer[4096];
+  for (ssize_t length = 0; (length = ::read(pipe, buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<size_t>(length));
+  return out;
+}
+
+}  // namespace
+
+std::expected<double, std::string> printed_number_within(unsigned seconds,
+                                                         const std::string& output,
+                                                         const std::regex& expression) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return printed_number(output, expression);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    (void)::signal(SIGALRM, SIG_DFL);
+    (void)::alarm(seconds);
+    write_number(writer.get(), output, expression);
+  }
+  writer = UniqueFd();
+  const std::string text = read_all(reader.get());
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+  if (text.empty()) throw std::regex_error(std::regex_constants::error_complexity);
+  if (text.front() == is_none) return std::unexpected(text.substr(1));
+  return std::strtod(text.c_str() + 1, nullptr);
 }
 
 }  // namespace rdtd

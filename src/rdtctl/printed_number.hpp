@@ -14,4 +14,9 @@ namespace rdtd {
 [[nodiscard]] std::expected<double, std::string> printed_number(const std::string& output,
                                                                 const std::regex& expression);
 
+// The same in a child process that ends after so many seconds, since matching may take longer than
+// any run: the standard library tries all ways in which an expression such as "(a+)+b" may match.
+[[nodiscard]] std::expected<double, std::string> printed_number_within(
+    unsigned seconds, const std::string& output, const std::regex& expression);
+
 }  // namespace rdtd

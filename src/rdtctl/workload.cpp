@@ -17,6 +17,7 @@ namespace rdtd {
 namespace {
 
 constexpr size_t shown_lines = 10;
+constexpr unsigned longest_match_seconds = 10;
 constexpr const char* instructions_per_cycle = "ipc";
 
 std::string last_lines(const std::string& text) {
@@ -85,7 +86,8 @@ std::expected<Numbers, int> numbers_of(const Workload& workload, Process& proces
   } else if (!workload.metric.empty()) {
     std::expected<double, std::string> number;
     try {
-      number = printed_number(process.output(), std::regex(workload.metric));
+      number = printed_number_within(longest_match_seconds, process.output(),
+                                     std::regex(workload.metric));
     } catch (const std::regex_error&) {
       return std::unexpected(report_failure(
           "--metric takes too long or too much memory for a line of the output", ""));

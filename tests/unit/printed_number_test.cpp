@@ -33,7 +33,16 @@ TEST(PrintedNumber, IsAWholeOne) {
       {"", ".", std::unexpected("")},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(printed_number(row.output, std::regex(row.expression)), row.found) << row.output;
+    for (const auto& found : {printed_number(row.output, std::regex(row.expression)),
+                              printed_number_within(10, row.output, std::regex(row.expression))})
+      EXPECT_EQ(found, row.found) << row.output;
+}
+
+// It would take longer than the machine lasts.
+TEST(PrintedNumber, ASlowExpressionEnds) {
+  const std::regex slow("(a+)+b");
+  EXPECT_THROW((void)printed_number_within(1, std::string(60, 'a'), slow), std::regex_error);
+  EXPECT_EQ(printed_number_within(1, "0.1", std::regex(".*")), 0.1);
 }
 
 }  // namespace
