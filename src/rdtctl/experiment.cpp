@@ -346,13 +346,14 @@ class Experiment {
     const CpuSeconds before = task_seconds(condition.group);
     TaskCounters counted(instructions ? tasks_of(condition.group) : std::vector<pid_t>{},
                          hardware_events().front());
+    const uint64_t began = monotonic_nanoseconds();
     if (auto waited = watched_.pause(seconds, lease); !waited)
       return std::unexpected(waited.error());
     Ran out;
     if (instructions) {
-      out.sample.value = counted.count() / seconds;
-      if (std::string missing = counted.missing(); !missing.empty())
-        not_counted_ = std::move(missing);
+      // A machine with much to do wakes this process late.
+      out.sample.value = counted.count() / seconds_since(began);
+      note_not_counted(counted, used_between(before, task_seconds(condition.group)).came);
       return out;
     }
     add_counters(condition.group, counters, std::nullopt, out.sample);
@@ -363,6 +364,16 @@ class Experiment {
           "not.",
           used.others);
     return choose_value(condition, std::move(out), seconds, used.seconds);
+  }
+
+  void note_not_counted(const TaskCounters& counted, size_t came) {
+    if (std::string missing = counted.missing(); !missing.empty())
+      not_counted_ = std::move(missing);
+    else if (came > 0)
+      not_counted_ = fmt::format(
+          "Tasks came, {} at the last time: their instructions count only if a task of the group "
+          "has started them meanwhile.",
+          came);
   }
 
   [[nodiscard]] std::vector<pid_t> tasks_of(const std::string& group) const {

@@ -41,7 +41,8 @@ UsedMeanwhile used_between(const CpuSeconds& before, const CpuSeconds& after) {
     ++stayed;
     out.seconds += seconds - found->second;
   }
-  out.others = before.size() + after.size() - 2 * stayed;
+  out.came = after.size() - stayed;
+  out.others = before.size() - stayed + out.came;
   return out;
 }
 

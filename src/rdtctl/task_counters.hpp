@@ -21,6 +21,7 @@ using CpuSeconds = std::map<pid_t, double>;
 struct UsedMeanwhile {
   double seconds = 0;
   size_t others = 0;  // tasks that came or went
+  size_t came = 0;    // of these
 };
 [[nodiscard]] UsedMeanwhile used_between(const CpuSeconds& before, const CpuSeconds& after);
 

@@ -67,6 +67,13 @@ TEST_F(CpuSecondsOfTasks, AreThoseOfTheTasksThatAreThere) {
   EXPECT_EQ(before, (std::map<pid_t, double>{{7, 1.5}, {9, 0.5}}));
 }
 
+// Those that came are not counted, unless one of the others started them.
+TEST(UsedBetween, TellsWhatCameFromWhatWent) {
+  EXPECT_EQ(used_between({{7, 1}, {8, 2}}, {{7, 1.5}}).came, 0U);
+  EXPECT_EQ(used_between({{7, 1}, {8, 2}}, {{7, 1.5}, {9, 1}}).came, 1U);
+  EXPECT_EQ(used_between({{7, 10}}, {{7, 0.1}}).came, 1U);
+}
+
 // Neither one that ends nor one that comes may make it more or less.
 TEST(UsedBetween, IsOfTheTasksThatStayed) {
   const auto used = [](const CpuSeconds& before, const CpuSeconds& after) {
