@@ -26,6 +26,10 @@ void raise_negligible(std::vector<AmountRuns>& curve, double negligible) {
 
 }  // namespace
 
+double loss_of(double value, double best, Better better) {
+  return better == Better::lower ? value / best - 1 : 1 - value / best;
+}
+
 Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) {
   raise_negligible(curve, negligible);
   const bool nothing = std::ranges::all_of(curve, [](const AmountRuns& runs) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <random>
 #include <ranges>
@@ -125,16 +124,15 @@ class Experiment {
       if (!ran) return std::unexpected(ran.error());
       const double value = ran->sample.value;
       best = !best ? value : lower ? std::min(*best, value) : std::max(*best, value);
-      const double loss = lower ? value / *best : *best / value;
-      const auto unfit = is_unbearable(i, loss, *best);
+      const auto unfit = is_unbearable(i, value, *best);
       if (!unfit) return std::unexpected(unfit.error());
       if (*unfit) {
         // From the present amount down, less is worse still.
         const bool down = condition.amount < setup_.conditions.front().amount;
         if (down) unbearable = condition.amount;
-        note("{} made it {} worse, more than --max-loss allows: it{} is left out\n", condition.name,
-             std::isfinite(loss) ? fmt::format("{:.0f}%", 100 * (loss - 1)) : "infinitely",
-             down ? " and less" : "");
+        note("{} made it {:.0f}% {}, more than --max-loss allows: it{} is left out\n",
+             condition.name, 100 * experiment::loss_of(value, *best, setup_.better),
+             lower ? "worse" : "less", down ? " and less" : "");
       } else {
         out.push_back(i);
       }
@@ -144,17 +142,17 @@ class Experiment {
   }
 
   // A single run may have met a pause of the workload: two of three must be that bad.
-  Or<bool> is_unbearable(size_t condition, double loss, double best) {
-    const bool lower = setup_.better == experiment::Better::lower;
-    const auto is_bad = [&](double times) {
-      return setup_.worst && best > 0 && times > *setup_.worst;
+  Or<bool> is_unbearable(size_t condition, double first, double best) {
+    const auto is_bad = [&](double value) {
+      return setup_.most_loss && best > 0 &&
+             experiment::loss_of(value, best, setup_.better) > *setup_.most_loss;
     };
-    if (!is_bad(loss)) return false;
+    if (!is_bad(first)) return false;
     int bad = 1;
     for (int again = 0; again < 2; again++) {
       const auto ran = run_shown(condition);
       if (!ran) return std::unexpected(ran.error());
-      bad += is_bad(lower ? ran->sample.value / best : best / ran->sample.value) ? 1 : 0;
+      bad += is_bad(ran->sample.value) ? 1 : 0;
     }
     return bad > 1;
   }

@@ -62,9 +62,9 @@ struct ExperimentSetup {
   bool evicts = false;                      // empties the caches of that level before each run
   Value value = Value::of_workload;
   std::function<std::string(double)> value_text;  // of a value, for people
-  // Of the round that is not counted: how many times as bad as the best a value may be. A condition
-  // that is worse is left out, as are those with a smaller amount.
-  std::optional<double> worst;
+  // Of the round that is not counted: how much worse than the best a value may be, as of loss_of().
+  // A condition that is worse is left out, as are those with a smaller amount.
+  std::optional<double> most_loss;
   experiment::Better better = experiment::Better::lower;
 };
 

@@ -79,7 +79,7 @@ std::vector<Trial> conditions_of(const StepPlan& steps, std::vector<unsigned> or
 }
 
 // What will happen, before it does.
-void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
+void announce(const StepPlan& steps, const verbs::SuggestOptions& options, const Measure& of,
               const experiment::Place& place, std::optional<double> max_loss) {
   const size_t all = steps.amounts.size(),
                first = experiment::coarse_amounts(steps.amounts, steps.present).size();
@@ -98,8 +98,8 @@ void announce(const StepPlan& steps, const verbs::SuggestOptions& options,
                          std::max(1.0, static_cast<double>(runs) * seconds / 60),
                          two ? " at most" : "")
            : "",
-       max_loss ? fmt::format("; an amount that makes it {:.0f}% worse is left out, and less too",
-                              *max_loss)
+       max_loss ? fmt::format("; an amount that makes it {:.0f}% {} is left out, and less too",
+                              *max_loss, of.better == Better::lower ? "worse" : "less")
                 : "");
 }
 
@@ -238,7 +238,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
   if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
-  announce(*steps, options, *place, max_loss);
+  announce(*steps, options, of, *place, max_loss);
   Stepped found =
       measure_steps(context, *client, *steps, of, options.repeats,
                     [&](const std::vector<Trial>& conditions, size_t rounds) {
@@ -251,7 +251,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
                           .evicts = is_cache(steps->resource),
                           .value = of.value,
                           .value_text = [&](double value) { return of.text_of(value); },
-                          .worst = max_loss ? std::optional(1 + *max_loss / 100) : std::nullopt,
+                          .most_loss = max_loss ? std::optional(*max_loss / 100) : std::nullopt,
                           .better = of.better};
                     });
   const int exit = found.measured.exit;

@@ -107,6 +107,14 @@ TEST(Knee, ZeroIsAValueLikeAnyOther) {
   EXPECT_EQ(find_knee(curve, Better::lower).amount, 4U);
 }
 
+TEST(Knee, ALossIsWhatPeopleCallOne) {
+  EXPECT_DOUBLE_EQ(loss_of(2, 1, Better::lower), 1);
+  EXPECT_DOUBLE_EQ(loss_of(1.5, 1, Better::lower), 0.5);
+  EXPECT_DOUBLE_EQ(loss_of(50, 100, Better::higher), 0.5);
+  EXPECT_DOUBLE_EQ(loss_of(0, 100, Better::higher), 1);
+  EXPECT_DOUBLE_EQ(loss_of(7, 7, Better::higher), 0);
+}
+
 // What is said of a curve in many measurements.
 struct Said {
   unsigned measurements = 0, right = 0, too_small = 0, nothing = 0;

@@ -12,6 +12,10 @@ namespace rdtd::experiment {
 
 enum class Better { lower, higher };
 
+// The share of the best that a value is worse than it, as people say it: a time that is twice as
+// long is 1 worse, and a rate of half is 0.5 less.
+[[nodiscard]] double loss_of(double value, double best, Better better);
+
 struct AmountRuns {
   unsigned amount = 0;
   std::vector<double> values;  // one of each round
