@@ -149,6 +149,8 @@ JsonValue suggest_json(const SuggestResult& result) {
     curve.push_back({{"amount", runs.amount},
                      {"median", experiment::median(runs.values)},
                      {"values", runs.values}});
+  // One amount is within 5% of itself, which says nothing.
+  const auto knee = result.curve.size() > 1 ? result.knee.amount : std::nullopt;
   return {{"group", result.group},
           {"workload", result.workload},
           {"resource", to_string(result.resource)},
@@ -158,11 +160,11 @@ JsonValue suggest_json(const SuggestResult& result) {
           {"complete", result.complete},
           {"rounds_wanted", result.rounds_wanted},
           {"curve", curve},
-          {"knee", result.knee.amount ? JsonValue(*result.knee.amount) : JsonValue()},
+          {"knee", knee ? JsonValue(*knee) : JsonValue()},
           {"perhaps", result.knee.perhaps},
-          {"flat", result.knee.amount && !result.conclusive()},
-          {"at_begin", result.knee.amount == result.curve.front().amount},
-          {"at_end", result.knee.amount == result.curve.back().amount},
+          {"flat", knee && !result.conclusive()},
+          {"at_begin", knee == result.curve.front().amount},
+          {"at_end", knee == result.curve.back().amount},
           {"sentence", verdict(result)},
           {"facts", result.facts},
           {"disturbances", result.disturbances},

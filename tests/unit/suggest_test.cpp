@@ -106,6 +106,9 @@ TEST(SuggestReport, WhatWasUnbearableCounts) {
             "Only 8 ways were measured: there is nothing to compare. Less was left out by "
             "--max-loss.");
   EXPECT_FALSE(some.conclusive());
+  const JsonValue json = suggest_json(some);
+  EXPECT_EQ(json["knee"], JsonValue());
+  for (const char* key : {"flat", "at_begin", "at_end"}) EXPECT_EQ(json[key], false) << key;
 }
 
 TEST(SuggestReport, DoubtIsSaid) {
