@@ -37,6 +37,12 @@ std::optional<Ratio> ratio(const BenchResult& result, size_t condition, size_t b
   return experiment::paired_ratio(values_of(result, condition), values_of(result, base));
 }
 
+// Two digits of a small one, which must not read as 0.00.
+std::string ratio_text(double ratio, int digits) {
+  if (std::isinf(ratio)) return "infinity";
+  return ratio < 0.1 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.{}f}", ratio, digits);
+}
+
 // Of one condition compared with another; always with the interval.
 std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const auto found = ratio(result, condition, base);
@@ -49,10 +55,13 @@ std::string verdict(const BenchResult& result, size_t condition, size_t base) {
   const int digits =
       differs && found->interval && (small || reads_as_one(low) || reads_as_one(high)) ? 3 : 2;
   const std::string interval =
-      found->interval ? fmt::format("95%: {:.{}f} to {:.{}f}", low, digits, high, digits)
-                      : "too few rounds for an interval";
+      found->interval
+          ? fmt::format("95%: {} to {}", ratio_text(low, digits), ratio_text(high, digits))
+          : "too few rounds for an interval";
+  const double times = found->estimate;
   if (differs)
-    return fmt::format("{:.{}f} times as {} ({})", found->estimate, digits,
+    return fmt::format("{} times as {} ({})",
+                       std::isinf(times) ? "infinitely many" : ratio_text(times, digits),
                        result.time ? "long" : "much", interval);
   const bool same = found->verdict() == Ratio::Verdict::same;
   return fmt::format("{} ({})", same ? "no difference" : "too few rounds to tell", interval);

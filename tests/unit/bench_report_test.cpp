@@ -54,6 +54,17 @@ TEST(BenchReport, ScatterIsNotTheAbsenceOfADifference) {
   EXPECT_EQ(comparisons(scattered)[1].verdict, "1.050 times as long (95%: 1.004 to 1.050)");
 }
 
+TEST(BenchReport, VerySmallAndVeryLargeRatios) {
+  BenchResult result = measured(1);
+  for (Sample& sample : result.samples[with_noise]) sample.value = 0.00123;
+  EXPECT_EQ(comparisons(result)[0].verdict, "0.0012 times as long (95%: 0.0012 to 0.0012)");
+  for (Sample& sample : result.samples[with_noise]) sample.value = 0.09;
+  EXPECT_EQ(comparisons(result)[0].verdict, "0.09 times as long (95%: 0.09 to 0.09)");
+  for (Sample& sample : result.samples[alone]) sample.value = 0;
+  EXPECT_EQ(comparisons(result)[0].verdict,
+            "infinitely many times as long (95%: infinity to infinity)");
+}
+
 // JSON has no number for what is infinitely many times as much.
 TEST(BenchReport, ARatioToNothing) {
   BenchResult result = measured(1);
