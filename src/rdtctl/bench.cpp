@@ -242,7 +242,7 @@ std::vector<std::string> facts_of(const Context& context, const verbs::BenchOpti
                   experiment::cpu_words(place.command), experiment::cpu_words(place.noise),
                   place.cache.level, size_text(place.bytes), size_text(place.inner_bytes))};
   if (options.workload.probe && options.workload.is_time())
-    out.push_back(fmt::format("Compared is {} of each run.", options.workload.time_name()));
+    out.push_back(fmt::format("The runs are compared by {}.", options.workload.time_name()));
   std::ranges::move(circumstances(context, options.workload, settings), std::back_inserter(out));
   if (!options.lease.amounts.empty())
     out.push_back(

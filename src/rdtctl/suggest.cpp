@@ -206,7 +206,7 @@ std::expected<experiment::Place, int> place_of(const Context& context, const Ste
 std::vector<std::string> facts_of(const Context& context, const verbs::SuggestOptions& options,
                                   const Measure& of, const experiment::Place& place,
                                   const std::string& settings) {
-  std::vector<std::string> out = {fmt::format("Compared is {}.", of.name)};
+  std::vector<std::string> out = {fmt::format("The amounts are compared by {}.", of.name)};
   if (options.workload.given())
     out.push_back(fmt::format("The command ran on {} only, whose L{} cache has {}.",
                               experiment::cpu_words(place.command), place.cache.level,

@@ -87,9 +87,17 @@ std::string doubt(const SuggestResult& result) {
   if (result.knee.most_is_worse)
     return fmt::format("More is worse: {} of '{}' is best below {}.", result.measure.name,
                        result.group, amount_text(result.resource, most));
-  return fmt::format("Cannot tell between {} and {}: measure with more --repeats{}.",
-                     result.knee.perhaps, amount_text(result.resource, most),
-                     result.command ? "" : " or a longer --for");
+  if (std::ranges::all_of(result.curve, [](const AmountRuns& runs) {
+        return std::ranges::all_of(runs.values, [](double value) { return value == 0; });
+      }))
+    return "All numbers were 0.";
+  const std::string cure =
+      fmt::format("measure with more --repeats{}", result.command ? "" : " or a longer --for");
+  const std::string all = amount_text(result.resource, most);
+  return result.knee.perhaps == most
+             ? fmt::format("Less than {} is worse, and whether {} suffice is not certain: {}.", all,
+                           all, cure)
+             : fmt::format("Cannot tell between {} and {}: {}.", result.knee.perhaps, all, cure);
 }
 
 // If the smallest amount is as good as the best.

@@ -124,6 +124,11 @@ TEST(SuggestReport, DoubtIsSaid) {
   EXPECT_FALSE(some.conclusive());
   some.command = true;
   EXPECT_EQ(verdict(some), "Cannot tell between 3 and 8 ways: measure with more --repeats.");
+  some.knee = {.perhaps = 8};
+  EXPECT_EQ(verdict(some),
+            "Less than 8 ways is worse, and whether 8 ways suffice is not certain: measure with "
+            "more --repeats.");
+  EXPECT_EQ(verdict(suggested([](unsigned) { return 0.0; })), "All numbers were 0.");
 }
 
 // What the first of two steps found is no result of all amounts.
