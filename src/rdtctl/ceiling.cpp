@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "measured_process.hpp"
@@ -106,6 +107,26 @@ std::expected<void, int> measure(const Tree& tree, WatchedRun& watched, double s
   return {};
 }
 
+// Those that cannot be measured are left out, with a note of all of them; an interruption leaves
+// out the others too. Returns the exit code.
+int measure_all(const Tree& tree, double seconds, std::vector<Domain>& domains) {
+  WatchedRun watched;
+  int out = Exit::ok;
+  for (Domain& domain : domains) {
+    const auto measured = measure(tree, watched, seconds, domain);
+    if (!measured) out = measured.error();
+    if (watched.interrupted()) break;
+  }
+  std::set<unsigned> missing;
+  for (const Domain& domain : domains)
+    if (domain.rate <= 0) missing.insert(static_cast<unsigned>(domain.id));
+  if (!missing.empty())
+    note("rdtctl: L3 domain{} {} not measured\n", missing.size() == 1 ? "" : "s",
+         format_cpu_list(missing) + (missing.size() == 1 ? " was" : " were"));
+  std::erase_if(domains, [](const Domain& domain) { return domain.rate <= 0; });
+  return out;
+}
+
 // The default group's limit of bandwidth, as in `schemata`, if it has one.
 std::string limit_of_streams(const Tree& tree) {
   const auto capabilities = tree.read_capabilities({});
@@ -146,15 +167,7 @@ int verbs::ceiling(const Context& context, double seconds) {
         "bandwidth: the domain may carry more\n",
         limit);
   warn_of_other_cpus(domains);
-  WatchedRun watched;
-  int failed = Exit::ok;
-  for (Domain& domain : domains)
-    if (const auto measured = measure(*tree, watched, seconds, domain); !measured) {
-      failed = measured.error();
-      break;
-    }
-  // Those that were measured before are worth their time.
-  std::erase_if(domains, [](const Domain& domain) { return domain.rate <= 0; });
+  const int failed = measure_all(*tree, seconds, domains);
   if (domains.empty()) return failed;
   observe::Header header = Sampler(std::move(*tree)).header(0);
   for (const Domain& domain : domains) header.ceilings["L3"][domain.id] = domain.rate;
