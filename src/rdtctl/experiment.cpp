@@ -36,7 +36,7 @@ class Experiment {
         client_(client),
         setup_(std::move(setup)),
         disturbance_(context.proc, context.cpus, setup_.place),
-        progress_(setup_.conditions.size() * (setup_.rounds + 1)) {
+        progress_(setup_.conditions.size() * (setup_.rounds + 1), setup_.step) {
     if (auto tree = Tree::open(context.resctrl)) tree_.emplace(std::move(*tree));
     if (setup_.evicts)
       // Tasks that run anyway may be on any CPU.

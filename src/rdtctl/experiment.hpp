@@ -54,6 +54,7 @@ struct ExperimentSetup {
   Workload workload;  // none: the tasks of the group, for `workload.seconds`
   experiment::Place place;
   size_t rounds = 9;
+  std::string step;     // as of Progress; "": the only one
   std::string lease;    // the name of the conditions' leases
   std::string monitor;  // of the monitoring group in the workload's group; "": none
   UniqueFd held;        // a lease that all runs need; may be none

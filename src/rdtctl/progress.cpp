@@ -42,7 +42,8 @@ std::string ended_early(bool interrupted, size_t rounds, size_t wanted) {
 }
 
 void Progress::show(const std::string& condition) {
-  std::string line = fmt::format("run {} of {}, {}{}", done_ + 1, runs_, condition, remaining());
+  std::string line =
+      fmt::format("{}run {} of {}, {}{}", step_, done_ + 1, runs_, condition, remaining());
   ++done_;
   if (!terminal_) return;
   // A line that the terminal breaks cannot be overwritten.
@@ -61,14 +62,14 @@ void Progress::clear() const {
 void Progress::expect_more(size_t runs) {
   runs_ = done_ + runs;
   long_ = seconds_left() >= of_long_;
-  if (!terminal_ && long_) note("{} runs{}\n", runs, remaining());
+  if (!terminal_ && long_) note("{}{} runs{}\n", step_, runs, remaining());
 }
 
 void Progress::end_round(size_t round, size_t rounds, std::vector<std::string> medians) {
   medians_ = std::move(medians);
   if (terminal_ || !long_) return;
-  note("round {} of {}: {}{}\n", round, rounds, fmt::format("{}", fmt::join(medians_, ", ")),
-       round < rounds ? remaining() : "");
+  note("{}round {} of {}: {}{}\n", step_, round, rounds,
+       fmt::format("{}", fmt::join(medians_, ", ")), round < rounds ? remaining() : "");
 }
 
 double Progress::seconds_left() const {

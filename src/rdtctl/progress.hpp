@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rdtd/base/clock.hpp"
@@ -28,9 +29,10 @@ class Progress {
  public:
   static constexpr double long_seconds = 60;
 
-  // `of_long`: seconds from which on a measurement is long.
-  explicit Progress(size_t runs, double of_long = long_seconds)
-      : runs_(runs), of_long_(of_long), began_(monotonic_nanoseconds()) {}
+  // `step`: of a measurement that has several, such as "step 1 of 2: ", since the time that is left
+  // is that of the step. `of_long`: seconds from which on a measurement is long.
+  explicit Progress(size_t runs, std::string step = "", double of_long = long_seconds)
+      : runs_(runs), step_(std::move(step)), of_long_(of_long), began_(monotonic_nanoseconds()) {}
   void show(const std::string& condition);
   void clear() const;
   // After the round that is not counted: so many runs are left.
@@ -43,6 +45,7 @@ class Progress {
   [[nodiscard]] std::string remaining() const;  // "; 40 s left"
 
   size_t runs_, done_ = 0;
+  std::string step_;
   double of_long_;
   uint64_t began_;
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;

@@ -146,12 +146,14 @@ Stepped both_steps(Stepped first, Stepped second) {
 template <class Setup>
 Stepped measure_steps(const Context& context, Client& client, const StepPlan& steps,
                       const Measure& of, size_t repeats, Setup setup) {
-  const auto measure_these = [&](const std::vector<unsigned>& amounts, size_t rounds) {
-    const std::vector<Trial> conditions = conditions_of(steps, amounts);
-    return stepped(conditions, measure(context, client, setup(conditions, rounds)), of);
-  };
   const auto few = experiment::coarse_amounts(steps.amounts, steps.present);
-  Stepped first = measure_these(few, repeats);
+  const auto measure_these = [&](const std::vector<unsigned>& amounts, size_t rounds, int step) {
+    const std::vector<Trial> conditions = conditions_of(steps, amounts);
+    ExperimentSetup of_step = setup(conditions, rounds);
+    if (few.size() < steps.amounts.size()) of_step.step = fmt::format("step {} of 2: ", step);
+    return stepped(conditions, measure(context, client, std::move(of_step)), of);
+  };
+  Stepped first = measure_these(few, repeats, 1);
   if (auto sentence = lacks_second_step(first.measured, few.size(), steps.amounts.size()))
     first.measured.disturbances.push_back(*std::move(sentence));
   if (first.measured.exit != Exit::ok || first.curve.runs.empty()) return first;
@@ -159,7 +161,7 @@ Stepped measure_steps(const Context& context, Client& client, const StepPlan& st
   if (second.size() < 2) return first;
   const size_t rounds =
       experiment::rounds_near(repeats, steps.amounts.size(), few.size(), second.size());
-  return both_steps(std::move(first), measure_these(second, rounds));
+  return both_steps(std::move(first), measure_these(second, rounds, 2));
 }
 
 SuggestResult result_of(const Planned& planned, const StepPlan& steps,

@@ -22,9 +22,9 @@ TEST(Progress, WhatEndedEarlySaysSo) {
 }
 
 // The standard error of a test is no terminal.
-std::string said_of_two_rounds(double of_long) {
+std::string said_of_two_rounds(double of_long, const std::string& step = "") {
   testing::internal::CaptureStderr();
-  Progress progress(6, of_long);
+  Progress progress(6, step, of_long);
   progress.show("alone");
   progress.show("with noise");
   progress.expect_more(4);
@@ -43,6 +43,10 @@ TEST(Progress, ALineForEachRoundOfALongMeasurement) {
             "round 1 of 2: alone 1.20 s, with noise 1.52 s; 0 s left\n"
             "round 2 of 2: alone 1.20 s, with noise 1.52 s\n");
   EXPECT_EQ(said_of_two_rounds(60), "");
+  EXPECT_EQ(said_of_two_rounds(0, "step 1 of 2: "),
+            "step 1 of 2: 4 runs; 0 s left\n"
+            "step 1 of 2: round 1 of 2: alone 1.20 s, with noise 1.52 s; 0 s left\n"
+            "step 1 of 2: round 2 of 2: alone 1.20 s, with noise 1.52 s\n");
 }
 
 }  // namespace
