@@ -14,7 +14,7 @@ namespace rdtd {
 
 namespace {
 
-// Those processors have L3 caches of 11 or 20 ways, whose top two devices fill.
+// Most of those processors have an L3 cache of 11 or 20 ways, whose top two devices fill.
 Cbm joined_ways(const CacheDomain& domain, const DomainRequest& request) {
   const unsigned ways = request.all.count();
   const Cbm pair = domain.cache.info.shareable_bits;
@@ -27,16 +27,24 @@ Cbm joined_ways(const CacheDomain& domain, const DomainRequest& request) {
 struct Owner {
   std::string name;
   Cbm mask;
+  const Location* where = nullptr;  // of an exclusive one
 };
 
-// Who may fill ways, beside each exclusive party.
-std::vector<Owner> owners(const DomainRequest& request, const DomainPlacement& placement) {
+// Who may fill ways. The code and the data of a party are one.
+std::vector<Owner> owners(const PlannedRequest& planned, const DomainPlacement& placement,
+                          bool default_takes_all) {
+  const DomainRequest& request = planned.request;
   std::vector<Owner> out;
-  for (size_t i = 0; i < request.exclusive.size(); i++)
-    out.push_back({fmt::format("'{}'", request.exclusive[i].party.name), placement.exclusive[i]});
+  for (size_t i = 0; i < request.exclusive.size(); i++) {
+    const Party& party = request.exclusive[i].party;
+    if (request.exclusive[i].other_half)
+      out.back().mask = out.back().mask | placement.exclusive[i];
+    else
+      out.push_back({exclusive_name(planned, i), placement.exclusive[i], &party.where});
+  }
   for (size_t i = 0; i < request.shared.size(); i++)
     out.push_back({fmt::format("'{}'", request.shared[i].name), placement.shared[i]});
-  if (request.remainder_for == "default") out.push_back({"the default group", placement.remainder});
+  if (default_takes_all) out.push_back({"the default group", placement.remainder});
   for (const Cbm mask : request.others) out.push_back({"a group of another tool", mask});
   for (const Obstacle& obstacle : request.obstacles) out.push_back({obstacle.name, obstacle.mask});
   return out;
@@ -44,24 +52,24 @@ std::vector<Owner> owners(const DomainRequest& request, const DomainPlacement& p
 
 }  // namespace
 
-void Planner::note_joined(const CacheDomain& domain, const DomainRequest& request,
-                          const DomainPlacement& placement, DomainRefusals& warnings) {
-  const Cbm pair = joined_ways(domain, request);
+void Planner::note_joined(const CacheDomain& domain, const PlannedRequest& planned,
+                          const DomainPlacement& placement, DomainRefusals& warnings) const {
+  const Cbm pair = joined_ways(domain, planned.request);
   if (pair.empty()) return;
-  const std::vector<Owner> all = owners(request, placement);
-  for (size_t i = 0; i < request.exclusive.size(); i++) {
-    const Cbm other = pair.without(placement.exclusive[i]);
-    if (other.count() != 1) continue;
+  const std::vector<Owner> all = owners(planned, placement, default_group_ == nullptr);
+  for (const Owner& one : all) {
+    const Cbm other = pair.without(one.mask);
+    if (one.where == nullptr || other.count() != 1) continue;
     std::vector<std::string> names;
-    for (size_t j = 0; j < all.size(); j++)
-      if (j != i && all[j].mask.overlaps(other) &&
-          std::ranges::find(names, all[j].name) == names.end())
-        names.push_back(all[j].name);
+    for (const Owner& owner : all)
+      if (&owner != &one && owner.mask.overlaps(other) &&
+          std::ranges::find(names, owner.name) == names.end())
+        names.push_back(owner.name);
     if (names.empty()) continue;
-    warnings[{request.exclusive[i].party.where,
+    warnings[{*one.where,
               fmt::format("processors from Broadwell to Cascade Lake fill {} of ",
                           these_ways(pair)),
-              fmt::format(" as one: {}, exclusive, has one of them, and {} the other", all[i].name,
+              fmt::format(" as one: {}, exclusive, has one of them, and {} the other", one.name,
                           join(names, ", "))}]
         .insert(domain.id);
   }

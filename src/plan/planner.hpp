@@ -71,6 +71,9 @@ struct PlannedRequest {
   std::vector<Slot> shared;
 };
 
+// "'redis'" or "partition 'batch'".
+[[nodiscard]] std::string exclusive_name(const PlannedRequest& planned, size_t index);
+
 // What is said of domains, each text once: a large policy may have very many.
 using DomainRefusals = std::map<PlacementRefusal, std::set<DomainId>>;
 
@@ -185,8 +188,8 @@ class Planner {
                     PlacementWarnings& warnings);
   void note_devices(const CacheDomain& domain, const PlannedRequest& planned,
                     const DomainPlacement& placement, DomainRefusals& warnings);
-  static void note_joined(const CacheDomain& domain, const DomainRequest& request,
-                          const DomainPlacement& placement, DomainRefusals& warnings);
+  void note_joined(const CacheDomain& domain, const PlannedRequest& planned,
+                   const DomainPlacement& placement, DomainRefusals& warnings) const;
   void note_idle(const CacheDomain& domain, const PlannedRequest& planned,
                  const DomainPlacement& placement, PlacementWarnings& warnings) const;
   void grant(const CacheDomain& domain, const Slot& slot, Cbm mask);

@@ -308,6 +308,11 @@ void Planner::grant(const CacheDomain& domain, const Slot& slot, Cbm mask) {
   }
 }
 
+std::string exclusive_name(const PlannedRequest& planned, size_t index) {
+  return fmt::format("{}'{}'", planned.exclusive[index].group == nullptr ? "partition " : "",
+                     planned.request.exclusive[index].party.name);
+}
+
 // The ways of exclusive groups and partitions that devices fill too: a warning for all of them.
 void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& planned,
                            const DomainPlacement& placement, DomainRefusals& warnings) {
@@ -327,8 +332,7 @@ void Planner::note_devices(const CacheDomain& domain, const PlannedRequest& plan
     if (both.empty()) continue;
     const Party& party = request.exclusive[i].party;
     if (names.empty()) where = party.where;
-    std::string name = fmt::format(
-        "{}'{}'", planned.exclusive[i].group == nullptr ? "partition " : "", party.name);
+    std::string name = exclusive_name(planned, i);
     if (names.empty() || names.back() != name) names.push_back(std::move(name));
     ways = ways | both;
   }
@@ -350,7 +354,7 @@ void Planner::place_domain(const CacheDomain& domain, DomainRefusals& refusals,
     return;
   }
   note_devices(domain, *planned, *placement, warnings.devices);
-  note_joined(domain, planned->request, *placement, warnings.joined);
+  note_joined(domain, *planned, *placement, warnings.joined);
   if (lock == nullptr) note_idle(domain, *planned, *placement, warnings);
   if (default_group_ == nullptr)
     grant(domain, {nullptr, domain.cache.parts, nullptr}, placement->remainder);

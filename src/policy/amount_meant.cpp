@@ -311,7 +311,7 @@ std::optional<std::string> part_meant(std::string_view text) {
   const auto first = parse_unsigned<unsigned>(trim(text.substr(0, dash))),
              last = parse_unsigned<unsigned>(
                  trim(text.substr(dash + 1, text.size() - dash - std::string_view("-%").size())));
-  if (!first || !last || *first > *last || *last > 100) return std::nullopt;
+  if (!first || !last || *first > *last || *last == 0 || *last > 100) return std::nullopt;
   return fmt::format("{}%", *last - std::max(*first, 1U) + 1);
 }
 

@@ -107,15 +107,17 @@ std::expected<void, int> measure(const Tree& tree, WatchedRun& watched, double s
   return {};
 }
 
-// Those that cannot be measured are left out, with a note of all of them; an interruption leaves
-// out the others too. Returns the exit code.
+// Those that cannot be measured are left out, with a note of all of them. An interruption leaves
+// out the others too, and so does the first failure, which may be that of all. Returns the exit
+// code.
 int measure_all(const Tree& tree, double seconds, std::vector<Domain>& domains) {
   WatchedRun watched;
   int out = Exit::ok;
   for (Domain& domain : domains) {
     const auto measured = measure(tree, watched, seconds, domain);
     if (!measured) out = measured.error();
-    if (watched.interrupted()) break;
+    const bool any = std::ranges::any_of(domains, [](const Domain& one) { return one.rate > 0; });
+    if (watched.interrupted() || !any) break;
   }
   std::set<unsigned> missing;
   for (const Domain& domain : domains)

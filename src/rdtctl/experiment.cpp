@@ -32,17 +32,13 @@ class Experiment {
  public:
   Experiment(const Context& context, Client& client, ExperimentSetup setup)
       : proc_(context.proc),
+        cpus_(context.cpus),
         of_others_(children_of_this(context.proc)),
         client_(client),
         setup_(std::move(setup)),
         disturbance_(context.proc, context.cpus, setup_.place),
         progress_(setup_.conditions.size() * (setup_.rounds + 1), setup_.step) {
     if (auto tree = Tree::open(context.resctrl)) tree_.emplace(std::move(*tree));
-    if (setup_.evicts)
-      // Tasks that run anyway may be on any CPU.
-      caches_ = experiment::caches_of(
-          context.cpus, setup_.workload.given() ? setup_.place.command : experiment::allowed_cpus(),
-          setup_.place.cache.level);
   }
 
   Measured measure() {
@@ -130,9 +126,9 @@ class Experiment {
         // From the present amount down, less is worse still.
         const bool down = condition.amount < setup_.conditions.front().amount;
         if (down) unbearable = condition.amount;
-        note("{} made it {:.0f}% {}, more than --max-loss allows: it{} is left out\n",
-             condition.name, 100 * experiment::loss_of(value, *best, setup_.better),
-             lower ? "worse" : "less", down ? " and less" : "");
+        note("{} made it {:.0f}% {}, more than --max-loss allows: {} left out\n", condition.name,
+             100 * experiment::loss_of(value, *best, setup_.better), lower ? "worse" : "less",
+             down ? "it and smaller amounts are" : "it is");
       } else {
         out.push_back(i);
       }
@@ -225,12 +221,17 @@ class Experiment {
   // are kept. The default group may fill all ways that are not exclusive.
   Or<std::vector<Process>> evict(const Trial& condition, const UniqueFd& lease) {
     std::vector<Process> out;
-    if (caches_.empty()) return out;
-    const auto work = [this](Shared& shared) {
-      return experiment::evict_others(caches_, shared.bytes);
+    if (!setup_.evicts) return out;
+    // Tasks that run anyway may be on any CPU that is there now.
+    const auto caches = experiment::caches_of(
+        cpus_, setup_.workload.given() ? setup_.place.command : experiment::allowed_cpus(),
+        setup_.place.cache.level);
+    if (caches.empty()) return out;
+    const auto work = [&caches](Shared& shared) {
+      return experiment::evict_others(caches, shared.bytes);
     };
     for (const std::string& group : groups_to_evict(condition)) {
-      auto process = Process::start({{}, work, group, {caches_.front().cpu}});
+      auto process = Process::start({{}, work, group, {caches.front().cpu}});
       if (!process) return std::unexpected(report(process.error()));
       const Ended ended = watched_.wait_for_memory(*process, 1, lease);
       if (ended == Ended::process)
@@ -431,14 +432,13 @@ class Experiment {
 
   using OwnSeconds = experiment::OwnSeconds;
 
-  std::string proc_;
+  std::string proc_, cpus_;
   std::set<pid_t> of_others_;  // children that this process had before
   Client& client_;
   ExperimentSetup setup_;
   WatchedRun watched_;
   experiment::Disturbance disturbance_;
   Progress progress_;
-  std::vector<experiment::CacheOfCpu> caches_;
   std::optional<Tree> tree_;
   std::string no_events_, not_counted_;  // why; not_counted_: a sentence
 };

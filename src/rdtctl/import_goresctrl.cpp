@@ -330,7 +330,8 @@ ImportedText GoresctrlImport::run(std::string_view text) {
     if (auto refused = add_partition(partition)) return std::unexpected(std::move(*refused));
   if (rounds_)
     head +=
-        "# It rounds the share of a class up to whole ways, and rdtd to the nearest number: see "
+        "# goresctrl rounds the share of a class up to whole ways, and rdtd to the nearest number: "
+        "see "
         "'rdtctl plan'.\n";
   return head + out + partition_tables_ + groups_ + default_group();
 }

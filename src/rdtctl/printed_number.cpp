@@ -65,7 +65,7 @@ constexpr char is_number = 'n', is_none = 'e';
   try {
     const auto found = printed_number(output, expression);
     text = found ? fmt::format("{}{}", is_number, *found) : is_none + found.error();
-  } catch (const std::regex_error&) {
+  } catch (...) {  // nothing of this process may go on in the parent's place
     text.clear();
   }
   std::string_view rest = text;
@@ -80,9 +80,12 @@ constexpr char is_number = 'n', is_none = 'e';
 std::string read_all(int pipe) {
   std::string out;
   char buffer[4096];
-  for (ssize_t length = 0; (length = ::read(pipe, buffer, sizeof buffer)) > 0;)
+  for (;;) {
+    const ssize_t length = ::read(pipe, buffer, sizeof buffer);
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) return out;
     out.append(buffer, static_cast<size_t>(length));
-  return out;
+  }
 }
 
 }  // namespace
@@ -95,14 +98,19 @@ std::expected<double, std::string> printed_number_within(unsigned seconds,
   const UniqueFd reader(ends[0]);
   UniqueFd writer(ends[1]);
   const pid_t child = ::fork();
+  if (child < 0) return printed_number(output, expression);
   if (child == 0) {
+    sigset_t alarm_only;
+    (void)::sigemptyset(&alarm_only);
+    (void)::sigaddset(&alarm_only, SIGALRM);
+    (void)::sigprocmask(SIG_UNBLOCK, &alarm_only, nullptr);
     (void)::signal(SIGALRM, SIG_DFL);
     (void)::alarm(seconds);
     write_number(writer.get(), output, expression);
   }
   writer = UniqueFd();
   const std::string text = read_all(reader.get());
-  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
   if (text.empty()) throw std::regex_error(std::regex_constants::error_complexity);
   if (text.front() == is_none) return std::unexpected(text.substr(1));
   return std::strtod(text.c_str() + 1, nullptr);

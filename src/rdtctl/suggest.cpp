@@ -98,8 +98,9 @@ void announce(const StepPlan& steps, const verbs::SuggestOptions& options, const
                          std::max(1.0, static_cast<double>(runs) * seconds / 60),
                          two ? " at most" : "")
            : "",
-       max_loss ? fmt::format("; an amount that makes it {:.0f}% {} is left out, and less too",
-                              *max_loss, of.better == Better::lower ? "worse" : "less")
+       max_loss ? fmt::format("; an amount that {} it by more than {:.0f}% is left out, as are "
+                              "smaller ones",
+                              of.better == Better::lower ? "raises" : "lowers", *max_loss)
                 : "");
 }
 
@@ -133,6 +134,7 @@ Stepped both_steps(Stepped first, Stepped second) {
       disturbances.push_back(std::move(sentence));
   if (second.measured.rounds() < experiment::fewest_rounds) {
     first.measured.exit = second.measured.exit;
+    first.measured.rounds_wanted = second.measured.rounds_wanted;
     first.measured.disturbances = std::move(disturbances);
     first.measured.disturbances.emplace_back(
         "Only some of the amounts were measured: the second step has too few rounds.");
@@ -240,6 +242,11 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   if (!place) return place.error();
   std::optional<double> max_loss = options.max_loss;
   if (of.value == Value::instructions_of_tasks && !max_loss) max_loss = default_max_loss;
+  if (max_loss && *max_loss >= 100 && of.better == Better::higher) {
+    note("rdtctl: --max-loss {:g} would leave nothing out: {} cannot be 100% less\n", *max_loss,
+         of.name);
+    return Exit::usage;
+  }
   announce(*steps, options, of, *place, max_loss);
   Stepped found =
       measure_steps(context, *client, *steps, of, options.repeats,

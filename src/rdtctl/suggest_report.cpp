@@ -95,8 +95,8 @@ std::string doubt(const SuggestResult& result) {
       fmt::format("measure with more --repeats{}", result.command ? "" : " or a longer --for");
   const std::string all = amount_text(result.resource, most);
   return result.knee.perhaps == most
-             ? fmt::format("Less than {} is worse, and whether {} suffice is not certain: {}.", all,
-                           all, cure)
+             ? fmt::format("Whether the largest amount suffices, {}, is not certain: {}.", all,
+                           cure)
              : fmt::format("Cannot tell between {} and {}: {}.", result.knee.perhaps, all, cure);
 }
 

@@ -75,6 +75,7 @@ TEST(Amount, Cache) {
        "a "
        "number between"},
       {"0-50%", "'0-50%' is not a percentage; write \"50%\" for as much of the cache"},
+      {"0-0%", "'0-0%' is not a percentage"},
       {"60-40%", "'60-40%' is not a percentage"},
       {"0b1111", "'0b1111' is not a cache amount; write \"0xf\""},
       {"four ways", "'four ways' is not a cache amount; write \"4 ways\""},

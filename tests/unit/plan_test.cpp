@@ -339,6 +339,13 @@ TEST(Plan, WaysThatAreOne) {
             start + "'b' the other");
   EXPECT_EQ(warned("[group.a]\nl3 = \"ways 9-10\"\nexclusive = true\n"), "");
   EXPECT_EQ(warned("[group.a]\nl3 = \"ways 9\"\n[group.c]\nl3 = \"ways 10\"\n"), "");
+  EXPECT_EQ(warned("[group.default]\nl3 = \"ways 0-1\"\n[group.a]\nl3 = \"ways 10\"\nexclusive = "
+                   "true\n"),
+            "");
+  EXPECT_EQ(warned("[group.default]\n" + a), start + "'default' the other");
+  EXPECT_EQ(warned("[partition.a]\nl3 = \"ways 0-9\"\n[group.g]\npartition = \"a\"\n"),
+            "processors from Broadwell to Cascade Lake fill ways 9-10 of L3 domain 0 as one: "
+            "partition 'a', exclusive, has one of them, and the default group the other");
   cache.sparse_masks = true;
   EXPECT_EQ(warned(a), "");
   cache.sparse_masks = false;

@@ -126,8 +126,8 @@ TEST(SuggestReport, DoubtIsSaid) {
   EXPECT_EQ(verdict(some), "Cannot tell between 3 and 8 ways: measure with more --repeats.");
   some.knee = {.perhaps = 8};
   EXPECT_EQ(verdict(some),
-            "Less than 8 ways is worse, and whether 8 ways suffice is not certain: measure with "
-            "more --repeats.");
+            "Whether the largest amount suffices, 8 ways, is not certain: measure with more "
+            "--repeats.");
   EXPECT_EQ(verdict(suggested([](unsigned) { return 0.0; })), "All numbers were 0.");
 }
 
