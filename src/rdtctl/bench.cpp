@@ -311,7 +311,7 @@ int verbs::bench(const Context& context, BenchOptions options) {
   if (!held.why_not.empty()) result.disturbances.push_back(held.why_not);
   result.origin = origin_of(context);
   result.facts = facts_of(context, options, result, *place, measured.settings);
-  // First: whoever reads standard output may have gone.
+  // Before the result is printed: that ends rdtctl if standard output is a closed pipe.
   const int written = html->write(bench_html(result));
   if (context.json == Json::off)
     print_bench(context, result);

@@ -173,7 +173,7 @@ int verbs::ceiling(const Context& context, double seconds) {
   if (domains.empty()) return failed;
   observe::Header header = Sampler(std::move(*tree)).header(0);
   for (const Domain& domain : domains) header.ceilings["L3"][domain.id] = domain.rate;
-  // First: whoever reads standard output may have gone.
+  // Before the result is printed: that ends rdtctl if standard output is a closed pipe.
   const auto written = write_ceilings(state_directory(context), header);
   JsonValue rows = JsonValue::array();
   for (const Domain& domain : domains) {

@@ -276,7 +276,7 @@ int verbs::suggest(const Context& context, SuggestOptions options) {
   SuggestResult result = result_of(*planned, *steps, options, of, std::move(found));
   result.facts = facts;
   result.origin = origin_of(context);
-  // First: whoever reads standard output may have gone.
+  // Before the result is printed: that ends rdtctl if standard output is a closed pipe.
   const int written = html->write(suggest_html(result));
   if (context.json == Json::off)
     print_suggestion(context, result);
