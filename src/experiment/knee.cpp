@@ -32,13 +32,13 @@ double loss_of(double value, double best, Better better) {
 
 Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) {
   raise_negligible(curve, negligible);
-  const bool nothing = std::ranges::all_of(curve, [](const AmountRuns& runs) {
+  const bool all_are_zero = std::ranges::all_of(curve, [](const AmountRuns& runs) {
     return std::ranges::all_of(runs.values, [](double value) { return value == 0; });
   });
   std::vector<Losses> losses;
   for (const AmountRuns& runs : curve) losses.push_back(losses_of(runs, curve, better));
   const auto suffices = [&](const Losses& of) {
-    return !nothing && std::ranges::all_of(of, [](const auto& loss) {
+    return !all_are_zero && std::ranges::all_of(of, [](const auto& loss) {
       return loss && loss->interval && loss->interval->high <= relevant;
     });
   };
@@ -66,7 +66,8 @@ Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible) 
           .perhaps = smallest(is_not_worse).value_or(most),
           .likely = smallest(seems_to_suffice).value_or(most),
           .best = (better == Better::lower ? least : greatest)->amount,
-          .most_is_worse = !is_not_worse(losses.back())};
+          .most_is_worse = !is_not_worse(losses.back()),
+          .all_are_zero = all_are_zero};
 }
 
 std::vector<unsigned> coarse_amounts(std::span<const unsigned> amounts, unsigned present) {

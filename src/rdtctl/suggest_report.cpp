@@ -87,10 +87,7 @@ std::string doubt(const SuggestResult& result) {
   if (result.knee.most_is_worse)
     return fmt::format("More is worse: {} of '{}' is best below {}.", result.measure.name,
                        result.group, amount_text(result.resource, most));
-  if (std::ranges::all_of(result.curve, [](const AmountRuns& runs) {
-        return std::ranges::all_of(runs.values, [](double value) { return value == 0; });
-      }))
-    return "All numbers were 0.";
+  if (result.knee.all_are_zero) return "All numbers were 0.";
   const std::string cure =
       fmt::format("measure with more --repeats{}", result.command ? "" : " or a longer --for");
   const std::string all = amount_text(result.resource, most);

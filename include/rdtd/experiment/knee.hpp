@@ -33,11 +33,12 @@ struct Knee {
   unsigned likely = 0;
   unsigned best = 0;           // the amount with the best median
   bool most_is_worse = false;  // the largest amount certainly is worse than another one
+  bool all_are_zero = false;   // all values: then no amount suffices
 };
 
 // The curve is sorted by amount and not empty; values[i] of all amounts are of the same round.
 // Values below the share `negligible` of the largest median count as equal: traffic may be nothing,
-// and the ratio of two remainders means nothing. Where all values are 0, no amount suffices.
+// and the ratio of two remainders means nothing.
 [[nodiscard]] Knee find_knee(std::vector<AmountRuns> curve, Better better, double negligible = 0);
 
 // Many amounts are measured in two steps: first these few, with the present one if it is one of
