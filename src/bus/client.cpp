@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <systemd/sd-bus.h>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -17,9 +19,9 @@ namespace rdtd {
 
 namespace {
 
-// A reload looks at every process of the machine, after somebody may have had 120 s to enter a
-// password.
-constexpr uint64_t client_call_timeout = 180'000'000;  // microseconds
+// Microseconds. A reload looks at every process of the machine, after somebody may have had 120 s
+// to enter a password. What only shows what the daemon knows waits for nothing.
+constexpr uint64_t change_timeout = 180'000'000, read_timeout = 25'000'000;
 
 class ErrorHolder {
  public:
@@ -60,8 +62,20 @@ std::string state_of_unit(sd_bus* bus) {
   return r >= 0 ? state : "";
 }
 
-Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
+struct Target {
+  const char* name = bus_name;
+  const char* path = bus_path;
+  const char* interface = bus_interface;
+  uint64_t timeout = change_timeout;
+};
+constexpr Target for_reading{.timeout = read_timeout};
+constexpr Target of_observer{observer_name, observer_path, observer_interface, read_timeout};
+
+Client::Failure failure(sd_bus* bus, const Target& target, const ErrorHolder& error, int r) {
   using enum Client::Failure::Kind;
+  if (r == -ETIMEDOUT || error.is(SD_BUS_ERROR_TIMEOUT))
+    return {timed_out, fmt::format("{0} does not answer: journalctl -u {0} may show why",
+                                   target.name == observer_name ? "rdtd-observer" : "rdtd")};
   const bool no_owner =
       error.is(SD_BUS_ERROR_SERVICE_UNKNOWN) || error.is(SD_BUS_ERROR_NAME_HAS_NO_OWNER);
   const std::string state = no_owner ? state_of_unit(bus) : "";
@@ -75,6 +89,7 @@ Client::Failure failure(sd_bus* bus, const ErrorHolder& error, int r) {
   if (error.is(error_name(Refusal::Kind::not_permitted)))
     return {not_permitted, "not permitted: " + error.text(r)};
   if (error.is(error_name(Refusal::Kind::out_of_closids))) return {no_closid, error.text(r)};
+  if (error.is(error_name(Refusal::Kind::incomplete))) return {incomplete, error.text(r)};
   if (error.is(error_name(Refusal::Kind::no_such_process))) return {no_such_process, error.text(r)};
   return {refused, error.text(r)};
 }
@@ -83,13 +98,6 @@ Client::Failure malformed() {
   return {Client::Failure::Kind::refused,
           "the daemon's answer is malformed; is it of another version?"};
 }
-
-struct Target {
-  const char* name = bus_name;
-  const char* path = bus_path;
-  const char* interface = bus_interface;
-};
-constexpr Target of_observer{observer_name, observer_path, observer_interface};
 
 // Calls a method. An administrator at a desktop may be asked for a password.
 template <class... Args>
@@ -104,20 +112,24 @@ Client::Answer<Message> call_of(sd_bus* bus, const Target& target, const char* m
   if (r >= 0) r = sd_bus_message_set_auto_start(made, 0);
   ErrorHolder error;
   sd_bus_message* reply = nullptr;
-  if (r >= 0) r = sd_bus_call(bus, made, client_call_timeout, error.get(), &reply);
-  if (r < 0) return std::unexpected(failure(bus, error, r));
+  if (r >= 0) r = sd_bus_call(bus, made, target.timeout, error.get(), &reply);
+  if (r < 0) return std::unexpected(failure(bus, target, error, r));
   return Message(reply);
 }
 
 template <class... Args>
-Client::Answer<Message> call(sd_bus* bus, const char* interface, const char* method,
-                             const Args&... args) {
-  return call_of(bus, {.interface = interface}, method, args...);
+Client::Answer<Message> call(sd_bus* bus, const char* method, const Args&... args) {
+  return call_of(bus, {}, method, args...);
+}
+
+template <class... Args>
+Client::Answer<Message> ask(sd_bus* bus, const char* method, const Args&... args) {
+  return call_of(bus, for_reading, method, args...);
 }
 
 template <class... Args>
 Client::Answer<void> change(sd_bus* bus, const char* method, const Args&... args) {
-  const auto reply = call(bus, bus_interface, method, args...);
+  const auto reply = call(bus, method, args...);
   if (!reply) return std::unexpected(reply.error());
   return {};
 }
@@ -181,7 +193,7 @@ Client::Answer<void> Client::reload() { return change(bus_.get(), "Reload"); }
 
 Client::Answer<std::vector<std::string>> Client::adopt(const std::vector<std::string>& groups) {
   std::vector<std::string> adopted;
-  auto read = read_reply(call(bus_.get(), bus_interface, "Adopt", groups), adopted);
+  auto read = read_reply(call(bus_.get(), "Adopt", groups), adopted);
   return answer(std::move(read), std::move(adopted));
 }
 
@@ -192,7 +204,7 @@ Client::Answer<void> Client::assign(pid_t pid, const std::string& group) {
 }
 
 Client::Answer<UniqueFd> Client::lease(const std::string& name, const std::string& policy) {
-  const auto reply = call(bus_.get(), bus_interface, "Lease", name, policy);
+  const auto reply = call(bus_.get(), "Lease", name, policy);
   if (!reply) return std::unexpected(reply.error());
   int of_message = -1;  // which closes it
   if (sd_bus_message_read_basic(reply->get(), 'h', &of_message) <= 0)
@@ -206,38 +218,38 @@ Client::Answer<UniqueFd> Client::lease(const std::string& name, const std::strin
 
 Client::Answer<std::vector<LeaseStatus>> Client::list_leases() {
   std::vector<LeaseStatus> out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "ListLeases"), out);
+  auto read = read_reply(ask(bus_.get(), "ListLeases"), out);
   return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<PlanSummary> Client::plan() {
   PlanSummary out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "Plan"), out.steps, out.summary);
+  auto read = read_reply(call(bus_.get(), "Plan"), out.steps, out.summary);
   return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<Explanation> Client::explain(pid_t pid) {
   Explanation out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "Explain", static_cast<uint32_t>(pid)),
-                         out.name, out.trials, out.threads);
+  auto read = read_reply(call(bus_.get(), "Explain", static_cast<uint32_t>(pid)), out.name,
+                         out.trials, out.threads);
   return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<std::vector<Client::GroupRow>> Client::list_groups() {
   std::vector<GroupRow> out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "ListGroups"), out);
+  auto read = read_reply(ask(bus_.get(), "ListGroups"), out);
   return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<std::vector<RuleStatus>> Client::list_rules() {
   std::vector<RuleStatus> out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "ListRules"), out);
+  auto read = read_reply(ask(bus_.get(), "ListRules"), out);
   return answer(std::move(read), std::move(out));
 }
 
 Client::Answer<std::vector<LockStatus>> Client::list_locks() {
   std::vector<LockStatus> out;
-  auto read = read_reply(call(bus_.get(), bus_interface, "ListLocks"), out);
+  auto read = read_reply(ask(bus_.get(), "ListLocks"), out);
   return answer(std::move(read), std::move(out));
 }
 
@@ -254,7 +266,9 @@ Client::Answer<Client::Observed> Client::observed(uint64_t since_usec) {
 }
 
 Client::Answer<ManagerProperties> Client::properties() {
-  const auto reply = call(bus_.get(), properties_interface, "GetAll", std::string(bus_interface));
+  const auto reply =
+      call_of(bus_.get(), {.interface = properties_interface, .timeout = read_timeout}, "GetAll",
+              std::string(bus_interface));
   if (!reply) return std::unexpected(reply.error());
   ManagerProperties out;
   if (read_properties(reply->get(), out) < 0) return std::unexpected(malformed());

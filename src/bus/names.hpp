@@ -26,9 +26,9 @@ inline constexpr const char* action_assign = RDTD_BUS_NAME ".assign";
 inline constexpr const char* action_inspect = RDTD_BUS_NAME ".inspect";
 
 // By Refusal::Kind.
-inline constexpr std::array<const char*, 9> error_names = {
+inline constexpr std::array<const char*, 10> error_names = {
     "InvalidPolicy", "NoSuchGroup",    "NoSuchProcess", "NotSupported", "OutOfClosids",
-    "Busy",          "KernelRejected", "NotPermitted",  "NoSuchLease"};
+    "Busy",          "KernelRejected", "NotPermitted",  "NoSuchLease",  "Incomplete"};
 
 [[nodiscard]] inline std::string error_name(Refusal::Kind kind) {
   return std::string(RDTD_BUS_NAME ".Error.") + error_names.at(static_cast<size_t>(kind));

@@ -375,7 +375,7 @@ void Loads::succeeded(LogEvent event, bool older_files) {
 Loads::Outcome Loads::all_examined() const {
   if (unexamined_.empty()) return {};
   return std::unexpected(
-      Refusal{Refusal::Kind::busy, "the policy is in force, but " + unexamined_});
+      Refusal{Refusal::Kind::incomplete, "the policy is in force, but " + unexamined_});
 }
 
 void Loads::reset(Done done) {

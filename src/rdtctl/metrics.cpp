@@ -116,8 +116,11 @@ int verbs::metrics(const Context& context, const std::string& file) {
   // report.
   auto client = context.snapshot_given ? std::unexpected(Client::Failure{}) : Client::connect();
   if (client) {
-    if (auto daemon = client->properties()) source.daemon = std::move(*daemon);
-    source.locks = client->list_locks().value_or(std::vector<LockStatus>{});
+    // One that does not answer is not asked again: what the kernel counts is not to wait for it.
+    if (auto daemon = client->properties()) {
+      source.daemon = std::move(*daemon);
+      source.locks = client->list_locks().value_or(std::vector<LockStatus>{});
+    }
     auto observed = client->observed(UINT64_MAX).value_or(Client::Observed{});
     source.contention = std::move(observed.counts);
     source.guard = std::move(observed.guard);

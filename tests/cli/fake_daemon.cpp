@@ -3,6 +3,8 @@
 // input, the service comes on the bus, which it prints too. It ends with its input. The first
 // subscriber gets one signal of every kind; when the last has gone it prints "unwatched", and the
 // next one is a first again.
+#include <filesystem>
+
 #include "../unit/bus_world.hpp"
 #include "rdtd/bus/observer_service.hpp"
 
@@ -51,6 +53,17 @@ GuardStatus guard() {
           .counts = {{"batch", "L3", 0, "cut", "on", 1}, {"batch", "L3", 0, "cut", "shadow", 1}}};
 }
 
+// A policy file of a certain name makes a reload fail.
+std::expected<void, Refusal> answer_to_reload() {
+  if (std::filesystem::exists("/etc/rdtd/incomplete.toml"))
+    return std::unexpected(Refusal{.kind = Refusal::Kind::incomplete,
+                                   .text = "the policy is in force, but 1 process is not placed"});
+  if (std::filesystem::exists("/etc/rdtd/refused.toml"))
+    return std::unexpected(
+        Refusal{.kind = Refusal::Kind::kernel_rejected, .text = "the kernel says no"});
+  return {};
+}
+
 class FakeDaemon final : public test::BusTest {
  public:
   void run() {
@@ -76,6 +89,7 @@ class FakeDaemon final : public test::BusTest {
 
   void serve() {
     fill(manager_);
+    manager_.on_reload = answer_to_reload;
     start_polkit();
     open_service();
     wait_for([&] { return !reports_.empty(); });

@@ -44,6 +44,42 @@ TEST_F(BusTest, ClientKnowsWhyItReachesNoDaemon) {
   EXPECT_EQ(asked.get().text, "running");
 }
 
+// A daemon that hangs is not one that refuses, and a policy in force is not one that was refused.
+TEST_F(BusTest, ClientTellsErrorsApart) {
+  start_bus();
+  sd_bus* daemon = connect(stranger);
+  static std::string error_name;
+  const auto on_call = [](sd_bus_message* call, void*, sd_bus_error*) {
+    return sd_bus_message_is_method_call(call, bus_interface, nullptr) > 0
+               ? sd_bus_reply_method_errorf(call, error_name.c_str(), "the daemon's text")
+               : 0;
+  };
+  ASSERT_GE(sd_bus_add_filter(daemon, nullptr, on_call, nullptr), 0);
+  ASSERT_GE(sd_bus_request_name(daemon, bus_name, 0), 0);
+  using enum Client::Failure::Kind;
+  const struct {
+    std::string name;
+    Client::Failure::Kind kind;
+    std::string text;
+  } rows[] = {
+      {SD_BUS_ERROR_TIMEOUT, timed_out, "rdtd does not answer: journalctl -u rdtd may show why"},
+      {"org.rdtd1.Error.Incomplete", incomplete, "the daemon's text"},
+      {"org.rdtd1.Error.OutOfClosids", no_closid, "the daemon's text"},
+      {"org.rdtd1.Error.NoSuchProcess", no_such_process, "the daemon's text"},
+      {"org.rdtd1.Error.NotPermitted", not_permitted, "not permitted: the daemon's text"},
+      {"org.rdtd1.Error.Busy", refused, "the daemon's text"},
+  };
+  for (const auto& row : rows) {
+    error_name = row.name;
+    auto asked = std::async(std::launch::async, [] { return Client::connect()->reload(); });
+    wait_for([&] { return asked.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+    const auto answer = asked.get();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, row.kind) << row.name;
+    EXPECT_EQ(answer.error().text, row.text);
+  }
+}
+
 TEST_F(BusTest, ClientReadsEveryAnswer) {
   manager_.groups = std::make_shared<const GroupList>(
       std::vector<GroupStatus>{{.name = "web", .asked = {{"L3", 0, "4 ways"}}, .rules = {"a:1"}}});

@@ -155,8 +155,9 @@ TEST_F(WireMessage, NothingLeftIsAnError) {
 TEST(Names, EveryRefusalHasItsOwn) {
   using enum Refusal::Kind;
   std::set<std::string> names;
-  for (const auto kind : {invalid_policy, no_such_group, no_such_process, not_supported,
-                          out_of_closids, busy, kernel_rejected, not_permitted, no_such_lease})
+  for (const auto kind :
+       {invalid_policy, no_such_group, no_such_process, not_supported, out_of_closids, busy,
+        kernel_rejected, not_permitted, no_such_lease, incomplete})
     names.insert(error_name(kind));
   EXPECT_EQ(names.size(), error_names.size());
   EXPECT_EQ(error_name(invalid_policy), "org.rdtd1.Error.InvalidPolicy");

@@ -38,9 +38,12 @@ inline constexpr uid_t stranger = 65534, neighbor = 1;
 
 class FakeManager final : public Changes, public Reads, public LogControl {
  public:
+  std::function<std::expected<void, Refusal>()> on_reload = [] {
+    return std::expected<void, Refusal>{};
+  };
   void reload(Done done) override {
     reloads++;
-    done({});
+    done(on_reload());
   }
   void adopt(const std::vector<std::string>& names, Adopted done) override {
     adopts++;

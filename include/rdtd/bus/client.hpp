@@ -26,7 +26,9 @@ class Client {
       not_running,
       not_permitted,
       no_such_process,
-      no_closid,  // the kernel has none left for another group
+      no_closid,   // the kernel has none left for another group
+      incomplete,  // the policy is in force, but not all processes could be examined
+      timed_out,
       refused
     };
     Kind kind = Kind::refused;

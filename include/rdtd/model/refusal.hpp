@@ -21,7 +21,8 @@ struct Refusal {
     busy,
     kernel_rejected,
     not_permitted,
-    no_such_lease
+    no_such_lease,
+    incomplete  // the policy is in force, but not all processes could be examined
   };
   Kind kind = Kind::kernel_rejected;
   std::string text;
