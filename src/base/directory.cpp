@@ -2,12 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
 
 namespace rdtd {
@@ -146,12 +150,18 @@ Result<void> Directory::write(const std::string& name, std::string_view text) co
 }
 
 Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t mode) const {
-  return replace(name, text, 0600, mode, Sync::no);
+  return replace(name, text, Replacement{.mode = mode});
 }
 
-Result<void> Directory::replace_durably(const std::string& name, std::string_view text,
-                                        mode_t mode) const {
-  auto done = replace(name, text, 0600, mode, Sync::yes);
+Result<void> Directory::replace_durably(const std::string& name, std::string_view text) const {
+  Replacement how{.mode = 0644, .sync = Sync::yes};
+  struct stat present{};
+  if (::fstatat(fd_.get(), name.c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(present.st_mode)) {
+    how.mode = present.st_mode & 0777;
+    how.owner = {present.st_uid, present.st_gid};
+  }
+  auto done = replace(name, text, how);
   // Of the name. Some file systems have nothing to sync.
   if (done && ::fsync(fd_.get()) < 0 && errno != EINVAL) done = errno_error("sync", path_);
   return done;
@@ -159,24 +169,40 @@ Result<void> Directory::replace_durably(const std::string& name, std::string_vie
 
 Result<void> Directory::replace_by_umask(const std::string& name, std::string_view text,
                                          mode_t mode) const {
-  return replace(name, text, mode, std::nullopt, Sync::no);
+  return replace(name, text, Replacement{.created = mode});
 }
 
-// `set`: the mode that it has in the end, whatever the umask is.
-Result<void> Directory::replace(const std::string& name, std::string_view text, mode_t created,
-                                std::optional<mode_t> set, Sync sync) const {
-  const std::string temporary = "." + name + ".new";
-  // A file of this name is left from a crash, or it is a link to a file that somebody wants to have
-  // overwritten.
+// A file of the usual name is left from a crash, or it is a link to a file that somebody wants to
+// have overwritten. One that another process is writing now is left alone.
+Result<std::pair<std::string, UniqueFd>> Directory::make_temporary(const std::string& name,
+                                                                   mode_t mode) const {
+  constexpr time_t writes_at_most = 10;  // seconds
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  std::string temporary = "." + name + ".new";
+  struct stat left{};
+  if (::fstatat(fd_.get(), temporary.c_str(), &left, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(left.st_mode) && std::abs(::time(nullptr) - left.st_mtime) < writes_at_most)
+    temporary = fmt::format(".{}.{}.new", name, ::getpid());
   (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
-  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, created);
+  auto fd = open_file(temporary, flags, mode);
   // Nobody knows the temporary name, unless something of that name is in the way.
   if (!fd && fd.error().code == EEXIST) return std::unexpected(fd.error());
   if (!fd) return std::unexpected(Error{"write", path_of(name), fd.error().code, {}});
-  Result<void> done = write_all(fd->get(), text, path_of(name));
-  if (done && set && ::fchmod(fd->get(), *set) < 0)
+  return std::pair(std::move(temporary), std::move(*fd));
+}
+
+Result<void> Directory::replace(const std::string& name, std::string_view text,
+                                const Replacement& how) const {
+  const auto made = make_temporary(name, how.created);
+  if (!made) return std::unexpected(made.error());
+  const auto& [temporary, fd] = *made;
+  Result<void> done = write_all(fd.get(), text, path_of(name));
+  // The mode comes last: a change of the owner takes from it.
+  if (done && how.owner && ::fchown(fd.get(), how.owner->first, how.owner->second) < 0)
+    done = errno_error("change the owner of", path_of(name));
+  if (done && how.mode && ::fchmod(fd.get(), *how.mode) < 0)
     done = errno_error("change the mode of", path_of(name));
-  if (done && sync == Sync::yes && ::fsync(fd->get()) < 0)
+  if (done && how.sync == Sync::yes && ::fsync(fd.get()) < 0)
     done = errno_error("write", path_of(name));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)
     done = errno_error("replace", path_of(name));

@@ -61,7 +61,14 @@ class Draft {
     (void)::rmdir(path_.c_str());
   }
   [[nodiscard]] Result<void> write(const std::string& name, const std::string& text) {
-    std::string path = (std::filesystem::temp_directory_path() / "rdtd-edit-XXXXXX").string();
+    std::error_code error;
+    const auto temporary = std::filesystem::temp_directory_path(error);
+    if (error) {
+      const char* named = std::getenv("TMPDIR");
+      return std::unexpected(Error{"use", named != nullptr ? named : "/tmp", error.value(),
+                                   named != nullptr ? "TMPDIR names it" : ""});
+    }
+    std::string path = (temporary / "rdtd-edit-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) return errno_error("make", path);
     path_ = path;
     name_ = name;
@@ -223,12 +230,14 @@ std::expected<std::string, int> name_of(const std::string& given) {
 }
 
 // What is in force under that name: the file itself, or one of a directory behind /etc/rdtd, which
-// the new file replaces.
-std::string text_before(const std::vector<PolicyFile>& files, const std::string& name) {
-  for (const PolicyFile& file : files)
-    if (std::filesystem::path(file.path).filename() == name &&
-        file.state == PolicyFile::State::active)
-      return file.text;
+// the new file replaces. One that cannot be read would be lost.
+Result<std::string> text_before(const std::vector<PolicyFile>& files, const std::string& name) {
+  for (const PolicyFile& file : files) {
+    if (std::filesystem::path(file.path).filename() != name) continue;
+    if (file.state == PolicyFile::State::active) return file.text;
+    if (file.state == PolicyFile::State::unreadable)
+      return std::unexpected(Error{"edit", file.path, 0, "it " + file.problem});
+  }
   return std::string(first_text);
 }
 
@@ -256,9 +265,10 @@ int verbs::edit(const Context& context, const std::string& given) {
     return Exit::usage;
   }
   if (const auto may = may_install_policy_file(*name); !may) return report_file(may.error());
-  const std::string before = text_before(find_policy_files(context.root), *name);
+  const auto before = text_before(find_policy_files(context.root), *name);
+  if (!before) return report_file(before.error());
   Draft draft;
-  if (const auto written = draft.write(*name, before); !written)
+  if (const auto written = draft.write(*name, *before); !written)
     return report_file(written.error());
   for (;;) {
     const auto edited = run_editor(draft.file());
@@ -270,15 +280,16 @@ int verbs::edit(const Context& context, const std::string& given) {
     if (!text) return report_file(text.error());
     if (!*edited) {
       note("rdtctl: the editor failed: nothing was changed{}\n",
-           *text == before ? "" : fmt::format("; your text is in '{}'", draft.keep()));
+           *text == *before ? "" : fmt::format("; your text is in '{}'", draft.keep()));
       return Exit::failed;
     }
-    if (*text == before) {
+    if (*text == *before) {
       note("rdtctl: nothing was changed\n");
       return Exit::ok;
     }
     if (check_policy_file(context, *name, *text)) {
-      if (text_before(find_policy_files(context.root), *name) != before) {
+      if (const auto now = text_before(find_policy_files(context.root), *name);
+          !now || *now != *before) {
         note("rdtctl: '{}' was changed meanwhile; your text is in '{}'\n", *name, draft.keep());
         return Exit::failed;
       }

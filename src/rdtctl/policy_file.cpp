@@ -22,8 +22,8 @@ namespace rdtd {
 namespace {
 
 Result<void> restore(const Directory& directory, const std::string& file,
-                     const std::optional<std::string>& before, mode_t mode) {
-  if (before) return directory.replace_durably(file, *before, mode);
+                     const std::optional<std::string>& before) {
+  if (before) return directory.replace_durably(file, *before);
   if (::unlinkat(directory.fd(), file.c_str(), 0) != 0 && errno != ENOENT)
     return errno_error("remove", directory.path_of(file));
   return {};
@@ -65,7 +65,10 @@ std::vector<PolicyFile> read_named_files(const Context& context,
 }
 
 Result<Directory> open_policy_directory(const char* path) {
-  if (::mkdir(path, 0755) != 0 && errno != EEXIST) return errno_error("make", path);
+  // Whatever the umask is: not only root reads policies.
+  const bool made = ::mkdir(path, 0755) == 0;
+  if (!made && errno != EEXIST) return errno_error("make", path);
+  if (made && ::chmod(path, 0755) != 0) return errno_error("change the mode of", path);
   return Directory::open(path);
 }
 
@@ -78,18 +81,20 @@ Result<std::optional<std::string>> read_present(const Directory& directory,
 }
 
 int put_in_force(Client& client, const Directory& directory, const std::string& file,
-                 const std::string& text, mode_t mode) {
+                 const std::string& text) {
   const auto before = read_present(directory, file);
   if (!before) return report_file(before.error());
-  if (const auto written = directory.replace_durably(file, text, mode); !written) {
+  if (const auto written = directory.replace_durably(file, text); !written) {
     // It may be there all the same, and somebody may load it.
-    (void)restore(directory, file, *before, mode);
+    (void)restore(directory, file, *before);
     return report_file(written.error());
   }
   const auto reloaded = client.reload();
   if (reloaded) return Exit::ok;
   const int exit = report(reloaded.error());
-  if (const auto restored = restore(directory, file, *before, mode); !restored)
+  // Nothing is wrong with the policy.
+  if (reloaded.error().kind == Client::Failure::Kind::incomplete) return Exit::ok;
+  if (const auto restored = restore(directory, file, *before); !restored)
     return report_file(restored.error());
   (void)client.reload();  // the error about a file that is gone is forgotten
   note("rdtctl: '{}' is {}\n", directory.path_of(file),
@@ -133,21 +138,16 @@ bool check_policy_file(const Context& context, const std::string& name, const st
 int install_policy_file(const std::string& name, const std::string& text) {
   const auto directory = open_policy_directory(lasting_directory);
   if (!directory) return report_file(directory.error());
-  struct stat status{};
-  const bool is_file =
-      ::fstatat(directory->fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISREG(status.st_mode);
-  const mode_t mode = is_file ? status.st_mode & 0755 : mode_t{0644};
   auto client = Client::connect();
   const auto running = client ? client->properties() : std::unexpected(client.error());
   if (!running && !running.error().unreachable()) return report(running.error());
   if (running) {
-    if (const int failed = put_in_force(*client, *directory, name, text, mode); failed != Exit::ok)
+    if (const int failed = put_in_force(*client, *directory, name, text); failed != Exit::ok)
       return failed;
     print("{} is in force.\n", directory->path_of(name));
     return Exit::ok;
   }
-  if (const auto written = directory->replace_durably(name, text, mode); !written)
+  if (const auto written = directory->replace_durably(name, text); !written)
     return report_file(written.error());
   note("rdtctl: {} is written; {}\n", directory->path_of(name), running.error().text);
   return Exit::ok;

@@ -22,7 +22,7 @@ inline constexpr const char* runtime_directory = "/run/rdtd";
 // Writes the file and reloads; where the daemon refuses, the file is as it was before. Prints what
 // failed; returns the exit code.
 [[nodiscard]] int put_in_force(Client& client, const Directory& directory, const std::string& file,
-                               const std::string& text, mode_t mode = 0644);
+                               const std::string& text);
 
 // Whether install_policy_file may write a file of that name: what is in the way is said before any
 // work. A link, which a configuration manager or a mask is, is not replaced.

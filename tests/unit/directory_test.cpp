@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "files.hpp"
 #include "rdtd/base/directory.hpp"
@@ -68,6 +69,45 @@ TEST_F(Files, ReplaceByUmask) {
     EXPECT_EQ(fs::status(root_ / "out").permissions(), fs::perms(row.expected));
     EXPECT_EQ(directory->read("out"), "text\n");
   }
+}
+
+// What an administrator has given a file stays: a group that may read it, for instance.
+TEST_F(Files, ReplaceDurablyKeepsWhoMayRead) {
+  const auto directory = Directory::open(root_.string());
+  const fs::path file = root_ / "out";
+  ASSERT_TRUE(directory->replace_durably("out", "new\n"));
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms(0644));
+  const bool root = ::geteuid() == 0;
+  if (root) {
+    ASSERT_EQ(::chown(file.c_str(), 1, 2), 0);
+  }
+  fs::permissions(file, fs::perms(0660));
+  ASSERT_TRUE(directory->replace_durably("out", "text\n"));
+  EXPECT_EQ(directory->read("out"), "text\n");
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms(0660));
+  struct stat status{};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, root ? 1 : ::geteuid());
+  EXPECT_EQ(status.st_gid, root ? 2 : ::getegid());
+}
+
+// Of two that write the same file, neither takes what the other one has half written; what is left
+// of a crash, or a link in its place, goes.
+TEST_F(Files, ReplaceLeavesTheFilesOfOthers) {
+  const auto directory = Directory::open(root_.string());
+  const fs::path temporary = root_ / ".out.new";
+  put(".out.new", "half of");
+  ASSERT_TRUE(directory->replace("out", "text\n"));
+  EXPECT_EQ(directory->read("out"), "text\n");
+  EXPECT_EQ(directory->read(".out.new"), "half of");
+  fs::last_write_time(temporary, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  ASSERT_TRUE(directory->replace("out", "more\n"));
+  EXPECT_FALSE(fs::exists(temporary));
+  put("theirs", "theirs");
+  fs::create_symlink("theirs", temporary);
+  ASSERT_TRUE(directory->replace("out", "again\n"));
+  EXPECT_EQ(directory->read("theirs"), "theirs");
+  EXPECT_EQ(directory->list()->size(), 2U);
 }
 
 TEST_F(Files, ListIsSorted) {

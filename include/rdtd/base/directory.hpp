@@ -43,9 +43,9 @@ class Directory {
   // after a crash of the system, the file may be empty.
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
                                      mode_t mode = 0644) const;
-  // The same, and nothing is lost after a crash of the system once it has returned.
-  [[nodiscard]] Result<void> replace_durably(const std::string& name, std::string_view text,
-                                             mode_t mode = 0644) const;
+  // For what an administrator keeps: an existing file's owner, group and mode stay as they are, and
+  // nothing is lost after a crash of the system once it has returned.
+  [[nodiscard]] Result<void> replace_durably(const std::string& name, std::string_view text) const;
   // The same for a file that the user names: the umask takes from the mode.
   [[nodiscard]] Result<void> replace_by_umask(const std::string& name, std::string_view text,
                                               mode_t mode = 0666) const;
@@ -63,8 +63,16 @@ class Directory {
  private:
   enum class Links { followed, refused };
   enum class Sync { no, yes };
-  [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text, mode_t created,
-                                     std::optional<mode_t> set, Sync sync) const;
+  struct Replacement {
+    mode_t created = 0600;                              // from which the umask takes
+    std::optional<mode_t> mode = {};                    // in the end
+    std::optional<std::pair<uid_t, gid_t>> owner = {};  // likewise
+    Sync sync = Sync::no;
+  };
+  [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
+                                     const Replacement& how) const;
+  [[nodiscard]] Result<std::pair<std::string, UniqueFd>> make_temporary(const std::string& name,
+                                                                        mode_t mode) const;
   Directory(UniqueFd fd, std::string path, Links links)
       : fd_(std::move(fd)), path_(std::move(path)), links_(links) {}
   UniqueFd fd_;
