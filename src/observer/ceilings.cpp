@@ -33,7 +33,9 @@ Result<Ceilings> read_ceilings(const std::string& directory, const observe::Head
 
 Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {
   std::error_code error;
-  std::filesystem::create_directories(directory, error);
+  // Whatever the umask is: rdtd-observer, another user, has its recordings below it.
+  if (std::filesystem::create_directories(directory, error) && !error)
+    std::filesystem::permissions(directory, std::filesystem::perms{0755}, error);
   if (error) return std::unexpected(Error{"create", directory, error.value(), {}});
   const auto opened = Directory::open(directory);
   if (!opened) return std::unexpected(opened.error());

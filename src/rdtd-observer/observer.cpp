@@ -97,7 +97,7 @@ class Observer {
   std::unique_ptr<Ring> ring_;
   Memory memory_;
   Marks marks_;
-  std::set<std::string> complaints_;
+  std::map<std::string, std::string, std::less<>> complaints_;  // what there is now, with its text
   // CLOCK_MONOTONIC
   uint64_t bus_due_usec_ = 0, tree_due_usec_ = 0, ring_due_usec_ = 0, header_due_usec_ = 0;
   uint64_t settings_due_usec_ = UINT64_MAX;
@@ -105,13 +105,18 @@ class Observer {
 };
 
 void Observer::complain(const std::string& what, const std::string& text) {
-  if (!complaints_.insert(what).second) return;
+  std::string& last = complaints_[what];
+  if (last == text) return;
+  last = text;
   log_warning(text);
   (void)sd_notify(0, ("STATUS=" + printable(text)).c_str());
 }
 
+// Its status is a problem that there still is.
 void Observer::settled(const std::string& what) {
-  if (complaints_.erase(what) > 0 && complaints_.empty()) (void)sd_notify(0, "STATUS=");
+  if (complaints_.erase(what) == 0) return;
+  const std::string left = complaints_.empty() ? "" : complaints_.begin()->second;
+  (void)sd_notify(0, ("STATUS=" + printable(left)).c_str());
 }
 
 // What the daemon refuses does not end the observer: it goes on as before, without a guard. False
@@ -153,8 +158,12 @@ bool Observer::unmounted() const {
 void Observer::renew(observe::Header header) {
   header_due_usec_ = clock_usec(CLOCK_MONOTONIC) + renew_usec;
   header.interval = static_cast<double>(settings_.interval.count()) / 1e6;
-  if (auto ceilings = read_ceilings(paths_.ceilings, header))
+  if (auto ceilings = read_ceilings(paths_.ceilings, header)) {
     header.ceilings = std::move(*ceilings);
+    settled("ceilings");
+  } else {
+    complain("ceilings", "the measured ceilings count for nothing now: " + ceilings.error().text());
+  }
   sampler_->update(header);
   if (detector_ && header == header_) return;
   // What changes to and fro must not fill the ring with files.
@@ -259,7 +268,8 @@ void Observer::use(observe::Sample sample) {
 
 void Observer::record(const observe::Sample& sample) {
   const uint64_t now = clock_usec(CLOCK_MONOTONIC);
-  if (settings_.record_bytes == 0 || paths_.history.empty() || now < ring_due_usec_) return;
+  if (settings_.record_bytes == 0 || paths_.history.empty()) return settled("disk");
+  if (now < ring_due_usec_) return;
   Result<void> done;
   if (ring_ == nullptr) {
     auto directory = Directory::open(paths_.history);

@@ -5,6 +5,7 @@
 #include "rdtd/observer/ceilings.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -76,7 +77,12 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   EXPECT_TRUE(read_ceilings(directory.string(), machine).value().empty());
   Header measured{"host", "6.12", "0.3", 0};
   measured.ceilings["L3"] = {{DomainId{0}, 2.5e9}};
-  ASSERT_TRUE(write_ceilings(directory.string(), measured));
+  // rdtd-observer, another user, has its recordings below that directory.
+  const mode_t mask = ::umask(0077);
+  const bool written = write_ceilings(directory.string(), measured).has_value();
+  ::umask(mask);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(std::filesystem::status(directory).permissions(), std::filesystem::perms(0755));
   EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
   // A measurement of another domain takes nothing away.
   Header other;
