@@ -267,6 +267,14 @@ std::optional<std::string> PqosImport::add(std::string_view value, bool defines)
   return std::nullopt;
 }
 
+// What does in rdtd what an option of pqos does that no policy has.
+std::string_view counterpart_of(std::string_view option) {
+  if (option == "-m" || option.starts_with("--mon-core"))
+    return "monitor_cpus of a group counts what runs on CPUs";
+  if (option == "-p" || option.starts_with("--mon-pid")) return "'rdtctl watch --pid' counts that";
+  return "a policy has nothing like it";
+}
+
 // An option that is no amount, with its value. How pqos reaches the machine says nothing.
 void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   static const std::set<std::string, std::less<>> without_meaning = {
@@ -287,7 +295,7 @@ void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   lose(text, fmt::format(" of pqos; {}", !options.empty() ? options
                                          : text.ends_with(configuration_) && !configuration_.empty()
                                              ? "write what that file has behind -e and -a"
-                                             : "a policy has nothing like it"));
+                                             : counterpart_of(option)));
 }
 
 // The words of the command at `at`.
@@ -304,14 +312,19 @@ bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); 
 void PqosImport::note_command(const std::vector<ShellWord>& words, size_t at) {
   std::string text;
   bool concerns = false, rdtset = false;
+  std::string_view counterpart = "'rdtctl run' does";
   for (const ShellWord& word : command_at(words, at)) {
     if (is_pqos(word)) return;
     text += (text.empty() ? "" : " ") + word.text;
     rdtset = rdtset || word.text.ends_with("rdtset");
+    if (word.text == "-p" || word.text.starts_with("--pid"))
+      counterpart = "a group and 'rdtctl assign' do";
+    if (word.text == "-r" || word.text.starts_with("--reset"))
+      counterpart = "'rdtctl run' does when its command ends";
     concerns = concerns || word.text.contains("resctrl") || word.text.ends_with("wrmsr");
   }
   if (concerns || rdtset)
-    lose(text, rdtset ? ", which 'rdtctl run' does" : ", which is no command of pqos");
+    lose(text, rdtset ? fmt::format(", which {}", counterpart) : ", which is no command of pqos");
 }
 
 // One machine counts either percentages or rates: what cannot be a percentage says so of all.
