@@ -53,9 +53,7 @@ struct Named {
 size_t free_rmids(const InForce& in_force, size_t of_others) {
   const auto rmids = in_force.capabilities.shared_rmids();
   if (!rmids) return SIZE_MAX;
-  const Capabilities& machine = in_force.capabilities;
-  size_t used = std::max<size_t>(in_force.groups.size(),
-                                 machine.divides_nothing() ? 1 : machine.num_closids());
+  size_t used = std::max<size_t>(in_force.groups.size(), in_force.capabilities.most_groups());
   used += of_others;
   for (const GroupTarget& group : in_force.groups) used += group.mon_groups.size();
   return *rmids - std::min<size_t>(*rmids, used);

@@ -64,6 +64,14 @@ std::string_view control_group_of(std::string_view directory) {
   return is_mon_group(directory) && first == mon_groups ? root_group : first;
 }
 
+std::vector<std::string> Snapshot::closid_holders() const {
+  std::vector<std::string> out;
+  for (const auto& [name, state] : groups)
+    if (name != root_group && state.mode != Mode::pseudo_locked) out.push_back(name);
+  out.insert(out.end(), unreadable.begin(), unreadable.end());
+  return out;
+}
+
 std::vector<std::string> Snapshot::own_locks() const {
   std::vector<std::string> out;
   for (const auto& [name, state] : groups)

@@ -111,18 +111,14 @@ void Planner::check_closids() {
       if (&group != default_group_) return error(group.name.where, only_default(group.name.value));
     return;
   }
-  std::vector<std::string> asked, others;
+  std::vector<std::string> asked, others = snapshot_.closid_holders();
+  std::erase_if(others, [&](const std::string& name) { return !is_foreign(name); });
   const Location* last = nullptr;
   for (const Group& group : policy_.groups) {
     if (&group == default_group_) continue;
     asked.push_back(group.name.value);
     last = &group.name.where;
   }
-  for (const auto& [name, state] : snapshot_.groups)
-    if (is_foreign(name) && state.mode != Mode::pseudo_locked) others.push_back(name);
-  std::ranges::copy_if(snapshot_.unreadable, std::back_inserter(others),
-                       [&](const std::string& name) { return is_foreign(name); });
-  // A region has no CLOSID once it is locked.
   std::string locking;
   if (!locks_.empty()) {
     locking =

@@ -39,9 +39,10 @@ struct MachineFacts {
   // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
   // a copy of another machine's tree.
   std::optional<std::set<std::string>> offered;
-  unsigned num_closids = 0;
-  bool io_holds_closid = false;  // now, or under the policy
-  std::vector<std::string> own_groups, foreign_groups;
+  std::optional<unsigned> num_closids;                  // absent: resctrl divides nothing
+  bool io_holds_closid = false;                         // now, or under the policy
+  std::vector<std::string> own_groups, foreign_groups;  // that hold a CLOSID
+  std::set<std::string> foreign_regions;                // pseudo-locked: they hold none
   // RMIDs, where all groups share them. Those of others by the directories of the groups.
   std::optional<unsigned> num_rmids;
   size_t own_rmids = 0;

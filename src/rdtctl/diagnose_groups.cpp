@@ -21,7 +21,13 @@ std::string in_brackets(const std::vector<std::string>& names) {
 
 void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
   for (const std::string& name : facts.policy_groups)
-    if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
+    if (facts.foreign_regions.contains(name))
+      out.push_back({problem,
+                     fmt::format("group '{}' exists in resctrl as a pseudo-locked region, which "
+                                 "rdtd did not create",
+                                 name),
+                     "rename the group in the policy"});
+    else if (std::ranges::find(facts.foreign_groups, name) != facts.foreign_groups.end())
       out.push_back(
           {problem, fmt::format("group '{}' exists in resctrl, but rdtd did not create it", name),
            fmt::format("if nobody needs it: rmdir {}/{}; otherwise rename the group in the policy, "
@@ -30,10 +36,13 @@ void check_names(const MachineFacts& facts, std::vector<Finding>& out) {
 }
 
 Finding count_closids(const MachineFacts& facts) {
+  if (!facts.num_closids)
+    return {fine, "there is only the default group: resctrl divides nothing here that rdtd knows",
+            ""};
   const size_t not_ours = 1 + facts.foreign_groups.size() + (facts.io_holds_closid ? 1 : 0);
-  const size_t free_for_us = facts.num_closids - std::min<size_t>(facts.num_closids, not_ours);
+  const size_t free_for_us = *facts.num_closids - std::min<size_t>(*facts.num_closids, not_ours);
   const std::string taken = fmt::format(
-      "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", facts.num_closids,
+      "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", *facts.num_closids,
       facts.io_holds_closid ? "I/O devices (io_alloc) 1, " : "", facts.own_groups.size(),
       facts.foreign_groups.size(), in_brackets(facts.foreign_groups));
   const auto how_to_free = [&] {

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "diagnose.hpp"
+#include "group_facts.hpp"
 #include "kernel_facts.hpp"
 #include "output.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/units.hpp"
-#include "rdtd/policy/monitor_template.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
@@ -89,35 +89,6 @@ std::string plan_error(const Context& context, const TreeMachine& machine) {
       *std::ranges::find(prepared.error().diagnostics, Severity::error, &Diagnostic::severity));
 }
 
-// Locked regions have none. What is in an adopted group goes with it.
-void read_rmids(const TreeMachine& machine, const std::set<std::string>& own, const Policy& policy,
-                MachineFacts& facts) {
-  facts.num_rmids = machine.capabilities.shared_rmids();
-  const auto count = [&](const std::string& name, bool is_own) {
-    if (is_own)
-      facts.own_rmids++;
-    else
-      facts.foreign_rmids.push_back(name);
-  };
-  for (const auto& [name, state] : machine.snapshot.groups)
-    if (name != root_group && !is_pseudo(state.mode)) count(name, own.contains(name));
-  for (const std::string& name : machine.snapshot.unreadable) count(name, false);
-  for (const std::string& name : machine.snapshot.mon_groups) count(name, own.contains(name));
-  std::set<std::string> needed;
-  const auto add = [&](const std::string& group, const std::string& monitor) {
-    if (!is_monitor_template(monitor))
-      needed.insert(mon_group_directory(group_directory(group), monitor));
-  };
-  for (const Group& group : policy.groups) {
-    if (group.name.value != "default") needed.insert(group.name.value);
-    for (const MonitorCpus& monitor : group.monitor_cpus)
-      add(group.name.value, monitor.group.value);
-  }
-  for (const Rule& rule : policy.rules)
-    if (rule.monitor) add(rule.group.value, rule.monitor->value);
-  facts.rmids_needed = needed.size();
-}
-
 // In mbm_event mode the filter says what is counted, in the others the file before it.
 void read_counted_traffic(const TreeMachine& machine, MachineFacts& facts) {
   const auto& tree = machine.tree.filesystem();
@@ -126,25 +97,6 @@ void read_counted_traffic(const TreeMachine& machine, MachineFacts& facts) {
         partly_counted(tree.read("info/L3_MON/mbm_total_bytes_config").value_or(""));
   else if (const auto filter = tree.read("info/L3_MON/event_configs/mbm_total_bytes/event_filter"))
     facts.filtered_reads = filtered_reads(*filter);
-}
-
-// A group that the policy adopts is as good as rdtd's own.
-void read_groups(const TreeMachine& machine, const Policy& policy, MachineFacts& facts) {
-  std::set<std::string> own = machine.snapshot.owned;
-  for (const Group& group : policy.groups)
-    if (group.adopt) own.insert(group.name.value);
-  facts.num_closids = machine.capabilities.num_closids();
-  facts.io_holds_closid =
-      !machine.snapshot.io.empty() ||
-      (policy.io && std::ranges::any_of(machine.capabilities.caches,
-                                        [](const auto& cache) { return cache.second.io_alloc; }));
-  for (const auto& [name, state] : machine.snapshot.groups)
-    if (name != root_group)
-      (own.contains(name) ? facts.own_groups : facts.foreign_groups).push_back(name);
-  for (const auto& [resource, info] : machine.capabilities.caches)
-    if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
-  read_rmids(machine, own, policy, facts);
-  read_counted_traffic(machine, facts);
 }
 
 // Of the unit that mounts resctrl, if it has failed.
@@ -207,7 +159,10 @@ MachineFacts find_facts(const Context& context) {
     facts.tree_error_code = machine.error().code;
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
-    read_groups(*machine, policy, facts);
+    read_groups(machine->capabilities, machine->snapshot, policy, facts);
+    for (const auto& [resource, info] : machine->capabilities.caches)
+      if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
+    read_counted_traffic(*machine, facts);
     if (facts.policy_error.empty()) facts.plan_error = plan_error(context, *machine);
   }
   auto client = Client::connect();

@@ -128,25 +128,21 @@ std::string holders(const std::vector<std::string>& groups, std::string_view who
 // "8 at most: default, 2 of rdtd (batch, redis), 1 of others (COS1); 4 free".
 void add_groups(const TreeMachine& machine, Facts& out) {
   std::vector<std::string> own, others;
-  for (const auto& [name, state] : machine.snapshot.groups)
-    if (name != root_group && state.mode != Mode::pseudo_locked)
-      (machine.snapshot.owned.contains(name) ? own : others).push_back(name);
-  others.insert(others.end(), machine.snapshot.unreadable.begin(),
-                machine.snapshot.unreadable.end());
+  for (const std::string& name : machine.snapshot.closid_holders())
+    (machine.snapshot.owned.contains(name) ? own : others).push_back(name);
   const bool io = !machine.snapshot.io.empty();
+  const size_t most = machine.capabilities.most_groups(),
+               used = 1 + own.size() + others.size() + (io ? 1 : 0);
+  out.json["groups"] = {{"most", most}, {"rdtd", own}, {"others", others}};
   if (machine.capabilities.divides_nothing()) {
     out.lines.emplace_back("Groups", "only default: resctrl divides nothing here that rdtd knows");
-    out.json["groups"] = {{"most", 1}, {"rdtd", own}, {"others", others}};
     return;
   }
-  const size_t most = machine.capabilities.num_closids(),
-               used = 1 + own.size() + others.size() + (io ? 1 : 0);
   out.lines.emplace_back(
       "Groups",
       fmt::format("{} at most: default{}{}{}; {} free", most, holders(own, "of rdtd"),
                   holders(others, "of others"), io ? ", 1 for I/O devices (io_alloc)" : "",
                   most - std::min(most, used)));
-  out.json["groups"] = {{"most", most}, {"rdtd", own}, {"others", others}};
   if (io) out.json["groups"]["io"] = 1;
 }
 

@@ -110,7 +110,7 @@ int verbs::metrics(const Context& context, const std::string& file) {
   source.counters = std::move(*counters);
   if (auto machine = read_machine(context)) {
     source.capabilities = std::move(machine->capabilities);
-    source.groups = std::move(machine->snapshot.groups);
+    source.snapshot = std::move(machine->snapshot);
   }
   // Of a copied tree there is no daemon; where it does not run here, there is nothing of it to
   // report.

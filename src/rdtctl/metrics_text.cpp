@@ -152,14 +152,14 @@ class Granted {
 
 void add_granted(Exposition& out, const MetricsSource& source) {
   Granted granted(source.capabilities);
-  for (const auto& [group, state] : source.groups) granted.add(group, state);
+  for (const auto& [group, state] : source.snapshot.groups) granted.add(group, state);
   granted.write(out);
-  if (source.groups.empty()) return;
+  if (source.snapshot.groups.empty()) return;
   out.head("rdtd_closids", "gauge",
            "Control groups that the machine can have, the default one too.");
-  out.sample("rdtd_closids", "", source.capabilities.num_closids());
+  out.sample("rdtd_closids", "", source.capabilities.most_groups());
   out.head("rdtd_control_groups", "gauge", "Control groups that there are.");
-  out.sample("rdtd_control_groups", "", source.groups.size());
+  out.sample("rdtd_control_groups", "", 1 + source.snapshot.closid_holders().size());
 }
 
 void add_daemon(Exposition& out, const ManagerProperties& daemon) {

@@ -18,8 +18,8 @@ namespace rdtd {
 struct MetricsSource {
   std::vector<DomainCounters> counters;
   Capabilities capabilities;
-  std::map<std::string, GroupState> groups;  // what they are granted, by directory
-  std::optional<ManagerProperties> daemon;   // absent if it does not run
+  Snapshot snapshot;                        // what the groups are granted
+  std::optional<ManagerProperties> daemon;  // absent if it does not run
   std::vector<LockStatus> locks;
   std::vector<ContentionCount> contention;  // of rdtd-observer; none where it does not run
   GuardStatus guard;                        // likewise

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "diagnose_parts.hpp"
 #include "diagnose_support.hpp"
 
 namespace rdtd {
@@ -295,6 +296,10 @@ TEST(Diagnose, Troubles) {
        "problem group 'redis' exists in resctrl, but rdtd did not create it -> if nobody needs it: "
        "rmdir /r/redis; otherwise rename the group in the policy, or take it over: once with "
        "rdtctl adopt redis, always with adopt = true\n"},
+      {"a name that a pseudo-locked region has",
+       [](MachineFacts& facts) { facts.foreign_regions = {"redis"}; },
+       "problem group 'redis' exists in resctrl as a pseudo-locked region, which rdtd did not "
+       "create -> rename the group in the policy\n"},
       {"units under wrong names",
        [](MachineFacts& facts) {
          facts.wrong_units = {{"mysql.service", "a.toml:4", "mariadb.service"},
@@ -320,6 +325,16 @@ TEST(Diagnose, Troubles) {
        "problem rdtd is degraded -> fix the cause; rdtd retries by itself, and journalctl -u rdtd "
        "shows more\n"},
   });
+}
+
+TEST(Diagnose, OnlyMonitoring) {
+  MachineFacts facts = healthy();
+  facts.num_closids.reset();
+  EXPECT_EQ(count_closids(facts),
+            (Finding{Finding::Kind::fine,
+                     "there is only the default group: resctrl divides nothing here that rdtd "
+                     "knows",
+                     ""}));
 }
 
 TEST(Diagnose, Rmids) {

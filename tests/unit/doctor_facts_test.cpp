@@ -1,9 +1,13 @@
 // What doctor reads about a machine.
 #include <gtest/gtest.h>
 
-#include "diagnose.hpp"
+#include "diagnose_support.hpp"
 #include "files.hpp"
+#include "group_facts.hpp"
 #include "kernel_facts.hpp"
+#include "rdtd/resctrl/kernel.hpp"
+#include "rdtd/resctrl/read.hpp"
+#include "support.hpp"
 
 namespace rdtd {
 namespace {
@@ -88,6 +92,42 @@ TEST_F(DoctorFacts, OfTheProcessor) {
   EXPECT_EQ(facts.family, 24U);
   EXPECT_EQ(facts.model, 4U);
   EXPECT_EQ(facts.cpu_flags, (std::set<std::string>{"fpu", "cat_l3", "mba"}));
+}
+
+TEST(GroupFacts, Holders) {
+  const Capabilities capabilities = test::machine(20, 1);
+  Snapshot now = test::untouched(capabilities);
+  for (const char* name : {"COS1", "ours", "region", "our_region", "setup"}) now.groups[name];
+  now.groups.at("region").mode = now.groups.at("our_region").mode = Mode::pseudo_locked;
+  now.groups.at("setup").mode = Mode::pseudo_locksetup;
+  now.unreadable = {"our_half", "their_half"};
+  now.owned = {"", "ours", "our_region", "our_half"};
+  MachineFacts facts;
+  read_groups(capabilities, now, {}, facts);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(facts.num_closids, 8U);
+  EXPECT_EQ(facts.own_groups, (Names{"ours", "our_half"}));
+  EXPECT_EQ(facts.foreign_groups, (Names{"COS1", "setup", "their_half"}));
+  EXPECT_EQ(facts.foreign_regions, std::set<std::string>{"region"});
+  EXPECT_EQ(facts.own_rmids, 2U);
+  EXPECT_EQ(facts.foreign_rmids, (Names{"COS1", "their_half"}));
+  MachineFacts of_monitoring;
+  read_groups({}, {}, {}, of_monitoring);
+  EXPECT_EQ(of_monitoring.num_closids, std::nullopt);
+}
+
+// The CLOSID of somebody's locked memory is free, and nobody is told to remove it.
+TEST(GroupFacts, ARegionOfAnotherTool) {
+  const auto tree = resctrl::Kernel::open(RDTD_TEST_DATA "/apollo-lake");
+  ASSERT_TRUE(tree);
+  const auto machine = resctrl::read_machine(**tree, {}, {});
+  ASSERT_TRUE(machine);
+  MachineFacts facts = test::healthy();
+  facts.own_groups.clear();
+  facts.policy_groups = {"a", "b", "c"};
+  read_groups(machine->capabilities, machine->snapshot, {}, facts);
+  EXPECT_EQ(facts.num_closids, 4U);
+  EXPECT_EQ(test::shown_findings(diagnose(facts)), "");
 }
 
 }  // namespace

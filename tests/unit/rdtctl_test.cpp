@@ -131,10 +131,12 @@ TEST(Metrics, WhatIsGranted) {
       .cbm_mask = Cbm{0xfffff}, .num_closids = 16, .way_bytes = {{DomainId{0}, 1 << 20}}};
   source.capabilities.bandwidths[Resource::MB] = {
       .num_closids = 8, .unit = BandwidthUnit::eighth_gbps, .unlimited = {{DomainId{0}, 2048}}};
-  source.groups["batch"].schemata = {{Resource::L3, {{DomainId{0}, 0xf0}}},
-                                     {Resource::MB, {{DomainId{0}, 16}}}};
-  source.groups[""].schemata = {{Resource::L3, {{DomainId{0}, 0xf}}},
-                                {Resource::MB, {{DomainId{0}, 2048}}}};
+  source.snapshot.groups["batch"].schemata = {{Resource::L3, {{DomainId{0}, 0xf0}}},
+                                              {Resource::MB, {{DomainId{0}, 16}}}};
+  source.snapshot.groups[""].schemata = {{Resource::L3, {{DomainId{0}, 0xf}}},
+                                         {Resource::MB, {{DomainId{0}, 2048}}}};
+  source.snapshot.groups["region"].mode = Mode::pseudo_locked;  // which holds no CLOSID
+  source.snapshot.unreadable = {"theirs"};
   const std::string text = metrics_text(source);
   EXPECT_EQ(text.substr(text.find("# HELP rdtd_granted")),
             "# HELP rdtd_granted_ways Ways of the cache that the group may fill.\n"
@@ -153,14 +155,18 @@ TEST(Metrics, WhatIsGranted) {
             "rdtd_closids 8\n"
             "# HELP rdtd_control_groups Control groups that there are.\n"
             "# TYPE rdtd_control_groups gauge\n"
-            "rdtd_control_groups 2\n");
+            "rdtd_control_groups 3\n");
+  source.capabilities = {};
+  source.snapshot.groups = {{"", {}}};
+  source.snapshot.unreadable.clear();
+  EXPECT_TRUE(metrics_text(source).contains("\nrdtd_closids 1\n"));
 }
 
 TEST(Metrics, Regions) {
   const MetricsSource source{
       .counters = {},
       .capabilities = {},
-      .groups = {},
+      .snapshot = {},
       .daemon = {},
       .locks = {
           {.name = "buffer", .resource = "L2", .domain = 1, .bytes = 1 << 20, .state = "locked"},

@@ -97,8 +97,9 @@ struct Capabilities {
   [[nodiscard]] uint32_t slack_of(const Resource& resource) const;
   // Then there is only the default group.
   [[nodiscard]] bool divides_nothing() const { return num_closids() == UINT32_MAX; }
-  // Control groups that can exist at once, the default one included: the smallest num_closids of
-  // all resources.
+  // Control groups that can exist at once, the default one included.
+  [[nodiscard]] unsigned most_groups() const { return divides_nothing() ? 1 : num_closids(); }
+  // The smallest num_closids of all resources; UINT32_MAX if there is none.
   [[nodiscard]] unsigned num_closids() const {
     unsigned least = UINT32_MAX;
     for (const auto& [resource, info] : caches) least = std::min(least, info.num_closids);

@@ -106,6 +106,9 @@ struct Snapshot {
   // What groups had before the policy in force set it: values_before() in plan/controls.hpp.
   ControlValues controls_before;
 
+  // Control groups that hold a CLOSID, without the default one, which always does. Those that
+  // cannot be read are among them. A region holds none once it is locked.
+  [[nodiscard]] std::vector<std::string> closid_holders() const;
   // The pseudo-locked regions that rdtd made.
   [[nodiscard]] std::vector<std::string> own_locks() const;
   // All CPUs that are online: each belongs to exactly one group.

@@ -1,0 +1,15 @@
+// What doctor reads about the groups of resctrl: who holds the CLOSIDs and RMIDs.
+#pragma once
+
+#include "diagnose.hpp"
+#include "rdtd/model/capabilities.hpp"
+#include "rdtd/model/snapshot.hpp"
+#include "rdtd/policy/policy.hpp"
+
+namespace rdtd {
+
+// A group that the policy adopts is as good as rdtd's own.
+void read_groups(const Capabilities& capabilities, const Snapshot& now, const Policy& policy,
+                 MachineFacts& facts);
+
+}  // namespace rdtd
