@@ -1,8 +1,11 @@
 #include "rdtd/model/cpu_list.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <ranges>
 #include <vector>
 
 #include "rdtd/base/text.hpp"
@@ -62,6 +65,16 @@ std::string format_cpu_list(const CpuSet& cpus) {
     out += std::to_string(first);
     if (last != first) out += '-' + std::to_string(last);
   }
+  return out;
+}
+
+std::string format_cpu_mask(const CpuSet& cpus) {
+  constexpr unsigned bits = 32;
+  std::vector<uint32_t> words(cpus.empty() ? 1 : *cpus.rbegin() / bits + 1);
+  for (const unsigned cpu : cpus) words[cpu / bits] |= uint32_t{1} << cpu % bits;
+  std::string out = fmt::format("{:x}", words.back());
+  for (const uint32_t word : words | std::views::reverse | std::views::drop(1))
+    out += fmt::format(",{:08x}", word);
   return out;
 }
 

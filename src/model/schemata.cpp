@@ -110,6 +110,25 @@ std::string format_schemata(const Schemata& schemata) {
   return out;
 }
 
+std::vector<Schemata> split_schemata(const Schemata& schemata, size_t longest) {
+  std::vector<Schemata> out;
+  size_t size = 0;  // of the last part
+  for (const auto& [resource, values] : schemata) {
+    const size_t name = to_string(resource).size() + 1;
+    for (const auto& [id, value] : values) {
+      const size_t entry = format_values(resource, {{id, value}}).size() + 1;
+      if (out.empty() || size + name + entry > longest) {
+        out.emplace_back();
+        size = 0;
+      }
+      DomainValues& row = out.back()[resource];
+      size += entry + (row.empty() ? name : 0);
+      row[id] = value;
+    }
+  }
+  return out;
+}
+
 std::string schemata_line(const Schemata& schemata) {
   std::vector<std::string> parts;
   for (const auto& [resource, values] : schemata)

@@ -12,6 +12,14 @@
 
 namespace rdtd::resctrl {
 
+namespace {
+
+// What the kernel takes in one write: a page, which has 4096 bytes or more (atomic_write_len in
+// fs/kernfs/file.c).
+constexpr size_t longest_write = 4096;
+
+}  // namespace
+
 Error Transaction::with_status(Error error) const {
   // The kernel has one such file: it is about the last command of any program.
   if (const auto status = filesystem_.read("info/last_cmd_status"))
@@ -33,16 +41,14 @@ Result<Schemata> Transaction::read_schemata(const std::string& group) const {
 }
 
 Result<void> Transaction::write_schemata(const std::string& group, const Schemata& schemata) {
-  std::string file = file_of(group, "schemata");
-  Result<void> written;
-  if (group == io_group) {
-    const auto& [resource, masks] = *schemata.begin();  // there is only one
-    file = io_file(resource, "io_alloc_cbm");
-    written = write(file, format_values(resource, masks) + "\n");
-  } else {
-    written = write(file, format_schemata(schemata));
+  const bool is_io = group == io_group;
+  const std::string file =
+      is_io ? io_file(schemata.begin()->first, "io_alloc_cbm") : file_of(group, "schemata");
+  for (const Schemata& part : split_schemata(schemata, longest_write)) {
+    const auto& [resource, masks] = *part.begin();  // the I/O devices have only one
+    const std::string text = is_io ? format_values(resource, masks) + "\n" : format_schemata(part);
+    if (auto written = write(file, text); !written) return written;
   }
-  if (!written) return written;
   const auto now = read_schemata(group);
   if (!now) return std::unexpected(now.error());
   for (const auto& [resource, values] : schemata) {
@@ -98,6 +104,14 @@ Result<void> Transaction::assign_counters(const AssignCounters& step) {
     if (!written && result) result = std::move(written);
   }
   return result;
+}
+
+// The list of very many CPUs apart does not fit; the mask of all that Linux can have does.
+Result<void> Transaction::write_cpus(const WriteCpus& step) {
+  store_inode(step.group);
+  const std::string list = format_cpu_list(step.after) + "\n";
+  if (list.size() <= longest_write) return write(file_of(step.group, "cpus_list"), list);
+  return write(file_of(step.group, "cpus"), format_cpu_mask(step.after) + "\n");
 }
 
 // A group keeps its CLOSID, so that one may have the highest although lower ones are free.
@@ -233,10 +247,7 @@ Result<void> Transaction::carry_out_one(const Step& step) {
     Result<void> operator()(const WriteSchemata& step) const {
       return self.write_schemata(step.group, step.after);
     }
-    Result<void> operator()(const WriteCpus& step) const {
-      self.store_inode(step.group);
-      return self.write(file_of(step.group, "cpus_list"), format_cpu_list(step.after) + "\n");
-    }
+    Result<void> operator()(const WriteCpus& step) const { return self.write_cpus(step); }
     Result<void> operator()(const SetMode& step) const {
       return self.write(file_of(step.group, "mode"), fmt::format("{}\n", to_string(step.after)));
     }

@@ -41,6 +41,19 @@ TEST(CpuList, ParseAfterFormat) {
     EXPECT_FALSE(parse_cpu_list(bad)) << bad;
 }
 
+TEST(CpuList, Masks) {
+  const struct {
+    const char* list;
+    const char* mask;
+  } rows[] = {{"", "0"},
+              {"0", "1"},
+              {"0-3,31", "8000000f"},
+              {"32", "1,00000000"},
+              {"1,64-67", "f,00000000,00000002"}};
+  for (const auto& row : rows)
+    EXPECT_EQ(format_cpu_mask(parse_cpu_list(row.list).value()), row.mask) << row.list;
+}
+
 TEST(Schemata, ReadsWhatEveryKernelWrites) {
   const struct {
     const char* text;
@@ -79,6 +92,29 @@ TEST(Schemata, MergesDomainsForPeople) {
       {"", ""}};
   for (const auto& row : rows)
     EXPECT_EQ(schemata_line(parse_schemata(row.text).value()), row.merged) << row.text;
+}
+
+TEST(Schemata, PartsOfALimitedLength) {
+  const struct {
+    size_t longest;
+    const char* text;
+    std::vector<std::string> parts;
+  } rows[] = {
+      {100, "", {}},
+      {100, "L3:0=f;1=f\nMB:0=100\n", {"L3:0=f;1=f\nMB:0=100\n"}},
+      {20, "L3:0=f;1=f\nMB:0=100\n", {"L3:0=f;1=f\nMB:0=100\n"}},
+      {19, "L3:0=f;1=f\nMB:0=100\n", {"L3:0=f;1=f\n", "MB:0=100\n"}},
+      {11, "L3:0=f;1=f;10=f\n", {"L3:0=f\n", "L3:1=f\n", "L3:10=f\n"}},
+      {14, "L3:0=f;1=f;2=f\nMB:0=10\n", {"L3:0=f;1=f\n", "L3:2=f\n", "MB:0=10\n"}},
+  };
+  for (const auto& row : rows) {
+    std::vector<std::string> parts;
+    for (const Schemata& part : split_schemata(parse_schemata(row.text).value(), row.longest)) {
+      parts.push_back(format_schemata(part));
+      EXPECT_LE(parts.back().size(), row.longest);
+    }
+    EXPECT_EQ(parts, row.parts) << row.text << row.longest;
+  }
 }
 
 TEST(MountOptions, ParseAfterFormat) {

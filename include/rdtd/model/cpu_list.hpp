@@ -1,5 +1,5 @@
 // CpuSet: CPU numbers, written as the kernel's lists: "0-3,8"
-// (Documentation/admin-guide/kernel-parameters.rst, cpu lists).
+// (Documentation/admin-guide/kernel-parameters.rst, cpu lists), and as its masks.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,8 @@ using CpuSet = std::set<unsigned>;
 // The same with exceptions, as libvirt has them: "0-3,^2" is 0-1,3.
 [[nodiscard]] std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text);
 [[nodiscard]] std::string format_cpu_list(const CpuSet& cpus);
+// Hexadecimal words of 32 CPUs, the highest first: "1,0000000f".
+[[nodiscard]] std::string format_cpu_mask(const CpuSet& cpus);
 // Those that are in both, and those of `a` that are not in `b`.
 [[nodiscard]] CpuSet common(const CpuSet& a, const CpuSet& b);
 [[nodiscard]] CpuSet without(const CpuSet& a, const CpuSet& b);

@@ -29,6 +29,9 @@ using Schemata = std::map<Resource, DomainValues>;
 [[nodiscard]] std::string format_values(Resource resource, const DomainValues& values);
 // A line each, "L3:0=f;1=ff0\n", as the kernel wants them written.
 [[nodiscard]] std::string format_schemata(const Schemata& schemata);
+// In parts whose text has at most `longest` bytes. The kernel takes a row with only some of the
+// domains.
+[[nodiscard]] std::vector<Schemata> split_schemata(const Schemata& schemata, size_t longest);
 
 // For people: domains with the same value share an entry, by ids as in a policy's domain table,
 // "0-7=fff0;8,10=f". The first gives a list of entries, for a caller that breaks lines.

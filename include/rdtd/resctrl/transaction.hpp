@@ -75,6 +75,7 @@ class Transaction {
   }
   [[nodiscard]] Result<void> remove(const std::string& group);
   [[nodiscard]] Result<void> lock_region(const LockRegion& step);
+  [[nodiscard]] Result<void> write_cpus(const WriteCpus& step);
   [[nodiscard]] Result<void> assign_counters(const AssignCounters& step);
   [[nodiscard]] Result<void> set_io_alloc(const SetIoAlloc& step);
   [[nodiscard]] Result<void> write(const std::string& file, const std::string& text);
